@@ -5,6 +5,8 @@
 use super::chunked::{ChunkLimits, ChunkedDecoder};
 use super::error::Fault;
 
+pub use super::chunked::Step;
+
 /// How a body is delimited (RFC 9112 section 6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Framing {
@@ -17,23 +19,6 @@ pub enum Framing {
     Chunked,
     /// Answers only: until the connection ends.
     UntilClose,
-}
-
-/// What one step of reading found: first `skipped` bytes of framing, then `data` bytes of the body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Step {
-    /// Bytes of framing before the data.
-    pub skipped: usize,
-    /// Bytes of data.
-    pub data: usize,
-}
-
-impl Step {
-    /// How many bytes were used.
-    #[must_use]
-    pub fn used(self) -> usize {
-        self.skipped + self.data
-    }
 }
 
 /// Reads one body, whatever the reads split it into.

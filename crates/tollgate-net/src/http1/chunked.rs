@@ -2,8 +2,24 @@
 //!
 //! Trailer fields are checked and dropped. Extensions are dropped too.
 
-use super::body::Step;
 use super::error::Fault;
+
+/// What one step of reading found: first `skipped` bytes of framing, then `data` bytes of the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Step {
+    /// Bytes of framing before the data.
+    pub skipped: usize,
+    /// Bytes of data.
+    pub data: usize,
+}
+
+impl Step {
+    /// How many bytes were used.
+    #[must_use]
+    pub fn used(self) -> usize {
+        self.skipped + self.data
+    }
+}
 
 /// What a chunked body may carry beside its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

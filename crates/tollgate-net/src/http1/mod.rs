@@ -7,6 +7,7 @@
 pub mod body;
 pub mod chunked;
 pub mod client;
+mod decimal;
 pub mod error;
 pub mod head;
 mod scratch;

@@ -25,6 +25,8 @@ pub use settings::{ClientSettings, Resumption, ServerNameSent, TlsChoice};
 pub use suites::Suite;
 
 use super::Version;
+
+pub use super::agreement::HandshakeKind;
 use crate::meter::Metered;
 use sessions::{OnlyKept, Store};
 
@@ -35,15 +37,6 @@ pub enum Sessions {
     TakenUp,
     /// It is a full one, and only keeps what it brings for later ones.
     OnlyKept,
-}
-
-/// What kind of handshake opened a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HandshakeKind {
-    /// With certificates and signatures.
-    Full,
-    /// From an earlier connection's session.
-    Resumed,
 }
 
 /// What a handshake came to.

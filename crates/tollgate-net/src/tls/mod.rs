@@ -2,6 +2,7 @@
 //!
 //! Both are rustls on ring. What is said inside the connection is not known here.
 
+mod agreement;
 pub mod authority;
 mod certificate;
 mod channel;
@@ -13,12 +14,9 @@ mod records;
 mod scratch;
 pub mod server;
 pub mod speed;
-mod transport;
 
+pub use agreement::{HandshakeKind, Transport, Version};
 pub use certificate::{AlternativeName, PeerCertificate};
 pub use client::{
-    Client, ClientSettings, Handshake, HandshakeKind, Over, Resumption, ServerNameSent, Sessions, Suite, TlsChoice,
-    Upgrade,
+    Client, ClientSettings, Handshake, Over, Resumption, ServerNameSent, Sessions, Suite, TlsChoice, Upgrade,
 };
-pub use server::Version;
-pub use transport::Transport;

@@ -38,6 +38,24 @@ pub(crate) const FLOORS: &[Row] = &[
             "front",
         ],
     ),
+    ("tollgate-net/http1", &["scratch", "decimal", "error", "chunked", "body", "head", "upstream", "client", "server"]),
+    (
+        "tollgate-net/tls",
+        &[
+            "agreement",
+            "names",
+            "scratch",
+            "der",
+            "certificate",
+            "records",
+            "channel",
+            "server",
+            "client",
+            "authority",
+            "flow",
+            "speed",
+        ],
+    ),
 ];
 
 /// Crates that have no row yet, and why.
@@ -48,8 +66,13 @@ const FLOORS_TO_COME: &[(&str, &str)] = &[
 ];
 
 /// Folders whose children do not name each other, and the children that all may name. `mod.rs` is exempt.
-const STRANGERS: &[Row] =
-    &[("tollgate-gateway/built_in", &[]), ("tollgate-gateway/mediate/mediators", &[]), ("tollgate-gateway/serve", &[])];
+const STRANGERS: &[Row] = &[
+    ("tollgate-gateway/built_in", &[]),
+    ("tollgate-gateway/mediate/mediators", &[]),
+    ("tollgate-gateway/serve", &[]),
+    // The server and the client: what they share stands below them.
+    ("tollgate-net/http1", &["scratch", "decimal", "error", "chunked", "body", "head", "upstream"]),
+];
 
 /// Places and all that they may name: of their crate and of our other crates. `*` stands for one name, and in what is
 /// allowed for the same name again; a place covers what is below it.

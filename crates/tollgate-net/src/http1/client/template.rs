@@ -7,7 +7,7 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 
 use super::super::chunked::{is_control, is_token_byte};
-use super::super::server::write_decimal;
+use super::super::decimal::write_decimal;
 
 /// A request with slots.
 ///

@@ -17,7 +17,6 @@ mod wave;
 
 pub use counters::{CloseCause, ConnectionState, Counters};
 pub use exchange::{Abort, Asking, Body, Enclosed, Exchange, ExchangeError, ForwardError, Gathered, Keeping, Patience};
-pub(crate) use response::write_decimal;
 pub use response::{Delimiter, Response, reason, rendered_fields};
 pub use shutdown::Shutdown;
 

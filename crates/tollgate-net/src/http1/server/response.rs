@@ -2,6 +2,7 @@
 //!
 //! `Content-Length`, `Transfer-Encoding`, `Connection` and `Date` are the engine's; all other fields are the service's.
 
+use super::super::decimal::write_decimal;
 use std::fmt;
 use std::sync::Arc;
 
@@ -197,22 +198,6 @@ impl Response {
         out.extend_from_slice(&self.fields);
         out.extend_from_slice(b"\r\n");
     }
-}
-
-/// Writes a number in decimal digits.
-pub(crate) fn write_decimal(out: &mut Vec<u8>, number: u64) {
-    let mut digits = [0; 20];
-    let mut start = digits.len();
-    let mut rest = number;
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[start..]);
 }
 
 /// Fields out of what was rendered of them: see [`Response::rendered_headers`].

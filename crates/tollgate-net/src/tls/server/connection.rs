@@ -12,10 +12,9 @@ use rustls::server::UnbufferedServerConnection;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::super::HandshakeKind;
+use super::super::agreement::{HandshakeKind, Transport};
 use super::super::certificate::PeerCertificate;
 use super::super::channel::{Channel, Failure};
-use super::super::transport::Transport;
 use super::failure::HandshakeFailure;
 use crate::meter::Metered;
 

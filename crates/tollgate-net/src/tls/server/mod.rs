@@ -14,7 +14,8 @@ use rustls::ServerConfig;
 
 pub(crate) use self::connection::Connection;
 pub use self::failure::HandshakeFailure;
-pub use self::settings::{ClientCertificates, Setting, Settings, SettingsError, Tickets, Version};
+pub use self::settings::{ClientCertificates, Setting, Settings, SettingsError, Tickets};
+pub use super::agreement::Version;
 use super::certificate::{AlternativeName, Facts};
 
 /// What a TLS listener opens its connections by; clones are the same acceptor.

@@ -6,7 +6,6 @@ use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 
 use rustls::crypto::CryptoProvider;
@@ -14,8 +13,9 @@ use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache, WebPkiClientVerifier};
-use rustls::{Error, InconsistentKeys, RootCertStore, ServerConfig, SupportedProtocolVersion};
+use rustls::{Error, InconsistentKeys, RootCertStore, ServerConfig};
 
+use super::super::agreement::Version;
 use super::super::certificate::{self, Facts};
 
 /// What a TLS listener is told.
@@ -31,15 +31,6 @@ pub struct Settings {
     pub tickets: Tickets,
     /// Whether clients show certificates.
     pub client_certificates: ClientCertificates,
-}
-
-/// A version of TLS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Version {
-    /// RFC 5246.
-    Tls12,
-    /// RFC 8446.
-    Tls13,
 }
 
 /// Whether a client may take up an earlier session instead of a full handshake.
@@ -95,36 +86,6 @@ const SESSIONS_MAX: usize = 4096;
 /// Tickets that a client of TLS 1.3 gets with a full handshake, as OpenSSL does: one for each of two connections at
 /// once.
 const TICKETS_SENT: usize = 2;
-
-impl FromStr for Version {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Version, String> {
-        let named = Version::ALL.iter().find(|version| version.number() == text);
-        named.copied().ok_or_else(|| format!("1.2 or 1.3 is expected, but `{text}` was given"))
-    }
-}
-
-impl Version {
-    /// Every version, the oldest first.
-    pub const ALL: &[Version] = &[Version::Tls12, Version::Tls13];
-
-    /// The number, as in configurations: `1.2`.
-    #[must_use]
-    pub fn number(self) -> &'static str {
-        match self {
-            Version::Tls12 => "1.2",
-            Version::Tls13 => "1.3",
-        }
-    }
-
-    pub(crate) fn supported(self) -> &'static SupportedProtocolVersion {
-        match self {
-            Version::Tls12 => &rustls::version::TLS12,
-            Version::Tls13 => &rustls::version::TLS13,
-        }
-    }
-}
 
 impl Settings {
     /// Both versions, tickets, and no certificates of clients.

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use super::super::super::body::{BodyDecoder, Framing};
 use super::super::super::chunked::{LAST_CHUNK, SizeLine};
+use super::super::super::decimal::write_decimal;
 use super::super::super::head::{Answers, Method, RequestHead};
 use super::super::super::upstream::{Kind, Pool, UpstreamConnection, UpstreamError};
 use super::super::buffers::Buffers;
 use super::super::link::Wait;
-use super::super::response::write_decimal;
 use super::body::BodyWait;
 use super::{Exchange, ExchangeError, ForwardError};
 
