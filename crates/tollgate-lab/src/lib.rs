@@ -4,20 +4,17 @@
 //! What it deliberately does not do: know the gateway. It sees every subject, ours too, only over the network and
 //! /proc.
 
-pub mod cells;
+pub mod check;
 pub mod cores;
-pub mod doctor;
 pub mod experiment;
+pub mod judge;
 pub mod load;
 pub mod plan;
 pub mod probe;
 pub mod run;
-pub mod schedule;
 pub mod secret;
-pub mod selfcheck;
-mod slope;
-pub mod spread;
+pub mod single;
 pub mod subject;
 #[cfg(test)]
 mod testing;
-pub mod validity;
+pub mod traffic;

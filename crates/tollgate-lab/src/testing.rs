@@ -13,7 +13,7 @@ use tollgate_net::limits::Limits;
 use tollgate_net::listen::{ListenOptions, Reserved};
 use tollgate_net::tls::server::Acceptor;
 
-use crate::experiment::{AnswerShape, RequestShape};
+use crate::traffic::request::{AnswerShape, RequestShape};
 
 /// A GET, whatever answers.
 pub(crate) fn get() -> RequestShape {

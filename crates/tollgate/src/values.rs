@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use std::str::FromStr;
 use std::time::Duration;
 
-use tollgate_lab::load::check_header;
+use tollgate_lab::traffic::header::check_header;
 
 /// `NAME=VALUE`.
 #[derive(Debug, Clone, PartialEq, Eq)]

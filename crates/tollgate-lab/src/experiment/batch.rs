@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use toml::Spanned;
 
-use super::check::Checker;
+use super::checker::Checker;
+use super::description::{Location, Variant};
 use super::error::ExperimentError;
 use super::file::{ExperimentFile, FactorName, VariantFile, WorkloadKind};
-use super::{Location, Variant};
 
 /// Longest round trip of a link before a database in microseconds.
 const ROUND_TRIP_US_MAX: u32 = 1_000_000;

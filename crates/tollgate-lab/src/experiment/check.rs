@@ -9,20 +9,19 @@ use tollgate_net::http1::client::Target;
 use tollgate_wire::links::Template;
 use toml::Spanned;
 
+use super::checker::{Checker, LEVEL_MAX, ROUND_TRIP_MS_MAX};
+use super::description::{Distance, Experiment, ExtentOverride, Location, Variant};
 use super::encryption;
 use super::error::ExperimentError;
-use super::file::{
-    ExperimentFile, ExtentFile, ExtentName, FactorName, ListFormat, VariantFile, WorkloadFile, WorkloadKind,
-};
-use super::insert::{self, InsertPlaces};
-use super::mediation::Files;
-use super::mode::Mode;
-use super::{Distance, Experiment, ExtentOverride, Location, RequestShape, Variant};
+use super::file::{ExperimentFile, ExtentFile, ExtentName, FactorName, VariantFile, WorkloadFile, WorkloadKind};
+use super::files::Files;
+use crate::traffic::mode::Mode;
+use crate::traffic::places::InsertPlaces;
+use crate::traffic::request::ListFormat;
+use crate::traffic::request::RequestShape;
 use tollgate_facts::names::did_you_mean;
 use tollgate_facts::results::Published;
 
-/// Most users of a closed load: above it the ports of one address run short.
-pub const LEVEL_MAX: u64 = 20_000;
 /// Most blocks: the largest of the planned looks, four times over.
 const BLOCKS_MAX: u32 = 256;
 /// Longest slice in milliseconds.
@@ -31,21 +30,11 @@ const SLICE_MS_MAX: u32 = 60_000;
 const STARTS_MAX: u32 = 32;
 /// Longest time for the trials of one cell in milliseconds.
 const CELL_MS_MAX: u32 = 600_000;
-/// Longest round trip of an emulated link in milliseconds.
-const ROUND_TRIP_MS_MAX: u32 = 1000;
-/// Longest name.
-const NAME_LENGTH_MAX: usize = 64;
 
 /// Reads and checks.
 pub(super) fn experiment(text: &str, file: &str, files: &Files) -> Result<Experiment, ExperimentError> {
     let parsed: ExperimentFile = toml::from_str(text).map_err(|error| ExperimentError::of_toml(&error, text, file))?;
     Checker { text, file, files }.experiment(parsed)
-}
-
-pub(super) struct Checker<'a> {
-    text: &'a str,
-    file: &'a str,
-    pub(super) files: &'a Files,
 }
 
 impl Checker<'_> {
@@ -145,19 +134,6 @@ impl Checker<'_> {
             });
         }
         Ok(experiment)
-    }
-
-    pub(super) fn name(&self, name: &Spanned<String>) -> Result<(), ExperimentError> {
-        let text = name.as_ref();
-        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        if text.is_empty() || text.len() > NAME_LENGTH_MAX || !text.bytes().all(plain) {
-            return Err(self.fault(
-                name.span(),
-                &format!("`{text}` is not a name"),
-                "use lower-case letters, digits and hyphens, at most 64",
-            ));
-        }
-        Ok(())
     }
 
     fn levels(&self, levels: &[Spanned<u64>], span: Range<usize>) -> Result<Vec<u64>, ExperimentError> {
@@ -287,19 +263,6 @@ impl Checker<'_> {
         })
     }
 
-    pub(super) fn round_trip(&self, value: &Spanned<u32>) -> Result<(), ExperimentError> {
-        self.bounded(Some(value), ROUND_TRIP_MS_MAX, "round_trip_ms")
-    }
-
-    pub(super) fn bounded(&self, value: Option<&Spanned<u32>>, most: u32, key: &str) -> Result<(), ExperimentError> {
-        let Some(value) = value else { return Ok(()) };
-        if *value.as_ref() == 0 || *value.as_ref() > most {
-            let message = format!("`{key}` is {}", value.as_ref());
-            return Err(self.fault(value.span(), &message, &format!("it is from 1 to {most}")));
-        }
-        Ok(())
-    }
-
     fn variants(
         &self,
         parsed: &ExperimentFile,
@@ -325,7 +288,7 @@ impl Checker<'_> {
             };
             let mode = self.mode(file, workload.kind)?;
             let connecting = self.connecting(file, factor)?;
-            let title = mode.map(insert::title).or_else(|| connecting.map(encryption::title));
+            let title = mode.map(Mode::title).or_else(|| connecting.map(encryption::title));
             let link = self.link(file, workload.kind)?;
             let at = match (&file.url, mode.zip(places), &workload.path) {
                 _ if let Some(link) = link => link,
@@ -449,7 +412,7 @@ impl Checker<'_> {
             headers.push(("Accept".to_owned(), accept.clone()));
         }
         for (name, value) in &file.headers {
-            if let Err(message) = crate::load::check_header(name, value.as_ref()) {
+            if let Err(message) = crate::traffic::header::check_header(name, value.as_ref()) {
                 return Err(self.fault(value.span(), &message, "write it as `headers = { Name = \"value\" }`"));
             }
             headers.push((name.clone(), value.as_ref().clone()));
@@ -486,16 +449,6 @@ impl Checker<'_> {
             return Err(self.fault(detail.span(), "no property stands in braces", "write `{property}`"));
         }
         Ok(template)
-    }
-
-    pub(super) fn fault(&self, span: Range<usize>, message: &str, help: &str) -> ExperimentError {
-        ExperimentError {
-            message: message.to_owned(),
-            help: Some(help.to_owned()),
-            file: self.file.to_owned(),
-            text: self.text.to_owned(),
-            span: Some(span),
-        }
     }
 }
 

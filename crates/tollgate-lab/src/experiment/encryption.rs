@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use toml::Spanned;
 
-use super::check::Checker;
+use super::checker::Checker;
 use super::error::ExperimentError;
 use super::file::{
     AuthenticationName, ConnectionFile, EqualRateFile, FactorFile, FactorName, LevelFile, TlsName, VariantFile,

@@ -2,11 +2,10 @@
 //!
 //! It deliberately judges no figure: that is [`tollgate_facts::threshold`], once there are some.
 
-use super::check::Checker;
+use super::checker::Checker;
+use super::description::Experiment;
 use super::error::ExperimentError;
-use super::file::ThresholdFile;
-use super::{Experiment, FactorName};
-use crate::plan::Plan;
+use super::file::{FactorName, ThresholdFile};
 use tollgate_facts::threshold::{Known, Runs, THRESHOLDS_MAX, Threshold, ThresholdError};
 
 impl Checker<'_> {
@@ -45,14 +44,19 @@ impl Experiment {
     ///
     /// # Errors
     /// What it names and is not there.
-    pub fn expect(&mut self, further: Vec<Threshold>, plan: &Plan) -> Result<(), ThresholdError> {
+    pub fn expect(
+        &mut self,
+        further: Vec<Threshold>,
+        variants: &[usize],
+        levels: &[u64],
+    ) -> Result<(), ThresholdError> {
         let planned = Experiment {
-            variants: plan.variants.iter().map(|position| self.variants[*position].clone()).collect(),
+            variants: variants.iter().map(|position| self.variants[*position].clone()).collect(),
             ..self.clone()
         };
-        self.thresholds.retain(|threshold| planned.knows(threshold, &plan.levels).is_ok());
+        self.thresholds.retain(|threshold| planned.knows(threshold, levels).is_ok());
         for threshold in further {
-            planned.knows(&threshold, &plan.levels)?;
+            planned.knows(&threshold, levels)?;
             self.thresholds.push(threshold);
         }
         Ok(())
@@ -136,7 +140,7 @@ url = "/rest/flights"
             let mut experiment = with("toll(atom, 20).cpu < 1.3").unwrap();
             let plan = plan(&experiment, levels);
             let further = further.iter().map(|text| Threshold::parse(text).unwrap()).collect();
-            let found = experiment.expect(further, &plan).map(|()| experiment.thresholds.len());
+            let found = experiment.expect(further, &plan.variants, &plan.levels).map(|()| experiment.thresholds.len());
             match (found, expected) {
                 (Ok(found), Ok(expected)) => assert_eq!(found, expected),
                 (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "{error}"),

@@ -11,6 +11,7 @@ use toml::Spanned;
 use super::encryption::{KeyKind, TlsVersion};
 use super::load::LoadFile;
 use super::scenario::file::ScenarioFile;
+use crate::traffic::request::ListFormat;
 use tollgate_facts::results::Arrivals;
 
 /// A tollgate experiment: the same work done in several ways, each held against its baseline.
@@ -489,22 +490,6 @@ pub(super) enum TlsName {
     Full,
     /// By resuming an earlier session on each connection.
     Resumed,
-}
-
-/// How the answers of a walk are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ListFormat {
-    /// An Atom feed of OData V2.
-    OdataV2Atom,
-    /// Verbose JSON of OData V2.
-    OdataV2Json,
-    /// JSON of OData V4, at any level of metadata.
-    OdataV4Json,
-    /// Plain JSON: an array of objects, alone or as a member of the outermost object.
-    Json,
-    /// Plain XML: the children of the outermost element.
-    Xml,
 }
 
 /// What is expected of figures.

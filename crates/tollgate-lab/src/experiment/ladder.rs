@@ -6,7 +6,7 @@
 
 use toml::Spanned;
 
-use super::check::{Checker, LEVEL_MAX};
+use super::checker::{Checker, LEVEL_MAX};
 use super::error::ExperimentError;
 use super::file::{DistantFile, ExperimentFile, FactorName, VariantFile, WorkloadKind};
 use super::mediation::{Configuration, place};

@@ -10,11 +10,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::check::Checker;
+use super::checker::Checker;
 use super::error::ExperimentError;
 use super::file::{ExperimentFile, FactorName, WorkloadKind};
-use crate::load::model::{self, Closed, End, Lane, Load, Open};
-use crate::load::stages::{Stage, Stages, Unit};
+use crate::traffic::model;
+use crate::traffic::model::{Closed, End, Lane, Load, Open};
+use crate::traffic::stages::{Stage, Stages, Unit};
 use tollgate_facts::results::Arrivals;
 
 /// Users at a rate, where the file does not say how many there may be.

@@ -3,43 +3,20 @@
 //!
 //! What it deliberately does not do: start anything, or read an answer (see [`crate::run`] and [`crate::load`]).
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use toml::Spanned;
 
-use super::check::Checker;
+use super::checker::Checker;
 use super::error::ExperimentError;
 use super::file::{BackendFile, ConnectionsName, FactorName, SubjectFile, VariantFile, WorkloadFile, WorkloadKind};
+use crate::traffic::request::{AnswerShape, Element};
 use tollgate_facts::names::did_you_mean;
 
 /// Most backends of one experiment: each is a process.
 const BACKENDS_MAX: usize = 8;
-/// Largest file that an experiment may name.
-const FILE_BYTES_MAX: u64 = 1 << 20;
 /// Deepest element of an answer that can be named.
 const DEPTH_MAX: usize = 64;
-
-/// The files that built-in experiments name.
-const BUILT_IN: &[(&str, &str)] = &[
-    ("mediation/1k.txt", include_str!("../../experiments/mediation/1k.txt")),
-    ("mediation/5k.txt", include_str!("../../experiments/mediation/5k.txt")),
-    ("mediation/get-quote.xml", include_str!("../../experiments/mediation/get-quote.xml")),
-    ("mediation/check-price.xml", include_str!("../../experiments/mediation/check-price.xml")),
-    ("mediation/mediator.toml", include_str!("../../experiments/mediation/mediator.toml")),
-    ("mediation/request.xsl", include_str!("../../experiments/mediation/request.xsl")),
-    ("mediation/response.xsl", include_str!("../../experiments/mediation/response.xsl")),
-    ("ladder/gateway.toml", include_str!("../../experiments/ladder/gateway.toml")),
-];
-
-/// Where the files stand that an experiment names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Files {
-    /// In the program.
-    BuiltIn,
-    /// In this folder.
-    In(PathBuf),
-}
 
 /// A server behind the subjects: `tollgate serve` with these further arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,62 +36,6 @@ pub struct Configuration {
     pub text: String,
     /// What it names: file names without folders, and texts.
     pub files: Vec<(String, String)>,
-}
-
-/// What a valid answer is beyond what it contains.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct AnswerShape {
-    /// Its length.
-    pub bytes: Option<u64>,
-    /// An element that it has.
-    pub element: Option<Element>,
-}
-
-/// An element of an answer and what stands in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Element {
-    /// Local names from the outermost element on.
-    pub path: Vec<String>,
-    /// Namespace of the innermost one.
-    pub namespace: String,
-    /// Its text.
-    pub text: String,
-}
-
-impl Files {
-    /// Those beside a file.
-    pub(super) fn beside(file: &str) -> Files {
-        Files::In(Path::new(file).parent().unwrap_or(Path::new("")).to_owned())
-    }
-
-    /// Where a file stands; of those in the program the name.
-    fn path(&self, name: &str) -> PathBuf {
-        match self {
-            Files::BuiltIn => PathBuf::from(name),
-            Files::In(folder) => folder.join(name),
-        }
-    }
-
-    fn read(&self, name: &str) -> Result<String, String> {
-        match self {
-            Files::BuiltIn => {
-                let known = BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());
-                known.ok_or_else(|| did_you_mean(name, BUILT_IN.iter().map(|(name, _)| *name)))
-            }
-            Files::In(_) => {
-                let path = self.path(name);
-                let told = |error: std::io::Error| format!("{}: {error}", path.display());
-                let length = fs::metadata(&path).map_err(told)?.len();
-                if length > FILE_BYTES_MAX {
-                    return Err(format!(
-                        "{}: it has {length} bytes, at most {FILE_BYTES_MAX} are read",
-                        path.display()
-                    ));
-                }
-                fs::read_to_string(&path).map_err(told)
-            }
-        }
-    }
 }
 
 impl Configuration {
@@ -235,10 +156,5 @@ impl Checker<'_> {
             }
         };
         Ok(AnswerShape { bytes: file.answer.bytes, element })
-    }
-
-    pub(super) fn file(&self, name: &Spanned<String>) -> Result<String, ExperimentError> {
-        let fault = |why: &str| self.fault(name.span(), &format!("`{}` cannot be read", name.as_ref()), why);
-        self.files.read(name.as_ref()).map_err(|why| fault(&why))
     }
 }

@@ -1,7 +1,7 @@
 //! What connections cost: handshakes by kind, where the time of a first request went, and what it took on the wire.
 //!
 //! Recorded by users, one [`Opened`] for each request that opened its connection; kept with the
-//! [`Recorder`](super::recorder::Recorder) of their worker.
+//! [`Recorder`](super::record::recorder::Recorder) of their worker.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use tollgate_net::http1::client::{ClientConnection, Exchanged, Opening};
 use tollgate_net::tls::HandshakeKind;
 
-use super::recorder::{nanoseconds, times};
+use super::record::recorder::{nanoseconds, times};
 
 /// Of so many connections, the kernel is asked about one: it takes about 1 us.
 const LOOKED_AT_EACH: u64 = 16;
@@ -27,7 +27,7 @@ pub struct Handshakes {
 
 impl Handshakes {
     /// Counts what a connection was opened by.
-    pub(super) fn count(&mut self, opening: Opening) {
+    pub(crate) fn count(&mut self, opening: Opening) {
         match opening.handshake {
             Some(HandshakeKind::Full) => self.full += 1,
             Some(HandshakeKind::Resumed) => self.resumed += 1,
@@ -68,7 +68,7 @@ pub struct FirstRequests {
 
 impl FirstRequests {
     /// Counts a connection after its first answer.
-    pub(super) fn count(&mut self, connection: &ClientConnection) {
+    pub(crate) fn count(&mut self, connection: &ClientConnection) {
         self.count += 1;
         self.wire_sent_bytes += connection.wire_sent_bytes();
         self.wire_received_bytes += connection.wire_received_bytes();
@@ -116,7 +116,7 @@ pub struct Phases {
 
 /// A request that opened its connection.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Opened {
+pub(crate) struct Opened {
     begun: Instant,
     connect_ns: u64,
     tls_ns: Option<u64>,
@@ -127,7 +127,7 @@ pub(super) struct Opened {
 
 impl Opened {
     /// One that began to connect at `begun`.
-    pub(super) fn new(begun: Instant, opening: Opening, exchanged: &Exchanged) -> Opened {
+    pub(crate) fn new(begun: Instant, opening: Opening, exchanged: &Exchanged) -> Opened {
         Opened {
             begun,
             connect_ns: opening.connect_ns,
@@ -139,7 +139,7 @@ impl Opened {
     }
 
     /// Connecting and the handshake of TLS.
-    pub(super) fn opening_ns(&self) -> u64 {
+    pub(crate) fn opening_ns(&self) -> u64 {
         self.connect_ns + self.tls_ns.unwrap_or(0)
     }
 }
@@ -152,7 +152,7 @@ impl Default for Phases {
 
 impl Phases {
     /// Records one request.
-    pub(super) fn record(&mut self, intended: Instant, opened: &Opened) {
+    pub(crate) fn record(&mut self, intended: Instant, opened: &Opened) {
         self.waited.saturating_record(nanoseconds(opened.begun, intended));
         self.connect.saturating_record(opened.connect_ns);
         if let Some(tls_ns) = opened.tls_ns {
@@ -163,7 +163,7 @@ impl Phases {
     }
 
     /// Forgets everything and keeps the memory.
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         for histogram in self.all_mut() {
             histogram.reset();
         }

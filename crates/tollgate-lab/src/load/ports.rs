@@ -6,7 +6,7 @@
 
 use std::fs;
 
-use super::closing::CLOSING_MAX;
+use super::pace::closing::CLOSING_MAX;
 use super::target::Connection;
 
 /// Ports that are left to everybody else on the machine.

@@ -1,7 +1,7 @@
 //! One request after the other, the same or a feed's: the workload of quick loads, and of variants that are a single URL.
 //!
 //! A request is its own unit of work. Content is checked where the variant says what an answer contains. Here it is
-//! asked by users who wait for their answers; at a rate it is asked in [`super::open`].
+//! asked by users who wait for their answers; at a rate it is asked in [`super::pace::open`].
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::content::{Known, Search};
-use super::failure::{ErrorClass, Failure};
-use super::model::{Closed, Lane, Load};
-use super::recorder::Recorder;
+use super::answer::content::{Known, Search};
+use super::answer::failure::{ErrorClass, Failure};
+use super::record::recorder::Recorder;
 use super::script::{Place, Script, Writer};
-use super::stages::{Presence, Stages};
 use super::user::{Answer, Asking, User};
+use crate::traffic::model::{Closed, Lane, Load};
+use crate::traffic::stages::{Presence, Stages};
 
 /// After a failure that no answer came with, a user waits so long: a server that is gone is not hammered.
 const AFTER_FAILURE: Duration = Duration::from_millis(10);
@@ -24,7 +24,7 @@ const AFTER_FAILURE: Duration = Duration::from_millis(10);
 const PRIMED_MAX: usize = 512;
 
 /// Asks with `request`, and judges the answer.
-pub(super) async fn ask(
+pub(crate) async fn ask(
     user: &mut User,
     request: &[u8],
     asking: &Asking,
@@ -47,19 +47,19 @@ pub(super) async fn ask(
 }
 
 /// Whether the next request is the last one on its connection.
-pub(super) fn place(user: &User, asking: &Asking) -> Place {
+pub(crate) fn place(user: &User, asking: &Asking) -> Place {
     if user.is_last(asking.target.connection) { Place::Last } else { Place::GoingOn }
 }
 
 /// Gives each user a TLS session to begin with, where connections are opened while time counts and may take one up.
-pub(super) async fn prime(asking: &Asking, script: &Script, load: &Load) {
+pub(crate) async fn prime(asking: &Asking, script: &Script, load: &Load) {
     if asking.target.takes_up_sessions() {
         asking.prime(load.users().min(PRIMED_MAX), &script.first()).await;
     }
 }
 
 /// Where it is written down what happens before anything counts; made when something does.
-pub(super) type Uncounted = Rc<OnceCell<RefCell<Recorder>>>;
+pub(crate) type Uncounted = Rc<OnceCell<RefCell<Recorder>>>;
 
 struct Shared {
     asking: Rc<Asking>,
@@ -84,7 +84,7 @@ struct Shared {
 
 /// Asks until the load's end with all `users`, one task each, and gives them back. `on_counted` is called when
 /// requests are to count, where that is not the start, and says from which moment on they do.
-pub(super) async fn run(
+pub(crate) async fn run(
     users: Vec<User>,
     asking: Rc<Asking>,
     (script, lane): (Arc<Script>, Lane),

@@ -8,10 +8,10 @@ use std::cell::Cell;
 use tollgate_net::http1::client::{Answers, BodyFraming, Piece as FieldPiece, RequestTemplate};
 use tollgate_wire::suggest;
 
-use super::feed::template::{Escape, Piece, Template};
-use super::feed::{Feed, Values, Way};
-use super::model::Lane;
 use super::target::LoadTarget;
+use crate::traffic::feed::template::{Escape, Piece, Template};
+use crate::traffic::feed::{Feed, Values, Way};
+use crate::traffic::model::Lane;
 
 /// A message as its user wrote it; with a feed, target, fields and body may have places for its values.
 #[derive(Debug, Clone)]
@@ -116,7 +116,7 @@ impl Script {
     }
 
     /// The first request, as the last one on its connection.
-    pub(super) fn first(&self) -> Vec<u8> {
+    pub(crate) fn first(&self) -> Vec<u8> {
         let mut writer = Writer::new(self, Lane::WHOLE, 0);
         writer.next(&Cell::new(0), Place::Last).map(<[u8]>::to_vec).unwrap_or_default()
     }
@@ -350,8 +350,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::load::feed::csv::Table;
-    use crate::load::feed::{FeedEnd, Order};
+    use crate::traffic::feed::csv::Table;
+    use crate::traffic::feed::{FeedEnd, Order};
 
     fn message(target: &str, header: &str, body: &str) -> Message {
         Message {

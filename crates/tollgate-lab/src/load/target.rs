@@ -9,10 +9,10 @@ use tollgate_net::http1::client::{Answers, RequestTemplate, Scheme, Target, Temp
 use tollgate_net::tls::{ClientSettings, Resumption};
 use tollgate_wire::url::encode_beside;
 
-use super::checks::Checks;
-use super::read::Judge;
+use super::answer::checks::Checks;
+use super::answer::read::Judge;
 use super::scenario::Program;
-use crate::experiment::RequestShape;
+use crate::traffic::request::RequestShape;
 
 /// Where and how a variant is asked. Shared by all workers.
 #[derive(Debug, Clone)]

@@ -13,11 +13,11 @@ use tollgate_net::http1::client::{
     ResponseHead,
 };
 
-use super::closing::Closing;
+use super::answer::failure::Failure;
 use super::connections::Opened;
-use super::detail::First;
-use super::failure::Failure;
-use super::recorder::Recorder;
+use super::pace::closing::Closing;
+use super::record::detail::First;
+use super::record::recorder::Recorder;
 use super::scenario::{Manner, Repeat};
 use super::target::{Connection, LoadTarget};
 
@@ -27,7 +27,7 @@ const IDLE_LEAST: Duration = Duration::from_secs(1);
 
 /// One user with the connection that it keeps between trials.
 #[derive(Debug, Default)]
-pub(super) struct User {
+pub(crate) struct User {
     kept: Option<Kept>,
 }
 
@@ -41,29 +41,29 @@ struct Kept {
 
 /// A whole answer with a status that was wanted.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     /// When the request went out.
-    pub(super) sent: Instant,
+    pub(crate) sent: Instant,
     /// When the first byte was read.
-    pub(super) first_byte: Instant,
+    pub(crate) first_byte: Instant,
     /// When the last byte was read.
-    pub(super) finished: Instant,
+    pub(crate) finished: Instant,
     /// Bytes of its body.
-    pub(super) body_bytes: u64,
+    pub(crate) body_bytes: u64,
     /// Where the time went, if it opened its connection.
-    pub(super) opened: Option<Opened>,
+    pub(crate) opened: Option<Opened>,
 }
 
 /// What all requests of a trial have in common.
-pub(super) struct Asking {
-    pub(super) connector: Rc<Connector>,
-    pub(super) target: Arc<LoadTarget>,
+pub(crate) struct Asking {
+    pub(crate) connector: Rc<Connector>,
+    pub(crate) target: Arc<LoadTarget>,
     /// Where connections stay until the server has closed them.
-    pub(super) closing: Rc<Closing>,
+    pub(crate) closing: Rc<Closing>,
     /// Which kind of answer its requests get.
-    pub(super) answers: Answers,
+    pub(crate) answers: Answers,
     /// Where the target's host is, asked once a trial: a resolver's time is not the subject's.
-    pub(super) addresses: OnceCell<Vec<SocketAddr>>,
+    pub(crate) addresses: OnceCell<Vec<SocketAddr>>,
 }
 
 impl Asking {
@@ -83,7 +83,7 @@ impl Asking {
     /// Sees to it that so many connections can take up a TLS session, each its own, by asking `request` as often over
     /// connections with full handshakes: what a trial of resumed handshakes finds there. A subject that cannot be asked
     /// is left to the trial, which tells of it.
-    pub(super) async fn prime(&self, sessions: usize, request: &[u8]) {
+    pub(crate) async fn prime(&self, sessions: usize, request: &[u8]) {
         let target = &self.target.target;
         let ready = self.connector.sessions_ready(target);
         for _ in ready..sessions {
@@ -104,7 +104,7 @@ impl Asking {
 impl User {
     /// Sends `request` and reads the answer into `sink`. Bytes and connections are recorded here; the answer itself by
     /// the caller, once its content is judged.
-    pub(super) async fn ask<B: BodySink>(
+    pub(crate) async fn ask<B: BodySink>(
         &mut self,
         asking: &Asking,
         request: &[u8],
@@ -117,7 +117,7 @@ impl User {
     }
 
     /// The same in a manner of its own, and with the head of the whole answer shown.
-    pub(super) async fn ask_as<B: BodySink>(
+    pub(crate) async fn ask_as<B: BodySink>(
         &mut self,
         asking: &Asking,
         request: &[u8],
@@ -201,7 +201,7 @@ impl User {
     }
 
     /// Whether its next request is the last one on its connection.
-    pub(super) fn is_last(&self, policy: Connection) -> bool {
+    pub(crate) fn is_last(&self, policy: Connection) -> bool {
         policy.is_spent(self.kept.as_ref().map_or(0, |kept| kept.connection.exchanges()) + 1)
     }
 }

@@ -13,14 +13,15 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tollgate_wire::links::{Link, Links};
 
-use super::compare::{Compare, Compared, KEPT_BYTES_MAX};
-use super::failure::Failure;
-use super::model::End;
+use super::answer::compare::{Compare, Compared, KEPT_BYTES_MAX};
+use super::answer::failure::Failure;
+use super::answer::read;
+use super::answer::read::Sameness;
 use super::pass::{Detail, Pass};
-use super::read::{self, Sameness};
-use super::recorder::{Bodies, Recorder};
+use super::record::recorder::{Bodies, Recorder};
 use super::target::{LoadTarget, resolve};
 use super::user::{Asking, User};
+use crate::traffic::model::End;
 
 /// Pages of one list: a server that never ends its list is stopped here.
 const PAGES_MAX: usize = 10_000;

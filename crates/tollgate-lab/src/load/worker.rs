@@ -16,23 +16,24 @@ use tollgate_net::http1::client::Connector;
 use tollgate_net::link::Door;
 use tollgate_net::pacer::Pacer;
 
-use super::closing::Closing;
-use super::course::Course;
-use super::gate::Gate;
-use super::heartbeat::Heartbeat;
 use super::insert::{self, Transfer};
-use super::model::{Lane, Load};
+use super::pace::closing::Closing;
+use super::pace::gate::Gate;
+use super::pace::open;
 use super::pass::Pass;
-use super::recorder::Recorder;
+use super::record::course::Course;
+use super::record::heartbeat::Heartbeat;
+use super::record::recorder::Recorder;
 use super::request::Uncounted;
 use super::scenario::{self, Conduct, Play, Program};
 use super::script::Script;
-use super::stages::Stages;
 use super::target::LoadTarget;
 use super::user::{Asking, User};
-use super::{open, request, walk};
+use super::{request, walk};
 use crate::cores;
 use crate::probe::generator::{ThreadUse, Used};
+use crate::traffic::model::{Lane, Load};
+use crate::traffic::stages::Stages;
 
 /// A thread that loads. Dropping it ends the thread.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 //! the
 //! `/metrics` of a subject that has them.
 //!
-//! Everything here reads; nothing here judges (see [`crate::validity`]) or runs while a request is being timed on the
+//! Everything here reads; nothing here judges (see [`crate::judge`]) or runs while a request is being timed on the
 //! same thread.
 
 pub mod cpu;

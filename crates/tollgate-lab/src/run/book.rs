@@ -3,15 +3,18 @@
 use super::rate::Offer;
 use super::series::Growing;
 use super::trial::Measured;
-use crate::cells::{self, CellRecord};
 use crate::experiment::{Experiment, LoadShape};
-use crate::load::little;
-use crate::load::recorder::{Recorder, Tally, Transfers};
+use crate::judge;
+use crate::judge::cells;
+use crate::judge::cells::CellRecord;
+use crate::judge::spread;
+use crate::judge::spread::Groups;
+use crate::judge::{Evidence, Settling, Systems};
+use crate::load::record::little;
+use crate::load::record::recorder::{Recorder, Tally, Transfers};
 use crate::plan::Plan;
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::system::Ticks;
-use crate::spread::{self, Groups};
-use crate::validity::{self, Evidence, Settling, Systems};
 use std::time::Duration;
 use tollgate_facts::results::Reading;
 use tollgate_facts::results::TcpCounts;
@@ -332,12 +335,12 @@ impl Book {
                     let trials: Vec<&Trial> = self.trials.iter().filter(own).collect();
                     if trials.is_empty() {
                         // Of a cell without figures only a settlement that did not agree is told.
-                        let unsettled = validity::unsettled(variant, entry.level, &entry.surveyed);
+                        let unsettled = judge::unsettled(variant, entry.level, &entry.surveyed);
                         result.validity.extend(unsettled);
                         continue;
                     }
                     let cell = entry.cell(variant, &trials, bins);
-                    let doubts = validity::judge(&entry.evidence(&cell, plan));
+                    let doubts = judge::judge(&entry.evidence(&cell, plan));
                     (cell, doubts)
                 }
             };

@@ -6,7 +6,8 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::experiment::{Connections, Distance, Experiment};
-use crate::load::{Connection, ports};
+use crate::load::ports;
+use crate::load::target::Connection;
 use crate::plan::Plan;
 
 /// Descriptors beside the users' connections: files, pipes of the subjects, event queues, probes.

@@ -5,11 +5,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::subjects::watched::Watched;
 use super::trial::{Asked, Asking};
-use super::watched::Watched;
 use crate::experiment::Variant;
 use crate::load::insert::{Closeness, Records, Transfer};
-use crate::load::model::{Closed, End};
+use crate::traffic::model::{Closed, End};
 
 /// Transfers of more records are compared record by record in the survey only; their rows are counted every time.
 const COMPARED_RECORDS_MAX: u64 = 1000;

@@ -3,31 +3,25 @@
 //!
 //! What it deliberately does not do: print (an [`Observer`] is told), compute tolls, or render.
 
-mod backends;
 mod batch;
 mod book;
 mod descriptors;
 mod distance;
-mod emptying;
 mod inserting;
-mod line;
 mod looking;
 mod observing;
 mod onset;
 mod options;
 mod paces;
 mod rate;
-mod rungs;
-mod secured;
 mod series;
 mod session;
-mod sites;
 mod stop;
 mod store;
+mod subjects;
 mod survey;
 mod trial;
 mod warming;
-mod watched;
 
 #[cfg(test)]
 mod tests;
@@ -41,29 +35,23 @@ pub use options::{Certificates, LinkChoice, Observer, Progress, RunError, RunOpt
 pub use stop::StopFlag;
 pub use store::{HISTOGRAMS, RESULT};
 
+use self::subjects::line::Line;
+use self::subjects::secured::Secured;
+use self::subjects::sites::{Place, Site};
 use crate::cores::Cores;
-use crate::experiment::{Distance, Mode, WorkloadKind};
+use crate::experiment::{Distance, WorkloadKind};
+use crate::load::REQUEST_TIMEOUT;
 use crate::load::worker::Worker;
-use crate::load::{REQUEST_TIMEOUT, basic_authorization, check_header};
 use crate::plan::Plan;
 use crate::probe;
 use crate::secret;
+use crate::traffic::header::{basic_authorization, check_header};
+use crate::traffic::mode::Mode;
 use inserting::Inserting;
-use line::Line;
-use secured::Secured;
 use session::{Halt, Session};
-use sites::{Place, Site};
 use store::Store;
 use tollgate_facts::results::{self, FORMAT, RunResult, State};
 use tollgate_facts::stats::sequential::Looking;
-
-/// Warm-up lasts at least so long.
-pub const WARM_UP_LEAST: Duration = Duration::from_secs(2);
-/// Warm-up lasts at most so long: no steady state until then is a mark.
-pub const WARM_UP_MOST: Duration = Duration::from_secs(20);
-
-/// Passes of a ladder before anything counts, for so long at least: they open the connections to the database.
-pub const WARM_UP_OF_LADDER: Duration = Duration::from_millis(500);
 
 /// What a run left.
 #[derive(Debug)]
@@ -105,7 +93,7 @@ pub fn check(options: &RunOptions) -> Result<Plan, RunError> {
             "--link and --database are for batches, such as `distance`; `{name}` is none"
         )));
     }
-    sites::sites(options, &plan)?;
+    self::subjects::sites::sites(options, &plan)?;
     headers(options)?;
     descriptors::check(&options.experiment, &plan).map_err(RunError::Usage)?;
     descriptors::check_ports(&options.experiment, &plan).map_err(RunError::Usage)?;
@@ -121,10 +109,10 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
     if options.experiment.workload == WorkloadKind::Batch {
         return batch::run(options, &plan, observer, stop);
     }
-    let sites = sites::sites(options, &plan)?;
+    let sites = self::subjects::sites::sites(options, &plan)?;
     let headers = headers(options)?;
-    rungs::check(options)?;
-    emptying::check(options, &sites, &headers)?;
+    self::subjects::rungs::check(options)?;
+    self::subjects::emptying::check(options, &sites, &headers)?;
     let started = jiff::Timestamp::now();
     let store = Store::choose(options.out.as_deref(), &options.experiment.name, started)?;
     let cores = Cores::divide();
@@ -138,7 +126,7 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
             .map_err(RunError::Failed)?,
         false => None,
     };
-    let afar = rungs::Afar::begin(options, &plan, store.directory(), &cores)?;
+    let afar = self::subjects::rungs::Afar::begin(options, &plan, store.directory(), &cores)?;
     let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
     let workers = workers(&cores, line.map(Line::near))?;
     observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
@@ -157,8 +145,8 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
         book: book::Book::new(
             &options.experiment,
             &plan,
-            |variant| sites::cores(&sites, &cores, variant),
-            |variant| sites::systems(&sites, &options.experiment, variant),
+            |variant| self::subjects::sites::cores(&sites, &cores, variant),
+            |variant| self::subjects::sites::systems(&sites, &options.experiment, variant),
         ),
         store,
         result: blank(options, &plan, &sites, &cores, seed, started),

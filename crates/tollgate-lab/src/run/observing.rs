@@ -12,7 +12,7 @@ use tollgate_net::tls::speed::{self, Operation};
 use tollgate_net::tls::{Client, HandshakeKind};
 
 use super::session::Session;
-use super::watched::{Aim, Watched};
+use super::subjects::watched::{Aim, Watched};
 use tollgate_facts::results::{CryptoSpeed, Encryption, Flow, FlowSide, FlowStep};
 use tollgate_facts::stats;
 

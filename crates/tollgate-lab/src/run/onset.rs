@@ -3,7 +3,7 @@
 //! What it deliberately does not do: judge errors. One failed request is enough, and its share stands beside its words.
 
 use super::session::Session;
-use crate::load::recorder::Tally;
+use crate::load::record::recorder::Tally;
 
 /// How a transfer or a trial failed.
 #[derive(Debug, Clone, PartialEq, Eq)]

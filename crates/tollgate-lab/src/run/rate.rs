@@ -2,18 +2,20 @@
 //! offered the same, in mirrored blocks again. Response times are compared here alone: users who wait for a slower
 //! server offer it less.
 //!
-//! What it deliberately does not do: judge whether the rate was kept (see [`crate::validity`]).
+//! What it deliberately does not do: judge whether the rate was kept (see [`crate::judge`]).
 
 use std::time::Instant;
 
 use super::session::{Halt, Session};
+use super::subjects::watched::Watched;
 use super::trial::Asked;
-use super::watched::Watched;
-use crate::load::course::Course;
-use crate::load::model::{self, End, Lane, Open};
+use crate::load::record::course::Course;
 use crate::load::scenario::{Conduct, Rows};
+use crate::plan::schedule;
+use crate::plan::schedule::Block;
 use crate::plan::{Plan, RatePlan, TRIALS_PER_BLOCK};
-use crate::schedule::{self, Block};
+use crate::traffic::model;
+use crate::traffic::model::{End, Lane, Open};
 use tollgate_facts::results::Arrivals;
 
 /// Distinguishes what is drawn here from what is drawn for the closed load.

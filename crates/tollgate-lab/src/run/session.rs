@@ -6,32 +6,34 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::backends::Backends;
+use super::Ending;
 use super::book::Book;
 use super::distance;
 use super::inserting::Inserting;
-use super::line::Line;
 use super::looking;
 use super::onset::Failed;
 use super::options::{Observer, Progress, RunOptions};
 use super::paces::Paces;
-use super::rungs::Afar;
-use super::secured::Secured;
-use super::sites::{Place, Site};
 use super::stop::StopFlag;
 use super::store::Store;
+use super::subjects::backends::Backends;
+use super::subjects::line::Line;
+use super::subjects::rungs::Afar;
+use super::subjects::secured::Secured;
+use super::subjects::sites::{Place, Site};
+use super::subjects::watched::{Process, Watched};
 use super::trial::{Asked, Asking, Broken, Generator, Measured};
-use super::watched::{Process, Watched};
-use super::{Ending, WARM_UP_LEAST, WARM_UP_MOST, WARM_UP_OF_LADDER};
 use crate::cores::Cores;
 use crate::experiment::{Connections, WorkloadKind};
-use crate::load::course::{BIN, Course};
-use crate::load::model::{Closed, End};
+use crate::judge;
+use crate::load::record::course::{BIN, Course};
 use crate::load::scenario::{Conduct, Rows, mixed};
 use crate::plan::Plan;
-use crate::schedule::{self, Block};
+use crate::plan::schedule;
+use crate::plan::schedule::Block;
+use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST, WARM_UP_OF_LADDER};
 use crate::secret;
-use crate::validity;
+use crate::traffic::model::{Closed, End};
 use tollgate_facts::results::{self, LinkCheck, Moment, RunResult, State, Trial};
 use tollgate_facts::stats::warm_up::{self, WarmUp, mser5};
 use tollgate_facts::toll::round_trips;
@@ -115,7 +117,7 @@ impl Session<'_> {
             Err(Halt::Subject { variant, level, how }) => {
                 let how = &how.lines().map(str::trim).collect::<Vec<_>>().join(" | ");
                 let name = &self.options.experiment.variants[*variant].name;
-                self.book.fault(validity::subject_died(name, *level, how));
+                self.book.fault(judge::subject_died(name, *level, how));
                 let reason = format!("the subject of `{name}` {how}");
                 (Ending::SubjectFailed, State::Partial, Some(reason))
             }

@@ -131,7 +131,7 @@ mod tests {
     use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 
     use super::*;
-    use crate::load::recorder::times;
+    use crate::load::record::recorder::times;
     use tollgate_facts::fixture;
 
     #[test]

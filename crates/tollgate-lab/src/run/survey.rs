@@ -9,13 +9,14 @@ use std::time::Duration;
 use super::onset::Failed;
 use super::options::Progress;
 use super::session::{Halt, Session};
-use super::watched::Watched;
-use crate::load::course::Course;
+use super::subjects::watched::Watched;
 use crate::load::insert::Closeness;
-use crate::load::model::End;
+use crate::load::record::course::Course;
+use crate::plan::schedule;
+use crate::plan::schedule::Block;
 use crate::plan::{BLOCKS_LEAST, TRIALS_PER_BLOCK, blocks_within};
-use crate::schedule::{self, Block};
 use crate::secret;
+use crate::traffic::model::End;
 use tollgate_facts::results::{Gap, GapKind};
 
 impl Session<'_> {

@@ -6,20 +6,20 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use super::stop::StopFlag;
-use super::watched::{Aim, PLACES_MAX, Watched};
-use crate::load::course::Course;
-use crate::load::gate::Gate;
+use super::subjects::watched::{Aim, PLACES_MAX, Watched};
 use crate::load::insert::Transfer;
-use crate::load::model::{Lane, Load};
+use crate::load::pace::gate::Gate;
 use crate::load::pass::Pass;
-use crate::load::recorder::Recorder;
+use crate::load::record::course::Course;
+use crate::load::record::recorder::Recorder;
 use crate::load::scenario::Conduct;
-use crate::load::stages::Stages;
 use crate::load::target::LoadTarget;
 use crate::load::worker::{Order, Report, ReportEnd, Role, Work, Worker};
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::Meter;
 use crate::probe::system::Ticks;
+use crate::traffic::model::{Lane, Load};
+use crate::traffic::stages::Stages;
 use tollgate_facts::results::Reading;
 use tollgate_facts::results::TcpCounts;
 

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use super::options::Progress;
 use super::session::{Halt, Session};
-use super::sites::{Place, Site};
-use super::watched::Watched;
-use super::{WARM_UP_LEAST, WARM_UP_MOST};
+use super::subjects::sites::{Place, Site};
+use super::subjects::watched::Watched;
 use crate::experiment::Distance;
-use crate::load::course::Course;
 use crate::load::insert::Closeness;
-use crate::load::model::End;
+use crate::load::record::course::Course;
+use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
+use crate::traffic::model::End;
 use tollgate_facts::stats::warm_up::{WarmUp, mser5};
 
 /// Subjects are warmed up by transfers of at most so many records.

@@ -4,9 +4,9 @@
 // Each target takes what it needs.
 #![allow(dead_code)]
 
-use tollgate_lab::load::feed::csv::Table;
-use tollgate_lab::load::feed::template::{Piece, Template};
-use tollgate_lab::load::stages::{LASTS_MAX, Stages};
+use tollgate_lab::traffic::feed::csv::Table;
+use tollgate_lab::traffic::feed::template::{Piece, Template};
+use tollgate_lab::traffic::stages::{LASTS_MAX, Stages};
 
 /// A CSV file: what was read of it is the same when it is written with every value in quotes and read again.
 pub(crate) fn feed_csv(bytes: &[u8]) {

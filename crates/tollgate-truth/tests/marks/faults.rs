@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use tollgate_facts::results::load::{Mark, QuickResult};
 use tollgate_facts::results::{Percentiles, Verdict};
 use tollgate_lab::cores::Cores;
-use tollgate_lab::load::{Arrivals, QuickLoad, Rate, Wrapping, quick};
 use tollgate_lab::probe::network::tcp_counts;
 use tollgate_lab::probe::system::Ticks;
 use tollgate_lab::run::StopFlag;
+use tollgate_lab::single::{QuickLoad, Rate, Wrapping, quick};
+use tollgate_lab::traffic::model::Arrivals;
 
 use crate::burning::{Alone, Burning};
 use crate::server::{Answering, SOUND, Server};

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use rustix::net::sockopt::set_socket_reuseaddr;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with};
 use tollgate_facts::results::Verdict;
-use tollgate_lab::load::{Connection, QuickLoad, quick};
+use tollgate_lab::load::target::Connection;
 use tollgate_lab::run::StopFlag;
+use tollgate_lab::single::{QuickLoad, quick};
 use tollgate_net::link::{Side, Tun, TunSpec};
 
 use crate::faults::{closed, load, mark, through_a_full_listener};

@@ -3,8 +3,8 @@
 
 use std::process::Stdio;
 
-use tollgate_lab::load::{QuickLoad, quick};
 use tollgate_lab::run::StopFlag;
+use tollgate_lab::single::{QuickLoad, quick};
 
 use crate::server::{Logged, TruthServer, truth_server, truth_server_with};
 

@@ -4,8 +4,8 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::time::Duration;
 use tollgate_facts::results::load::QuickResult;
-use tollgate_lab::load::{QuickLoad, quick};
 use tollgate_lab::run::StopFlag;
+use tollgate_lab::single::{QuickLoad, quick};
 
 use crate::server::{TruthServer, truth_server};
 

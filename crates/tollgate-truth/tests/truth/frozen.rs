@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use tollgate_facts::results::load::QuickResult;
-use tollgate_lab::load::{Arrivals, QuickLoad, Rate, quick};
 use tollgate_lab::run::StopFlag;
+use tollgate_lab::single::{QuickLoad, Rate, quick};
+use tollgate_lab::traffic::model::Arrivals;
 
 use crate::server::{TruthServer, truth_server};
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use tollgate_facts::results::load::QuickResult;
-use tollgate_lab::load::{Connection, QuickLoad, quick};
+use tollgate_lab::load::target::Connection;
 use tollgate_lab::run::StopFlag;
+use tollgate_lab::single::{QuickLoad, quick};
 
 use crate::server::{TruthServer, truth_server};
 

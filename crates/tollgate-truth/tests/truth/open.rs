@@ -4,8 +4,10 @@
 use std::time::Duration;
 
 use tollgate_facts::results::load::QuickResult;
-use tollgate_lab::load::{Arrivals, Connection, QuickLoad, Rate, quick};
+use tollgate_lab::load::target::Connection;
 use tollgate_lab::run::StopFlag;
+use tollgate_lab::single::{QuickLoad, Rate, quick};
+use tollgate_lab::traffic::model::Arrivals;
 
 use crate::server::{TruthServer, truth_server};
 

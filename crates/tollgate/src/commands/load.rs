@@ -13,9 +13,9 @@ use std::path::Path;
 
 use tollgate_facts::results::Verdict;
 use tollgate_facts::results::load::QuickResult;
-use tollgate_lab::load::quick::export;
-use tollgate_lab::load::{Quick, quick_recorded};
 use tollgate_lab::run::{RunError, StopFlag};
+use tollgate_lab::single::export;
+use tollgate_lab::single::{Quick, quick_recorded};
 
 pub(crate) use arguments::Arguments;
 

@@ -16,18 +16,18 @@ use super::file::{
     AssertFile, CsrfName, DistributionName, FeedEndName, FeedFile, OrderName, ScenarioFile, SourceFile, StatusFile,
     StepFile, ThinkFile,
 };
-use super::{
+use crate::experiment::checker::Checker;
+use crate::experiment::error::ExperimentError;
+use crate::experiment::file::{AnswerFile, ExperimentFile, FactorName, VariantFile, WorkloadKind};
+use crate::traffic::feed::csv::Table;
+use crate::traffic::feed::template::{Escape, Piece, Template};
+use crate::traffic::feed::{Feed, FeedEnd, Order};
+use crate::traffic::header::check_header;
+use crate::traffic::scenario::{
     Assertion, BUILT_IN, CSRF_FIELD, CSRF_TOKEN, Condition, Expression, Extract, Fed, Part, Pattern, Place, Played,
     Scenario, Source, Step, Text, Think,
 };
-use crate::experiment::check::Checker;
-use crate::experiment::error::ExperimentError;
-use crate::experiment::file::{AnswerFile, ExperimentFile, FactorName, VariantFile, WorkloadKind};
-use crate::load::check_header;
-use crate::load::checks::Statuses;
-use crate::load::feed::csv::Table;
-use crate::load::feed::template::{Escape, Piece, Template};
-use crate::load::feed::{Feed, FeedEnd, Order};
+use crate::traffic::statuses::Statuses;
 use tollgate_facts::names::did_you_mean;
 
 /// Most steps of a scenario: each has histograms of its own.

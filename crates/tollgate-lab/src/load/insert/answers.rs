@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use tollgate_wire::batch::{Response, json, multipart};
 
-use super::super::failure::{ErrorClass, Failure};
-use crate::experiment::{BatchForm, Mode};
+use crate::load::answer::failure::{ErrorClass, Failure};
+use crate::traffic::mode::{BatchForm, Mode};
 
 /// Characters of a failure's own words that are kept.
 const WORDS_LENGTH_MAX: usize = 160;

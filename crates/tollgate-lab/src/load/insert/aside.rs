@@ -10,14 +10,14 @@ use std::rc::Rc;
 use serde::Deserialize;
 use tollgate_net::http1::client::Collect;
 
-use super::super::failure::{ErrorClass, Failure};
-use super::super::recorder::Recorder;
 use super::super::target::resolve;
 use super::super::user::{Asking, User};
 use super::Emptying;
 use super::answers::refusal;
 use super::records::Row;
-use crate::experiment::InsertPlaces;
+use crate::load::answer::failure::{ErrorClass, Failure};
+use crate::load::record::recorder::Recorder;
+use crate::traffic::places::InsertPlaces;
 
 /// Bytes of one page of rows that are read.
 const PAGE_BYTES_MAX: usize = 256 * 1024 * 1024;

@@ -11,7 +11,7 @@ use super::super::target::LoadTarget;
 use super::super::user::User;
 use super::aside::{self, Aside};
 use super::beside;
-use crate::experiment::InsertPlaces;
+use crate::traffic::places::InsertPlaces;
 
 /// Counts the rows that stand in the table now.
 ///

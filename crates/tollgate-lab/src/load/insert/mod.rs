@@ -29,14 +29,15 @@ pub use settle::Closeness;
 use self::answers::Standing;
 use self::aside::Aside;
 pub(super) use self::render::Rendered;
-use super::failure::{ErrorClass, Failure};
-use super::model::End;
-use super::recorder::Recorder;
+use super::answer::failure::{ErrorClass, Failure};
+use super::record::recorder::Recorder;
 use super::target::LoadTarget;
 use super::user::{Asking, User};
-use crate::experiment::{InsertPlaces, Mode};
 use crate::probe::cpu::CpuClocks;
 use crate::probe::generator::{ThreadUse, Used};
+use crate::traffic::mode::Mode;
+use crate::traffic::model::End;
+use crate::traffic::places::InsertPlaces;
 
 /// A trial of tiny transfers ends when settling has taken so many times the slice.
 const SETTLING_SLICES_MAX: u32 = 6;
@@ -408,7 +409,7 @@ mod tests {
                 recorder.tally.busy_ns += presence.time().as_nanos() as u64;
             }
             assert_eq!(recorder.tally.busy_ns, 30_000_000);
-            let law = crate::load::little::law(&recorder, 1, 30.0).unwrap();
+            let law = crate::load::record::little::law(&recorder, 1, 30.0).unwrap();
             assert_eq!(!law.is_broken(), expected, "{law:?}");
         };
         check(0, true);

@@ -5,8 +5,9 @@ use std::ops::Range;
 use tollgate_wire::batch::{Outgoing, json, multipart};
 
 use super::records::Records;
-use crate::experiment::{BatchForm, InsertPlaces, Mode};
 use crate::load::target::LoadTarget;
+use crate::traffic::mode::{BatchForm, Mode};
+use crate::traffic::places::InsertPlaces;
 
 /// Between the parts of a multipart batch; no record holds it, as records have no hyphens beside each other.
 const BOUNDARY: &str = "batch--of--records";

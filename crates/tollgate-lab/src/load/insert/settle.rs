@@ -1,9 +1,9 @@
 //! Settling the account of a transfer: what stands in the table is held against what was acknowledged.
 
-use super::super::failure::Failure;
 use super::answers::Standing;
 use super::aside::Aside;
 use super::records::Records;
+use crate::load::answer::failure::Failure;
 use tollgate_facts::results::Settlement;
 
 /// How closely a transfer is settled.

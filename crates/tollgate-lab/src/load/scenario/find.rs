@@ -6,7 +6,7 @@ use tollgate_wire::json::reader::{Event, Limits, Reader};
 use tollgate_xml::xpath::Found;
 use tollgate_xml::{Document, Options};
 
-use crate::experiment::scenario::{Expression, Place, Source};
+use crate::traffic::scenario::{Expression, Place, Source};
 
 /// Appends what stands in the answer at `source`; `headers` has the fields that the step looks at. `false`: nothing stands
 /// there.
@@ -137,7 +137,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::experiment::scenario::Pattern;
+    use crate::traffic::scenario::Pattern;
 
     fn found(place: Place, pattern: Option<&str>, body: &str) -> Result<Option<String>, String> {
         let pattern = pattern.map(|pattern| Pattern(regex::bytes::Regex::new(pattern).unwrap()));

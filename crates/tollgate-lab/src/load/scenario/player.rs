@@ -13,11 +13,11 @@ use tollgate_net::http1::client::{BodySink, RequestTemplate, ResponseHead, Targe
 use super::cookies::Cookies;
 use super::find::find;
 use super::program::{Base, HeadPart, Program, Ready, shown};
-use crate::experiment::scenario::{Condition, Part, Text};
-use crate::load::failure::{ErrorClass, Failure};
-use crate::load::recorder::Recorder;
+use crate::load::answer::failure::{ErrorClass, Failure};
+use crate::load::record::recorder::Recorder;
 use crate::load::user::{Answer, Asking, User};
 use crate::secret;
+use crate::traffic::scenario::{Condition, Part, Text};
 
 /// Bytes of an answer that are searched.
 const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -253,7 +253,7 @@ impl Player {
                     }
                     Condition::Contains(text) => {
                         write_text(text, &self.values, &mut self.escaped);
-                        crate::load::content::contains(&self.found, &self.escaped)
+                        crate::load::answer::content::contains(&self.found, &self.escaped)
                     }
                     Condition::Matches(pattern) => pattern.0.is_match(&self.found),
                     Condition::BytesMin(bytes) => self.found.len() as u64 >= *bytes,

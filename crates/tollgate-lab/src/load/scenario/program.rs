@@ -4,11 +4,11 @@
 
 use tollgate_net::http1::client::{Answers, BodyFraming, Piece, RequestTemplate, Target};
 
-use crate::experiment::scenario::{Condition, Part, Place, Played, Source, Step, Text, Variable};
-use crate::load::checks::Statuses;
-use crate::load::content::Verdict;
-use crate::load::feed::template::Escape;
+use crate::load::answer::content::Verdict;
 use crate::load::target::LoadTarget;
+use crate::traffic::feed::template::Escape;
+use crate::traffic::scenario::{Condition, Part, Place, Played, Source, Step, Text, Variable};
+use crate::traffic::statuses::Statuses;
 
 /// What users play.
 #[derive(Debug, Clone)]

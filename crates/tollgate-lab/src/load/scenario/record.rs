@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use crate::load::failure::Failure;
-use crate::load::recorder::{ErrorTally, count_error, times};
+use crate::load::answer::failure::Failure;
+use crate::load::record::recorder::{ErrorTally, count_error, times};
 
 /// What was recorded of a scenario.
 #[derive(Debug, Clone)]

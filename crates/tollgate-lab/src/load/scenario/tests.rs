@@ -5,12 +5,13 @@ use tollgate_net::http1::client::Target;
 
 use super::*;
 use crate::experiment::Experiment;
-use crate::load::course::Course;
-use crate::load::model::{Arrivals, Closed, End, Load};
+use crate::load::REQUEST_TIMEOUT;
+use crate::load::record::course::Course;
+use crate::load::target::Connection;
 use crate::load::target::LoadTarget;
 use crate::load::worker::{Order, Report, Work, Worker};
-use crate::load::{Connection, REQUEST_TIMEOUT};
 use crate::testing::{TestServer, get};
+use crate::traffic::model::{Arrivals, Closed, End, Load};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 

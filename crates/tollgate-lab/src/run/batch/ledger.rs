@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::super::series::Growing;
-use crate::cells::{self, CellRecord};
-use crate::load::recorder::Recorder;
+use crate::judge::batch::{BatchEvidence, judge};
+use crate::judge::cells;
+use crate::judge::cells::CellRecord;
+use crate::judge::slope::per_document;
+use crate::load::record::recorder::Recorder;
 use crate::probe::system::Ticks;
-use crate::slope::per_document;
-use crate::validity::batch::{BatchEvidence, judge};
 use tollgate_facts::results::Reading;
 use tollgate_facts::results::{BatchFound, Cell, Estimate, Gap, RunResult, Trial, Validity};
 use tollgate_facts::stats::{self, signed_rank::median};

@@ -20,11 +20,13 @@ use super::store::Store;
 use super::{Ending, RunOutcome};
 use crate::cores::Cores;
 use crate::experiment::{Experiment, Location, Preset};
+use crate::judge::slope;
+use crate::plan::schedule;
+use crate::plan::schedule::Block;
 use crate::plan::{DOCUMENTS_LEAST, Plan};
 use crate::probe::system::Ticks;
-use crate::schedule::{self, Block};
 use crate::subject::{Installed, check_loadable, is_named};
-use crate::{secret, slope, validity};
+use crate::{judge, secret};
 use bench::Bench;
 use child::{Asked, Broken, Ran};
 use ledger::{Beside, Ledger};
@@ -173,7 +175,7 @@ impl Session<'_> {
             Ok(()) => (Ending::Complete, State::Complete, None),
             Err(Halt::Stopped) => (Ending::Interrupted, State::Partial, Some("it was interrupted".to_owned())),
             Err(Halt::Batch { variant, level, how }) => {
-                self.ledger.faults.push(validity::subject_died(&variant, level, &how));
+                self.ledger.faults.push(judge::subject_died(&variant, level, &how));
                 (Ending::SubjectFailed, State::Partial, Some(format!("the batch at `{variant}` {how}")))
             }
             Err(Halt::Ours(reason)) => return Err(Halt::Ours(reason)),

@@ -5,8 +5,8 @@
 use std::time::{Duration, Instant};
 
 use tollgate_lab::cores::Cores;
+use tollgate_lab::judge::STEAL_SHARE_MAX;
 use tollgate_lab::probe::system::Ticks;
-use tollgate_lab::validity::STEAL_SHARE_MAX;
 
 /// A test measures again for no longer than so much time in all. What is disturbed after that counts, and its rows say so.
 const PATIENCE: Duration = Duration::from_mins(4);

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tollgate_lab::load::stages::Stages;
-use tollgate_lab::load::{Arrivals, QuickLoad, Rate, quick};
 use tollgate_lab::run::StopFlag;
+use tollgate_lab::single::{QuickLoad, Rate, quick};
+use tollgate_lab::traffic::model::Arrivals;
+use tollgate_lab::traffic::stages::Stages;
 
 use super::{Table, runs};
 use crate::server::{TruthServer, truth_server};

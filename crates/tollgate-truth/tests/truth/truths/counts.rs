@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use tollgate_facts::results::load::QuickResult;
-use tollgate_lab::load::{QuickLoad, quick};
 use tollgate_lab::run::StopFlag;
+use tollgate_lab::single::{QuickLoad, quick};
 
 use super::Table;
 use crate::server::{TruthServer, truth_server};

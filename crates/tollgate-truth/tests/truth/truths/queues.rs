@@ -8,9 +8,10 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tollgate_lab::load::feed::{Feed, FeedEnd, Order, csv};
-use tollgate_lab::load::{Arrivals, QuickLoad, Rate, quick};
 use tollgate_lab::run::StopFlag;
+use tollgate_lab::single::{QuickLoad, Rate, quick};
+use tollgate_lab::traffic::feed::{Feed, FeedEnd, Order, csv};
+use tollgate_lab::traffic::model::Arrivals;
 
 use super::{Table, median};
 use crate::bare::bare_mean_at_rate_ms;

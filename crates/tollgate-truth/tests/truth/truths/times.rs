@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use tollgate_facts::results::Percentiles;
 use tollgate_facts::results::load::QuickResult;
-use tollgate_lab::load::recorder::Recorder;
-use tollgate_lab::load::{Arrivals, QuickLoad, Rate, quick, quick_recorded};
+use tollgate_lab::load::record::recorder::Recorder;
 use tollgate_lab::run::StopFlag;
+use tollgate_lab::single::{QuickLoad, Rate, quick, quick_recorded};
+use tollgate_lab::traffic::model::Arrivals;
 
 use super::{Table, median, repetitions, skipped};
 use crate::bare::{bare_times, percentile_ms};

@@ -4,8 +4,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use tollgate_lab::cores::Cores;
-use tollgate_lab::load::{QuickLoad, quick};
 use tollgate_lab::run::StopFlag;
+use tollgate_lab::single::{QuickLoad, quick};
 
 use super::{Table, runs, skipped};
 use crate::server::truth_server;

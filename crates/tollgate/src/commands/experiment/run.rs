@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     let thresholds = arguments.expected.read()?;
     let mut options = selection::run_options(&arguments.selection, arguments.out.clone(), arguments.seed)?;
     let plan = tollgate_lab::run::check(&options).map_err(selection::failure)?;
-    options.experiment.expect(thresholds, &plan).map_err(|error| expected::failure(&error))?;
+    options.experiment.expect(thresholds, &plan.variants, &plan.levels).map_err(|error| expected::failure(&error))?;
     let stop = StopFlag::new();
     let asked = stop.clone();
     signals::on_stop(move || asked.stop())?;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use tollgate_lab::load::checks::Statuses;
-use tollgate_lab::load::stages::Stages;
+use tollgate_lab::traffic::stages::Stages;
+use tollgate_lab::traffic::statuses::Statuses;
 use tollgate_net::tls::{Suite, Version};
 
 use super::asked::{LoadField, Place, Protocol};

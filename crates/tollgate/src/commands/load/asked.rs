@@ -10,16 +10,16 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use tollgate_lab::load::course::Course;
-use tollgate_lab::load::feed::csv::Table;
-use tollgate_lab::load::feed::{Feed, FeedEnd, Order};
-use tollgate_lab::load::odata_batch::BatchForm;
-use tollgate_lab::load::soap::Version as Soap;
-use tollgate_lab::load::stages::Unit;
-use tollgate_lab::load::{
-    AnswerLength, Arrivals, Connection, QuickLoad, Rate, Via, Wrapping, basic_authorization, check_load_header,
-    completed_fields,
-};
+use tollgate_lab::load::answer::odata_batch::BatchForm;
+use tollgate_lab::load::answer::soap::Version as Soap;
+use tollgate_lab::load::record::course::Course;
+use tollgate_lab::load::target::Connection;
+use tollgate_lab::single::{AnswerLength, QuickLoad, Rate, Via, Wrapping};
+use tollgate_lab::traffic::feed::csv::Table;
+use tollgate_lab::traffic::feed::{Feed, FeedEnd, Order};
+use tollgate_lab::traffic::header::{basic_authorization, check_load_header, completed};
+use tollgate_lab::traffic::model::Arrivals;
+use tollgate_lab::traffic::stages::Unit;
 use tollgate_net::connect::SocketOptions;
 use tollgate_net::http1::client::{BodyFraming, Target};
 use tollgate_net::tls::{ClientSettings, Resumption, ServerNameSent, TlsChoice, Version};
@@ -170,7 +170,7 @@ fn headers(arguments: &Arguments, has_body: bool) -> Vec<(String, String)> {
     }
     let cookies = (!arguments.cookies.is_empty()).then(|| ("Cookie".to_owned(), arguments.cookies.join("; ")));
     let written = arguments.headers.iter().map(|field| (field.name.clone(), field.value.clone()));
-    completed_fields(cookies.into_iter().chain(written).collect(), ours)
+    completed(cookies.into_iter().chain(written).collect(), ours)
 }
 
 fn tls(arguments: &Arguments) -> ClientSettings {

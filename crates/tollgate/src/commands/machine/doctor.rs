@@ -1,12 +1,12 @@
 //! `tollgate doctor`: what of this machine makes figures worse than they need be, or false, and what mends it.
 //!
-//! Deliberately not here: what is looked at and how it is judged (`tollgate_lab::doctor`). It changes nothing itself.
+//! Deliberately not here: what is looked at and how it is judged (`tollgate_lab::check::doctor`). It changes nothing itself.
 
 use std::io::{self, Write};
 
 use clap::Args;
 use serde::Serialize;
-use tollgate_lab::doctor::{Finding, System, Verdict, examine};
+use tollgate_lab::check::doctor::{Finding, System, Verdict, examine};
 use tollgate_report::Colour;
 
 use crate::commands::output;

@@ -1,7 +1,7 @@
 //! `tollgate selfcheck`: the same thing compared with itself, so that one knows which tolls this machine can show, and
 //! whether those that it shows are true.
 //!
-//! Deliberately not here: the comparisons and their judgement (`tollgate_lab::selfcheck`).
+//! Deliberately not here: the comparisons and their judgement (`tollgate_lab::check::selfcheck`).
 
 mod folder;
 
@@ -11,9 +11,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use tollgate_facts::results::Figure;
+use tollgate_lab::check::selfcheck::{self, COMPARISONS, Fitness, Selfcheck, Sight};
 use tollgate_lab::plan::{Extent, PlanOptions};
 use tollgate_lab::run::{Observer, Progress, RunOptions, StopFlag};
-use tollgate_lab::selfcheck::{self, COMPARISONS, Fitness, Selfcheck, Sight};
 use tollgate_report::Colour;
 
 use folder::Folder;

@@ -1,0 +1,67 @@
+//! What every check of an experiment's file needs: where a fault stands, and bounds of names and numbers.
+//!
+//! What it deliberately does not do: know what the file says.
+
+use std::ops::Range;
+
+use toml::Spanned;
+
+use super::error::ExperimentError;
+use super::files::Files;
+
+/// Most users of a closed load: above it the ports of one address run short.
+pub const LEVEL_MAX: u64 = 20_000;
+/// Longest round trip of an emulated link in milliseconds.
+pub(super) const ROUND_TRIP_MS_MAX: u32 = 1000;
+/// Longest name.
+const NAME_LENGTH_MAX: usize = 64;
+
+/// An experiment's text, and where the files stand that it names.
+pub(super) struct Checker<'a> {
+    pub(super) text: &'a str,
+    pub(super) file: &'a str,
+    pub(super) files: &'a Files,
+}
+
+impl Checker<'_> {
+    pub(super) fn name(&self, name: &Spanned<String>) -> Result<(), ExperimentError> {
+        let text = name.as_ref();
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        if text.is_empty() || text.len() > NAME_LENGTH_MAX || !text.bytes().all(plain) {
+            return Err(self.fault(
+                name.span(),
+                &format!("`{text}` is not a name"),
+                "use lower-case letters, digits and hyphens, at most 64",
+            ));
+        }
+        Ok(())
+    }
+
+    pub(super) fn round_trip(&self, value: &Spanned<u32>) -> Result<(), ExperimentError> {
+        self.bounded(Some(value), ROUND_TRIP_MS_MAX, "round_trip_ms")
+    }
+
+    pub(super) fn bounded(&self, value: Option<&Spanned<u32>>, most: u32, key: &str) -> Result<(), ExperimentError> {
+        let Some(value) = value else { return Ok(()) };
+        if *value.as_ref() == 0 || *value.as_ref() > most {
+            let message = format!("`{key}` is {}", value.as_ref());
+            return Err(self.fault(value.span(), &message, &format!("it is from 1 to {most}")));
+        }
+        Ok(())
+    }
+
+    pub(super) fn file(&self, name: &Spanned<String>) -> Result<String, ExperimentError> {
+        let fault = |why: &str| self.fault(name.span(), &format!("`{}` cannot be read", name.as_ref()), why);
+        self.files.read(name.as_ref()).map_err(|why| fault(&why))
+    }
+
+    pub(super) fn fault(&self, span: Range<usize>, message: &str, help: &str) -> ExperimentError {
+        ExperimentError {
+            message: message.to_owned(),
+            help: Some(help.to_owned()),
+            file: self.file.to_owned(),
+            text: self.text.to_owned(),
+            span: Some(span),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The files that an experiment names: in the program, or beside the experiment's own.
+//!
+//! What it deliberately does not do: look into them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tollgate_facts::names::did_you_mean;
+
+/// Largest file that an experiment may name.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The files that built-in experiments name.
+const BUILT_IN: &[(&str, &str)] = &[
+    ("mediation/1k.txt", include_str!("../../experiments/mediation/1k.txt")),
+    ("mediation/5k.txt", include_str!("../../experiments/mediation/5k.txt")),
+    ("mediation/get-quote.xml", include_str!("../../experiments/mediation/get-quote.xml")),
+    ("mediation/check-price.xml", include_str!("../../experiments/mediation/check-price.xml")),
+    ("mediation/mediator.toml", include_str!("../../experiments/mediation/mediator.toml")),
+    ("mediation/request.xsl", include_str!("../../experiments/mediation/request.xsl")),
+    ("mediation/response.xsl", include_str!("../../experiments/mediation/response.xsl")),
+    ("ladder/gateway.toml", include_str!("../../experiments/ladder/gateway.toml")),
+];
+
+/// Where the files stand that an experiment names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Files {
+    /// In the program.
+    BuiltIn,
+    /// In this folder.
+    In(PathBuf),
+}
+
+impl Files {
+    /// Those beside a file.
+    pub(super) fn beside(file: &str) -> Files {
+        Files::In(Path::new(file).parent().unwrap_or(Path::new("")).to_owned())
+    }
+
+    /// Where a file stands; of those in the program the name.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        match self {
+            Files::BuiltIn => PathBuf::from(name),
+            Files::In(folder) => folder.join(name),
+        }
+    }
+
+    pub(super) fn read(&self, name: &str) -> Result<String, String> {
+        match self {
+            Files::BuiltIn => {
+                let known = BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());
+                known.ok_or_else(|| did_you_mean(name, BUILT_IN.iter().map(|(name, _)| *name)))
+            }
+            Files::In(_) => {
+                let path = self.path(name);
+                let told = |error: std::io::Error| format!("{}: {error}", path.display());
+                let length = fs::metadata(&path).map_err(told)?.len();
+                if length > FILE_BYTES_MAX {
+                    return Err(format!(
+                        "{}: it has {length} bytes, at most {FILE_BYTES_MAX} are read",
+                        path.display()
+                    ));
+                }
+                fs::read_to_string(&path).map_err(told)
+            }
+        }
+    }
+}

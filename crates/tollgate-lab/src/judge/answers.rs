@@ -1,0 +1,156 @@
+//! Rules about what came of the requests: failures, those that are the generator's own, wrong contents, and connections that
+//! had to be opened again.
+//!
+//! They are the same with users who wait and at equal rate, each load by what came in it. What they deliberately do not
+//! do: judge how long it took.
+
+use std::collections::BTreeMap;
+
+use tollgate_net::http1::client::ErrorClass as NetworkClass;
+
+use super::bounds::{ERROR_SHARE_MAX, FRESH_SHARE_MAX};
+use super::evidence::Evidence;
+use super::scenario;
+use super::seen::Seen;
+use super::settling::classes;
+use crate::load::answer::failure::ErrorClass;
+use tollgate_facts::results::Verdict;
+use tollgate_facts::rules::Finding;
+
+pub(super) fn errors(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    let is_closed = seen.checked.is_some();
+    let failed = seen.failed();
+    let asked = seen.answered + failed;
+    if is_closed && asked == 0 {
+        return Some(Finding {
+            verdict: Verdict::Refused,
+            reason: "0 requests were answered".to_owned(),
+            remedy: "let the run go on to its end",
+            value: 0.0,
+            bound: 1.0,
+        });
+    }
+    let share = failed as f64 / asked.max(1) as f64;
+    let is_too_much = share > ERROR_SHARE_MAX;
+    (failed > 0).then(|| Finding {
+        verdict: if is_too_much { Verdict::Refused } else { Verdict::Marked },
+        reason: format!("{failed} of {asked} requests failed ({})", classes(seen.errors)),
+        remedy: match (is_closed, is_too_much) {
+            (true, true) => "find out why the subject fails; failures are cheaper than answers",
+            (true, false) => "the failures are counted, their times are not among the answers'",
+            (false, _) => {
+                "find out why the subject fails; its failures are counted, their times are not among the answers'"
+            }
+        },
+        value: share,
+        bound: ERROR_SHARE_MAX,
+    })
+}
+
+/// Failures that are the generator's own: the subject was never asked.
+pub(super) fn generator_errors(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    let count = |class: &NetworkClass| seen.errors.get(class.name()).copied().unwrap_or(0);
+    let (ports, descriptors) = (count(&NetworkClass::PortsExhausted), count(&NetworkClass::DescriptorsExhausted));
+    (ports + descriptors > 0).then(|| Finding {
+        verdict: Verdict::Refused,
+        reason: format!("the generator had no port for {ports} requests and no descriptor for {descriptors}"),
+        remedy: "widen net.ipv4.ip_local_port_range, raise `ulimit -n`, or use fewer users",
+        value: (ports + descriptors) as f64,
+        bound: 0.0,
+    })
+}
+
+/// Wrong answers, and with users who wait those that nobody looked at: what is looked at is the same at equal rate.
+pub(super) fn content(evidence: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    let unverified = || {
+        let share = seen.checked? as f64 / seen.answered.max(1) as f64;
+        (seen.answered > 0 && share < 1.0).then(|| Finding {
+            verdict: Verdict::Marked,
+            reason: format!("the content of {:.0} % of the answers is unverified", (1.0 - share) * 100.0),
+            remedy: scenario::how_contents_are_checked(evidence.cell),
+            value: share,
+            bound: 1.0,
+        })
+    };
+    let wrong = wrong_answers(seen.errors, seen.error_examples).map(|(wrong, reason)| Finding {
+        verdict: Verdict::Refused,
+        reason,
+        remedy: "compare the answer with the variant's `format`, `detail` and `key`",
+        value: wrong as f64,
+        bound: 0.0,
+    });
+    wrong.or_else(unverified)
+}
+
+pub(super) fn fresh_connections(evidence: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    if evidence.connecting.is_some_and(|connecting| connecting.requests_per_connection.is_some()) {
+        // To open them is what is measured.
+        return None;
+    }
+    let (fresh, answers) = (seen.fresh_connections, seen.answered);
+    let share = fresh as f64 / answers.max(1) as f64;
+    (share > FRESH_SHARE_MAX).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("{fresh} connections were opened again for {answers} answers"),
+        remedy: "raise the subject's keep-alive limits, or compare variants that connect alike",
+        value: share,
+        bound: FRESH_SHARE_MAX,
+    })
+}
+
+/// How many answers were not what was asked for, and that in words; absent where none was.
+pub(crate) fn wrong_answers(
+    errors: &BTreeMap<String, u64>,
+    examples: &BTreeMap<String, String>,
+) -> Option<(u64, String)> {
+    let class = ErrorClass::Content.name();
+    let wrong = errors.get(&class).copied().filter(|wrong| *wrong > 0)?;
+    let example = examples.get(&class).map_or("", String::as_str);
+    Some((wrong, format!("{wrong} answers were not what was asked for: {example}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::at_rate::tests::offered;
+    use super::super::judge;
+    use super::super::tests::{evidence, sound};
+    use super::*;
+    use tollgate_facts::results::{Connecting, Encryption, EqualRate};
+
+    /// What is found of a load at equal rate of which so many answers of 10,000 failed in this way.
+    fn failed(class: &str, count: u64) -> Vec<(String, Verdict)> {
+        let mut cell = sound();
+        let errors = if count > 0 { BTreeMap::from([(class.to_owned(), count)]) } else { BTreeMap::new() };
+        cell.equal_rate = Some(EqualRate { answered: 10_000 - count, errors, ..offered() });
+        let found = judge(&evidence(&cell));
+        for doubt in found.iter().filter(|doubt| doubt.verdict != Verdict::Ok) {
+            assert!(doubt.reason.starts_with("at equal rate ") && !doubt.remedy.is_empty(), "{doubt:?}");
+        }
+        found.into_iter().map(|doubt| (doubt.rule, doubt.verdict)).collect()
+    }
+
+    #[test]
+    fn wrong_answers_and_the_generators_own_failures_refuse_what_is_said_of_equal_rate() {
+        let refused = |rule: &str| [("rate-errors".to_owned(), Verdict::Marked), (rule.to_owned(), Verdict::Refused)];
+        assert_eq!(failed("content", 1), refused("rate-content"));
+        assert_eq!(failed("ports-exhausted", 1), refused("rate-generator-errors"));
+        assert_eq!(failed("descriptors-exhausted", 1), refused("rate-generator-errors"));
+        assert_eq!(failed("status-503", 1), [("rate-errors".to_owned(), Verdict::Marked)]);
+        assert_eq!(failed("content", 0), [("all".to_owned(), Verdict::Ok)]);
+    }
+
+    #[test]
+    fn connections_opened_again_at_equal_rate_are_marked_above_one_in_a_hundred_answers() {
+        let mut cell = sound();
+        cell.equal_rate = Some(EqualRate { answered: 1000, ..offered() });
+        let check = |rate_connections: u64, requests_per_connection: Option<u32>, expected: &str| {
+            let connecting = Some(Connecting { requests_per_connection, encryption: Encryption::Off });
+            let counted = Evidence { rate_connections, rate_connections_entitled: 30, connecting, ..evidence(&cell) };
+            assert_eq!(judge(&counted)[0].rule, expected, "{rate_connections}");
+        };
+        check(40, None, "all");
+        check(41, None, "rate-fresh-connections");
+        // To open them is what is measured.
+        check(1000, Some(1), "all");
+    }
+}

@@ -1,0 +1,332 @@
+//! From recorded trials to the cells of a result: percentiles from merged histograms, means with their intervals over
+//! blocks.
+//!
+//! Pure: what was recorded goes in, what is stored comes out. It judges nothing.
+
+mod staged;
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+
+use crate::load::record::recorder::{Recorder, Tally};
+use crate::load::scenario::record::{StepRecord, Stepped};
+pub use staged::staged;
+use tollgate_facts::results::{
+    BackendUse, Cell, ConnectionUse, FirstRequest, GeneratorUse, Inserted, Percentiles, Phases, Played, StepFound,
+    SubjectUse, Trial,
+};
+use tollgate_facts::stats::{self, percentile};
+
+const NS_PER_MS: f64 = 1e6;
+/// Points of a distribution's curve for each halving of the share beyond.
+const POINTS_PER_HALVING: u32 = 4;
+
+/// What all trials of a cell have recorded together.
+#[derive(Debug)]
+pub struct CellRecord<'a> {
+    /// Name of the variant.
+    pub variant: &'a str,
+    /// The level.
+    pub level: u64,
+    /// Response times of valid answers.
+    pub response: &'a Histogram<u64>,
+    /// Service times of valid answers.
+    pub service: &'a Histogram<u64>,
+    /// The counts.
+    pub tally: &'a Tally,
+    /// Largest resident memory seen in bytes, and most threads.
+    pub peak: Option<(u64, u32)>,
+    /// Mean of the resident memory that was seen.
+    pub memory_bytes_mean: Option<f64>,
+}
+
+/// Failed requests by class.
+pub fn errors(tally: &Tally) -> BTreeMap<String, u64> {
+    tally.errors.iter().map(|error| (error.class.name(), error.count)).collect()
+}
+
+/// The first failure's text for each class.
+pub fn error_examples(tally: &Tally) -> BTreeMap<String, String> {
+    tally.errors.iter().map(|error| (error.class.name(), error.example.clone())).collect()
+}
+
+/// The cell of these trials, all of one variant at one level.
+pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
+    let tally = record.tally;
+    let blocks = by_block(trials);
+    let estimate = |figure: fn(&[&Trial]) -> Option<f64>| {
+        let values: Vec<f64> = blocks.values().filter_map(|trials| figure(trials)).collect();
+        stats::estimate(&values)
+    };
+    let wall_ms: f64 = trials.iter().map(|trial| trial.duration_ms).sum();
+    let units: u64 = trials.iter().map(|trial| trial.units).sum();
+    let answers = (tally.requests + tally.failures()).max(1);
+    let generator_us: f64 = trials.iter().map(|trial| trial.generator_cpu_us).sum();
+    let busiest_us: f64 = trials.iter().map(|trial| trial.generator_busiest_cpu_us).sum();
+    let behind_us: Option<f64> = trials.iter().map(|trial| trial.backend_cpu_us).sum();
+    let queue_us: f64 = trials.iter().map(|trial| trial.generator_run_queue_us).sum();
+    Cell {
+        variant: record.variant.to_owned(),
+        level: record.level,
+        rounds: blocks.values().filter(|trials| trials.len() >= crate::plan::TRIALS_PER_BLOCK as usize).count() as u32,
+        trials: trials.len() as u32,
+        requests: tally.requests,
+        errors: errors(tally),
+        error_examples: error_examples(tally),
+        requests_per_second: estimate(|trials| {
+            let requests: u64 = trials.iter().map(|trial| trial.requests).sum();
+            ratio(requests as f64, trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3)
+        }),
+        unit_time_ms: estimate(|trials| {
+            let times: Vec<f64> = trials.iter().flat_map(|trial| trial.unit_times_ms.iter().copied()).collect();
+            stats::mean(&times)
+        }),
+        response_time_ms: percentiles(record.response),
+        service_time_ms: percentiles(record.service),
+        curve: curve(record.response),
+        bytes_received: tally.received_bytes,
+        bytes_sent: tally.sent_bytes,
+        bytes_per_unit: ratio(tally.received_bytes as f64, units as f64).unwrap_or(0.0),
+        list_bytes: tally.lists.mean(),
+        detail_bytes: tally.details.mean(),
+        connections: tally.connections,
+        subject: record.peak.and_then(|(resident_memory_bytes_max, threads_max)| {
+            let used_us: Option<f64> = trials.iter().map(|trial| trial.subject_cpu_us).sum();
+            Some(SubjectUse {
+                cpu_us_per_request: estimate(subject_cpu_us_per_request),
+                cpu_share: ratio(used_us? / 1e3, wall_ms)?,
+                resident_memory_bytes_max,
+                resident_memory_bytes_mean: record.memory_bytes_mean,
+                threads_max,
+            })
+        }),
+        generator: GeneratorUse {
+            cpu_share: ratio(busiest_us / 1e3, wall_ms).unwrap_or(0.0),
+            cpu_us_per_request: generator_us / answers as f64,
+            run_queue_share: ratio(queue_us / 1e3, wall_ms).unwrap_or(0.0),
+            stalls_ms: Percentiles::default(),
+        },
+        inserted: (tally.transfers.settlement.counted > 0).then(|| Inserted {
+            records: tally.transfers.records,
+            ms_per_record: estimate(|trials| per_record(trials, trials.iter().map(|trial| trial.duration_ms).sum())),
+            records_per_second: estimate(|trials| {
+                let records: u64 = trials.iter().map(|trial| trial.records).sum();
+                ratio(records as f64, trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3)
+            }),
+            subject_cpu_us_per_record: record.peak.is_some().then(|| {
+                estimate(|trials| {
+                    per_record(trials, trials.iter().map(|trial| trial.subject_cpu_us).sum::<Option<f64>>()?)
+                })
+            }),
+            settlement: tally.transfers.settlement,
+            work_processes_busy_max: None,
+            work_processes_waiting_max: None,
+        }),
+        batch: None,
+        played: None,
+        tcp: None,
+        connected: None,
+        linear: None,
+        equal_rate: None,
+        occupancy: None,
+        backend: behind_us.and_then(|used_us| {
+            Some(BackendUse {
+                cpu_us_per_request: estimate(backend_cpu_us_per_request),
+                cpu_share: ratio(used_us / 1e3, wall_ms)?,
+            })
+        }),
+    }
+}
+
+/// What was found of a scenario.
+pub fn played(stepped: &Stepped) -> Played {
+    let step = |step: &StepRecord| StepFound {
+        name: step.name.clone(),
+        requests: step.response.len(),
+        errors: step.failures.iter().map(|error| (error.class.name(), error.count)).collect(),
+        error_examples: step.failures.iter().map(|error| (error.class.name(), error.example.clone())).collect(),
+        response_time_ms: percentiles(&step.response),
+    };
+    Played {
+        iterations: stepped.iterations.len(),
+        failed: stepped.failed,
+        iteration_time_ms: percentiles(&stepped.iterations),
+        steps: stepped.steps.iter().map(step).collect(),
+        ..Played::default()
+    }
+}
+
+/// What the connections of a cell were and cost, over trials of so many seconds in all.
+pub fn connected(recorder: &Recorder, wall_s: f64) -> ConnectionUse {
+    let (tally, first) = (&recorder.tally, recorder.tally.first_requests);
+    let mean = |sum: u64| ratio(sum as f64, first.count as f64);
+    let handshakes = (tally.handshakes.full + tally.handshakes.resumed) as f64;
+    ConnectionUse {
+        opened: tally.connections,
+        handshakes_full: tally.handshakes.full,
+        handshakes_resumed: tally.handshakes.resumed,
+        handshakes_failed: tally.handshakes.failed,
+        handshakes_per_second: ratio(handshakes, wall_s).unwrap_or(0.0),
+        wire_bytes_received: tally.wire_received_bytes,
+        wire_bytes_sent: tally.wire_sent_bytes,
+        phases: recorder.phases.as_deref().map_or_else(Phases::default, |phases| Phases {
+            connect_ms: percentiles(&phases.connect),
+            handshake_ms: percentiles(&phases.tls),
+            first_byte_ms: percentiles(&phases.first_byte),
+            last_byte_ms: percentiles(&phases.last_byte),
+        }),
+        first_request: mean(first.wire_sent_bytes).zip(mean(first.wire_received_bytes)).map(|(sent, received)| {
+            FirstRequest {
+                round_trips: mean(first.round_trips),
+                wire_bytes_sent: sent,
+                wire_bytes_received: received,
+                n: first.count,
+            }
+        }),
+    }
+}
+
+fn per_record(trials: &[&Trial], whole: f64) -> Option<f64> {
+    ratio(whole, trials.iter().map(|trial| trial.records).sum::<u64>() as f64)
+}
+
+/// Percentiles in milliseconds of a histogram in nanoseconds; those with too few samples beyond them are absent.
+pub fn percentiles(times: &Histogram<u64>) -> Percentiles {
+    let at = |quantile: f64| {
+        percentile::is_available(quantile, times.len()).then(|| times.value_at_quantile(quantile) as f64 / NS_PER_MS)
+    };
+    Percentiles {
+        mean: if times.is_empty() { 0.0 } else { times.mean() / NS_PER_MS },
+        p50: at(0.5),
+        p90: at(0.9),
+        p95: at(0.95),
+        p99: at(0.99),
+        p999: at(0.999),
+        max: if times.is_empty() { 0.0 } else { times.max() as f64 / NS_PER_MS },
+    }
+}
+
+/// The distribution's curve: denser towards the tail, as far as percentiles may be printed.
+pub fn curve(times: &Histogram<u64>) -> Vec<(f64, f64)> {
+    let mut points = Vec::new();
+    for step in 0.. {
+        let quantile = 1.0 - 0.5_f64.powf(f64::from(step) / f64::from(POINTS_PER_HALVING));
+        if !percentile::is_available(quantile, times.len()) {
+            break;
+        }
+        points.push((quantile, times.value_at_quantile(quantile) as f64 / NS_PER_MS));
+    }
+    points
+}
+
+fn backend_cpu_us_per_request(trials: &[&Trial]) -> Option<f64> {
+    let used_us: f64 = trials.iter().map(|trial| trial.backend_cpu_us).sum::<Option<f64>>()?;
+    ratio(used_us, trials.iter().map(|trial| trial.requests).sum::<u64>() as f64)
+}
+
+fn subject_cpu_us_per_request(trials: &[&Trial]) -> Option<f64> {
+    let used_us: Option<f64> = trials.iter().map(|trial| trial.subject_cpu_us).sum();
+    ratio(used_us?, trials.iter().map(|trial| trial.requests).sum::<u64>() as f64)
+}
+
+fn by_block<'a>(trials: &[&'a Trial]) -> BTreeMap<u32, Vec<&'a Trial>> {
+    let mut blocks: BTreeMap<u32, Vec<&Trial>> = BTreeMap::new();
+    for trial in trials {
+        blocks.entry(trial.block).or_default().push(trial);
+    }
+    blocks
+}
+
+fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// 1, 2, 3 … `count` microseconds.
+    fn recorded(count: u64) -> Recorder {
+        let start = Instant::now();
+        let mut recorder = Recorder::default();
+        for micros in 1..=count {
+            recorder.answer(start, start, start + Duration::from_micros(micros));
+        }
+        recorder
+    }
+
+    fn trial(block: u32, duration_ms: f64, requests: u64, subject_cpu_us: Option<f64>) -> Trial {
+        Trial {
+            variant: "v".to_owned(),
+            level: 1,
+            start: 0,
+            block,
+            place: 0,
+            start_ms: 0.0,
+            duration_ms,
+            units: 2,
+            unit_times_ms: vec![duration_ms / 2.0; 2],
+            requests,
+            records: 0,
+            errors: 0,
+            bytes_received: 10,
+            bytes_sent: 1,
+            response_time_mean_ms: 0.1,
+            subject_cpu_us,
+            backend_cpu_us: None,
+            batch: None,
+            generator_cpu_us: 400.0,
+            generator_busiest_cpu_us: 300.0,
+            generator_run_queue_us: 10.0,
+        }
+    }
+
+    #[test]
+    fn percentiles_need_thirty_samples_beyond_them() {
+        let of = percentiles(&recorded(1000).response);
+        let near = |value: Option<f64>, expected: f64| (value.unwrap() - expected).abs() < expected * 1e-3;
+        assert!(near(of.p50, 0.5) && near(of.p90, 0.9) && near(of.p95, 0.95));
+        assert_eq!((of.p99, of.p999), (None, None));
+        assert!(near(Some(of.max), 1.0) && near(Some(of.mean), 0.5005));
+        assert_eq!(percentiles(&recorded(0).response), Percentiles::default());
+    }
+
+    #[test]
+    fn the_curve_rises_and_ends_where_samples_are_too_few() {
+        let curve = curve(&recorded(10_000).response);
+        assert!(curve.is_sorted_by(|one, next| one.0 < next.0 && one.1 <= next.1));
+        assert!(curve.last().unwrap().0 > 0.99 && curve.last().unwrap().0 <= 0.997);
+    }
+
+    #[test]
+    fn a_cell_has_its_figures_over_blocks() {
+        let recorder = recorded(400);
+        let trials = [
+            trial(0, 100.0, 100, Some(1000.0)),
+            trial(0, 100.0, 100, Some(1000.0)),
+            trial(1, 100.0, 200, Some(4000.0)),
+        ];
+        let trials: Vec<&Trial> = trials.iter().collect();
+        let record = CellRecord {
+            variant: "v",
+            level: 1,
+            response: &recorder.response,
+            service: &recorder.service,
+            tally: &recorder.tally,
+            memory_bytes_mean: None,
+            peak: Some((5, 2)),
+        };
+        let cell = cell(&record, &trials);
+        assert_eq!((cell.rounds, cell.trials, cell.requests), (1, 3, 400));
+        assert!((cell.requests_per_second.mean - 1500.0).abs() < 1e-6);
+        let subject = cell.subject.unwrap();
+        assert!((subject.cpu_us_per_request.mean - 15.0).abs() < 1e-9);
+        assert!((subject.cpu_share - 0.02).abs() < 1e-9);
+        assert!((cell.generator.run_queue_share - 1e-4).abs() < 1e-9);
+        assert!((cell.generator.cpu_us_per_request - 3.0).abs() < 1e-9, "of all threads");
+        assert!((cell.generator.cpu_share - 3e-3).abs() < 1e-9, "of the busiest one");
+    }
+}

@@ -1,0 +1,62 @@
+//! What the rules look at in one cell.
+//!
+//! It deliberately does not judge.
+
+use hdrhistogram::Histogram;
+
+use super::settling::Settling;
+use crate::probe::system::Ticks;
+use tollgate_facts::results::load::LittlesLaw;
+use tollgate_facts::results::{Cell, Connecting};
+
+/// What the rules look at in one cell.
+#[derive(Debug, Clone)]
+pub struct Evidence<'a> {
+    /// The cell.
+    pub cell: &'a Cell,
+    /// Valid answers whose content was checked.
+    pub checked: u64,
+    /// What the records find of the users; absent where nothing was recorded.
+    pub littles_law: Option<LittlesLaw>,
+    /// Answers for each user in a trial, on average; absent where a trial's length does not hang on its users.
+    pub answers_per_user: Option<f64>,
+    /// What failed before its trials.
+    pub settling: &'a Settling,
+    /// What all cores did during the cell's trials with users who wait.
+    pub ticks: Ticks,
+    /// The same during those at equal rate.
+    pub rate_ticks: Ticks,
+    /// How late the generator noticed its own heartbeat during those with users who wait; absent where it has none.
+    pub beats: Option<&'a Histogram<u64>>,
+    /// The same during those at equal rate.
+    pub rate_beats: Option<&'a Histogram<u64>>,
+    /// Connections that the users had opened before the first trial or were entitled to.
+    pub connections_entitled: u64,
+    /// Connections that were opened at equal rate.
+    pub rate_connections: u64,
+    /// Those that its users might open: one each, when they first come.
+    pub rate_connections_entitled: u64,
+    /// Starts of the subject after which response times did not settle.
+    pub unsteady_starts: u32,
+    /// Whether variant and baseline are measured on the same system.
+    pub systems: Systems,
+    /// What of an insert did not agree with what was acknowledged.
+    pub unsettled: Option<&'a str>,
+    /// How users were to connect; absent where connections are no part of the question.
+    pub connecting: Option<Connecting>,
+    /// Cores on which subjects and what is behind them run; 0 where they are not pinned.
+    pub subject_cores: usize,
+    /// Blocks that were planned: of an insert, those that its time did not suffice for are missing.
+    pub blocks_planned: u32,
+}
+
+/// The systems on which a variant and its baseline are measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Systems {
+    /// The same for both, or there is no baseline.
+    Same,
+    /// One is the built-in gateway, the other a server of the user's: what is between them is no layer.
+    BuiltInAndTheirs,
+    /// Two servers of the user's, who alone can know whether only the layer differs.
+    BothTheirs,
+}

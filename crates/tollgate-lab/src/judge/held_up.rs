@@ -1,0 +1,265 @@
+//! Rules about what held up the load on its way: the generator itself, which its heartbeat shows, cores that others
+//! have, and the kernel's TCP, which turns connections away or sends segments again.
+//!
+//! They are the same with users who wait and at equal rate, each load by what was seen while it lasted.
+
+use super::bounds::{CORES_BUSY_MAX, GENERATOR_SHARE_MAX, RUN_QUEUE_SHARE_MAX, STEAL_SHARE_MAX};
+use super::evidence::Evidence;
+use super::seen::Seen;
+use super::stalls::{Stalled, stalled};
+use crate::probe::system::Ticks;
+use tollgate_facts::results::{Percentiles, TcpCounts, Verdict};
+use tollgate_facts::rules::Finding;
+
+/// Segments that are sent again wait for 200 ms or more: above this share of all segments they show in the 99th percentile
+/// of answers of a few segments.
+const RETRANSMITTED_SHARE_MAX: f64 = 0.001;
+/// Above this share of the requests they show in the 99th percentile, however many segments a request and its connection
+/// take.
+const RETRANSMITTED_BY_REQUEST_MAX: f64 = 0.01;
+/// Fewer are nothing, whatever share of a short load they are.
+const RETRANSMITTED_MIN: u64 = 3;
+/// The kernel sends a lone segment again after 200 ms at the earliest, clocks of a histogram aside: where every answer
+/// came sooner, what it counted are segments and connections of others.
+const SENT_AGAIN_MS_MIN: f64 = 190.0;
+/// More than one segment has: of several a lost one is noticed by those behind it, and sent again within a round trip
+/// or two.
+const SEGMENT_BYTES: f64 = 1400.0;
+
+/// What helps against stalls.
+pub(crate) const STALLS_REMEDY: &str = "stop what else runs on this machine, or give the generator a core of its own";
+/// What helps where connections were turned away.
+pub(crate) const TURNED_AWAY_REMEDY: &str = "raise the server's backlog and net.core.somaxconn, or let fewer users connect at once: who is turned away waits for a second";
+/// What helps against segments that are sent again.
+pub(crate) const RETRANSMITTED_REMEDY: &str =
+    "look for full listeners, lost packets and small socket buffers (`nstat -az | grep -i tcp`)";
+
+/// What a load shows by itself of what the kernel counts of TCP for all programs together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown {
+    pub(crate) response_ms: Percentiles,
+    pub(crate) failed: u64,
+    /// Requests, failed ones with them.
+    pub(crate) asked: u64,
+    /// Mean bytes of a request or of an answer, whichever are more.
+    pub(crate) larger_bytes: f64,
+}
+
+impl Shown {
+    /// The counts, where one of its requests failed, or one of its answers took as long as what is sent again after a time.
+    pub(crate) fn waited(self, tcp: TcpCounts) -> Option<TcpCounts> {
+        (self.failed > 0 || self.response_ms.max >= SENT_AGAIN_MS_MIN).then_some(tcp)
+    }
+
+    /// The counts, where segments that are sent again may be its own: larger requests or answers need not have waited
+    /// for it.
+    pub(crate) fn sent_again(self, tcp: TcpCounts) -> Option<TcpCounts> {
+        if self.larger_bytes > SEGMENT_BYTES { Some(tcp) } else { self.waited(tcp) }
+    }
+}
+
+/// That connections were turned away, if any were.
+pub(crate) fn turned_away(tcp: TcpCounts) -> Option<String> {
+    let (count, full) = (tcp.turned_away(), tcp.listen_overflows);
+    (count > 0).then(|| {
+        format!(
+            "listeners on this side of the network turned {count} connections away, {full} as their queue was full, those \
+             of other programs included"
+        )
+    })
+}
+
+/// Segments that were sent again, more than may be.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SentAgain {
+    pub(crate) reason: String,
+    /// What they were a share of, and how large it may be.
+    pub(crate) share: f64,
+    pub(crate) bound: f64,
+}
+
+impl SentAgain {
+    /// What the kernel counted while a load lasted, if that shows in it.
+    pub(crate) fn of(shown: Shown, tcp: TcpCounts) -> Option<SentAgain> {
+        let TcpCounts { segments_retransmitted: again, segments_sent, .. } = shown.sent_again(tcp)?;
+        let beyond = |all: u64, bound: f64, told: String| {
+            let share = again as f64 / all.max(1) as f64;
+            let reason = format!("{again} {told} ({:.2} %), those of other programs included", share * 100.0);
+            (share > bound && again >= RETRANSMITTED_MIN).then_some(SentAgain { reason, share, bound })
+        };
+        let all = segments_sent + again;
+        let by_segments = beyond(all, RETRANSMITTED_SHARE_MAX, format!("of {all} segments of TCP were sent again"));
+        by_segments.or_else(|| {
+            shown.waited(tcp)?;
+            let told = format!("segments of TCP were sent again in {} requests", shown.asked);
+            beyond(shown.asked, RETRANSMITTED_BY_REQUEST_MAX, told)
+        })
+    }
+}
+
+pub(super) fn client_saturation(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    let share = seen.generator.cpu_share;
+    (share > GENERATOR_SHARE_MAX).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("a generator thread used {:.0} % of its core", share * 100.0),
+        remedy: "read CPU per request instead of times, or load from a machine with more cores",
+        value: share,
+        bound: GENERATOR_SHARE_MAX,
+    })
+}
+
+pub(super) fn run_queue(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    let share = seen.generator.run_queue_share;
+    (share > RUN_QUEUE_SHARE_MAX).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("a generator thread waited {:.1} % of the time for its core", share * 100.0),
+        remedy: "stop what else runs on this machine",
+        value: share,
+        bound: RUN_QUEUE_SHARE_MAX,
+    })
+}
+
+pub(super) fn joint(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    let busy = seen.ticks.busy_share();
+    (busy > CORES_BUSY_MAX).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!(
+            "all cores were busy {:.0} % of the time: a joint figure of generator, subject and what else runs",
+            busy * 100.0
+        ),
+        remedy: "read CPU per request instead of times",
+        value: busy,
+        bound: CORES_BUSY_MAX,
+    })
+}
+
+pub(super) fn stalls(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    let Stalled { reason, stall_ms, bound_ms } = stalled(seen.beats, seen.response_ms)?;
+    Some(Finding { verdict: Verdict::Marked, reason, remedy: STALLS_REMEDY, value: stall_ms, bound: bound_ms })
+}
+
+pub(super) fn listen_overflow(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    let tcp = seen.shown().waited(seen.tcp?)?;
+    Some(Finding {
+        verdict: Verdict::Marked,
+        reason: turned_away(tcp)?,
+        remedy: TURNED_AWAY_REMEDY,
+        value: tcp.turned_away() as f64,
+        bound: 0.0,
+    })
+}
+
+pub(super) fn retransmissions(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    let SentAgain { reason, share, bound } = SentAgain::of(seen.shown(), seen.tcp?)?;
+    Some(Finding { verdict: Verdict::Marked, reason, remedy: RETRANSMITTED_REMEDY, value: share, bound })
+}
+
+pub(super) fn steal(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    steal_finding(seen.ticks)
+}
+
+/// That the hypervisor took more of the cores than it may.
+pub(super) fn steal_finding(ticks: Ticks) -> Option<Finding> {
+    let share = ticks.steal_share();
+    (share > STEAL_SHARE_MAX).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("the hypervisor took {:.1} % of the cores' time", share * 100.0),
+        remedy: "run again when the host is calmer, or on a machine of its own",
+        value: share,
+        bound: STEAL_SHARE_MAX,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::judge;
+    use super::super::tests::{evidence, sound};
+    use super::*;
+    use tollgate_facts::results::Cell;
+
+    fn check(change: impl FnOnce(&mut Cell), expected: &str) {
+        let mut cell = sound();
+        cell.response_time_ms = Percentiles { p50: Some(1.0), p99: Some(20.0), max: 200.0, ..Percentiles::default() };
+        (cell.bytes_sent, cell.bytes_received) = (cell.requests * 200, cell.requests * 600);
+        change(&mut cell);
+        let found = judge(&evidence(&cell));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].rule, expected, "{found:?}");
+    }
+
+    #[test]
+    fn connections_turned_away_and_segments_sent_again_are_marked() {
+        let counts = |away: u64, again: u64| {
+            move |cell: &mut Cell| {
+                cell.tcp = Some(TcpCounts {
+                    listen_overflows: away,
+                    listen_drops: away,
+                    segments_retransmitted: again,
+                    segments_sent: 10_000 - again,
+                });
+            }
+        };
+        check(counts(0, 10), "all");
+        check(counts(1, 0), "listen-overflow");
+        check(counts(0, 11), "retransmissions");
+        check(|cell| cell.tcp = None, "all");
+        // A stray segment of a short load is no share of it.
+        let few = |segments_retransmitted: u64| {
+            let tcp = TcpCounts { segments_sent: 700, segments_retransmitted, ..TcpCounts::default() };
+            move |cell: &mut Cell| cell.tcp = Some(tcp)
+        };
+        check(few(2), "all");
+        check(few(3), "retransmissions");
+        // However many segments a request took: more than one request of a hundred waited.
+        let of_many = |segments_retransmitted: u64| {
+            move |cell: &mut Cell| {
+                let segments_sent = cell.requests * 30;
+                assert!(segments_retransmitted * 1000 < segments_sent);
+                cell.tcp = Some(TcpCounts { segments_sent, segments_retransmitted, ..TcpCounts::default() });
+            }
+        };
+        let of_each_hundred = sound().requests / 100;
+        check(of_many(of_each_hundred), "all");
+        check(of_many(of_each_hundred + 1), "retransmissions");
+        // Larger answers need not have waited for it, and nobody did.
+        let of_large = |cell: &mut Cell| {
+            of_many(of_each_hundred + 1)(cell);
+            (cell.bytes_received, cell.response_time_ms.max) = (cell.requests * 60_000, 20.0);
+        };
+        check(of_large, "all");
+    }
+
+    #[test]
+    fn what_happened_to_others_is_told_of_nobody_who_did_not_wait() {
+        let of = |longest_ms: f64| {
+            move |cell: &mut Cell| {
+                cell.response_time_ms.max = longest_ms;
+                cell.tcp = Some(TcpCounts { listen_drops: 4, segments_sent: 10_000, ..TcpCounts::default() });
+            }
+        };
+        check(of(180.0), "all");
+        check(of(200.0), "listen-overflow");
+        let counts = TcpCounts { listen_drops: 4, ..TcpCounts::default() };
+        let shown = |failed| Shown { response_ms: Percentiles::default(), failed, asked: 10_000, larger_bytes: 600.0 };
+        assert_eq!(shown(1).waited(counts), Some(counts));
+        assert_eq!(shown(0).waited(counts), None);
+    }
+
+    #[test]
+    fn what_is_sent_again_of_large_requests_and_answers_is_marked_though_nobody_waited_long_for_it() {
+        let of = |bytes_sent: u64, bytes_received: u64, listen_drops: u64| {
+            move |cell: &mut Cell| {
+                cell.response_time_ms.max = 20.0;
+                (cell.bytes_sent, cell.bytes_received) = (cell.requests * bytes_sent, cell.requests * bytes_received);
+                let (segments_sent, segments_retransmitted) = (90_000, 1_000);
+                let tcp = TcpCounts { listen_drops, segments_sent, segments_retransmitted, ..TcpCounts::default() };
+                cell.tcp = Some(tcp);
+            }
+        };
+        check(of(200, 1_400, 0), "all");
+        check(of(200, 60_000, 0), "retransmissions");
+        check(of(60_000, 200, 0), "retransmissions");
+        // Who is turned away waits for a second, however large its request is.
+        check(of(200, 60_000, 4), "retransmissions");
+    }
+}

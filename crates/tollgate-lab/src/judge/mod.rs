@@ -1,0 +1,428 @@
+//! When a figure may be read: each rule holds one number against its bound and says what follows and what to do.
+//!
+//! Pure rules over what was recorded, so that each can be proved by a made-up fault. What they deliberately do not do:
+//! repair a figure, or drop a trial.
+
+pub(crate) mod answers;
+pub(crate) mod at_rate;
+pub mod batch;
+mod bounds;
+pub mod cells;
+mod evidence;
+pub(crate) mod held_up;
+mod scenario;
+mod seen;
+mod settling;
+pub(crate) mod slope;
+pub mod spread;
+pub(crate) mod stalls;
+mod systems;
+pub(crate) mod unsent;
+mod users;
+
+pub use bounds::{
+    ANSWERS_PER_USER_MIN, CORES_BUSY_MAX, ERROR_SHARE_MAX, FRESH_SHARE_MAX, GENERATOR_SHARE_MAX, REQUESTS_MIN,
+    RUN_QUEUE_SHARE_MAX, STEAL_SHARE_MAX,
+};
+pub use evidence::{Evidence, Systems};
+pub use settling::Settling;
+
+use Check::{AtRate, Closed, Each};
+use bounds::{BACKEND_PART_MIN, BLOCKS_MIN, SUBJECT_CORES_BUSY_MAX};
+use seen::Seen;
+
+use crate::load::record::recorder::Transfers;
+use tollgate_facts::results::load::LittlesLaw;
+use tollgate_facts::results::{EqualRate, Settlement, Validity, Verdict};
+use tollgate_facts::rules::{self, ALL, Finding, Rule};
+
+/// What a rule of runs finds, by what it is about.
+#[derive(Clone, Copy)]
+enum Check {
+    /// The cell with users who wait.
+    Closed(fn(&Evidence<'_>) -> Option<Finding>),
+    /// The load at equal rate alone.
+    AtRate(fn(&EqualRate) -> Option<Finding>),
+    /// Both loads, each by what was seen of it.
+    Each(fn(&Evidence<'_>, &Seen<'_>) -> Option<Finding>),
+}
+
+/// All rules in the order of the report.
+const RULES: &[(Rule, Check)] = &[
+    (rules::ERRORS, Each(answers::errors)),
+    (rules::GENERATOR_ERRORS, Each(answers::generator_errors)),
+    (rules::SETTLEMENT, Closed(settlement)),
+    (rules::CONTENT, Each(answers::content)),
+    (rules::LITTLES_LAW, Closed(littles_law)),
+    (rules::DIFFERENT_BACKEND, Closed(systems::different_backend)),
+    (rules::DIFFERENT_HOST, Closed(systems::different_host)),
+    (rules::SAMPLES, Closed(samples)),
+    (rules::FEW_ROUNDS, Closed(users::few_rounds)),
+    (rules::ROWS, Closed(scenario::rows)),
+    (rules::UNSTARTED, Closed(scenario::unstarted)),
+    (rules::BEGUN_LATE, Closed(scenario::begun_late)),
+    (rules::SETTLING, Closed(users::settling)),
+    (rules::CLIENT_SATURATION, Each(held_up::client_saturation)),
+    (rules::RUN_QUEUE, Each(held_up::run_queue)),
+    (rules::STALLS, Each(held_up::stalls)),
+    (rules::JOINT, Each(held_up::joint)),
+    (rules::BACKEND, Closed(backend)),
+    (rules::FRESH_CONNECTIONS, Each(answers::fresh_connections)),
+    (rules::LISTEN_OVERFLOW, Each(held_up::listen_overflow)),
+    (rules::RETRANSMISSIONS, Each(held_up::retransmissions)),
+    (rules::HANDSHAKES, Each(at_rate::handshakes)),
+    (rules::LATENESS, AtRate(at_rate::lateness)),
+    (rules::RATE, AtRate(at_rate::rate)),
+    (rules::WARM_UP, Closed(users::warm_up)),
+    (rules::STEAL, Each(held_up::steal)),
+];
+
+/// What the rules find in a cell, first with users who wait and then at equal rate; a single `ok` where they find nothing.
+pub fn judge(evidence: &Evidence<'_>) -> Vec<Validity> {
+    let of = |rule: &str, finding: Finding| finding.of(&evidence.cell.variant, evidence.cell.level, rule);
+    let (closed, at_rate) = (evidence.closed(), evidence.at_rate());
+    let with_users_who_wait = RULES.iter().filter_map(|(rule, check)| match check {
+        Closed(check) => Some((rule.name, check(evidence)?)),
+        Each(check) => Some((rule.name, check(evidence, &closed)?)),
+        AtRate(_) => None,
+    });
+    let at_equal_rate = RULES.iter().filter_map(|(rule, check)| {
+        let finding = match check {
+            Closed(_) => None,
+            Each(check) => check(evidence, at_rate.as_ref()?),
+            AtRate(check) => check(evidence.cell.equal_rate.as_ref()?),
+        };
+        Some((rule.name_at_rate(), finding?.at_equal_rate()))
+    });
+    let mut found: Vec<Validity> =
+        with_users_who_wait.chain(at_equal_rate).map(|(rule, finding)| of(rule, finding)).collect();
+    if found.is_empty() {
+        let twice = RULES.iter().filter(|(_, check)| matches!(check, Each(_))).count();
+        found.push(of(ALL, Finding::nothing(RULES.len() + twice)));
+    }
+    found
+}
+
+/// What is said of a variant whose subject died or was stopped while it was measured.
+pub fn subject_died(variant: &str, level: u64, how: &str) -> Validity {
+    Validity {
+        variant: variant.to_owned(),
+        level,
+        rule: rules::SUBJECT_DIED.name.to_owned(),
+        verdict: Verdict::Refused,
+        reason: format!("the subject {how}"),
+        remedy: "see its last words, and run again".to_owned(),
+        value: 1.0,
+        bound: 0.0,
+    }
+}
+
+/// What is said of a cell that has no figures, but whose account was not settled.
+pub fn unsettled(variant: &str, level: u64, transfers: &Transfers) -> Option<Validity> {
+    let finding = unsettled_finding(transfers.settlement, transfers.fault.as_deref()?);
+    Some(finding.of(variant, level, rules::SETTLEMENT.name))
+}
+
+fn settlement(evidence: &Evidence<'_>) -> Option<Finding> {
+    let settlement = evidence.cell.inserted.map(|inserted| inserted.settlement).unwrap_or_default();
+    evidence.unsettled.map(|fault| unsettled_finding(settlement, fault))
+}
+
+fn unsettled_finding(settlement: Settlement, fault: &str) -> Finding {
+    let Settlement { counted, lost, surplus, wrong, .. } = settlement;
+    Finding {
+        verdict: Verdict::Refused,
+        reason: format!(
+            "{lost} records lost, {surplus} too many, {wrong} wrong in {counted} transfers; the first: {fault}"
+        ),
+        remedy: "what is not stored was not inserted, however fast: find out why, and let nobody else write to the table",
+        value: (lost + surplus + wrong) as f64,
+        bound: 0.0,
+    }
+}
+
+fn littles_law(evidence: &Evidence<'_>) -> Option<Finding> {
+    let law = evidence.littles_law.filter(LittlesLaw::is_broken)?;
+    Some(Finding {
+        verdict: Verdict::Refused,
+        reason: format!("answers x response time find {:.2} users where {} asked", law.found, law.users),
+        remedy: "this is a defect of the generator or a response time beyond 60 s: please report it",
+        value: law.off,
+        bound: law.bound,
+    })
+}
+
+fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
+    let cell = evidence.cell;
+    // Of an insert the records count: one answer may stand for thousands.
+    let (count, what) = match cell.inserted {
+        Some(inserted) => (inserted.records, "records"),
+        None => (cell.requests, "answers"),
+    };
+    if count > 0 && count < REQUESTS_MIN {
+        return Some(Finding {
+            verdict: Verdict::Marked,
+            reason: format!("only {count} {what}"),
+            remedy: "run longer: --rounds, or without --quick",
+            value: count as f64,
+            bound: REQUESTS_MIN as f64,
+        });
+    }
+    (cell.rounds < BLOCKS_MIN).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!(
+            "only {} whole block{} ({} trial{})",
+            cell.rounds,
+            plural(cell.rounds),
+            cell.trials,
+            plural(cell.trials)
+        ),
+        remedy: if cell.inserted.is_some() && cell.rounds < evidence.blocks_planned {
+            "give each cell more time: `cell_ms` of the extent in the experiment's file, or a longer extent"
+        } else {
+            "run at least 8 rounds: intervals from fewer are wide"
+        },
+        value: f64::from(cell.rounds),
+        bound: f64::from(BLOCKS_MIN),
+    })
+}
+
+fn plural(count: u32) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+fn backend(evidence: &Evidence<'_>) -> Option<Finding> {
+    let (backend, subject) = (evidence.cell.backend?, evidence.cell.subject?);
+    let cores = evidence.subject_cores as f64;
+    let busy = (backend.cpu_share + subject.cpu_share) / cores.max(1.0);
+    (cores > 0.0 && busy > SUBJECT_CORES_BUSY_MAX && backend.cpu_share > subject.cpu_share * BACKEND_PART_MIN).then(|| {
+        Finding {
+            verdict: Verdict::Marked,
+            reason: format!(
+                "subject and backend used {:.0} % of their {cores:.0} core(s), the backend alone {:.0} %: the time is both's",
+                busy * 100.0,
+                backend.cpu_share / cores * 100.0
+            ),
+            remedy: "read the subject's CPU per request instead of times, or run on a machine with more cores",
+            value: busy,
+            bound: SUBJECT_CORES_BUSY_MAX,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::probe::system::Ticks;
+    use tollgate_facts::fixture;
+    use tollgate_facts::results::Cell;
+    use tollgate_facts::results::{BackendUse, Inserted, SubjectUse};
+    use tollgate_facts::rules::About;
+
+    /// That exactly the rules that are about this are judged.
+    fn judged(about: About, names: impl Iterator<Item = &'static str>) {
+        let all = tollgate_facts::rules::RULES.iter().filter(|rule| rule.is_about(about));
+        let known: BTreeSet<&str> = all.map(|rule| rule.name).collect();
+        assert_eq!(names.collect::<BTreeSet<&str>>(), known, "{about:?}");
+    }
+
+    #[test]
+    fn every_rule_is_judged_of_all_that_it_is_about() {
+        let of_runs =
+            |is: fn(&Check) -> bool| RULES.iter().filter(move |(_, check)| is(check)).map(|(rule, _)| rule.name);
+        judged(About::Closed, of_runs(|check| !matches!(check, AtRate(_))));
+        judged(About::AtRate, of_runs(|check| !matches!(check, Closed(_))));
+        judged(About::Batch, batch::names());
+        judged(About::Single, crate::single::mark_names());
+        judged(About::Subject, [rules::SUBJECT_DIED.name].into_iter());
+        // Their checks stand beside the tolls.
+        judged(About::Toll, [rules::RANKS.name, rules::DRIFT.name].into_iter());
+    }
+
+    const NOTHING_BEFORE: &Settling = &Settling::NONE;
+
+    /// A cell without any fault, and the evidence that shows it.
+    pub(super) fn sound() -> Cell {
+        let mut cell = fixture::cell("odata-v2-atom", 20);
+        cell.requests = 10_000;
+        cell.rounds = 8;
+        cell.errors.clear();
+        cell.error_examples.clear();
+        cell.connections = 20;
+        cell.response_time_ms.mean = 0.4;
+        cell.generator.cpu_share = 0.5;
+        cell.generator.run_queue_share = 0.01;
+        cell
+    }
+
+    pub(super) fn evidence(cell: &Cell) -> Evidence<'_> {
+        Evidence {
+            cell,
+            checked: cell.requests,
+            littles_law: Some(LittlesLaw {
+                users: 20,
+                found: 20.1,
+                off: 0.005,
+                bound: 0.01,
+                without_core: 0.0,
+                holds: Some(true),
+            }),
+            answers_per_user: None,
+            settling: NOTHING_BEFORE,
+            ticks: Ticks { total: 1000, idle: 400, steal: 0 },
+            rate_ticks: Ticks { total: 1000, idle: 400, steal: 0 },
+            beats: None,
+            rate_beats: None,
+            connections_entitled: 20,
+            rate_connections: 0,
+            rate_connections_entitled: 0,
+            unsteady_starts: 0,
+            systems: Systems::Same,
+            unsettled: None,
+            connecting: None,
+            subject_cores: 1,
+            blocks_planned: 16,
+        }
+    }
+
+    /// What is found after a fault was made up.
+    fn check(fault: impl FnOnce(&mut Cell, &mut Evidence<'_>), expected: &[(&str, Verdict)]) {
+        let (mut cell, sound) = (sound(), sound());
+        let mut evidence = evidence(&sound);
+        fault(&mut cell, &mut evidence);
+        let found = judge(&Evidence { cell: &cell, ..evidence });
+        let names: Vec<(&str, Verdict)> = found.iter().map(|doubt| (doubt.rule.as_str(), doubt.verdict)).collect();
+        assert_eq!(names, expected, "{found:?}");
+        for doubt in found.iter().filter(|doubt| doubt.verdict != Verdict::Ok) {
+            assert!(!doubt.remedy.is_empty() && doubt.reason.contains(char::is_numeric), "{doubt:?}");
+        }
+    }
+
+    #[test]
+    fn a_sound_cell_is_ok() {
+        check(|_, _| {}, &[("all", Verdict::Ok)]);
+    }
+
+    #[test]
+    fn one_error_in_a_thousand_is_marked_and_more_are_refused() {
+        let fail = |count: u64| {
+            move |cell: &mut Cell, _: &mut Evidence<'_>| cell.errors.extend([("timeout".to_owned(), count)])
+        };
+        check(fail(10), &[("errors", Verdict::Marked)]);
+        check(fail(11), &[("errors", Verdict::Refused)]);
+        let ports = |cell: &mut Cell, _: &mut Evidence<'_>| {
+            cell.errors.insert("ports-exhausted".to_owned(), 1);
+        };
+        check(ports, &[("errors", Verdict::Marked), ("generator-errors", Verdict::Refused)]);
+    }
+
+    #[test]
+    fn wrong_content_is_refused_and_unverified_content_marked() {
+        check(
+            |cell, _| cell.errors.extend([("content".to_owned(), 1)]),
+            &[("errors", Verdict::Marked), ("content", Verdict::Refused)],
+        );
+        check(|_, evidence| evidence.checked = 9_000, &[("content", Verdict::Marked)]);
+    }
+
+    #[test]
+    fn a_table_that_does_not_hold_what_was_acknowledged_is_refused() {
+        let inserted = Inserted {
+            records: 10_000,
+            settlement: Settlement { counted: 16, lost: 3, ..Settlement::default() },
+            ..Inserted::default()
+        };
+        check(
+            |cell, evidence| {
+                cell.inserted = Some(inserted);
+                evidence.unsettled = Some("record 7 was acknowledged and is not stored");
+            },
+            &[("settlement", Verdict::Refused)],
+        );
+        // An answer for thousands of records is one answer, and enough.
+        check(
+            |cell, evidence| {
+                (cell.requests, evidence.checked) = (16, 16);
+                cell.connections = 16;
+                cell.inserted = Some(inserted);
+            },
+            &[("all", Verdict::Ok)],
+        );
+    }
+
+    #[test]
+    fn users_whom_the_records_do_not_find_are_refused() {
+        let broken =
+            LittlesLaw { users: 20, found: 19.5, off: 0.025, bound: 0.01, without_core: 0.0, holds: Some(false) };
+        check(|_, evidence| evidence.littles_law = Some(broken), &[("littles-law", Verdict::Refused)]);
+        check(|_, evidence| evidence.littles_law = None, &[("all", Verdict::Ok)]);
+    }
+
+    #[test]
+    fn a_baseline_on_another_system_is_marked() {
+        check(|_, evidence| evidence.systems = Systems::BuiltInAndTheirs, &[("different-backend", Verdict::Marked)]);
+        check(|_, evidence| evidence.systems = Systems::BothTheirs, &[("different-host", Verdict::Marked)]);
+    }
+
+    #[test]
+    fn a_generator_whose_heartbeat_is_late_is_marked_by_the_beats_of_that_load() {
+        let mut cell = sound();
+        cell.equal_rate = Some(at_rate::tests::offered());
+        let late = stalls::tests::beats(1_600, &[100]);
+        let rules = |evidence: &Evidence<'_>| judge(evidence).into_iter().map(|doubt| doubt.rule).collect::<Vec<_>>();
+        assert_eq!(rules(&Evidence { beats: Some(&late), ..evidence(&cell) }), ["stalls"]);
+        assert_eq!(rules(&Evidence { rate_beats: Some(&late), ..evidence(&cell) }), ["rate-stalls"]);
+        let sound = stalls::tests::beats(1_600, &[]);
+        assert_eq!(rules(&Evidence { beats: Some(&sound), rate_beats: Some(&sound), ..evidence(&cell) }), ["all"]);
+    }
+
+    #[test]
+    fn a_generator_at_its_limit_or_kept_waiting_is_marked() {
+        check(|cell, _| cell.generator.cpu_share = 0.81, &[("client-saturation", Verdict::Marked)]);
+        check(|cell, _| cell.generator.run_queue_share = 0.051, &[("run-queue", Verdict::Marked)]);
+        check(|_, evidence| evidence.ticks.idle = 40, &[("joint", Verdict::Marked)]);
+    }
+
+    #[test]
+    fn a_backend_that_shares_cores_that_are_full_is_marked() {
+        let use_of = |backend: f64, subject: f64| {
+            move |cell: &mut Cell, _: &mut Evidence<'_>| {
+                cell.backend = Some(BackendUse { cpu_share: backend, ..BackendUse::default() });
+                cell.subject = Some(SubjectUse { cpu_share: subject, ..SubjectUse::default() });
+            }
+        };
+        check(use_of(0.3, 0.65), &[("backend", Verdict::Marked)]);
+        check(use_of(0.3, 0.6), &[("all", Verdict::Ok)]);
+        check(use_of(0.05, 0.94), &[("all", Verdict::Ok)]);
+    }
+
+    #[test]
+    fn too_few_answers_or_blocks_are_marked() {
+        check(
+            |cell, evidence| (cell.requests, evidence.checked, cell.rounds) = (299, 299, 1),
+            &[("samples", Verdict::Marked)],
+        );
+        check(|cell, _| cell.rounds = 7, &[("samples", Verdict::Marked)]);
+        let mut cell = sound();
+        (cell.rounds, cell.trials) = (0, 1);
+        cell.inserted = Some(Inserted { records: 10_000, ..Inserted::default() });
+        let found = samples(&evidence(&cell)).unwrap();
+        assert_eq!(found.reason, "only 0 whole blocks (1 trial)");
+        assert!(found.remedy.contains("cell_ms"), "{}", found.remedy);
+        check(|cell, evidence| (cell.requests, evidence.checked) = (0, 0), &[("errors", Verdict::Refused)]);
+    }
+
+    #[test]
+    fn connections_opened_again_are_marked_above_one_in_a_hundred_answers() {
+        check(|cell, _| cell.connections = 120, &[("all", Verdict::Ok)]);
+        check(|cell, _| cell.connections = 121, &[("fresh-connections", Verdict::Marked)]);
+    }
+
+    #[test]
+    fn an_unsteady_start_and_stolen_time_are_marked() {
+        check(|_, evidence| evidence.unsteady_starts = 1, &[("warm-up", Verdict::Marked)]);
+        check(|_, evidence| evidence.ticks.steal = 11, &[("steal", Verdict::Marked)]);
+    }
+}

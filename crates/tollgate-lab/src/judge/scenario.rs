@@ -1,0 +1,150 @@
+//! Rules about scenarios: whether their trials were as long as they were to be.
+
+use super::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
+use super::evidence::Evidence;
+use super::unsent::{SENT_SHARE_MIN, Unsent};
+use tollgate_facts::results::{Cell, IterationsOffered, Played, Verdict};
+use tollgate_facts::rules::Finding;
+
+/// What to do where the content of answers is not looked at.
+pub(super) fn how_contents_are_checked(cell: &Cell) -> &'static str {
+    match cell.played {
+        Some(_) => "give each step an `assert`, a `status` or an `extract`",
+        None => {
+            "say by `key`, `contains` or an element of the `answer` what it must hold: its length alone is no content"
+        }
+    }
+}
+
+/// Trials that rows cut short are shorter than a slice, and their users fewer than the level says.
+pub(super) fn rows(evidence: &Evidence<'_>) -> Option<Finding> {
+    let cut = evidence.cell.played.as_ref()?.trials_out_of_rows;
+    (cut > 0).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("in {cut} of {} trials rows came to an end, and users left", evidence.cell.trials),
+        remedy: "give the feed more rows, or `end = \"again\"`: what is short is mostly its start and its end",
+        value: f64::from(cut),
+        bound: 0.0,
+    })
+}
+
+/// Iterations that were due and not begun, since all users were at work: in stages a finding, at a rate that is to be kept
+/// none. Where the generator was late by itself, its backlog is what they were at.
+pub(super) fn unstarted(evidence: &Evidence<'_>) -> Option<Finding> {
+    let played = evidence.cell.played.as_ref()?;
+    let offered = played.offered.as_ref()?;
+    let unsent = Unsent { intended: offered.intended, unsent: offered.unstarted };
+    let remedy = |users| if punctuality(played, offered).own().is_some() { GENERATOR_REMEDY } else { users };
+    if unsent.is_too_much() {
+        return Some(Finding {
+            verdict: if played.staged.is_some() { Verdict::Marked } else { Verdict::Refused },
+            reason: format!("{} of {} iterations were due and never begun", offered.unstarted, offered.intended),
+            remedy: remedy("allow more users (`users_max`), or offer less"),
+            value: unsent.sent_share(),
+            bound: SENT_SHARE_MIN,
+        });
+    }
+    // An iteration that is begun late is late in its first step.
+    let of_steps = || unsent.lacking(evidence.cell.response_time_ms, (played.steps.len() as u64).max(1));
+    let lacking = unsent.lacking(played.iteration_time_ms, 1).or_else(of_steps)?;
+    Some(Finding {
+        verdict: Verdict::Marked,
+        reason: unsent.told(&lacking, "iterations", "begun"),
+        remedy: remedy("allow more users (`users_max`), or let trials go on longer (`slice_ms`)"),
+        value: unsent.sent_share(),
+        bound: lacking.sent_share_min,
+    })
+}
+
+/// Iterations that were begun later than they were due: by the generator's own doing, which makes their times its own,
+/// or for want of users, which their times hold as they are to.
+pub(super) fn begun_late(evidence: &Evidence<'_>) -> Option<Finding> {
+    let played = evidence.cell.played.as_ref()?;
+    let offered = played.offered.as_ref()?;
+    let finding = |late: Late, verdict, were_begun: &str, remedy| {
+        let reason = late.told("iterations", were_begun);
+        Finding { verdict, reason, remedy, value: late.late_ms, bound: late.bound_ms }
+    };
+    let punctuality = punctuality(played, offered);
+    if let Some(late) = punctuality.own() {
+        return Some(finding(late, Verdict::Refused, "were given to users by the generator", GENERATOR_REMEDY));
+    }
+    let late = punctuality.at_all()?;
+    let remedy = "all users were at work: their times count from when each was due; allow more (`users_max`)";
+    Some(finding(late, Verdict::Marked, "were begun", remedy))
+}
+
+fn punctuality(played: &Played, offered: &IterationsOffered) -> Punctuality {
+    let IterationsOffered { lateness_ms, overdue_ms, .. } = *offered;
+    Punctuality { lateness_ms, overdue_ms, response_ms: played.iteration_time_ms }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{evidence, sound};
+    use super::*;
+    use tollgate_facts::results::{Arrivals, IterationsOffered, Percentiles, Played, StageUnit, Staged};
+
+    #[test]
+    fn trials_whose_rows_came_to_an_end_are_marked() {
+        let check = |trials_out_of_rows: u32, expected: bool| {
+            let mut cell = sound();
+            cell.played = Some(Played { trials_out_of_rows, ..Played::default() });
+            let found = rows(&evidence(&cell)).map(|found| found.verdict);
+            assert_eq!(found, expected.then_some(Verdict::Marked), "{trials_out_of_rows}");
+        };
+        check(0, false);
+        check(1, true);
+        assert!(rows(&evidence(&sound())).is_none());
+    }
+
+    #[test]
+    fn what_was_due_and_not_begun_or_begun_late_is_told_by_its_cause() {
+        let check = |change: fn(&mut IterationsOffered), is_staged: bool, expected: &[Verdict]| {
+            let times = |p50, p99| Percentiles { p50: Some(p50), p99: Some(p99), ..Percentiles::default() };
+            let mut offered = IterationsOffered {
+                arrivals: Arrivals::Constant,
+                intended: 1000,
+                unstarted: 0,
+                users: 20.0,
+                users_max: 200,
+                lateness_ms: times(0.1, 0.9),
+                overdue_ms: times(0.1, 0.9),
+            };
+            change(&mut offered);
+            let staged = Staged { unit: StageUnit::PerSecond, times: 1, stages: Vec::new(), course: Vec::new() };
+            let mut cell = sound();
+            cell.response_time_ms = times(2.0, 9.0);
+            cell.played = Some(Played {
+                offered: Some(offered),
+                staged: is_staged.then_some(staged),
+                iteration_time_ms: times(2.0, 9.0),
+                ..Played::default()
+            });
+            let evidence = evidence(&cell);
+            let found: Vec<Verdict> = [unstarted(&evidence), begun_late(&evidence)]
+                .into_iter()
+                .flatten()
+                .map(|found| found.verdict)
+                .collect();
+            assert_eq!(found, expected);
+        };
+        check(|_| {}, false, &[]);
+        // Of what is to be beyond the 99th percentile a tenth may be missing.
+        check(|offered| (offered.intended, offered.unstarted) = (10_000, 9), false, &[]);
+        check(|offered| offered.unstarted = 10, false, &[Verdict::Marked]);
+        check(|offered| offered.unstarted = 11, false, &[Verdict::Refused]);
+        check(|offered| offered.unstarted = 11, true, &[Verdict::Marked]);
+        check(|offered| offered.lateness_ms.p99 = Some(1.1), false, &[Verdict::Marked]);
+        // However many users its backlog called in the end, or in the mean.
+        fn overdue(offered: &mut IterationsOffered) {
+            (offered.lateness_ms.p99, offered.overdue_ms.p99) = (Some(1.1), Some(1.1));
+        }
+        check(overdue, true, &[Verdict::Refused]);
+        fn overdue_at_their_limit(offered: &mut IterationsOffered) {
+            overdue(offered);
+            offered.users = 200.0;
+        }
+        check(overdue_at_their_limit, false, &[Verdict::Refused]);
+    }
+}

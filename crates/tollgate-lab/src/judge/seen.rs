@@ -1,0 +1,88 @@
+//! What was seen of one load of a cell, with users who wait or at equal rate, for the rules that are the same of both.
+//!
+//! It deliberately does not judge.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+
+use super::evidence::Evidence;
+use super::held_up::Shown;
+use crate::probe::system::Ticks;
+use tollgate_facts::results::{GeneratorUse, Percentiles, TcpCounts};
+
+/// One load, and how generator, machine and network were while it lasted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen<'a> {
+    /// Valid answers.
+    pub(super) answered: u64,
+    /// Those whose content was checked; absent at equal rate, where it is told of the other load how many are.
+    pub(super) checked: Option<u64>,
+    pub(super) errors: &'a BTreeMap<String, u64>,
+    pub(super) error_examples: &'a BTreeMap<String, String>,
+    pub(super) response_ms: Percentiles,
+    pub(super) generator: GeneratorUse,
+    pub(super) beats: Option<&'a Histogram<u64>>,
+    pub(super) tcp: Option<TcpCounts>,
+    pub(super) ticks: Ticks,
+    /// Connections that were opened beyond those that its users might open.
+    pub(super) fresh_connections: u64,
+    /// Full and resumed handshakes, where they are counted.
+    pub(super) handshakes: Option<(u64, u64)>,
+    /// Mean bytes of a request or of an answer, whichever are more: as large at equal rate as with users who wait.
+    larger_bytes: f64,
+}
+
+impl Seen<'_> {
+    /// Requests that failed.
+    pub(super) fn failed(&self) -> u64 {
+        self.errors.values().sum()
+    }
+
+    /// What it shows by itself of what the kernel counts of TCP for all programs together.
+    pub(super) fn shown(&self) -> Shown {
+        let (failed, larger_bytes) = (self.failed(), self.larger_bytes);
+        Shown { response_ms: self.response_ms, failed, asked: self.answered + failed, larger_bytes }
+    }
+}
+
+impl<'a> Evidence<'a> {
+    /// With users who wait.
+    pub(super) fn closed(&self) -> Seen<'a> {
+        let cell = self.cell;
+        let asked = cell.requests + cell.errors.values().sum::<u64>();
+        Seen {
+            answered: cell.requests,
+            checked: Some(self.checked),
+            errors: &cell.errors,
+            error_examples: &cell.error_examples,
+            response_ms: cell.response_time_ms,
+            generator: cell.generator,
+            beats: self.beats,
+            tcp: cell.tcp,
+            ticks: self.ticks,
+            fresh_connections: cell.connections.saturating_sub(self.connections_entitled),
+            handshakes: cell.connected.map(|connected| (connected.handshakes_full, connected.handshakes_resumed)),
+            larger_bytes: cell.bytes_received.max(cell.bytes_sent) as f64 / asked.max(1) as f64,
+        }
+    }
+
+    /// At equal rate, where there was such a load.
+    pub(super) fn at_rate(&self) -> Option<Seen<'a>> {
+        let rate = self.cell.equal_rate.as_ref()?;
+        Some(Seen {
+            answered: rate.answered,
+            checked: None,
+            errors: &rate.errors,
+            error_examples: &rate.error_examples,
+            response_ms: rate.response_time_ms,
+            generator: rate.generator,
+            beats: self.rate_beats,
+            tcp: rate.tcp,
+            ticks: self.rate_ticks,
+            fresh_connections: self.rate_connections.saturating_sub(self.rate_connections_entitled),
+            handshakes: Some((rate.handshakes_full, rate.handshakes_resumed)),
+            ..self.closed()
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! The rule of stalls: whether the generator was held up for longer than may be beside the answers that it timed. Its
+//! heartbeat rings each millisecond, so of however few beats the share that was late is the share of the time in which
+//! answers were seen late.
+//!
+//! It deliberately does not find out which answers those were.
+
+use hdrhistogram::Histogram;
+
+use super::cells;
+use tollgate_facts::results::Percentiles;
+
+/// Beats are a millisecond apart: a shorter stall is none.
+const STALL_MS_MIN: f64 = 1.0;
+/// Stalls longer than this share of the answers' time are in those answers.
+const STALL_SHARE_MAX: f64 = 0.1;
+/// An answer that a stall made late took as long as the stall was late. Where the answers of a share were sooner than
+/// half of what the beats of that share were late, the stall was longer than its part of the answers: users who wait
+/// meet it once each.
+const STALL_TIMES_MAX: f64 = 2.0;
+const NS_PER_MS: f64 = 1e6;
+
+/// A stall of the generator.
+#[derive(Debug)]
+pub(crate) struct Stalled {
+    pub(crate) reason: String,
+    pub(crate) stall_ms: f64,
+    pub(crate) bound_ms: f64,
+}
+
+/// Whether the generator was held up for longer than may be beside these answers.
+pub(crate) fn stalled(beats: Option<&Histogram<u64>>, response_ms: Percentiles) -> Option<Stalled> {
+    let beats = beats.filter(|beats| !beats.is_empty())?;
+    beside_the_slowest(beats, response_ms).or_else(|| at_the_same_share(beats, response_ms))
+}
+
+/// The highest percentile that the beats are enough for, against the slowest answers, whichever of them the stalls hit.
+fn beside_the_slowest(beats: &Histogram<u64>, response_ms: Percentiles) -> Option<Stalled> {
+    let Percentiles { p50, p90, p95, p99, p999, .. } = cells::percentiles(beats);
+    let by_share = [(p999, "p99.9"), (p99, "p99"), (p95, "p95"), (p90, "p90"), (p50, "p50")];
+    let (stall_ms, at) = by_share.into_iter().find_map(|(stall_ms, at)| Some((stall_ms?, at)))?;
+    let slowest_ms = slowest(response_ms);
+    let bound_ms = bound_ms(slowest_ms.unwrap_or(0.0));
+    let beside = slowest_ms.map(|slowest_ms| format!(", beside a slowest answer in a hundred of {slowest_ms:.2} ms"));
+    let reason =
+        || format!("the generator's heartbeat was {stall_ms:.1} ms late at {at}{}", beside.unwrap_or_default());
+    (stall_ms > bound_ms).then(|| Stalled { reason: reason(), stall_ms, bound_ms })
+}
+
+/// Each percentile of the answers that is printed, the highest first, against the beats at the same one.
+fn at_the_same_share(beats: &Histogram<u64>, response_ms: Percentiles) -> Option<Stalled> {
+    let Percentiles { p50, p90, p95, p99, p999, .. } = response_ms;
+    let printed =
+        [(p999, 0.999, "p99.9"), (p99, 0.99, "p99"), (p95, 0.95, "p95"), (p90, 0.9, "p90"), (p50, 0.5, "p50")];
+    printed.into_iter().find_map(|(time_ms, quantile, at)| {
+        let time_ms = time_ms?;
+        let stall_ms = beats.value_at_quantile(quantile) as f64 / NS_PER_MS;
+        let bound_ms = bound_ms(time_ms);
+        let reason = || {
+            format!("the generator's heartbeat was {stall_ms:.1} ms late at {at}, where answers took {time_ms:.2} ms")
+        };
+        (stall_ms > bound_ms && stall_ms <= STALL_TIMES_MAX * time_ms).then(|| Stalled {
+            reason: reason(),
+            stall_ms,
+            bound_ms,
+        })
+    })
+}
+
+fn bound_ms(time_ms: f64) -> f64 {
+    STALL_MS_MIN.max(STALL_SHARE_MAX * time_ms)
+}
+
+/// The 99th percentile, or of few answers the highest one that there is.
+fn slowest(times: Percentiles) -> Option<f64> {
+    times.p99.or(times.p95).or(times.p90).or(times.p50)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// So many milliseconds of beats, and stalls of so many.
+    pub(crate) fn beats(all: u64, stalls_ms: &[u64]) -> Histogram<u64> {
+        let mut beats = Histogram::new_with_bounds(1_000, 60_000_000_000, 2).unwrap();
+        let late = stalls_ms.iter().flat_map(|stall_ms| 0..*stall_ms).map(|beat_ms| beat_ms * 1_000_000 + 500_000);
+        late.clone().for_each(|late_ns| beats.record(late_ns).unwrap());
+        beats.record_n(100_000, all - late.count() as u64).unwrap();
+        beats
+    }
+
+    /// The quantile of the answers by whose beats it is marked, in words; empty where it is not.
+    fn check(beats: &Histogram<u64>, response_ms: Percentiles, expected: &str) {
+        let found = stalled(Some(beats), response_ms);
+        match &found {
+            Some(Stalled { reason, stall_ms, bound_ms }) => {
+                assert!(stall_ms > bound_ms && !expected.is_empty() && reason.contains(expected), "{found:?}");
+            }
+            None => assert_eq!(expected, "", "{response_ms:?}"),
+        }
+    }
+
+    #[test]
+    fn a_heartbeat_later_than_a_tenth_of_the_slowest_answers_is_marked() {
+        let slowest = |p99: Option<f64>| Percentiles { p50: Some(1.0), p99, max: 200.0, ..Percentiles::default() };
+        // Two stalls of 18 ms are 36 of 30,000 beats, and one in a thousand is 2.5 ms late or later.
+        let late = beats(30_000, &[18, 18]);
+        check(&late, slowest(Some(20.0)), "at p99.9, beside a slowest answer in a hundred of 20.00 ms");
+        check(&late, slowest(Some(30.0)), "");
+        check(&late, Percentiles::default(), "at p99.9");
+        // Too few beats for that: three in a hundred are late.
+        check(&beats(3_000, &[100]), slowest(Some(20.0)), "at p99, beside");
+        check(&beats(30_000, &[]), slowest(Some(0.2)), "");
+        check(&Histogram::new(2).unwrap(), slowest(Some(0.2)), "");
+        assert!(stalled(None, slowest(Some(0.2))).is_none());
+    }
+
+    #[test]
+    fn each_percentile_that_is_printed_is_held_against_the_beats_at_the_same_one() {
+        // A quick cell: 8,000 answers, and two stalls of 15 ms, in which one answer in eighty came.
+        let quick = beats(1_600, &[15, 15]);
+        let times = |p99| Percentiles { p50: Some(4.0), p95: Some(6.0), p99: Some(p99), ..Percentiles::default() };
+        check(&quick, times(15.0), "at p99, where answers took 15.00 ms");
+        check(&beats(1_600, &[]), times(15.0), "");
+        // Answers that take long by themselves bear it.
+        check(&quick, times(90.0), "");
+        // 5,000 a second for 10 s, and one stall of 50 ms.
+        let open = beats(10_000, &[50]);
+        let times = |p999| Percentiles { p50: Some(0.3), p99: Some(0.9), p999, ..Percentiles::default() };
+        check(&open, times(Some(40.4)), "at p99.9, where answers took 40.40 ms");
+        check(&open, times(None), "");
+        check(&beats(10_000, &[5]), times(Some(0.9)), "");
+    }
+
+    #[test]
+    fn a_stall_that_few_of_many_answers_met_is_not_in_their_percentiles() {
+        // Two users who wait: a stall of 40 ms is a fortieth of the time, and two answers of thousands.
+        let times = Percentiles { p50: Some(0.2), p95: Some(0.4), p99: Some(0.9), ..Percentiles::default() };
+        check(&beats(1_600, &[40]), times, "");
+        // As many as its share of the time, and they show it.
+        check(&beats(1_600, &[40]), Percentiles { p99: Some(22.0), ..times }, "at p99, where");
+    }
+
+    #[test]
+    fn a_generator_that_is_late_all_the_time_is_marked_by_the_median_too() {
+        let mut beats = beats(1_600, &[]);
+        beats.record_n(3_000_000, 1_800).unwrap();
+        let times = |p50| Percentiles { p50: Some(p50), p99: Some(90.0), ..Percentiles::default() };
+        check(&beats, times(20.0), "at p50, where answers took 20.00 ms");
+        check(&beats, times(40.0), "");
+    }
+}

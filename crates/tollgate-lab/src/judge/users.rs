@@ -1,0 +1,80 @@
+//! Rules about users whose connections are open for one trial: whether all of them came to be there, and asked often enough
+//! for a steady state.
+
+use super::bounds::ANSWERS_PER_USER_MIN;
+use super::evidence::Evidence;
+use tollgate_facts::results::Verdict;
+use tollgate_facts::rules::Finding;
+
+pub(super) fn few_rounds(evidence: &Evidence<'_>) -> Option<Finding> {
+    let answers = evidence.answers_per_user.filter(|answers| *answers > 0.0 && *answers < ANSWERS_PER_USER_MIN)?;
+    Some(Finding {
+        verdict: Verdict::Marked,
+        reason: format!("each user was answered {answers:.1} times in a trial: its start and its end, no steady state"),
+        remedy: "read the CPU per request instead of times and throughput, take fewer users, or a longer extent",
+        value: answers,
+        bound: ANSWERS_PER_USER_MIN,
+    })
+}
+
+pub(super) fn settling(evidence: &Evidence<'_>) -> Option<Finding> {
+    let (reason, count) = evidence.settling.told("before trials, while connections were opened")?;
+    Some(Finding {
+        verdict: Verdict::Marked,
+        reason,
+        remedy: "they are in no figure; raise the subject's backlog and limits of connections, or use fewer users",
+        value: count as f64,
+        bound: 0.0,
+    })
+}
+
+pub(super) fn warm_up(evidence: &Evidence<'_>) -> Option<Finding> {
+    (evidence.unsteady_starts > 0).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!(
+            "after {} s of warm-up response times still changed, or were too few to tell",
+            crate::plan::WARM_UP_MOST.as_secs()
+        ),
+        remedy: "warm the subject up by hand, then run again",
+        value: f64::from(evidence.unsteady_starts),
+        bound: 0.0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{evidence, sound};
+    use super::*;
+    use crate::judge::Settling;
+    use crate::load::answer::failure::ErrorClass;
+    use crate::load::record::recorder::{ErrorTally, Tally};
+
+    #[test]
+    fn fewer_than_ten_answers_for_each_user_are_no_steady_state() {
+        let check = |answers: Option<f64>, expected: bool| {
+            let cell = sound();
+            let found = few_rounds(&Evidence { answers_per_user: answers, ..evidence(&cell) });
+            assert_eq!(found.map(|found| found.verdict), expected.then_some(Verdict::Marked), "{answers:?}");
+        };
+        check(Some(1.05), true);
+        check(Some(9.9), true);
+        check(Some(10.0), false);
+        check(Some(0.0), false);
+        check(None, false);
+    }
+
+    #[test]
+    fn what_fails_while_connections_are_opened_is_told() {
+        let cell = sound();
+        let mut before = Settling::NONE;
+        let mut tally = Tally { requests: 1, ..Tally::default() };
+        before.add(&tally);
+        let of = |before: &Settling| settling(&Evidence { settling: before, ..evidence(&cell) });
+        assert!(of(&before).is_none());
+        tally.errors.push(ErrorTally { class: ErrorClass::Status(503), count: 1, example: "503, full".to_owned() });
+        before.add(&tally);
+        let found = of(&before).unwrap();
+        assert!(found.reason.starts_with("1 of 3 requests failed before trials"), "{}", found.reason);
+        assert!(found.reason.contains("status-503: 1"), "{}", found.reason);
+    }
+}

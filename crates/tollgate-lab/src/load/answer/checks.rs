@@ -1,0 +1,87 @@
+//! What is asked of an answer beside its content: a status that was wanted, the length of the first one, no fault in a SOAP
+//! envelope, every answer of a batch.
+//!
+//! What it deliberately does not do: read an answer; see [`super::content`].
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::failure::Failure;
+use super::odata_batch::BatchForm;
+use crate::traffic::statuses::Statuses;
+
+/// What is asked of answers.
+#[derive(Debug, Clone, Default)]
+pub struct Checks {
+    /// Which statuses are wanted.
+    pub statuses: Statuses,
+    /// How long they may be.
+    pub length: LengthCheck,
+    /// What they are.
+    pub kind: AnswerKind,
+}
+
+/// What an answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AnswerKind {
+    /// Nothing that would be read.
+    #[default]
+    Plain,
+    /// A SOAP envelope, which may hold a fault.
+    Soap,
+    /// The answer to a batch of so many requests.
+    Batch {
+        /// Of this form.
+        form: BatchForm,
+        /// Requests in each batch.
+        requests: usize,
+    },
+}
+
+/// How long answers may be.
+#[derive(Debug, Clone, Default)]
+pub enum LengthCheck {
+    /// As long as they are.
+    #[default]
+    Any,
+    /// As long as the first valid one of all workers, as ApacheBench has it.
+    AsFirst(FirstLength),
+}
+
+/// The length of the first valid answer. It is written once and then only read, so that workers share it for nothing.
+#[derive(Debug, Clone)]
+pub struct FirstLength(Arc<AtomicU64>);
+
+const UNKNOWN: u64 = u64::MAX;
+
+impl Default for FirstLength {
+    fn default() -> FirstLength {
+        FirstLength(Arc::new(AtomicU64::new(UNKNOWN)))
+    }
+}
+
+impl FirstLength {
+    pub(crate) fn judge(&self, came_bytes: u64) -> Result<(), Failure> {
+        let known = match self.0.load(Ordering::Relaxed) {
+            UNKNOWN => match self.0.compare_exchange(UNKNOWN, came_bytes, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => came_bytes,
+                Err(known) => known,
+            },
+            known => known,
+        };
+        if known == came_bytes { Ok(()) } else { Err(Failure::length(came_bytes, known)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_length_is_held_against_the_first() {
+        let first = FirstLength::default();
+        assert_eq!(first.judge(5), Ok(()));
+        assert_eq!(first.clone().judge(5), Ok(()));
+        assert_eq!(first.judge(4).unwrap_err().text, "the answer has 4 bytes, the first one had 5");
+    }
+}

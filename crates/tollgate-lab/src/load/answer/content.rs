@@ -1,0 +1,307 @@
+//! Whether an answer is what was asked for: its length, a text that it contains, an element that it has as XML.
+//!
+//! An element is looked for by a reader of XML, whatever its prefixes are; an answer that is the same to the byte as the
+//! one that was last found right is right without that. What it deliberately does not do: hold an answer against a list
+//! (see [`super::read`]).
+
+use std::cell::RefCell;
+
+use quick_xml::NsReader;
+use quick_xml::events::Event;
+use quick_xml::name::ResolveResult;
+use tollgate_net::http1::client::BodySink;
+
+use super::checks::{AnswerKind, Checks, LengthCheck};
+use super::failure::{ErrorClass, Failure};
+use super::{odata_batch, soap};
+use crate::load::target::LoadTarget;
+use crate::traffic::request::{Element, RequestShape};
+
+/// Bytes of an answer in which something is looked for.
+const SEARCHED_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of the answer to a batch, which is read whole.
+const BATCH_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Whether the content of answers is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It was, and was right.
+    Right,
+    /// Nothing is known of it.
+    Unknown,
+}
+
+/// The answer that was last found to have its element, for all users of a worker.
+#[derive(Debug, Default)]
+pub(crate) struct Known(RefCell<Vec<u8>>);
+
+/// Looks at an answer while it arrives.
+pub(crate) struct Search<'a> {
+    wanted: Option<&'a [u8]>,
+    element: Option<&'a Element>,
+    bytes: Option<u64>,
+    checks: &'a Checks,
+    known: &'a Known,
+    kept: Vec<u8>,
+    came_bytes: u64,
+    is_found: bool,
+    /// Of the answer to a batch: how many answers of each status it holds.
+    parts: Vec<(u16, u64)>,
+}
+
+impl<'a> Search<'a> {
+    /// A search for what the target's shape and checks say of answers, if they say anything.
+    pub(crate) fn new(target: &'a LoadTarget, known: &'a Known) -> Search<'a> {
+        Search::of(&target.shape, &target.checks, known)
+    }
+
+    fn of(shape: &'a RequestShape, checks: &'a Checks, known: &'a Known) -> Search<'a> {
+        Search {
+            wanted: shape.contains.as_deref().map(str::as_bytes),
+            element: shape.answer.element.as_ref(),
+            bytes: shape.answer.bytes,
+            checks,
+            known,
+            kept: Vec::new(),
+            came_bytes: 0,
+            is_found: false,
+            parts: Vec::new(),
+        }
+    }
+
+    /// Another answer comes.
+    pub(crate) fn begin(&mut self) {
+        self.kept.clear();
+        self.came_bytes = 0;
+        self.is_found = false;
+        self.parts.clear();
+    }
+
+    /// Of the answer to a batch: how many answers of each status it holds, once it is judged.
+    pub(crate) fn parts(&self) -> &[(u16, u64)] {
+        &self.parts
+    }
+
+    /// What is known of an answer that was not refused. Its length says nothing: a page of errors may be as long as the
+    /// one that is expected, or as the first one, which may be a page of errors.
+    pub(crate) fn verdict(&self) -> Verdict {
+        let is_read = match self.checks.kind {
+            AnswerKind::Plain => false,
+            // An operation that answers nothing says nothing of itself.
+            AnswerKind::Soap => !self.kept.is_empty(),
+            AnswerKind::Batch { .. } => true,
+        };
+        let looks = self.wanted.is_some() || self.element.is_some() || is_read;
+        if looks { Verdict::Right } else { Verdict::Unknown }
+    }
+
+    /// Judges the whole answer; of one that failed for another reason only what it says of itself is looked at.
+    ///
+    /// # Errors
+    /// What came instead.
+    pub(crate) fn judge(&mut self, failed: Option<ErrorClass>) -> Result<(), Failure> {
+        if let Some(class) = failed {
+            let is_soap = self.checks.kind == AnswerKind::Soap && matches!(class, ErrorClass::Status(_));
+            return if is_soap { soap::refuse_fault(&self.kept) } else { Ok(()) };
+        }
+        if let LengthCheck::AsFirst(first) = &self.checks.length {
+            first.judge(self.came_bytes)?;
+        }
+        if let Some(bytes) = self.bytes.filter(|bytes| *bytes != self.came_bytes) {
+            return Err(Failure::content(format!("the answer has {} bytes instead of {bytes}", self.came_bytes)));
+        }
+        if let Some(wanted) = self.wanted.filter(|_| !self.is_found) {
+            let wanted = String::from_utf8_lossy(wanted);
+            return Err(Failure::content(format!("the answer does not contain `{wanted}`")));
+        }
+        if let AnswerKind::Batch { form, requests } = self.checks.kind {
+            if self.came_bytes != self.kept.len() as u64 {
+                return Err(Failure::content(format!("the answer to a batch has more than {BATCH_BYTES_MAX} bytes")));
+            }
+            return odata_batch::judge(form, &self.kept, requests, &self.checks.statuses, &mut self.parts);
+        }
+        if self.element.is_none() && self.checks.kind == AnswerKind::Plain {
+            return Ok(());
+        }
+        if !self.kept.is_empty() && *self.known.0.borrow() == self.kept {
+            return Ok(());
+        }
+        if self.checks.kind == AnswerKind::Soap {
+            soap::judge(&self.kept)?;
+        }
+        if let Some(element) = self.element {
+            has(&self.kept, element).map_err(Failure::content)?;
+        }
+        self.known.0.borrow_mut().clone_from(&self.kept);
+        Ok(())
+    }
+}
+
+impl BodySink for Search<'_> {
+    fn part(&mut self, bytes: &[u8]) {
+        self.came_bytes += bytes.len() as u64;
+        let (keeps, bytes_max) = match self.checks.kind {
+            AnswerKind::Plain => (self.element.is_some(), SEARCHED_BYTES_MAX),
+            AnswerKind::Soap => (true, SEARCHED_BYTES_MAX),
+            AnswerKind::Batch { .. } => (true, BATCH_BYTES_MAX),
+        };
+        let looks_on = keeps || (self.wanted.is_some() && !self.is_found);
+        if !looks_on || self.kept.len() + bytes.len() > bytes_max {
+            return;
+        }
+        if let (Some(wanted), false, true) = (self.wanted, keeps, self.kept.is_empty())
+            && contains(bytes, wanted)
+        {
+            self.is_found = true;
+            return;
+        }
+        self.kept.extend_from_slice(bytes);
+        if let Some(wanted) = self.wanted.filter(|_| !self.is_found) {
+            self.is_found = contains(&self.kept, wanted);
+        }
+    }
+}
+
+pub(crate) fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
+    wanted.is_empty() || bytes.windows(wanted.len()).any(|window| window == wanted)
+}
+
+/// Whether a document has an element with its text.
+///
+/// # Errors
+/// What it has instead.
+fn has(document: &[u8], element: &Element) -> Result<(), String> {
+    let broken = |error: &dyn std::fmt::Display| format!("the answer is no XML: {error}");
+    let mut reader = NsReader::from_reader(document);
+    // How many of the elements that are open now are those of the path, from the outermost one on.
+    let (mut depth, mut fitting) = (0_usize, 0_usize);
+    let (mut is_in_it, mut came, mut text) = (false, None, String::new());
+    loop {
+        let (namespace, event) = reader.read_resolved_event().map_err(|error| broken(&error))?;
+        match event {
+            Event::Start(start) => {
+                let name = start.local_name();
+                if fitting == depth && element.path.get(depth).is_some_and(|wanted| wanted.as_str() == name.as_ref()) {
+                    fitting += 1;
+                    let is_last = fitting == element.path.len();
+                    let is_of_it =
+                        matches!(namespace, ResolveResult::Bound(bound) if bound.as_ref() == element.namespace);
+                    is_in_it = is_last && is_of_it;
+                    if is_in_it {
+                        text.clear();
+                    }
+                }
+                depth += 1;
+            }
+            Event::End(_) => {
+                depth = depth.saturating_sub(1);
+                if is_in_it && depth + 1 == element.path.len() {
+                    if text.trim() == element.text {
+                        return Ok(());
+                    }
+                    is_in_it = false;
+                    came = Some(std::mem::take(&mut text));
+                }
+                fitting = fitting.min(depth);
+            }
+            Event::Text(part) if is_in_it => text.push_str(&part),
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    let path = element.path.join("/");
+    Err(match came {
+        Some(came) => format!("the answer has `{}` in {path} instead of `{}`", came.trim(), element.text),
+        None => format!("the answer has no element {path} of {}", element.namespace),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::FirstLength;
+    use super::*;
+    use crate::traffic::request::AnswerShape;
+
+    fn shape(contains: Option<&str>, answer: AnswerShape) -> RequestShape {
+        RequestShape {
+            format: None,
+            detail: None,
+            key: Vec::new(),
+            method: "POST".to_owned(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            contains: contains.map(str::to_owned),
+            answer,
+        }
+    }
+
+    fn judged(shape: &RequestShape, parts: &[&str]) -> Result<(), String> {
+        let (known, checks) = (Known::default(), Checks::default());
+        let mut search = Search::of(shape, &checks, &known);
+        search.begin();
+        parts.iter().for_each(|part| search.part(part.as_bytes()));
+        let first = search.judge(None);
+        assert_eq!(search.judge(None), first, "the same answer again is judged alike");
+        first.map_err(|failure| failure.text)
+    }
+
+    #[test]
+    fn a_text_is_found_across_parts() {
+        let check = |parts: &[&str], expected: bool| {
+            let shape = shape(Some("flight"), AnswerShape::default());
+            assert_eq!(judged(&shape, parts).is_ok(), expected, "{parts:?}");
+        };
+        check(&["a flight"], true);
+        check(&["a fli", "ght"], true);
+        check(&["a fli", "t"], false);
+        check(&[], false);
+    }
+
+    #[test]
+    fn an_answer_of_another_length_is_wrong() {
+        let shape = shape(None, AnswerShape { bytes: Some(4), element: None });
+        assert_eq!(judged(&shape, &["ab", "cd"]), Ok(()));
+        assert_eq!(judged(&shape, &["abc"]).unwrap_err(), "the answer has 3 bytes instead of 4");
+    }
+
+    #[test]
+    fn an_answer_of_which_its_length_alone_is_known_is_not_checked() {
+        let check = |contains: Option<&str>, kind: AnswerKind, body: &str, expected: Result<Verdict, &str>| {
+            let bytes = Some(body.len() as u64);
+            let (shape, known) = (shape(contains, AnswerShape { bytes, element: None }), Known::default());
+            let checks = Checks { kind, length: LengthCheck::AsFirst(FirstLength::default()), ..Checks::default() };
+            let mut search = Search::of(&shape, &checks, &known);
+            search.begin();
+            search.part(body.as_bytes());
+            let judged = search.judge(None).map(|()| search.verdict());
+            assert_eq!(judged.map_err(|failure| failure.class.name()), expected.map_err(str::to_owned), "{body}");
+        };
+        let down = "<html>We are down for maintenance</html>";
+        check(None, AnswerKind::Plain, down, Ok(Verdict::Unknown));
+        check(Some("down"), AnswerKind::Plain, down, Ok(Verdict::Right));
+        check(None, AnswerKind::Soap, down, Err("content"));
+        check(None, AnswerKind::Soap, "", Ok(Verdict::Unknown));
+        let envelope = "<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/'><e:Body/></e:Envelope>";
+        check(None, AnswerKind::Soap, envelope, Ok(Verdict::Right));
+    }
+
+    #[test]
+    fn an_element_is_found_by_its_path_and_namespace_whatever_the_prefixes_are() {
+        let path = ["e", "b", "s"].map(str::to_owned).to_vec();
+        let element = Element { path, namespace: "urn:q".to_owned(), text: "IBM".to_owned() };
+        let shape = shape(None, AnswerShape { bytes: None, element: Some(element) });
+        let check = |document: &str, expected: Result<(), &str>| {
+            assert_eq!(judged(&shape, &[document]), expected.map_err(str::to_owned), "{document}");
+        };
+        check("<e><b><s xmlns='urn:q'>IBM</s></b></e>", Ok(()));
+        check("<x:e xmlns:x='u' xmlns:q='urn:q'><x:a/><x:b><x:o>1</x:o><q:s> IBM </q:s></x:b></x:e>", Ok(()));
+        check("<e><b><s xmlns='urn:q'>SUN</s></b></e>", Err("the answer has `SUN` in e/b/s instead of `IBM`"));
+        let none = Err("the answer has no element e/b/s of urn:q");
+        check("<e><b><s>IBM</s></b></e>", none);
+        check("<e><s xmlns='urn:q'>IBM</s></e>", none);
+        check("<e><o><b><s xmlns='urn:q'>IBM</s></b></o></e>", none);
+        check("<e xmlns='urn:q'><b/><o><s>IBM</s></o></e>", none);
+        check("", none);
+        assert!(judged(&shape, &["<e><b></e>"]).unwrap_err().starts_with("the answer is no XML"));
+    }
+}

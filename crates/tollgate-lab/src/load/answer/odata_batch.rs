@@ -1,0 +1,234 @@
+//! OData batches as a client of a load: the same request so many times in one body, each with a row of its own where
+//! there is a feed, and every answer in the answer counted.
+//!
+//! Frames are the wire's. What it deliberately does not do: insert records and settle their accounts; see
+//! [`crate::load::insert`].
+
+use std::fmt::Display;
+
+use tollgate_wire::batch::{Outgoing, Response, json, multipart};
+
+use super::failure::Failure;
+use crate::load::insert::answers::{boundary, refusal};
+use crate::load::script::{Parted, filled};
+use crate::traffic::feed::Feed;
+use crate::traffic::feed::template::Escape;
+use crate::traffic::statuses::Statuses;
+
+/// Between the parts; long, and in no payload by chance.
+const BOUNDARY: &str = "batch_tollgate_5f1c2b7e9d";
+/// The same between the requests of a change set.
+const CHANGE_SET_BOUNDARY: &str = "batch_tollgate_5f1c2b7e9d_set";
+
+/// Requests in one batch, at most.
+pub const REQUESTS_MAX: usize = 10_000;
+
+/// How a batch is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BatchForm {
+    /// As `multipart/mixed`, each request by itself.
+    #[default]
+    Multipart,
+    /// As `multipart/mixed`, all requests in one change set: how OData V2 writes.
+    ChangeSet,
+    /// As JSON (OData V4.01).
+    Json,
+}
+
+/// One request of a batch; with a feed, target and body may have places for its values.
+#[derive(Debug, Clone)]
+pub struct Part<'a> {
+    /// Its method, in capitals.
+    pub method: &'a str,
+    /// Its URL, relative to the service root.
+    pub target: &'a str,
+    /// Its fields.
+    pub headers: &'a [(&'a str, &'a str)],
+    /// Its body; empty for none.
+    pub body: &'a [u8],
+}
+
+impl BatchForm {
+    /// The `Content-Type` of the batch.
+    pub fn content_type(self) -> String {
+        match self {
+            BatchForm::Multipart | BatchForm::ChangeSet => format!("{};boundary={BOUNDARY}", multipart::MEDIA_TYPE),
+            BatchForm::Json => "application/json".to_owned(),
+        }
+    }
+}
+
+/// A batch of so many requests.
+///
+/// # Errors
+/// What of the part is no place or no column.
+pub fn write(form: BatchForm, requests: usize, part: &Part<'_>, feed: Option<&Feed>) -> Result<Parted, String> {
+    let parts = match feed {
+        None => vec![one(form, part.target, part.body, part)],
+        Some(feed) => {
+            let media_type = part.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+            let escape = media_type.map_or(Escape::Raw, |(_, value)| Escape::of_media_type(value));
+            let body = std::str::from_utf8(part.body).map_err(|_| "the body: with a feed it must be text in UTF-8")?;
+            let rows = 0..feed.table.rows();
+            let row = |row: usize| {
+                let target = filled(part.target, feed, row, Escape::Url, "the URL")?;
+                let body = filled(body, feed, row, escape, "the body")?;
+                Ok(one(form, &String::from_utf8_lossy(&target), &body, part))
+            };
+            rows.map(row).collect::<Result<Vec<_>, String>>()?
+        }
+    };
+    let (begin, behind) = match form {
+        BatchForm::Multipart => (String::new(), format!("--{BOUNDARY}--\r\n")),
+        BatchForm::ChangeSet => (
+            format!("--{BOUNDARY}\r\nContent-Type: {};boundary={CHANGE_SET_BOUNDARY}\r\n\r\n", multipart::MEDIA_TYPE),
+            format!("--{CHANGE_SET_BOUNDARY}--\r\n--{BOUNDARY}--\r\n"),
+        ),
+        BatchForm::Json => ("{\"requests\":[".to_owned(), "]}".to_owned()),
+    };
+    let before = |place: usize| {
+        let begin = if place == 0 { begin.as_str() } else { "" };
+        match form {
+            BatchForm::Multipart => format!("{begin}--{BOUNDARY}\r\n"),
+            BatchForm::ChangeSet => format!("{begin}--{CHANGE_SET_BOUNDARY}\r\nContent-ID: {}\r\n", place + 1),
+            BatchForm::Json => format!("{begin}{}{{\"id\":\"{place}\"", if place == 0 { "" } else { "," }),
+        }
+        .into_bytes()
+    };
+    Ok(Parted { before: (0..requests).map(before).collect(), parts, behind: behind.into_bytes() })
+}
+
+/// One request behind what is before it: its line of boundary, or its id.
+fn one(form: BatchForm, target: &str, body: &[u8], part: &Part<'_>) -> Vec<u8> {
+    let request = Outgoing { method: part.method, target, headers: part.headers, body, ..Outgoing::default() };
+    let mut out = Vec::new();
+    let front = match form {
+        BatchForm::Multipart | BatchForm::ChangeSet => {
+            multipart::RequestWriter::new(&mut out, BOUNDARY).request(&request);
+            format!("--{BOUNDARY}\r\n")
+        }
+        BatchForm::Json => {
+            json::RequestWriter::new(&mut out).request(&Outgoing { id: Some(""), ..request });
+            "{\"requests\":[{\"id\":\"\"".to_owned()
+        }
+    };
+    debug_assert!(out.starts_with(front.as_bytes()), "the wire writes its frame first");
+    out.split_off(front.len())
+}
+
+/// Counts the answers in the answer to a batch by their status.
+///
+/// # Errors
+/// The first one whose status was not wanted, or that there are not as many as requests.
+pub(crate) fn judge(
+    form: BatchForm,
+    body: &[u8],
+    requests: usize,
+    statuses: &Statuses,
+    counts: &mut Vec<(u16, u64)>,
+) -> Result<(), Failure> {
+    match form {
+        BatchForm::Json => count(json::responses(body), requests, statuses, counts),
+        BatchForm::Multipart | BatchForm::ChangeSet => {
+            let boundary = boundary(body).ok_or_else(|| Failure::content("the answer to a batch has no boundary"))?;
+            count(multipart::responses(body, boundary), requests, statuses, counts)
+        }
+    }
+}
+
+fn count<'a, E: Display>(
+    answers: impl Iterator<Item = Result<Response<'a>, E>>,
+    requests: usize,
+    statuses: &Statuses,
+    counts: &mut Vec<(u16, u64)>,
+) -> Result<(), Failure> {
+    let (mut answered, mut first) = (0, None);
+    for answer in answers {
+        let answer =
+            answer.map_err(|error| Failure::content(format!("the answer to a batch cannot be read: {error}")))?;
+        answered += 1;
+        match counts.iter_mut().find(|count| count.0 == answer.status) {
+            Some(count) => count.1 += 1,
+            None => counts.push((answer.status, 1)),
+        }
+        if !statuses.contains(answer.status) && first.is_none() {
+            let mut failure = refusal(answer.status, answer.body);
+            failure.text = format!("part {answered} of {requests}: {}", failure.text);
+            first = Some(failure);
+        }
+    }
+    match first {
+        Some(failure) => Err(failure),
+        None if answered != requests => {
+            Err(Failure::content(format!("{answered} answers to a batch of {requests} requests")))
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tollgate_wire::batch::{Requests, Step};
+
+    use super::*;
+    use crate::traffic::feed::csv::Table;
+    use crate::traffic::feed::{FeedEnd, Order};
+
+    const FORMS: [BatchForm; 3] = [BatchForm::Multipart, BatchForm::ChangeSet, BatchForm::Json];
+
+    #[test]
+    fn what_is_written_is_read_as_so_many_requests() {
+        let table = Arc::new(Table::parse(b"id,name\n1,\"a\"\"b\"\n2,long name\n").unwrap());
+        let feed = Feed { table, order: Order::InOrder, end: FeedEnd::Again, seed: 0 };
+        let headers = [("Content-Type", "application/json")];
+        let part = Part { method: "POST", target: "Set({{id}})", headers: &headers, body: b"{\"n\":\"{{name}}\"}" };
+        for form in FORMS {
+            let parted = write(form, 3, &part, Some(&feed)).unwrap();
+            let mut body = Vec::new();
+            for (place, before) in parted.before.iter().enumerate() {
+                body.extend_from_slice(before);
+                body.extend_from_slice(&parted.parts[place % 2]);
+            }
+            body.extend_from_slice(&parted.behind);
+            let mut requests = match form {
+                BatchForm::Json => Requests::json(&body, 10),
+                _ => Requests::multipart(&body, BOUNDARY, 10),
+            };
+            let mut found = Vec::new();
+            loop {
+                match requests.next().unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&body))) {
+                    Step::Request => {
+                        let request = requests.request();
+                        found.push((request.target.to_string(), String::from_utf8_lossy(&request.body).into_owned()));
+                    }
+                    Step::End => break,
+                    Step::GroupBegin | Step::GroupEnd => assert_eq!(form, BatchForm::ChangeSet),
+                }
+            }
+            let expected = [("Set(1)", "{\"n\":\"a\\\"b\"}"), ("Set(2)", "{\"n\":\"long name\"}")];
+            let expected =
+                [expected[0], expected[1], expected[0]].map(|(target, body)| (target.to_owned(), body.to_owned()));
+            assert_eq!(found, expected, "{form:?}");
+        }
+    }
+
+    #[test]
+    fn every_part_of_an_answer_is_counted() {
+        let part = |id: u32, status: u16| format!("{{\"id\":\"{id}\",\"status\":{status},\"body\":{{}}}}");
+        let check = |parts: &[String], requests: usize, expected: Result<(), &str>, counted: &[(u16, u64)]| {
+            let (body, mut counts) = (format!("{{\"responses\":[{}]}}", parts.join(",")), Vec::new());
+            let judged = judge(BatchForm::Json, body.as_bytes(), requests, &Statuses::default(), &mut counts);
+            assert_eq!(judged.map_err(|failure| failure.text), expected.map_err(str::to_owned), "{body}");
+            assert_eq!(counts, counted, "{body}");
+        };
+        check(&[part(0, 200), part(1, 204)], 2, Ok(()), &[(200, 1), (204, 1)]);
+        let two_fail = [part(0, 201), part(1, 409), part(2, 503), part(3, 201)];
+        check(&two_fail, 4, Err("part 2 of 4: 409 Conflict"), &[(201, 2), (409, 1), (503, 1)]);
+        check(&[part(0, 200)], 2, Err("1 answers to a batch of 2 requests"), &[(200, 1)]);
+        let mut counts = Vec::new();
+        let broken = judge(BatchForm::Multipart, b"no", 1, &Statuses::default(), &mut counts).unwrap_err();
+        assert_eq!(broken.text, "the answer to a batch has no boundary");
+    }
+}

@@ -1,0 +1,174 @@
+//! What a walk reads out of answers: where a list's entities are, and which entity an answer is.
+//!
+//! The formats are the wire's; here stands only what a client makes of them.
+
+use tollgate_wire::content::{Checker, Expected};
+use tollgate_wire::document;
+use tollgate_wire::format::{Format, Ieee754, Metadata, Padding, Release};
+use tollgate_wire::links::{self, Links, Search};
+
+use crate::traffic::request::{ListFormat, RequestShape};
+
+/// Whether an answer is about the entity that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sameness {
+    /// It is.
+    Same,
+    /// There is no key by which to tell: the content is unverified.
+    Unknown,
+}
+
+/// Reads one page of a list.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn list(shape: &RequestShape, body: &[u8]) -> Result<Links, String> {
+    let properties: Vec<&str> = shape.key.iter().map(String::as_str).collect();
+    let search = Search { template: shape.detail.as_ref(), properties: &properties };
+    links::follow(body, format(shape)?, &search).map_err(|error| format!("the list cannot be read: {error}"))
+}
+
+/// Tells whether an answer is the entity that was asked for: in about half a microsecond where it is, as it is only
+/// searched for the key; what the search is not sure of is read, to say what came instead.
+#[derive(Debug, Clone)]
+pub(crate) struct Judge {
+    checker: Option<Checker>,
+}
+
+impl Judge {
+    /// A judge of answers of this shape.
+    pub(crate) fn new(shape: &RequestShape) -> Judge {
+        let names: Vec<&str> = shape.key.iter().map(String::as_str).collect();
+        let checker = format(shape).ok().filter(|_| !names.is_empty()).map(|format| Checker::new(format, &names));
+        Judge { checker }
+    }
+
+    /// What the answer with this key must hold.
+    pub(crate) fn expect(&self, key: &[String]) -> Option<Expected> {
+        self.checker.as_ref().map(|checker| checker.expect(key.iter().map(String::as_str)))
+    }
+
+    /// Holds an answer against the key that the list gave.
+    ///
+    /// # Errors
+    /// What came instead.
+    pub(crate) fn judge(
+        &self,
+        shape: &RequestShape,
+        body: &[u8],
+        key: &[String],
+        expected: Option<&Expected>,
+    ) -> Result<Sameness, String> {
+        match self.checker.as_ref().zip(expected) {
+            Some((checker, expected)) if checker.check(body, expected) => Ok(Sameness::Same),
+            _ => entity(shape, body, key),
+        }
+    }
+}
+
+fn entity(shape: &RequestShape, body: &[u8], key: &[String]) -> Result<Sameness, String> {
+    let document =
+        document::read(body, format(shape)?, None).map_err(|error| format!("the answer cannot be read: {error}"))?;
+    let [entity] = &document.entities[..] else {
+        return Err(format!("the answer has {} entities instead of one", document.entities.len()));
+    };
+    let value = |name: &String| {
+        let text = entity.property(name).and_then(|scalar| scalar.text());
+        text.ok_or_else(|| format!("the answer has no property `{name}`"))
+    };
+    let came = shape.key.iter().map(value).collect::<Result<Vec<&str>, String>>()?;
+    if came != key {
+        return Err(format!("asked for ({}), came ({})", key.join(", "), came.join(", ")));
+    }
+    Ok(if came.is_empty() { Sameness::Unknown } else { Sameness::Same })
+}
+
+fn format(shape: &RequestShape) -> Result<Format, String> {
+    match shape.format {
+        Some(ListFormat::OdataV2Atom) => Ok(Format::V2Atom),
+        Some(ListFormat::OdataV2Json) => Ok(Format::V2Json),
+        // How much metadata there is, and how numbers are written, shows itself when it is read.
+        Some(ListFormat::OdataV4Json) => {
+            Ok(Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number, release: Release::V40 })
+        }
+        Some(ListFormat::Json) => Ok(Format::RestJson),
+        Some(ListFormat::Xml) => Ok(Format::RestXml { padding: Padding::Without }),
+        None => Err("the variant does not say how its list is read".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tollgate_wire::links::Template;
+
+    use super::*;
+
+    fn shape(format: ListFormat, detail: Option<&str>, key: &[&str]) -> RequestShape {
+        RequestShape {
+            format: Some(format),
+            detail: detail.map(|text| Template::parse(text).unwrap()),
+            key: key.iter().map(|name| (*name).to_owned()).collect(),
+            ..crate::testing::get()
+        }
+    }
+
+    #[test]
+    fn each_format_gives_links_keys_and_the_next_page() {
+        let check = |shape: RequestShape, body: &str, urls: &[&str], next: Option<&str>| {
+            let listing = list(&shape, body.as_bytes()).unwrap_or_else(|error| panic!("{error} in {body}"));
+            let found: Vec<&str> = listing.links.iter().map(|link| link.url.as_str()).collect();
+            assert_eq!((found.as_slice(), listing.next.as_deref()), (urls, next), "{body}");
+            assert!(listing.links.iter().all(|link| link.values == ["A"]), "{listing:?}");
+        };
+        check(
+            shape(ListFormat::OdataV2Atom, None, &["id"]),
+            r#"<feed xml:base="http://h/s/" xmlns:d="D" xmlns:m="M"><entry><id>http://h/s/F('A')</id><link rel="edit" href="F('A')"/>
+                <content><m:properties><d:id>A</d:id></m:properties></content></entry><link rel="next" href="F?n=1"/></feed>"#,
+            &["http://h/s/F('A')"],
+            Some("http://h/s/F?n=1"),
+        );
+        check(
+            shape(ListFormat::OdataV2Json, None, &["id"]),
+            r#"{"d":{"results":[{"__metadata":{"uri":"http://h/F('A')"},"id":"A"}],"__next":"http://h/F?n=1"}}"#,
+            &["http://h/F('A')"],
+            Some("http://h/F?n=1"),
+        );
+        check(
+            shape(ListFormat::OdataV4Json, Some("F(id='{id}')"), &["id"]),
+            r#"{"@odata.context":"$metadata#F","value":[{"id":"A"}],"@odata.nextLink":"F?n=1"}"#,
+            &["F(id='A')"],
+            Some("F?n=1"),
+        );
+        check(shape(ListFormat::Json, Some("f/{id}"), &["id"]), r#"[{"id":"A"}]"#, &["f/A"], None);
+        check(
+            shape(ListFormat::Xml, Some("f/{id}"), &["id"]),
+            "<flights><flight><id>A</id></flight></flights>",
+            &["f/A"],
+            None,
+        );
+    }
+
+    #[test]
+    fn an_answer_is_held_against_the_key_of_the_list() {
+        let check = |format: ListFormat, key: &[&str], body: &str, expected: Result<Sameness, &str>| {
+            let key: Vec<String> = key.iter().map(|value| (*value).to_owned()).collect();
+            let names: &[&str] = if key.is_empty() { &[] } else { &["id"] };
+            let shape = shape(format, None, names);
+            let judge = Judge::new(&shape);
+            let came = judge.judge(&shape, body.as_bytes(), &key, judge.expect(&key).as_ref());
+            assert_eq!(came, expected.map_err(str::to_owned), "{body}");
+        };
+        check(ListFormat::OdataV4Json, &["A"], r#"{"id":"A"}"#, Ok(Sameness::Same));
+        check(ListFormat::Json, &["A"], r#"{"id":"B"}"#, Err("asked for (A), came (B)"));
+        check(ListFormat::Json, &["A"], r#"{"x":"B"}"#, Err("the answer has no property `id`"));
+        check(ListFormat::OdataV2Json, &["7"], r#"{"d":{"id":7}}"#, Ok(Sameness::Same));
+        check(ListFormat::Xml, &["A"], "<flight><id>A</id></flight>", Ok(Sameness::Same));
+        check(ListFormat::Json, &[], r#"{"x":"B"}"#, Ok(Sameness::Unknown));
+        check(
+            ListFormat::OdataV2Json,
+            &["A"],
+            r#"{"d":{"results":[]}}"#,
+            Err("the answer has 0 entities instead of one"),
+        );
+    }
+}

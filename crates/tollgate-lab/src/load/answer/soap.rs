@@ -1,0 +1,189 @@
+//! SOAP as a client of a load: a payload in an envelope with what its version wants in the head, and faults found in
+//! answers.
+//!
+//! Namespaces and frames are the wire's. What it deliberately does not do: judge what else stands in an envelope.
+
+use quick_xml::NsReader;
+use quick_xml::events::Event;
+use quick_xml::name::ResolveResult;
+pub use tollgate_wire::soap::Version;
+use tollgate_wire::soap::{BEHIND_PAYLOAD, write_content_type};
+
+use super::content::contains;
+use super::failure::Failure;
+
+/// Characters of a fault's words that are kept.
+const WORDS_LENGTH_MAX: usize = 160;
+
+/// A payload with an envelope around it; one that is in an envelope already stays as it is. What stands before the first
+/// element of a bare payload (an XML declaration) is left out.
+pub fn enveloped(payload: &[u8], version: Version) -> Vec<u8> {
+    if is_enveloped(payload) {
+        return payload.to_vec();
+    }
+    let start = match payload.starts_with(b"<?xml") {
+        true => payload.windows(2).position(|end| end == b"?>").map_or(0, |end| end + 2),
+        false => 0,
+    };
+    let payload = payload[start..].trim_ascii();
+    [version.before_payload().as_bytes(), payload, BEHIND_PAYLOAD.as_bytes()].concat()
+}
+
+/// The version of the envelope that a message is in already.
+pub fn version_of(message: &[u8]) -> Option<Version> {
+    let mut reader = NsReader::from_reader(message);
+    loop {
+        match reader.read_resolved_event().ok()? {
+            (ResolveResult::Bound(namespace), Event::Start(start) | Event::Empty(start)) => {
+                let is_envelope = start.local_name().as_ref() == "Envelope";
+                return is_envelope.then(|| Version::of_namespace(namespace.as_ref()))?;
+            }
+            (_, Event::Start(_) | Event::Empty(_) | Event::Eof) => return None,
+            _ => {}
+        }
+    }
+}
+
+fn is_enveloped(message: &[u8]) -> bool {
+    version_of(message).is_some()
+}
+
+/// The fields that a message for `action` has.
+pub fn fields(version: Version, action: &str) -> Vec<(String, String)> {
+    let mut content_type = Vec::new();
+    write_content_type(&mut content_type, version, Some(action));
+    let mut fields = vec![("Content-Type".to_owned(), String::from_utf8_lossy(&content_type).into_owned())];
+    if version == Version::V11 {
+        fields.push(("SOAPAction".to_owned(), format!("\"{action}\"")));
+    }
+    fields
+}
+
+/// Finds out whether an answer is an envelope without a fault; or nothing at all, as that of an operation which only takes.
+///
+/// # Errors
+/// That it is no envelope, or the fault's own words.
+pub(crate) fn judge(document: &[u8]) -> Result<(), Failure> {
+    if document.is_empty() {
+        return Ok(());
+    }
+    if !is_enveloped(document) {
+        return Err(Failure::content("the answer is no envelope of SOAP"));
+    }
+    refuse_fault(document)
+}
+
+/// Finds out whether an answer is a fault.
+///
+/// # Errors
+/// The fault's own words.
+pub(crate) fn refuse_fault(document: &[u8]) -> Result<(), Failure> {
+    // Nothing is a fault without this name in it, and few other answers have it.
+    if !contains(document, b"Fault") {
+        return Ok(());
+    }
+    match fault(document) {
+        Some(words) => Err(Failure::soap_fault(words.chars().take(WORDS_LENGTH_MAX).collect::<String>())),
+        None => Ok(()),
+    }
+}
+
+/// The words of the fault that is the payload of an envelope: its `faultstring` (1.1), or the first `Text` of its
+/// `Reason` (1.2).
+fn fault(document: &[u8]) -> Option<String> {
+    let mut reader = NsReader::from_reader(document);
+    let (mut depth, mut is_in_fault, mut is_in_words, mut words) = (0_usize, false, false, String::new());
+    loop {
+        let (namespace, event) = reader.read_resolved_event().ok()?;
+        let is_soap =
+            matches!(namespace, ResolveResult::Bound(bound) if Version::of_namespace(bound.as_ref()).is_some());
+        match event {
+            Event::Start(start) => {
+                let name = start.local_name();
+                if depth == 2 && is_soap && name.as_ref() == "Fault" {
+                    is_in_fault = true;
+                }
+                is_in_words = is_in_fault && matches!(name.as_ref(), "faultstring" | "Text");
+                depth += 1;
+            }
+            Event::Empty(start) if depth == 2 && is_soap && start.local_name().as_ref() == "Fault" => {
+                return Some("a fault without words".to_owned());
+            }
+            Event::Text(text) if is_in_words => words.push_str(&text),
+            Event::End(_) => {
+                depth = depth.saturating_sub(1);
+                if is_in_words && !words.trim().is_empty() {
+                    return Some(words.trim().to_owned());
+                }
+                is_in_words = false;
+                if is_in_fault && depth == 2 {
+                    return Some("a fault without words".to_owned());
+                }
+            }
+            Event::Eof => return None,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_found_wherever_its_prefixes_come_from() {
+        let check = |version: Version, payload: &str, expected: Result<(), &str>| {
+            let envelope = String::from_utf8(enveloped(payload.as_bytes(), version)).unwrap();
+            let found = judge(envelope.as_bytes()).map_err(|failure| failure.text);
+            assert_eq!(found, expected.map_err(str::to_owned), "{envelope}");
+        };
+        let of_11 =
+            "<soap:Fault><faultcode>soap:Server</faultcode><faultstring> no such symbol </faultstring></soap:Fault>";
+        check(Version::V11, of_11, Err("no such symbol"));
+        let of_12 =
+            "<soap:Fault><soap:Code/><soap:Reason><soap:Text xml:lang='en'>busy</soap:Text></soap:Reason></soap:Fault>";
+        check(Version::V12, of_12, Err("busy"));
+        check(
+            Version::V11,
+            "<f:Fault xmlns:f='http://schemas.xmlsoap.org/soap/envelope/'/>",
+            Err("a fault without words"),
+        );
+        check(Version::V11, "<soap:Fault><faultcode>x</faultcode></soap:Fault>", Err("a fault without words"));
+        check(Version::V11, "<quote>1</quote>", Ok(()));
+        check(Version::V11, "<Fault xmlns='urn:geology'>deep</Fault>", Ok(()));
+        check(Version::V11, "<a><soap:Fault/></a>", Ok(()));
+    }
+
+    #[test]
+    fn what_is_in_no_envelope_is_not_the_answer_of_an_operation() {
+        let check = |document: &str, expected: bool| {
+            assert_eq!(judge(document.as_bytes()).is_ok(), expected, "{document}");
+            assert_eq!(refuse_fault(document.as_bytes()), Ok(()), "{document}");
+        };
+        check("", true);
+        check("<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/'><e:Body/></e:Envelope>", true);
+        check("<html>We are down for maintenance</html>", false);
+        check("down", false);
+        check("<Envelope xmlns='urn:letters'/>", false);
+    }
+
+    #[test]
+    fn a_payload_gets_one_envelope() {
+        let once = enveloped(b"<?xml version=\"1.0\"?>\n<q/>\n", Version::V12);
+        let expected = format!("{}<q/>{BEHIND_PAYLOAD}", Version::V12.before_payload());
+        assert_eq!(String::from_utf8(once.clone()).unwrap(), expected);
+        assert_eq!(enveloped(&once, Version::V11), once);
+        assert_eq!((version_of(&once), version_of(b"<Envelope/>"), version_of(b"")), (Some(Version::V12), None, None));
+    }
+
+    #[test]
+    fn each_version_says_its_action_in_its_own_place() {
+        let check = |version, expected: &[(&str, &str)]| {
+            let expected: Vec<(String, String)> =
+                expected.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            assert_eq!(fields(version, "urn:a"), expected);
+        };
+        check(Version::V11, &[("Content-Type", "text/xml; charset=utf-8"), ("SOAPAction", "\"urn:a\"")]);
+        check(Version::V12, &[("Content-Type", "application/soap+xml; charset=utf-8; action=\"urn:a\"")]);
+    }
+}

@@ -1,0 +1,167 @@
+//! The intended starts of an open load, from its start on: constant ones in turns, Poisson ones drawn from the seed.
+//!
+//! What it deliberately does not do: wait, or know the time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::traffic::model::{Arrivals, Open};
+use crate::traffic::stages::Stages;
+
+/// The intended starts of one lane, in order.
+#[derive(Debug)]
+pub(crate) struct Schedule {
+    open: Open,
+    /// How the rate changes; absent: not at all.
+    stages: Option<Arc<Stages>>,
+    random: ChaCha8Rng,
+    count: u64,
+    /// How many were due before, of all lanes.
+    due: f64,
+}
+
+impl Schedule {
+    /// The starts of `open`, none if its rate is not above zero.
+    pub(crate) fn new(open: Open, stages: Option<Arc<Stages>>) -> Schedule {
+        let mut random = ChaCha8Rng::seed_from_u64(open.seed);
+        // Lanes are streams of one seed: they never overlap.
+        random.set_stream(u64::from(open.lane.index));
+        Schedule { open, stages, random, count: 0, due: 0.0 }
+    }
+
+    /// How many of all lanes were due when the next one of this lane is.
+    fn next_due(&mut self) -> f64 {
+        let lane = self.open.lane;
+        match self.open.arrivals {
+            Arrivals::Constant => {
+                let number = self.count as f64 * f64::from(lane.count) + f64::from(lane.index);
+                // A rate that grows from nothing has its first in the middle of what is due until the second.
+                if self.stages.is_some() { number + 0.5 } else { number }
+            }
+            Arrivals::Poisson => {
+                // In (0, 1]: the logarithm of 0 is no time.
+                let even = 1.0 - self.random.random::<f64>();
+                self.due - even.ln() * f64::from(lane.count)
+            }
+        }
+    }
+}
+
+impl Iterator for Schedule {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
+        let rate = self.open.rate_per_second;
+        if self.stages.is_none() && (rate.is_nan() || rate <= 0.0) {
+            return None;
+        }
+        self.due = self.next_due();
+        let at = match &self.stages {
+            Some(stages) => stages.reaches(self.due)?,
+            None => Duration::try_from_secs_f64(self.due / rate).ok()?,
+        };
+        if self.open.end.is_reached(at, self.count) {
+            return None;
+        }
+        self.count += 1;
+        Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::model::{End, Lane, Load};
+
+    fn open(arrivals: Arrivals, end: End) -> Open {
+        Open { rate_per_second: 1000.0, arrivals, users_max: 8, end, seed: 7, lane: Lane::WHOLE }
+    }
+
+    /// The starts of all lanes in microseconds, in order.
+    fn starts_us(open: Open, lanes: usize) -> Vec<u64> {
+        let lane = |index| match Load::from(open).share(index, lanes) {
+            Load::Open(open) => Schedule::new(open, None).map(|at| at.as_micros() as u64),
+            Load::Closed(_) => unreachable!("an open load stays one"),
+        };
+        let mut starts: Vec<u64> = (0..lanes).flat_map(lane).collect();
+        starts.sort_unstable();
+        starts
+    }
+
+    #[test]
+    fn constant_starts_are_equally_far_apart_however_many_lanes_share_them() {
+        let expected: Vec<u64> = (0..100).map(|number| number * 1000).collect();
+        for lanes in [1, 2, 4] {
+            let open = open(Arrivals::Constant, End::after(Duration::from_millis(100)));
+            assert_eq!(starts_us(open, lanes), expected, "{lanes}");
+        }
+        assert_eq!(starts_us(open(Arrivals::Constant, End { after: None, units: Some(3) }), 1), [0, 1000, 2000]);
+        assert!(starts_us(open(Arrivals::Constant, End { after: None, units: None }), 1).is_empty());
+    }
+
+    #[test]
+    fn poisson_starts_have_the_rate_and_the_spread_of_independent_users() {
+        for lanes in [1, 3] {
+            let end = End::after(Duration::from_secs(100));
+            let starts = starts_us(open(Arrivals::Poisson, end), lanes);
+            let count = starts.len() as f64;
+            // 100,000 are expected; four standard deviations are 1,265.
+            assert!((count - 100_000.0).abs() < 1265.0, "{count}");
+            let gaps: Vec<f64> = starts.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
+            let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+            let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+            // An exponential distribution's standard deviation is its mean.
+            assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "{} of {mean}", variance.sqrt());
+        }
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same_starts_and_each_lane_its_own() {
+        let end = End { after: None, units: Some(20) };
+        let draw = |seed, index| {
+            let open = Open { seed, lane: Lane { index, count: 2 }, ..open(Arrivals::Poisson, end) };
+            Schedule::new(open, None).collect::<Vec<Duration>>()
+        };
+        assert_eq!(draw(1, 0), draw(1, 0));
+        assert_ne!(draw(1, 0), draw(2, 0));
+        assert_ne!(draw(1, 0), draw(1, 1));
+    }
+
+    #[test]
+    fn a_rate_that_is_none_has_no_starts() {
+        for rate_per_second in [0.0, -1.0, f64::NAN, f64::MIN_POSITIVE] {
+            let open = Open { rate_per_second, ..open(Arrivals::Poisson, End::after(Duration::from_secs(1))) };
+            assert_eq!(Schedule::new(open, None).count(), 0, "{rate_per_second}");
+        }
+    }
+
+    #[test]
+    fn in_stages_as_many_are_due_as_were_asked_for_whatever_the_lanes() {
+        // 0 to 200 per second in 1 s, 1 s at 200, and down: 100 + 200 + 100.
+        let stages: Arc<Stages> = Arc::new("1s:200/s,1s:200/s,1s:0/s".parse().unwrap());
+        let due = |arrivals: Arrivals, lanes: usize| -> Vec<f64> {
+            let lane = |index| match Load::from(open(arrivals, End::after(stages.lasts()))).share(index, lanes) {
+                Load::Open(open) => Schedule::new(open, Some(Arc::clone(&stages))).map(|at| at.as_secs_f64()),
+                Load::Closed(_) => unreachable!("an open load stays one"),
+            };
+            let mut all: Vec<f64> = (0..lanes).flat_map(lane).collect();
+            all.sort_unstable_by(f64::total_cmp);
+            all
+        };
+        let within = |due: &[f64], from: f64, until: f64| due.iter().filter(|at| (from..until).contains(*at)).count();
+        for lanes in [1, 3] {
+            let constant = due(Arrivals::Constant, lanes);
+            assert_eq!(
+                [(0.0, 1.0), (1.0, 2.0), (2.0, 3.0)].map(|(from, until)| within(&constant, from, until)),
+                [100, 200, 100]
+            );
+            assert_eq!(within(&constant, 0.0, 0.5), 25);
+            // Four standard deviations of 400 are 80.
+            let drawn = due(Arrivals::Poisson, lanes);
+            assert!((320..480).contains(&drawn.len()), "{}", drawn.len());
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Where what is due at a rate waits for users: they are there as many as there is work under way, up to a limit.
+//!
+//! What is due while all of them are at work waits too, and is late; what still waits at the end is counted as unsent. It
+//! deliberately does not know what users do.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+use std::time::Instant;
+
+use tokio::task::JoinSet;
+use tollgate_net::pacer::Pacer;
+
+use super::arrivals::Schedule;
+use crate::load::record::recorder::Recorder;
+use crate::traffic::model::Open;
+
+/// What is due and waits for a user, at most: 16 MB. More is unsent at once.
+const WAITING_MAX: usize = 1_000_000;
+
+/// After so much that was due at once, users have their turn.
+const OVERDUE_MAX: u32 = 64;
+
+/// What the users of one worker share.
+pub(crate) struct Desk {
+    recorder: Rc<RefCell<Recorder>>,
+    /// What no user has taken yet.
+    waiting: RefCell<VecDeque<Due>>,
+    /// Users without anything to do, the last one on top: its connection is the freshest.
+    idle: RefCell<Vec<Rc<Seat>>>,
+    /// Users who were called and have not looked yet what waits: as much does not wait for want of one.
+    called: Cell<usize>,
+    is_closed: Cell<bool>,
+}
+
+/// What is due, once a user takes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Due {
+    /// When it was to begin.
+    pub(crate) intended: Instant,
+    /// Whose doing it is if it begins later.
+    pub(crate) taker: Taker,
+}
+
+/// Whether there was a user for something when it came to the desk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taker {
+    /// One was called: until it begins, nobody but the generator holds it up.
+    Called,
+    /// All were at work: from then on it waits for want of one.
+    Missing,
+}
+
+/// Where a user waits.
+#[derive(Default)]
+pub(crate) struct Seat {
+    waker: RefCell<Option<Waker>>,
+    is_idle: Cell<bool>,
+    is_called: Cell<bool>,
+}
+
+impl Desk {
+    /// A desk at which nothing waits.
+    pub(crate) fn new(recorder: &Rc<RefCell<Recorder>>) -> Rc<Desk> {
+        let (waiting, idle) = (RefCell::default(), RefCell::default());
+        let (called, is_closed) = (Cell::new(0), Cell::new(false));
+        Rc::new(Desk { recorder: Rc::clone(recorder), waiting, idle, called, is_closed })
+    }
+
+    /// Hands out what is due from `start` on, calls users as they are needed (each by its number, with its seat), and gives
+    /// back what they are in the end.
+    pub(crate) async fn hand_out<U, F>(
+        self: &Rc<Desk>,
+        (open, schedule, start): (Open, Schedule, Instant),
+        pacer: &mut Pacer,
+        mut come: impl FnMut(usize, Rc<Seat>) -> F,
+    ) -> Vec<U>
+    where
+        U: 'static,
+        F: Future<Output = U> + 'static,
+    {
+        let mut tasks = JoinSet::new();
+        let (mut came, mut overdue) = (0, 0);
+        for after in schedule {
+            let intended = start + after;
+            if Instant::now() < intended {
+                pacer.until(intended).await;
+                overdue = 0;
+            } else {
+                overdue += 1;
+                if overdue % OVERDUE_MAX == 0 {
+                    tokio::task::yield_now().await;
+                }
+            }
+            if self.is_closed.get() {
+                break;
+            }
+            self.recorder.borrow_mut().due(intended);
+            if self.is_full() {
+                let mut recorder = self.recorder.borrow_mut();
+                recorder.tally.sends.unsent += 1;
+                recorder.overdue(intended, Instant::now());
+            } else if self.wake_one() {
+                self.put(Due { intended, taker: Taker::Called });
+            } else if came < open.users_max {
+                self.put(Due { intended, taker: Taker::Called });
+                let seat = Rc::new(Seat::default());
+                self.call(&seat);
+                tasks.spawn_local(come(came, seat));
+                came += 1;
+            } else {
+                self.put(Due { intended, taker: Taker::Missing });
+                self.recorder.borrow_mut().overdue(intended, Instant::now());
+            }
+        }
+        if let Some(after) = open.end.after {
+            if !self.is_closed.get() {
+                pacer.until(start + after).await;
+            }
+            self.give_up();
+        }
+        self.close();
+        let users = tasks.join_all().await;
+        self.recorder.borrow_mut().tally.sends.users += came as u64;
+        users
+    }
+
+    /// What is to be begun next; `None` once no more comes.
+    pub(crate) async fn next(&self, seat: &Rc<Seat>) -> Option<Due> {
+        poll_fn(|cx| {
+            if seat.is_called.replace(false) {
+                self.called.set(self.called.get() - 1);
+            }
+            if let Some(due) = self.waiting.borrow_mut().pop_front() {
+                return Poll::Ready(Some(due));
+            }
+            if self.is_closed.get() {
+                return Poll::Ready(None);
+            }
+            *seat.waker.borrow_mut() = Some(cx.waker().clone());
+            if !seat.is_idle.replace(true) {
+                self.idle.borrow_mut().push(Rc::clone(seat));
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// There is nothing more to be done: what waits will not be sent, and nothing more is due.
+    pub(crate) fn shut(&self) {
+        self.recorder.borrow_mut().tally.sends.unsent += self.waiting.borrow().len() as u64;
+        self.waiting.borrow_mut().clear();
+        self.close();
+    }
+
+    /// Whether no more may wait.
+    fn is_full(&self) -> bool {
+        self.waiting.borrow().len() == WAITING_MAX
+    }
+
+    fn put(&self, due: Due) {
+        self.waiting.borrow_mut().push_back(due);
+    }
+
+    /// Calls an idle user, if there is one; it looks once the caller waits for something.
+    fn wake_one(&self) -> bool {
+        let Some(seat) = self.idle.borrow_mut().pop() else { return false };
+        seat.is_idle.set(false);
+        self.call(&seat);
+        if let Some(waker) = seat.waker.borrow_mut().take() {
+            waker.wake();
+        }
+        true
+    }
+
+    /// The user of this seat is to look what waits.
+    fn call(&self, seat: &Seat) {
+        seat.is_called.set(true);
+        self.called.set(self.called.get() + 1);
+    }
+
+    /// What still waits will not be sent, but for what was due a moment ago and has its user, who only did not get a
+    /// turn yet: in short trials that would be a share of all.
+    fn give_up(&self) {
+        let mut waiting = self.waiting.borrow_mut();
+        let unsent = waiting.len().saturating_sub(self.called.get());
+        let sent = waiting.len() - unsent;
+        waiting.truncate(sent);
+        self.recorder.borrow_mut().tally.sends.unsent += unsent as u64;
+    }
+
+    /// Nothing more comes: users leave once nothing waits.
+    fn close(&self) {
+        self.is_closed.set(true);
+        while self.wake_one() {}
+    }
+}

@@ -1,0 +1,96 @@
+//! The course over time: answers and their response times in bins of equal width, from which the cut of a warm-up is found.
+
+use std::time::{Duration, Instant};
+
+/// Width of a bin.
+pub const BIN: Duration = Duration::from_millis(50);
+
+/// Whether the course over time is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Course {
+    /// Only the distribution.
+    Unrecorded,
+    /// In bins of [`BIN`].
+    Binned,
+}
+
+/// Of each bin how many were answered, and their response times added up, in nanoseconds.
+#[derive(Debug, Clone)]
+pub(crate) struct Bins {
+    start: Instant,
+    sums: Vec<(u64, u64)>,
+}
+
+impl Bins {
+    /// No answer since `start`.
+    pub(crate) fn new(start: Instant) -> Bins {
+        Bins { start, sums: Vec::with_capacity(64) }
+    }
+
+    /// The first bin begins now: before, nothing counted.
+    pub(crate) fn begin(&mut self, start: Instant) {
+        self.start = start;
+    }
+
+    /// When the first bin begins.
+    pub(crate) fn start(&self) -> Instant {
+        self.start
+    }
+
+    /// Answers and response times of each bin.
+    pub(crate) fn sums(&self) -> &[(u64, u64)] {
+        &self.sums
+    }
+
+    /// Mean response time of each bin, in nanoseconds; those in which nothing was answered repeat the one before, or at the
+    /// beginning the first one.
+    pub(crate) fn course_ns(&self) -> Vec<f64> {
+        let mean = |(count, sum): &(u64, u64)| (*count > 0).then(|| *sum as f64 / *count as f64);
+        let mut last = self.sums.iter().find_map(mean).unwrap_or_default();
+        let repeated = |bin| {
+            last = mean(bin).unwrap_or(last);
+            last
+        };
+        self.sums.iter().map(repeated).collect()
+    }
+
+    /// Workers begin at the same moment but for less than a bin is wide.
+    pub(crate) fn merge(&mut self, other: &Bins) {
+        if self.sums.len() < other.sums.len() {
+            self.sums.resize(other.sums.len(), (0, 0));
+        }
+        for (own, other) in self.sums.iter_mut().zip(&other.sums) {
+            own.0 += other.0;
+            own.1 += other.1;
+        }
+    }
+
+    /// One answer.
+    pub(crate) fn add(&mut self, finished: Instant, response_ns: u64) {
+        let index = (finished.saturating_duration_since(self.start).as_nanos() / BIN.as_nanos()) as usize;
+        if self.sums.len() <= index {
+            self.sums.resize(index + 1, (0, 0));
+        }
+        self.sums[index].0 += 1;
+        self.sums[index].1 += response_ns;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_without_an_answer_repeat_the_one_before_or_the_first() {
+        let start = Instant::now();
+        let mut bins = Bins::new(start);
+        assert!(bins.course_ns().is_empty());
+        let mut answered = |after_ms: u64, response_ms: u64| {
+            bins.add(start + Duration::from_millis(after_ms), response_ms * 1_000_000);
+        };
+        answered(120, 120);
+        answered(210, 90);
+        let course_ms: Vec<f64> = bins.course_ns().iter().map(|ns| ns / 1e6).collect();
+        assert_eq!(course_ms, [120.0, 120.0, 120.0, 120.0, 90.0]);
+    }
+}

@@ -1,0 +1,171 @@
+//! What a single load wants to know beside its distributions: the wait for the first byte of every answer, what opening
+//! took, the first answer itself and, where it was asked for, each request by itself.
+//!
+//! Runs of experiments do without, and pay nothing for it.
+
+use std::time::Instant;
+
+use hdrhistogram::Histogram;
+use tollgate_net::http1::client::ClientConnection;
+use tollgate_net::tls::Version;
+
+use super::recorder::{nanoseconds, times};
+use crate::load::user::Answer;
+
+/// What a single load wants to know.
+#[derive(Debug, Clone)]
+pub struct Detail {
+    /// Valid answers: from the send to their first byte.
+    pub waiting: Histogram<u64>,
+    /// Connecting and, with TLS, the handshake, of valid answers to requests that opened their connection.
+    pub opening: Histogram<u64>,
+    /// The first answer.
+    pub first: Option<First>,
+    /// Each valid answer by itself, up to a bound; absent where nobody asked.
+    pub log: Option<Log>,
+}
+
+/// The first answer that a worker got.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct First {
+    /// When it was whole.
+    pub at: Instant,
+    /// Its status.
+    pub status: u16,
+    /// The `Server` field; empty without.
+    pub server: String,
+    /// Bytes of its body.
+    pub body_bytes: u64,
+    /// Version of TLS and cipher suite with the bits of its key, such as `TLSv1.3,TLS_AES_128_GCM_SHA256,128`.
+    pub tls: Option<String>,
+    /// The request's head.
+    pub request_head: String,
+    /// The answer's head.
+    pub head: String,
+}
+
+/// Requests by themselves.
+#[derive(Debug, Clone)]
+pub struct Log {
+    start: Instant,
+    /// In the order of their ends.
+    pub samples: Vec<Sample>,
+    samples_max: usize,
+    /// Those beyond the bound.
+    pub dropped: u64,
+}
+
+/// One request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// Its intended start, in nanoseconds from the load's.
+    pub start_ns: u64,
+    /// Until its connection stood; 0 on one that was there.
+    pub opening_ns: u64,
+    /// From the intended start to the last byte.
+    pub total_ns: u64,
+    /// From the send to the first byte.
+    pub waiting_ns: u64,
+}
+
+impl Default for Detail {
+    fn default() -> Detail {
+        Detail { waiting: times(), opening: times(), first: None, log: None }
+    }
+}
+
+impl Detail {
+    /// With a log of so many requests at most.
+    pub fn with_log(samples_max: usize) -> Detail {
+        let log = Log { start: Instant::now(), samples: Vec::new(), samples_max, dropped: 0 };
+        Detail { log: Some(log), ..Detail::default() }
+    }
+
+    pub(crate) fn reset(&mut self, start: Instant) {
+        self.waiting.reset();
+        self.opening.reset();
+        self.first = None;
+        if let Some(log) = &mut self.log {
+            log.start = start;
+            log.samples.clear();
+            log.dropped = 0;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn record(&mut self, intended: Instant, answer: &Answer) {
+        let waiting_ns = nanoseconds(answer.first_byte, answer.sent);
+        self.waiting.saturating_record(waiting_ns);
+        let mut opening_ns = 0;
+        if let Some(opened) = &answer.opened {
+            opening_ns = opened.opening_ns();
+            self.opening.saturating_record(opening_ns);
+        }
+        if let Some(log) = &mut self.log {
+            if log.samples.len() == log.samples_max {
+                log.dropped += 1;
+                return;
+            }
+            let (start_ns, total_ns) = (nanoseconds(intended, log.start), nanoseconds(answer.finished, intended));
+            log.samples.push(Sample { start_ns, opening_ns, total_ns, waiting_ns });
+        }
+    }
+
+    pub(crate) fn add(&mut self, other: &Detail) {
+        const SAME: &str = "all histograms have the same bounds";
+        self.waiting.add(&other.waiting).expect(SAME);
+        self.opening.add(&other.opening).expect(SAME);
+        let earlier = |own: &First, other: &First| other.at < own.at;
+        if let Some(first) = &other.first
+            && self.first.as_ref().is_none_or(|own| earlier(own, first))
+        {
+            self.first = Some(first.clone());
+        }
+        if let Some(log) = &other.log {
+            match &mut self.log {
+                Some(own) => {
+                    own.samples.extend_from_slice(&log.samples);
+                    own.dropped += log.dropped;
+                }
+                None => self.log = Some(log.clone()),
+            }
+        }
+    }
+}
+
+/// As OpenSSL writes it.
+fn protocol(version: Version) -> &'static str {
+    match version {
+        Version::Tls12 => "TLSv1.2",
+        Version::Tls13 => "TLSv1.3",
+    }
+}
+
+impl First {
+    pub(crate) fn of(connection: &ClientConnection, request: &[u8], body_bytes: u64, at: Instant) -> First {
+        let head = connection.head();
+        let opening = connection.opening();
+        let tls = opening.version.map(|version| match (protocol(version), opening.suite) {
+            (protocol, Some(suite)) => format!("{protocol},{suite},{}", suite.facts().0),
+            (protocol, None) => protocol.to_owned(),
+        });
+        let end = request.windows(4).position(|end| end == b"\r\n\r\n").map_or(request.len(), |end| end + 2);
+        let mut text = format!("HTTP/1.1 {}\r\n", head.status());
+        for line in head.lines() {
+            text.push_str(&format!(
+                "{}: {}\r\n",
+                String::from_utf8_lossy(line.name()),
+                String::from_utf8_lossy(line.value())
+            ));
+        }
+        First {
+            at,
+            status: head.status(),
+            server: head.header("server").unwrap_or_default().to_owned(),
+            body_bytes,
+            tls,
+            request_head: String::from_utf8_lossy(&request[..end]).into_owned(),
+            head: text,
+        }
+    }
+}

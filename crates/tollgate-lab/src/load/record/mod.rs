@@ -1,0 +1,10 @@
+//! What a worker writes down while it loads: counts, times, their course, and each request where that is wanted.
+//!
+//! What it deliberately does not do: judge them.
+
+pub mod course;
+pub mod detail;
+pub(crate) mod heartbeat;
+pub mod little;
+pub mod recorder;
+pub mod staged;

@@ -1,0 +1,563 @@
+//! What a worker writes down: times in histograms, counts, and failures by class. Each worker owns its own; they are
+//! merged by adding.
+//!
+//! It deliberately judges nothing and drops nothing: a failure has its class, its time and, for the first, its text.
+
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+
+use super::course::{Bins, Course};
+use super::detail::Detail;
+use super::staged::StagedRecord;
+use crate::load::answer::content::Verdict;
+use crate::load::answer::failure::{ErrorClass, Failure};
+use crate::load::connections::{FirstRequests, Handshakes, Opened, Phases};
+use crate::load::scenario::record::Stepped;
+use crate::load::user::Answer;
+use tollgate_facts::results::Settlement;
+
+/// Shortest time that is told apart: 1 ns.
+pub const TIME_NS_MIN: u64 = 1;
+/// Longest time that is told apart: 60 s. Longer ones are counted there, which [`Tally::response_total_ns`] gives away.
+pub const TIME_NS_MAX: u64 = 60_000_000_000;
+/// Significant digits of a recorded time: 0.1 %, 11 ns a record, 216 KiB.
+pub const DIGITS: u8 = 3;
+/// Characters of a failure's text that are kept.
+const EXAMPLE_LENGTH_MAX: usize = 300;
+
+/// An empty histogram of times in nanoseconds.
+pub fn times() -> Histogram<u64> {
+    Histogram::new_with_bounds(TIME_NS_MIN, TIME_NS_MAX, DIGITS).expect("the bounds are constants in range")
+}
+
+/// An empty histogram of what the generator does late: two digits from 1 us on are enough, 27 KiB.
+fn own_delays() -> Histogram<u64> {
+    Histogram::new_with_bounds(1_000, TIME_NS_MAX, 2).expect("the bounds are constants in range")
+}
+
+/// What was recorded.
+#[derive(Debug, Clone)]
+pub struct Recorder {
+    /// Valid answers: from the intended start to the last byte.
+    pub response: Histogram<u64>,
+    /// Valid answers: from the send to the last byte.
+    pub service: Histogram<u64>,
+    /// Failed requests: from the intended start to the failure. Made when the first one happens.
+    pub failed: Option<Histogram<u64>>,
+    /// Valid answers to requests that opened their connection: where the time went. Made when the first one comes.
+    pub phases: Option<Box<Phases>>,
+    /// Of an open load: how long after their intended start requests were begun. Made when the first one is.
+    pub lateness: Option<Histogram<u64>>,
+    /// The part of that which is the generator's own doing: until a user was called for a request, or until there was none.
+    /// To 1 %. Made when the first one is.
+    pub overdue: Option<Histogram<u64>>,
+    /// How late the worker noticed the beats of its own heart. Made when the first one is.
+    pub stalls: Option<Histogram<u64>>,
+    /// What only a single load wants to know; absent in runs.
+    pub detail: Option<Box<Detail>>,
+    /// Of a scenario: each step's own; absent for other work.
+    pub stepped: Option<Box<Stepped>>,
+    /// Of a load in stages: each stage's own, and the course over time; absent for other loads.
+    pub staged: Option<Box<StagedRecord>>,
+    /// Of what was asked before anything counted, while users still came: it is in no figure. Absent where nothing was.
+    pub before: Option<Box<Tally>>,
+    /// The counts.
+    pub tally: Tally,
+    bins: Option<Bins>,
+}
+
+/// The counts of a recorder.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tally {
+    /// Valid answers.
+    pub requests: u64,
+    /// Valid answers whose content was checked.
+    pub checked: u64,
+    /// Failures by class.
+    pub errors: Vec<ErrorTally>,
+    /// Head and body bytes received, all answers.
+    pub received_bytes: u64,
+    /// Head and body bytes sent.
+    pub sent_bytes: u64,
+    /// Body bytes received, of all answers.
+    pub body_bytes: u64,
+    /// Answers with a status outside 2xx, wanted or not.
+    pub other_statuses: u64,
+    /// Answers after which the server goes on serving the connection.
+    pub kept_alive: u64,
+    /// Answers within the answers to batches, by status.
+    pub parts: Vec<(u16, u64)>,
+    /// Bytes received below TLS, its handshakes included.
+    pub wire_received_bytes: u64,
+    /// Bytes sent below TLS, its handshakes included.
+    pub wire_sent_bytes: u64,
+    /// Connections opened.
+    pub connections: u64,
+    /// Handshakes of TLS.
+    pub handshakes: Handshakes,
+    /// What the first requests on connections took.
+    pub first_requests: FirstRequests,
+    /// Of an open load: what was to be sent.
+    pub sends: Sends,
+    /// Time of each unit of work, in order.
+    pub unit_times: Vec<Duration>,
+    /// Whole units of work.
+    pub units: u64,
+    /// Bodies of whole lists, all pages of one together.
+    pub lists: Bodies,
+    /// Bodies of entities.
+    pub details: Bodies,
+    /// Response times of valid answers, added up.
+    pub response_total_ns: u64,
+    /// Times of failed requests, added up.
+    pub failed_total_ns: u64,
+    /// Times in which users waited before they asked a server in trouble again, added up.
+    pub waited_ns: u64,
+    /// How long users were at it, added up: from when they could begin until they left, by clock reads that no record
+    /// shares, so that both can be held against each other (Little's law).
+    pub busy_ns: u64,
+    /// Users who wait for their answers and left since their rows came to an end.
+    pub out_of_rows: u64,
+    /// What was inserted.
+    pub transfers: Transfers,
+}
+
+/// What an open load was to send.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sends {
+    /// Requests whose intended start fell within the trial.
+    pub intended: u64,
+    /// Those of them that were never sent, since all users were still waiting for answers when it ended.
+    pub unsent: u64,
+    /// Users that there were in the end; those of all workers together.
+    pub users: u64,
+}
+
+/// What transfers inserted, and how their accounts were settled.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Transfers {
+    /// Records of whole transfers.
+    pub records: u64,
+    /// CPU time of the subject in whole transfers; absent where one could not be read.
+    pub subject_cpu_ns: Option<u64>,
+    /// What stood in the table.
+    pub settlement: Settlement,
+    /// The first thing that did not agree.
+    pub fault: Option<String>,
+}
+
+impl Transfers {
+    /// Adds the CPU time of one transfer.
+    pub(crate) fn add_cpu(&mut self, subject_cpu_ns: Option<u64>) {
+        if let Some(used_ns) = subject_cpu_ns {
+            *self.subject_cpu_ns.get_or_insert(0) += used_ns;
+        }
+    }
+
+    /// Adds a settlement.
+    pub fn settle(&mut self, settlement: Settlement, fault: Option<String>) {
+        self.settlement = self.settlement.plus(settlement);
+        if self.fault.is_none() {
+            self.fault = fault;
+        }
+    }
+
+    fn add(&mut self, other: &Transfers) {
+        self.records += other.records;
+        self.add_cpu(other.subject_cpu_ns);
+        self.settle(other.settlement, other.fault.clone());
+    }
+}
+
+/// How many bodies of one kind, and their bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Bodies {
+    /// How many.
+    pub count: u64,
+    /// Their bytes, added up.
+    pub bytes: u64,
+}
+
+impl Bodies {
+    /// One of so many bytes.
+    pub fn of(bytes: u64) -> Bodies {
+        Bodies { count: 1, bytes }
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: Bodies) {
+        self.count += other.count;
+        self.bytes += other.bytes;
+    }
+
+    /// The mean size; absent of none.
+    pub fn mean(self) -> Option<f64> {
+        (self.count > 0).then(|| self.bytes as f64 / self.count as f64)
+    }
+}
+
+/// Failures of one class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorTally {
+    /// The class.
+    pub class: ErrorClass,
+    /// How many.
+    pub count: u64,
+    /// The first one's text.
+    pub example: String,
+}
+
+impl Default for Recorder {
+    fn default() -> Recorder {
+        Recorder {
+            response: times(),
+            service: times(),
+            failed: None,
+            phases: None,
+            lateness: None,
+            overdue: None,
+            stalls: None,
+            detail: None,
+            stepped: None,
+            staged: None,
+            before: None,
+            tally: Tally::default(),
+            bins: None,
+        }
+    }
+}
+
+impl Recorder {
+    /// One that also writes down what only a single load wants to know.
+    pub fn detailed(detail: Detail) -> Recorder {
+        Recorder { detail: Some(Box::new(detail)), ..Recorder::default() }
+    }
+
+    /// Forgets everything and keeps the memory, so that recording faults no page in.
+    pub fn reset(&mut self, course: Course, start: Instant) {
+        self.response.reset();
+        self.service.reset();
+        self.failed = None;
+        if let Some(phases) = &mut self.phases {
+            phases.reset();
+        }
+        if let Some(lateness) = &mut self.lateness {
+            lateness.reset();
+        }
+        if let Some(overdue) = &mut self.overdue {
+            overdue.reset();
+        }
+        if let Some(stalls) = &mut self.stalls {
+            stalls.reset();
+        }
+        if let Some(detail) = &mut self.detail {
+            detail.reset(start);
+        }
+        if let Some(stepped) = &mut self.stepped {
+            stepped.reset();
+        }
+        self.staged = None;
+        self.before = None;
+        self.tally = Tally::default();
+        self.bins = match course {
+            Course::Unrecorded => None,
+            Course::Binned => Some(Bins::new(start)),
+        };
+    }
+
+    /// The course begins now, behind a time in which nothing counted.
+    pub(crate) fn begin_course(&mut self, start: Instant) {
+        if let Some(bins) = &mut self.bins {
+            bins.begin(start);
+        }
+    }
+
+    /// A valid answer.
+    #[inline]
+    pub fn answer(&mut self, intended: Instant, sent: Instant, finished: Instant) {
+        let response_ns = nanoseconds(finished, intended);
+        self.response.saturating_record(response_ns);
+        self.service.saturating_record(nanoseconds(finished, sent));
+        self.tally.requests += 1;
+        self.tally.response_total_ns += response_ns;
+        if let Some(bins) = &mut self.bins {
+            bins.add(finished, response_ns);
+        }
+        if let Some(staged) = &mut self.staged {
+            staged.answered(intended, finished);
+        }
+    }
+
+    /// A valid answer of which it is known whether its content was looked at.
+    #[inline]
+    pub(crate) fn judged(&mut self, intended: Instant, answer: &Answer, verdict: Verdict) {
+        self.answer(intended, answer.sent, answer.finished);
+        self.tally.checked += u64::from(verdict == Verdict::Right);
+        if let Some(detail) = &mut self.detail {
+            detail.record(intended, answer);
+        }
+        if let Some(opened) = &answer.opened {
+            self.opened(intended, opened);
+        }
+    }
+
+    /// Where each request is a unit of work: their number and, as one value for the trial, their mean. A request has no
+    /// end of its own that others wait for.
+    pub(crate) fn close_units(&mut self) {
+        let tally = &mut self.tally;
+        tally.units = tally.requests;
+        if let Some(mean_ns) = tally.response_total_ns.checked_div(tally.requests) {
+            tally.unit_times = vec![Duration::from_nanos(mean_ns)];
+        }
+    }
+
+    /// A valid answer to a request that opened its connection, recorded as an answer too.
+    pub(crate) fn opened(&mut self, intended: Instant, opened: &Opened) {
+        self.phases.get_or_insert_default().record(intended, opened);
+    }
+
+    /// What was intended then came to its user, or to the desk without one, only now.
+    pub(crate) fn overdue(&mut self, intended: Instant, now: Instant) {
+        self.overdue.get_or_insert_with(own_delays).saturating_record(nanoseconds(now, intended));
+    }
+
+    /// A beat was noticed so late.
+    pub(crate) fn stall(&mut self, late: Duration) {
+        let late_ns = u64::try_from(late.as_nanos()).unwrap_or(u64::MAX);
+        self.stalls.get_or_insert_with(own_delays).saturating_record(late_ns);
+    }
+
+    /// A failed request.
+    pub(crate) fn failure(&mut self, failure: &Failure, intended: Instant, finished: Instant) {
+        let time_ns = nanoseconds(finished, intended);
+        self.tally.failed_total_ns += time_ns;
+        self.failed.get_or_insert_with(times).saturating_record(time_ns);
+        self.tally.count_error(failure.class, 1, &failure.text);
+    }
+
+    /// A valid answer to a step of a scenario.
+    pub(crate) fn step_answered(&mut self, step: usize, intended: Instant, answer: &Answer, verdict: Verdict) {
+        self.judged(intended, answer, verdict);
+        if let Some(stepped) = &mut self.stepped {
+            stepped.answer(step, answer.finished.saturating_duration_since(intended));
+        }
+    }
+
+    /// A failed step of a scenario, which ends the iteration.
+    pub(crate) fn step_failed(&mut self, step: usize, failure: &Failure, intended: Instant, finished: Instant) {
+        self.failure(failure, intended, finished);
+        if let Some(stepped) = &mut self.stepped {
+            stepped.failure(step, failure);
+        }
+    }
+
+    /// A whole iteration, whose steps were answered in this time.
+    pub(crate) fn iterated(&mut self, time: Duration) {
+        self.tally.units += 1;
+        if let Some(stepped) = &mut self.stepped {
+            stepped.iteration(time);
+        }
+    }
+
+    /// As one value for the trial, the mean of its iterations.
+    pub(crate) fn close_iterations(&mut self) {
+        self.tally.unit_times = self.stepped.iter().filter_map(|stepped| stepped.mean()).collect();
+    }
+
+    /// A failure of what is in no figure: it is counted, and its time is not.
+    pub(crate) fn failure_aside(&mut self, failure: &Failure) {
+        self.tally.count_error(failure.class, 1, &failure.text);
+    }
+
+    /// A whole unit of work.
+    pub fn unit(&mut self, time: Duration) {
+        self.tally.units += 1;
+        self.tally.unit_times.push(time);
+    }
+
+    /// Adds what another worker or trial recorded.
+    pub fn add(&mut self, other: &Recorder) {
+        const SAME: &str = "all histograms have the same bounds";
+        self.response.add(&other.response).expect(SAME);
+        self.service.add(&other.service).expect(SAME);
+        if let Some(failed) = &other.failed {
+            self.failed.get_or_insert_with(times).add(failed).expect(SAME);
+        }
+        if let Some(phases) = &other.phases {
+            self.phases.get_or_insert_default().add(phases);
+        }
+        if let Some(lateness) = &other.lateness {
+            self.lateness.get_or_insert_with(times).add(lateness).expect(SAME);
+        }
+        if let Some(overdue) = &other.overdue {
+            self.overdue.get_or_insert_with(own_delays).add(overdue).expect(SAME);
+        }
+        if let Some(stalls) = &other.stalls {
+            self.stalls.get_or_insert_with(own_delays).add(stalls).expect(SAME);
+        }
+        if let Some(detail) = &other.detail {
+            self.detail.get_or_insert_default().add(detail);
+        }
+        match (&mut self.stepped, &other.stepped) {
+            (Some(own), Some(other)) => own.add(other),
+            (own @ None, other) => own.clone_from(other),
+            (Some(_), None) => {}
+        }
+        match (&mut self.staged, &other.staged) {
+            (Some(own), Some(other)) => own.add(other),
+            (own @ None, other) => own.clone_from(other),
+            (Some(_), None) => {}
+        }
+        if let Some(before) = &other.before {
+            self.before.get_or_insert_default().add(before);
+        }
+        if let Some(bins) = &other.bins {
+            self.bins.get_or_insert_with(|| Bins::new(bins.start())).merge(bins);
+        }
+        self.tally.add(&other.tally);
+    }
+
+    /// Of each bin how many were answered, and their response times added up, in nanoseconds.
+    pub fn bins(&self) -> &[(u64, u64)] {
+        self.bins.as_ref().map_or(&[], Bins::sums)
+    }
+
+    /// Mean response time of each bin, in nanoseconds.
+    pub fn course_ns(&self) -> Vec<f64> {
+        self.bins.as_ref().map(Bins::course_ns).unwrap_or_default()
+    }
+}
+
+impl Sends {
+    /// Adds others.
+    pub fn add(&mut self, other: Sends) {
+        self.intended += other.intended;
+        self.unsent += other.unsent;
+        self.users += other.users;
+    }
+}
+
+impl Tally {
+    /// Failures of all classes.
+    pub fn failures(&self) -> u64 {
+        self.errors.iter().map(|error| error.count).sum()
+    }
+
+    /// Adds other counts.
+    pub fn add(&mut self, other: &Tally) {
+        self.requests += other.requests;
+        self.checked += other.checked;
+        self.received_bytes += other.received_bytes;
+        self.sent_bytes += other.sent_bytes;
+        self.body_bytes += other.body_bytes;
+        self.other_statuses += other.other_statuses;
+        self.kept_alive += other.kept_alive;
+        for (status, count) in &other.parts {
+            self.count_parts(*status, *count);
+        }
+        self.wire_received_bytes += other.wire_received_bytes;
+        self.wire_sent_bytes += other.wire_sent_bytes;
+        self.connections += other.connections;
+        self.handshakes.add(other.handshakes);
+        self.first_requests.add(other.first_requests);
+        self.sends.add(other.sends);
+        self.unit_times.extend_from_slice(&other.unit_times);
+        self.units += other.units;
+        self.lists.add(other.lists);
+        self.details.add(other.details);
+        self.response_total_ns += other.response_total_ns;
+        self.failed_total_ns += other.failed_total_ns;
+        self.waited_ns += other.waited_ns;
+        self.busy_ns += other.busy_ns;
+        self.out_of_rows += other.out_of_rows;
+        self.transfers.add(&other.transfers);
+        for error in &other.errors {
+            self.count_error(error.class, error.count, &error.example);
+        }
+    }
+
+    /// Counts answers within an answer.
+    pub(crate) fn count_parts(&mut self, status: u16, count: u64) {
+        match self.parts.iter_mut().find(|part| part.0 == status) {
+            Some(part) => part.1 += count,
+            None => self.parts.push((status, count)),
+        }
+    }
+
+    fn count_error(&mut self, class: ErrorClass, count: u64, text: &str) {
+        count_error(&mut self.errors, class, count, text);
+    }
+}
+
+/// Counts failures of a class; of the first one the text is kept.
+pub(crate) fn count_error(errors: &mut Vec<ErrorTally>, class: ErrorClass, count: u64, text: &str) {
+    match errors.iter_mut().find(|error| error.class == class) {
+        Some(error) => error.count += count,
+        None => {
+            let example = text.chars().take(EXAMPLE_LENGTH_MAX).collect();
+            errors.push(ErrorTally { class, count, example });
+        }
+    }
+}
+
+/// From one moment to a later one, in nanoseconds.
+#[inline]
+pub(crate) fn nanoseconds(later: Instant, earlier: Instant) -> u64 {
+    later.saturating_duration_since(earlier).as_nanos() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_count_from_the_intended_start_and_from_the_send() {
+        let start = Instant::now();
+        let mut recorder = Recorder::default();
+        recorder.reset(Course::Binned, start);
+        let at = |micros: u64| start + Duration::from_micros(micros);
+        recorder.answer(at(0), at(100), at(300));
+        recorder.answer(at(0), at(60_000), at(60_100));
+        assert_eq!(recorder.tally.requests, 2);
+        assert_eq!(recorder.tally.response_total_ns, 60_400_000);
+        assert!(recorder.response.equivalent(recorder.response.min(), 300_000));
+        assert!(recorder.service.equivalent(recorder.service.min(), 100_000));
+        assert_eq!(recorder.course_ns(), [300_000.0, 60_100_000.0]);
+    }
+
+    #[test]
+    fn failures_are_kept_by_class_with_their_first_text_and_apart_from_answers() {
+        let start = Instant::now();
+        let mut recorder = Recorder::default();
+        recorder.failure(&Failure::status(503), start, start + Duration::from_millis(1));
+        recorder.failure(&Failure::content("first"), start, start + Duration::from_millis(1));
+        recorder.failure(&Failure::content("second"), start, start + Duration::from_millis(2));
+        assert_eq!(recorder.response.len(), 0);
+        assert_eq!(recorder.failed.as_ref().unwrap().len(), 3);
+        assert_eq!(recorder.tally.failures(), 3);
+        assert_eq!((recorder.tally.errors[1].count, recorder.tally.errors[1].example.as_str()), (2, "first"));
+    }
+
+    #[test]
+    fn adding_keeps_every_count() {
+        let start = Instant::now();
+        let mut one = Recorder::default();
+        one.answer(start, start, start + Duration::from_micros(5));
+        one.unit(Duration::from_micros(5));
+        let mut both = one.clone();
+        both.failure(&Failure::content("x"), start, start);
+        both.add(&one);
+        both.add(&both.clone());
+        assert_eq!((both.response.len(), both.tally.requests, both.tally.units, both.tally.failures()), (4, 4, 4, 2));
+    }
+
+    #[test]
+    fn a_time_beyond_the_range_is_counted_at_its_end_and_given_away_by_the_sum() {
+        let start = Instant::now();
+        let mut recorder = Recorder::default();
+        recorder.answer(start, start, start + Duration::from_secs(120));
+        assert_eq!(recorder.response.len(), 1);
+        assert!(recorder.tally.response_total_ns > recorder.response.max() + 50_000_000_000);
+    }
+}

@@ -1,0 +1,258 @@
+//! What is written down of a load in stages: each stage's own counts and times, and the same by seconds.
+//!
+//! What was due in a stage is that stage's, whenever it ended; in the course over time a whole unit of work stands where it
+//! ended. What it deliberately does not do: compute a figure.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+
+use super::recorder::{Recorder, nanoseconds, times};
+use crate::load::pace::desk::{Due, Taker};
+use crate::traffic::stages::Stages;
+
+/// Points of the course, at most; a longer load has wider ones.
+const POINTS_MAX: u64 = 600;
+/// The course's times: in microseconds up to a minute, to 1 %, 10 KB a point.
+const COURSE_US_MAX: u64 = 60_000_000;
+const COURSE_DIGITS: u8 = 2;
+
+/// What was recorded of stages.
+#[derive(Debug, Clone)]
+pub struct StagedRecord {
+    /// The stages.
+    pub stages: Arc<Stages>,
+    start: Instant,
+    /// Width of a point of the course.
+    pub width: Duration,
+    /// One for each stage.
+    pub parts: Vec<StagePart>,
+    /// One for each width.
+    pub points: Vec<CoursePart>,
+}
+
+/// What was recorded of one stage.
+#[derive(Debug, Clone)]
+pub struct StagePart {
+    /// What is counted.
+    pub counts: Counts,
+    /// Whole units of work, from when they were due.
+    pub times: Histogram<u64>,
+}
+
+/// What was recorded of one point of time.
+#[derive(Debug, Clone)]
+pub struct CoursePart {
+    /// What is counted.
+    pub counts: Counts,
+    /// Whole units of work, in microseconds.
+    pub times_us: Histogram<u32>,
+}
+
+/// Counts of a stage or of a point of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Units of work that were due; of users who wait none is.
+    pub due: u64,
+    /// Those that were begun.
+    pub begun: u64,
+    /// Those that ended whole.
+    pub whole: u64,
+    /// Those that a failure ended.
+    pub failed: u64,
+    /// Valid answers.
+    pub requests: u64,
+    /// Time that users were at their work within it, all of them together, whatever they were at.
+    pub users_ns: u64,
+}
+
+impl StagedRecord {
+    /// Nothing yet of a load that begins now.
+    pub(crate) fn new(stages: &Arc<Stages>, start: Instant) -> StagedRecord {
+        let seconds = stages.lasts().as_secs().max(1);
+        let part = |_| StagePart { counts: Counts::default(), times: times() };
+        StagedRecord {
+            stages: Arc::clone(stages),
+            start,
+            width: Duration::from_secs(seconds.div_ceil(POINTS_MAX)),
+            parts: stages.each().map(part).collect(),
+            points: Vec::with_capacity(POINTS_MAX as usize),
+        }
+    }
+
+    fn part(&mut self, due: Instant) -> &mut StagePart {
+        let place = self.stages.place(due.saturating_duration_since(self.start));
+        &mut self.parts[place]
+    }
+
+    fn point(&mut self, at: Instant) -> &mut CoursePart {
+        let place = (at.saturating_duration_since(self.start).as_nanos() / self.width.as_nanos()) as usize;
+        while self.points.len() <= place {
+            self.points.push(CoursePart::default());
+        }
+        &mut self.points[place]
+    }
+
+    fn due(&mut self, at: Instant) {
+        self.part(at).counts.due += 1;
+        self.point(at).counts.due += 1;
+    }
+
+    fn begun(&mut self, due: Instant, now: Instant) {
+        self.part(due).counts.begun += 1;
+        self.point(now).counts.begun += 1;
+    }
+
+    fn ended(&mut self, due: Instant, (begun, ended): (Instant, Instant), time: Option<Duration>) {
+        let part = self.part(due);
+        match time {
+            Some(time) => {
+                part.counts.whole += 1;
+                part.times.saturating_record(time.as_nanos() as u64);
+                let point = self.point(ended);
+                point.counts.whole += 1;
+                point.times_us.saturating_record((time.as_micros() as u64).max(1));
+            }
+            None => {
+                part.counts.failed += 1;
+                self.point(ended).counts.failed += 1;
+            }
+        }
+        // A unit of work may reach over several stages and points: each has its part of the user's time.
+        for ((stage, at_s), part) in self.stages.each().zip(&mut self.parts) {
+            let comes = self.start + Duration::from_secs_f64(at_s);
+            let (from, until) = (begun.max(comes), ended.min(comes + stage.lasts));
+            part.counts.users_ns += nanoseconds(until, from);
+        }
+        let mut from = begun;
+        while from < ended {
+            let passed = from.saturating_duration_since(self.start).as_nanos() / self.width.as_nanos();
+            let next = self.start + self.width * (passed as u32 + 1);
+            let until = next.min(ended);
+            self.point(from).counts.users_ns += nanoseconds(until, from);
+            from = until;
+        }
+    }
+
+    /// A valid answer to what was asked at `asked`.
+    pub(crate) fn answered(&mut self, asked: Instant, finished: Instant) {
+        self.part(asked).counts.requests += 1;
+        self.point(finished).counts.requests += 1;
+    }
+
+    /// Adds what another worker or trial recorded of the same stages.
+    pub(crate) fn add(&mut self, other: &StagedRecord) {
+        const SAME: &str = "all histograms have the same bounds";
+        for (own, other) in self.parts.iter_mut().zip(&other.parts) {
+            own.counts.add(other.counts);
+            own.times.add(&other.times).expect(SAME);
+        }
+        while self.points.len() < other.points.len() {
+            self.points.push(CoursePart::default());
+        }
+        for (own, other) in self.points.iter_mut().zip(&other.points) {
+            own.counts.add(other.counts);
+            own.times_us.add(&other.times_us).expect(SAME);
+        }
+    }
+}
+
+impl Counts {
+    fn add(&mut self, other: Counts) {
+        self.due += other.due;
+        self.begun += other.begun;
+        self.whole += other.whole;
+        self.failed += other.failed;
+        self.requests += other.requests;
+        self.users_ns += other.users_ns;
+    }
+}
+
+impl Default for CoursePart {
+    fn default() -> CoursePart {
+        let times_us = Histogram::new_with_bounds(1, COURSE_US_MAX, COURSE_DIGITS);
+        CoursePart { counts: Counts::default(), times_us: times_us.expect("the bounds are constants in range") }
+    }
+}
+
+impl Recorder {
+    /// From now on stages are written down, too, if the load has any.
+    pub(crate) fn begin_stages(&mut self, stages: Option<&Arc<Stages>>, start: Instant) {
+        self.staged = stages.map(|stages| Box::new(StagedRecord::new(stages, start)));
+    }
+
+    /// A unit of work of an open load is due.
+    pub(crate) fn due(&mut self, intended: Instant) {
+        self.tally.sends.intended += 1;
+        if let Some(staged) = &mut self.staged {
+            staged.due(intended);
+        }
+    }
+
+    /// A unit of work of an open load is begun.
+    pub(crate) fn begun(&mut self, due: Due, now: Instant) {
+        let Due { intended, taker } = due;
+        self.lateness.get_or_insert_with(times).saturating_record(nanoseconds(now, intended));
+        if taker == Taker::Called {
+            self.overdue(intended, now);
+        }
+        self.unit_begun(intended, now);
+    }
+
+    /// A unit of work is begun, which was due then.
+    pub(crate) fn unit_begun(&mut self, due: Instant, now: Instant) {
+        if let Some(staged) = &mut self.staged {
+            staged.begun(due, now);
+        }
+    }
+
+    /// A unit of work is over, which was due then and for which a user was there from and until then: whole after this time,
+    /// or by a failure.
+    pub(crate) fn unit_ended(&mut self, due: Instant, there: (Instant, Instant), time: Option<Duration>) {
+        if let Some(staged) = &mut self.staged {
+            staged.ended(due, there, time);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_due_in_a_stage_is_its_own_and_the_course_has_it_where_it_ended() {
+        let stages: Arc<Stages> = Arc::new("1s:10..10/s,2s:0/s".parse().unwrap());
+        let start = Instant::now();
+        let at = |ms: u64| start + Duration::from_millis(ms);
+        let called = |intended| Due { intended, taker: Taker::Called };
+        let mut recorder = Recorder::default();
+        recorder.begin_stages(Some(&stages), start);
+        for due in [at(500), at(900), at(1500)] {
+            recorder.due(due);
+        }
+        recorder.begun(called(at(500)), at(500));
+        recorder.unit_ended(at(500), (at(500), at(600)), Some(Duration::from_millis(100)));
+        recorder.begun(called(at(900)), at(950));
+        recorder.unit_ended(at(900), (at(950), at(2450)), Some(Duration::from_millis(1550)));
+        recorder.begun(called(at(1500)), at(1500));
+        recorder.unit_ended(at(1500), (at(1500), at(1700)), None);
+        let mut twice = recorder.clone();
+        twice.add(&recorder);
+        for (recorder, factor) in [(&recorder, 1), (&twice, 2)] {
+            let staged = recorder.staged.as_ref().unwrap();
+            let counts = |counts: Counts| [counts.due, counts.begun, counts.whole, counts.failed].map(|n| n / factor);
+            assert_eq!(
+                staged.parts.iter().map(|part| counts(part.counts)).collect::<Vec<_>>(),
+                [[2, 2, 2, 0], [1, 1, 0, 1]]
+            );
+            let points: Vec<[u64; 4]> = staged.points.iter().map(|point| counts(point.counts)).collect();
+            assert_eq!(points, [[2, 2, 1, 0], [1, 1, 0, 1], [0, 0, 1, 0]]);
+            let users: Vec<u64> =
+                staged.points.iter().map(|point| point.counts.users_ns / factor / 1_000_000).collect();
+            assert_eq!(users, [150, 1200, 450]);
+            let users = staged.parts.iter().map(|part| part.counts.users_ns / factor / 1_000_000);
+            assert_eq!(users.collect::<Vec<_>>(), [150, 1650]);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What a run measures, and what follows from that.
+//!
+//! What it deliberately does not do: decide it (see [`super::make`]).
+
+use std::time::Duration;
+
+use super::extent::Extent;
+use tollgate_facts::stats::sequential;
+
+/// Warm-up lasts at least so long.
+pub const WARM_UP_LEAST: Duration = Duration::from_secs(2);
+/// Warm-up lasts at most so long: no steady state until then is a mark.
+pub const WARM_UP_MOST: Duration = Duration::from_secs(20);
+
+/// Passes of a ladder before anything counts, for so long at least: they open the connections to the database.
+pub const WARM_UP_OF_LADDER: Duration = Duration::from_millis(500);
+
+/// Where slices grow with the users, each is to be answered so often in a trial: some more than
+/// [`crate::judge::ANSWERS_PER_USER_MIN`], as nobody knows beforehand how fast a trial will be.
+pub const ANSWERS_PER_USER: f64 = 12.0;
+/// Trials of one variant in one block: once there, once back.
+pub const TRIALS_PER_BLOCK: u32 = 2;
+/// With fewer blocks there is no interval.
+pub const BLOCKS_LEAST: u32 = 2;
+
+/// What a run measures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The extent it was made from.
+    pub extent: Extent,
+    /// Positions of the measured variants in [`Experiment::variants`], in the order of the file.
+    pub variants: Vec<usize>,
+    /// The measured levels, ascending.
+    pub levels: Vec<u64>,
+    /// Blocks for each level.
+    pub blocks: u32,
+    /// Least length of a trial.
+    pub slice: Duration,
+    /// Most that a trial is planned to last: more than the slice only where slices grow with the users.
+    pub slice_most: Duration,
+    /// Starts of each subject.
+    pub starts: u32,
+    /// Time for the trials of one cell, for workloads whose units may take any time.
+    pub cell: Option<Duration>,
+    /// Round trip of the link of remote variants.
+    pub round_trip: Duration,
+    /// Processes that are measured: all variants of an insert and of one configuration share one for each peer, and one of
+    /// ours.
+    pub subjects: u32,
+    /// How long subjects are warmed up at each of their starts, about.
+    pub warm_up: Duration,
+    /// What is likely spent between trials and before them: storing, connections, handshakes, starts.
+    pub between: Duration,
+    /// Variants that have no time for their transfers, since those wait for the link too often, each with the least
+    /// such level.
+    pub too_far: Vec<(usize, u64)>,
+    /// How long the trials take at least, a survey of inserts among them.
+    pub trials_least: Duration,
+    /// Time before a trial in which its users are at it already and nothing counts, where connections are opened while
+    /// they are measured.
+    pub settle: Duration,
+    /// What is measured at equal rate after the closed load; absent: nothing.
+    pub equal_rate: Option<RatePlan>,
+    /// Of a ladder, how long a pass of each variant likely takes at each level; else empty.
+    pub passes_likely: Vec<(usize, u64, Duration)>,
+    /// Distances with names, each run at the least level in as many blocks as the others; of a batch.
+    pub presets: u32,
+    /// Stop when no toll's interval reaches further than so much to either side, in millionths; absent: after all blocks.
+    pub until_width_ppm: Option<u32>,
+    /// Half the width of the band of "no toll", in millionths; absent: the usual one.
+    pub equivalence_ppm: Option<u32>,
+}
+
+/// What is measured at equal rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RatePlan {
+    /// Blocks for each level.
+    pub blocks: u32,
+    /// Length of a trial.
+    pub slice: Duration,
+}
+
+/// How many blocks a cell gets whose trials take so long; none where they would be too few.
+pub fn blocks_within(cell: Duration, trial: Duration, planned: u32) -> u32 {
+    let block = trial * TRIALS_PER_BLOCK;
+    let fitting = (cell.as_nanos() / block.as_nanos().max(1)).min(u128::from(planned)) as u32;
+    if fitting < BLOCKS_LEAST.min(planned) { 0 } else { fitting }
+}
+
+impl Plan {
+    /// Blocks of a variant at a level: of a ladder as many as a cell has time for, but two in any case.
+    pub fn blocks_at(&self, variant: usize, level: u64) -> u32 {
+        let is_meant = |(known, at, _): &&(usize, u64, Duration)| (*known, *at) == (variant, level);
+        let pass = self.passes_likely.iter().find(is_meant).map(|(.., pass)| *pass);
+        let (Some(pass), Some(cell)) = (pass, self.cell) else { return self.blocks };
+        blocks_within(cell, pass.max(self.slice), self.blocks).max(BLOCKS_LEAST.min(self.blocks))
+    }
+
+    /// How long a trial of so many users lasts of whom so many are answered in a second: where slices grow, as long as each
+    /// takes to be answered several times. A shorter trial would be their start and their end.
+    pub fn slice_of(&self, users: u64, answers_per_second: Option<f64>) -> Duration {
+        let wanted_s = answers_per_second.map_or(0.0, |rate| ANSWERS_PER_USER * users as f64 / rate);
+        let most_s = self.slice_most.as_secs_f64();
+        self.slice.max(Duration::from_secs_f64(if wanted_s < most_s { wanted_s } else { most_s }))
+    }
+
+    /// Which start of the subjects a block of this number belongs to, from 0: starts split the blocks evenly, the first ones
+    /// taking what is left over; where one looks in between, each look's blocks have a start of their own.
+    pub fn start_of(&self, block: u32) -> u32 {
+        match self.until_width_ppm {
+            Some(_) => sequential::interim_looks_before(block).min(self.starts.saturating_sub(1)),
+            None => (u64::from(block) * u64::from(self.starts) / u64::from(self.blocks.max(1))) as u32,
+        }
+    }
+
+    /// How many cells there are.
+    pub fn cells(&self) -> usize {
+        self.variants.len() * self.levels.len()
+    }
+
+    /// How many trials there are, those at equal rate left out.
+    pub fn trials(&self) -> usize {
+        let of_level = |level: &u64| self.variants.iter().map(|variant| self.blocks_at(*variant, *level)).sum::<u32>();
+        self.levels.iter().map(of_level).sum::<u32>() as usize * TRIALS_PER_BLOCK as usize
+    }
+
+    /// How many trials there are at equal rate.
+    pub fn rate_trials(&self) -> usize {
+        self.equal_rate.map_or(0, |rate| self.cells() * rate.blocks as usize * TRIALS_PER_BLOCK as usize)
+    }
+
+    /// How long it takes, about: the trials, the warm-up, and what lies between. A slower machine takes longer.
+    pub fn duration(&self) -> Duration {
+        self.trials_least + self.between + self.warm_up * self.starts
+    }
+}

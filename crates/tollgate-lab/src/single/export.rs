@@ -1,0 +1,191 @@
+//! What a load recorded, in the files of others: ApacheBench's tables for spreadsheets and gnuplot, and HdrHistogram's log.
+//!
+//! Deliberately not here: JSON and HTML, which are made of the figures alone.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+
+use super::Quick;
+use crate::load::record::detail::Sample;
+use crate::load::record::recorder::Recorder;
+use tollgate_facts::stats::percentile;
+
+const NS_PER_MS: f64 = 1e6;
+/// Tag of the response times in a log of histograms.
+const RESPONSE: &str = "response";
+/// Tag of the service times.
+const SERVICE: &str = "service";
+/// Tag of what failed requests took.
+const FAILED: &str = "failed";
+
+/// The time within which each percentage of the valid answers came, as ab's `-e` writes it; `-` where there are too few
+/// beyond it. The first and the last are the shortest and the longest.
+///
+/// # Errors
+/// Those of writing.
+pub fn percentages(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "Percentage served,Time in ms")?;
+    served_within(&quick.recorder.response, out)
+}
+
+fn served_within(response: &Histogram<u64>, out: &mut dyn Write) -> io::Result<()> {
+    if response.is_empty() {
+        return Ok(());
+    }
+    for percent in 0..=100_u8 {
+        let quantile = f64::from(percent) / 100.0;
+        if matches!(percent, 0 | 100) || percentile::is_available(quantile, response.len()) {
+            writeln!(out, "{percent},{:.3}", response.value_at_quantile(quantile) as f64 / NS_PER_MS)?;
+        } else {
+            writeln!(out, "{percent},-")?;
+        }
+    }
+    Ok(())
+}
+
+/// Each valid answer by itself, the fastest first, as ab's `-g` writes it; times in milliseconds.
+///
+/// # Errors
+/// Those of writing.
+pub fn gnuplot(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "starttime\tseconds\tctime\tdtime\tttime\twait")?;
+    let log = quick.recorder.detail.as_ref().and_then(|detail| detail.log.as_ref());
+    let mut samples: Vec<Sample> = log.map(|log| log.samples.clone()).unwrap_or_default();
+    samples.sort_by_key(|sample| sample.total_ns);
+    let begun_us = quick.started.as_microsecond();
+    for Sample { start_ns, opening_ns, total_ns, waiting_ns } in samples {
+        let start = jiff::Timestamp::from_microsecond(begun_us + (start_ns / 1000) as i64).unwrap_or(quick.started);
+        let [opening, rest, total, waiting] =
+            [opening_ns, total_ns.saturating_sub(opening_ns), total_ns, waiting_ns].map(|ns| ns as f64 / NS_PER_MS);
+        let (when, seconds) = (start.strftime("%a %b %d %H:%M:%S %Y"), start.as_second());
+        writeln!(out, "{when}\t{seconds}\t{opening:.3}\t{rest:.3}\t{total:.3}\t{waiting:.3}")?;
+    }
+    Ok(())
+}
+
+/// The distributions whole, in nanoseconds, as HdrHistogram's own tools read them (log format 1.3): one line for each, over
+/// the whole load.
+///
+/// # Errors
+/// Those of writing.
+pub fn histograms(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
+    log(&quick.recorder, quick.started, quick.took, out)
+}
+
+fn log(recorder: &Recorder, started: jiff::Timestamp, took: Duration, mut out: &mut dyn Write) -> io::Result<()> {
+    let mut serializer = V2DeflateSerializer::new();
+    let started_s = started.as_nanosecond() as f64 / 1e9;
+    writeln!(out, "#[Histogram log format version 1.3]")?;
+    writeln!(
+        out,
+        "#Times in nanoseconds, tagged response (from the intended start), service (from the send) or failed"
+    )?;
+    writeln!(out, "#[StartTime: {started_s:.3} (seconds since epoch), {started}]")?;
+    writeln!(out, "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"")?;
+    let mut writer = IntervalLogWriterBuilder::new().begin_log_with(&mut out, &mut serializer)?;
+    let named =
+        [(RESPONSE, Some(&recorder.response)), (SERVICE, Some(&recorder.service)), (FAILED, recorder.failed.as_ref())];
+    for (name, times) in named {
+        let Some(times) = times else { continue };
+        let written = writer.write_histogram(times, Duration::ZERO, took, Tag::new(name));
+        written.map_err(|error| io::Error::other(error.to_string()))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use hdrhistogram::serialization::Deserializer;
+
+    use super::*;
+    use crate::load::answer::failure::Failure;
+    use crate::load::record::recorder::times;
+
+    /// Bytes of base64 (RFC 4648, section 4).
+    fn decoded(text: &str) -> Vec<u8> {
+        let value = |byte: u8| match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => panic!("{byte} in {text}"),
+        };
+        let digits: Vec<u32> = text.trim_end_matches('=').bytes().map(|byte| u32::from(value(byte))).collect();
+        digits
+            .chunks(4)
+            .flat_map(|four| {
+                let all = four.iter().enumerate().fold(0, |all, (at, digit)| all | digit << (18 - 6 * at));
+                all.to_be_bytes()[1..four.len()].to_vec()
+            })
+            .collect()
+    }
+
+    /// What a reader makes of a line: its tag, start and length in milliseconds, the longest time, and the histogram.
+    fn line_of(text: &str) -> (String, [u64; 3], Histogram<u64>) {
+        let fields: Vec<&str> = text.split(',').collect();
+        let [tag, start, length, max, histogram] = fields[..] else { panic!("{text}") };
+        let bytes = decoded(histogram);
+        // The cookie of a compressed histogram of version 2, its length, and zlib's first byte.
+        assert_eq!(bytes[..4], 0x1c84_9314_u32.to_be_bytes());
+        assert_eq!(u32::from_be_bytes(bytes[4..8].try_into().unwrap()) as usize, bytes.len() - 8);
+        assert_eq!(bytes[8], 0x78);
+        let number = |field: &str| field.parse::<f64>().unwrap_or_else(|error| panic!("{error} in {text}"));
+        let ms = |field: &str| (number(field) * 1e3).round() as u64;
+        let read = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
+        (tag.strip_prefix("Tag=").unwrap().to_owned(), [ms(start), ms(length), number(max) as u64], read)
+    }
+
+    #[test]
+    fn a_percentage_with_too_few_answers_beyond_it_is_written_as_none() {
+        let written = |answers: u64| {
+            let (mut response, mut out) = (times(), Vec::new());
+            (1..=answers).for_each(|number| response.record(number * 1_000_000).unwrap());
+            served_within(&response, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let few = written(100);
+        assert_eq!(few.lines().count(), 101);
+        for line in ["0,1.000", "70,70.", "71,-", "99,-", "100,100."] {
+            assert!(few.lines().any(|written| written.starts_with(line)), "{line} in {few}");
+        }
+        let many = written(3000);
+        assert!(many.contains("\n99,297") && !many.contains(",-"), "{many}");
+        assert_eq!(written(0), "");
+    }
+
+    #[test]
+    fn a_log_of_histograms_holds_every_time_for_readers_of_its_format() {
+        let mut recorder = Recorder::default();
+        let start = Instant::now();
+        for number in 1..=1000 {
+            recorder.answer(start, start + Duration::from_micros(5), start + Duration::from_micros(10 * number));
+        }
+        recorder.failure(&Failure::status(503), start, start + Duration::from_millis(70));
+        let mut text = Vec::new();
+        log(&recorder, jiff::Timestamp::UNIX_EPOCH, Duration::from_millis(2500), &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(text.lines().next(), Some("#[Histogram log format version 1.3]"));
+        assert!(text.contains("\n#[StartTime: 0.000 (seconds since epoch), 1970-01-01T00:00:00Z]\n"), "{text}");
+        assert_eq!(lines[0], r#""StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram""#);
+        let written = [
+            ("response", &recorder.response),
+            ("service", &recorder.service),
+            ("failed", recorder.failed.as_ref().unwrap()),
+        ];
+        assert_eq!(lines.len(), 1 + written.len());
+        for (line, (tag, times)) in lines[1..].iter().zip(written) {
+            let (read_tag, interval, read) = line_of(line);
+            assert_eq!(read_tag, tag);
+            assert_eq!(interval, [0, 2500, times.max()]);
+            assert_eq!(&read, times, "{tag}");
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! What a quick load found, as it is printed and written as JSON.
+//!
+//! Here stands what is made of the records; how it is laid out is the command line's.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use tollgate_net::http1::client::Target;
+
+use super::marks::{self, Evidence};
+use super::rows::Short;
+use super::{QuickLoad, Rate};
+use crate::judge::Settling;
+use crate::judge::cells;
+use crate::load::connections::{FirstRequests, Phases};
+use crate::load::record::course::BIN;
+use crate::load::record::little;
+use crate::load::record::recorder::{Recorder, Tally};
+use crate::load::target::Connection;
+use crate::probe::generator::ThreadsUsed;
+use crate::probe::meter::Passed;
+use crate::secret;
+use crate::traffic::model::Arrivals;
+use tollgate_facts::results::load::{
+    ConnectionTimes, CoursePoint, FirstRequest, Handshaken, Offered, PhaseTimes, QuickResult, Segments, Spread, Subject,
+};
+use tollgate_facts::stats::percentile;
+
+/// Version of the document.
+const FORMAT: u32 = 1;
+/// Percentages of ab's table, and two that it leaves out.
+const PERCENTAGES: [f64; 10] = [50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.9, 99.99];
+/// Points of the course, at most.
+const COURSE_POINTS_MAX: usize = 600;
+const NS_PER_MS: f64 = 1e6;
+
+/// What was seen of a load.
+pub(super) struct Seen<'a> {
+    pub(super) load: &'a QuickLoad,
+    pub(super) target: &'a Target,
+    pub(super) all: &'a Recorder,
+    pub(super) took: Duration,
+    pub(super) used: ThreadsUsed,
+    pub(super) passed: Passed,
+    pub(super) interrupted: bool,
+}
+
+impl Seen<'_> {
+    /// What is made of it.
+    pub(super) fn result(&self, started: jiff::Timestamp) -> QuickResult {
+        let Seen { load, all, took, used, .. } = self;
+        let tally = &all.tally;
+        let asked = (tally.requests + tally.failures()).max(1);
+        let wall_ms = took.as_secs_f64() * 1e3;
+        let offered = load.rate.map(|rate| offered(rate, all));
+        let run_queue_share = used.run_queue_max_ns as f64 / took.as_nanos().max(1) as f64;
+        let stolen_share = self.passed.ticks.stolen_ms() / wall_ms.max(f64::MIN_POSITIVE);
+        let littles_law = little::law(all, load.concurrency as u64, wall_ms)
+            .filter(|_| !self.interrupted)
+            .map(|law| law.without_core(little::between_reads(all, run_queue_share, stolen_share, wall_ms)));
+        let generator_cpu_share = used.busiest_cpu_ns as f64 / took.as_nanos().max(1) as f64;
+        let response_time_ms = cells::percentiles(&all.response);
+        let (errors, error_examples) = (cells::errors(tally), cells::error_examples(tally));
+        let before = all.before.as_deref().map_or(Settling::NONE, Settling::of);
+        let validity = marks::judge(&Evidence {
+            requests: tally.requests,
+            checked: tally.checked,
+            errors: &errors,
+            before: &before,
+            error_examples: &error_examples,
+            offered: offered.as_ref(),
+            is_staged: load.stages.is_some(),
+            rows: Short::of(load, tally, *took).filter(|_| !self.interrupted),
+            response_ms: response_time_ms,
+            littles_law,
+            generator_cpu_share,
+            run_queue_share,
+            beats: all.stalls.as_ref(),
+            ticks: self.passed.ticks,
+            tcp: self.passed.tcp,
+            larger_bytes: tally.received_bytes.max(tally.sent_bytes) as f64 / asked as f64,
+            fresh_connections: match load.connection {
+                // At a rate users come as they are needed, fewer than there may be.
+                Connection::KeepAlive => {
+                    let came = offered.as_ref().map_or(load.concurrency as u64, |offered| offered.users);
+                    // Who came before anything counted opened its connection then.
+                    let opened_before = all.before.as_ref().map_or(0, |before| before.connections);
+                    tally.connections.saturating_sub(came.saturating_sub(opened_before))
+                }
+                Connection::Requests(_) | Connection::New => 0,
+            },
+            log_dropped: all.detail.as_ref().and_then(|detail| detail.log.as_ref()).map_or(0, |log| log.dropped),
+        });
+        QuickResult {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started: started.to_string(),
+            url: secret::hide(&load.url),
+            subject: self.subject(),
+            connection: match load.connection {
+                Connection::KeepAlive => "keep-alive".to_owned(),
+                Connection::Requests(count) => format!("{count} requests each"),
+                Connection::New => "one request each".to_owned(),
+            },
+            model: if load.rate.is_some() { "open" } else { "closed" },
+            concurrency: load.concurrency,
+            requests: tally.requests,
+            errors,
+            error_examples,
+            duration_ms: wall_ms,
+            requests_per_second: tally.requests as f64 / took.as_secs_f64().max(1e-9),
+            response_time_ms,
+            service_time_ms: cells::percentiles(&all.service),
+            served_within_ms: PERCENTAGES.map(|percent| (percent, within_ms(&all.response, percent))).to_vec(),
+            connection_times_ms: connection_times(all),
+            staged: all.staged.as_deref().map(|staged| cells::staged(staged, 1)),
+            course: course(all.bins()),
+            curve: cells::curve(&all.response),
+            bytes_received: tally.received_bytes,
+            body_bytes_received: tally.body_bytes,
+            bytes_sent: tally.sent_bytes,
+            wire_bytes_received: tally.wire_received_bytes,
+            wire_bytes_sent: tally.wire_sent_bytes,
+            connections: tally.connections,
+            kept_alive: tally.kept_alive,
+            other_statuses: tally.other_statuses,
+            parts: tally.parts.iter().copied().collect(),
+            checked: tally.checked,
+            handshakes: handshaken(tally),
+            phases: all.phases.as_deref().and_then(phase_times),
+            first_request: first_request(&tally.first_requests),
+            offered,
+            generator_cpu_us_per_request: used.cpu_ns as f64 / 1e3 / asked as f64,
+            generator_cpu_share,
+            generator_stalls_ms: all.stalls.as_ref().map(cells::percentiles).unwrap_or_default(),
+            tcp: self.passed.tcp,
+            // In stages users come and go: there is no number of them that could be found.
+            littles_law: littles_law.filter(|_| load.stages.is_none()),
+            validity,
+            interrupted: self.interrupted,
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        let first = self.all.detail.as_ref().and_then(|detail| detail.first.as_ref());
+        let path = secret::hide(&self.load.url);
+        let path = path.split_once("://").and_then(|(_, rest)| rest.find(['/', '?']).map(|at| rest[at..].to_owned()));
+        Subject {
+            software: first.map(|first| first.server.clone()).unwrap_or_default(),
+            hostname: self.target.host().to_owned(),
+            port: self.target.port(),
+            tls: first.and_then(|first| first.tls.clone()),
+            path: path.unwrap_or_else(|| "/".to_owned()),
+            document_bytes: first.map(|first| first.body_bytes),
+            status: first.map(|first| first.status),
+        }
+    }
+}
+
+fn within_ms(times: &Histogram<u64>, percent: f64) -> Option<f64> {
+    let quantile = percent / 100.0;
+    let is_available = percentile::is_available(quantile, times.len());
+    is_available.then(|| times.value_at_quantile(quantile) as f64 / NS_PER_MS)
+}
+
+fn connection_times(all: &Recorder) -> Option<ConnectionTimes> {
+    let detail = all.detail.as_ref().filter(|_| !all.response.is_empty())?;
+    Some(ConnectionTimes {
+        connect: with_zeros(&detail.opening, all.response.len()),
+        processing: spread(&all.service),
+        waiting: spread(&detail.waiting),
+        total: spread(&all.response),
+    })
+}
+
+fn spread(times: &Histogram<u64>) -> Spread {
+    with_zeros(times, times.len())
+}
+
+/// Of `count` values all that are not among these `times` are 0.
+fn with_zeros(times: &Histogram<u64>, count: u64) -> Spread {
+    let has_median = percentile::is_available(0.5, count);
+    if times.is_empty() || count == 0 {
+        return Spread { median: has_median.then_some(0.0), ..Spread::default() };
+    }
+    let (present, count) = (times.len() as f64, count.max(times.len()) as f64);
+    let zeros = count - present;
+    let mean = times.mean() * present / count;
+    let squares = (times.stdev().powi(2) + times.mean().powi(2)) * present / count;
+    let middle = ((0.5 * count - zeros) / present).max(0.0);
+    let median = if middle > 0.0 { times.value_at_quantile(middle) as f64 / NS_PER_MS } else { 0.0 };
+    Spread {
+        min: if zeros > 0.0 { 0.0 } else { times.min() as f64 / NS_PER_MS },
+        mean: mean / NS_PER_MS,
+        deviation: (squares - mean.powi(2)).max(0.0).sqrt() / NS_PER_MS,
+        median: has_median.then_some(median),
+        max: times.max() as f64 / NS_PER_MS,
+    }
+}
+
+/// Bins put together until they are few enough; the last one is not whole, and left out where there are others.
+fn course(bins: &[(u64, u64)]) -> Vec<CoursePoint> {
+    let whole = if bins.len() > 1 { &bins[..bins.len() - 1] } else { bins };
+    let step = whole.len().div_ceil(COURSE_POINTS_MAX).max(1);
+    let point = |(place, bins): (usize, &[(u64, u64)])| {
+        let (count, total_ns) = bins.iter().fold((0, 0), |sum, bin| (sum.0 + bin.0, sum.1 + bin.1));
+        CoursePoint {
+            until_s: (place * step + bins.len()) as f64 * BIN.as_secs_f64(),
+            requests_per_second: count as f64 / (bins.len() as f64 * BIN.as_secs_f64()),
+            response_time_ms: (count > 0).then(|| total_ns as f64 / count as f64 / NS_PER_MS),
+        }
+    };
+    whole.chunks(step).enumerate().map(point).collect()
+}
+
+fn handshaken(tally: &Tally) -> Option<Handshaken> {
+    let handshakes = tally.handshakes;
+    let (full, resumed, failed) = (handshakes.full, handshakes.resumed, handshakes.failed);
+    (full + resumed + failed > 0).then_some(Handshaken { full, resumed, failed })
+}
+
+fn phase_times(phases: &Phases) -> Option<PhaseTimes> {
+    (!phases.connect.is_empty()).then(|| PhaseTimes {
+        waited_ms: cells::percentiles(&phases.waited),
+        connect_ms: cells::percentiles(&phases.connect),
+        tls_ms: (!phases.tls.is_empty()).then(|| cells::percentiles(&phases.tls)),
+        first_byte_ms: cells::percentiles(&phases.first_byte),
+        last_byte_ms: cells::percentiles(&phases.last_byte),
+        n: phases.connect.len(),
+    })
+}
+
+fn first_request(first: &FirstRequests) -> Option<FirstRequest> {
+    let mean = |sum: u64, count: u64| sum as f64 / count as f64;
+    (first.count > 0).then(|| FirstRequest {
+        round_trips: mean(first.round_trips, first.count),
+        wire_bytes_sent: mean(first.wire_sent_bytes, first.count),
+        wire_bytes_received: mean(first.wire_received_bytes, first.count),
+        n: first.count,
+        segments: (first.looked_at > 0).then(|| Segments {
+            sent: mean(first.segments_sent, first.looked_at),
+            received: mean(first.segments_received, first.looked_at),
+            retransmitted: mean(first.retransmitted, first.looked_at),
+            round_trip_time_ms: mean(first.round_trip_time_ns, first.looked_at) / 1e6,
+            n: first.looked_at,
+        }),
+    })
+}
+
+fn offered(rate: Rate, all: &Recorder) -> Offered {
+    let sends = all.tally.sends;
+    let lateness_ms = all.lateness.as_ref().map(cells::percentiles).unwrap_or_default();
+    Offered {
+        rate_per_second: rate.per_second,
+        arrivals: match rate.arrivals {
+            Arrivals::Constant => "constant",
+            Arrivals::Poisson => "poisson",
+        },
+        seed: rate.seed,
+        intended: sends.intended,
+        unsent: sends.unsent,
+        users: sends.users,
+        lateness_ms,
+        overdue_ms: all.overdue.as_ref().map(cells::percentiles).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::record::recorder::times;
+
+    #[test]
+    fn answers_on_a_connection_that_was_there_took_no_time_to_connect() {
+        let check = |opened_ms: &[u64], count: u64, expected: [f64; 5]| {
+            let mut histogram = times();
+            opened_ms.iter().for_each(|ms| histogram.record_n(ms * 1_000_000, 15).unwrap());
+            let Spread { min, mean, deviation, median, max } = with_zeros(&histogram, 15 * count);
+            let median = median.unwrap();
+            for (found, expected) in [min, mean, deviation, median, max].into_iter().zip(expected) {
+                assert!((found - expected).abs() <= 0.002 * expected, "{opened_ms:?} of {count}: {found} {expected}");
+            }
+        };
+        check(&[], 4, [0.0; 5]);
+        check(&[4], 4, [0.0, 1.0, 3f64.sqrt(), 0.0, 4.0]);
+        check(&[2, 2, 2, 6], 4, [2.0, 3.0, 3f64.sqrt(), 2.0, 6.0]);
+        check(&[4, 4, 4], 4, [0.0, 3.0, 3f64.sqrt(), 4.0, 4.0]);
+        assert_eq!(with_zeros(&times(), 0), Spread::default());
+        // The middle of a few is none.
+        assert_eq!((with_zeros(&times(), 59).median, with_zeros(&times(), 60).median), (None, Some(0.0)));
+    }
+
+    #[test]
+    fn the_course_has_whole_bins_only_and_as_many_points_as_can_be_drawn() {
+        let check = |bins: &[(u64, u64)], expected: &[(f64, f64, Option<f64>)]| {
+            let found: Vec<(f64, f64, Option<f64>)> = course(bins)
+                .iter()
+                .map(|point| (point.until_s, point.requests_per_second, point.response_time_ms))
+                .collect();
+            assert_eq!(found, expected, "{bins:?}");
+        };
+        check(&[], &[]);
+        check(&[(1, 1_000_000)], &[(0.05, 20.0, Some(1.0))]);
+        check(&[(2, 4_000_000), (0, 0), (9, 9)], &[(0.05, 40.0, Some(2.0)), (0.1, 0.0, None)]);
+        assert_eq!(course(&vec![(1, 1); 1202]).len(), 401);
+    }
+}

@@ -1,0 +1,440 @@
+//! What is to be thought of when the figures of a single load are read: each rule holds one number against its bound, and
+//! says what helps.
+//!
+//! Bounds are those of runs (see [`crate::judge`]); what needs several rounds to be seen is not asked here.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use tollgate_net::http1::client::ErrorClass as NetworkClass;
+
+use super::rows::Short;
+use crate::judge::answers::wrong_answers;
+use crate::judge::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
+use crate::judge::held_up;
+use crate::judge::held_up::{RETRANSMITTED_REMEDY, STALLS_REMEDY, SentAgain, Shown, TURNED_AWAY_REMEDY};
+use crate::judge::stalls::{Stalled, stalled};
+use crate::judge::unsent::{SENT_SHARE_MIN, Unsent};
+use crate::judge::{
+    CORES_BUSY_MAX, ERROR_SHARE_MAX, FRESH_SHARE_MAX, GENERATOR_SHARE_MAX, REQUESTS_MIN, RUN_QUEUE_SHARE_MAX,
+    STEAL_SHARE_MAX, Settling,
+};
+use crate::probe::system::Ticks;
+use tollgate_facts::results::TcpCounts;
+use tollgate_facts::results::load::{LittlesLaw, Mark, Offered};
+use tollgate_facts::results::{Percentiles, Verdict};
+use tollgate_facts::rules::{self, Finding, Rule};
+
+/// What the rules look at.
+pub(super) struct Evidence<'a> {
+    pub(super) requests: u64,
+    pub(super) checked: u64,
+    pub(super) errors: &'a BTreeMap<String, u64>,
+    pub(super) error_examples: &'a BTreeMap<String, String>,
+    /// What failed while users came.
+    pub(super) before: &'a Settling,
+    pub(super) offered: Option<&'a Offered>,
+    /// Whether users or rate changed by stages: what a server cannot bear is a finding there.
+    pub(super) is_staged: bool,
+    /// What was not done since the rows of a feed came to an end.
+    pub(super) rows: Option<Short>,
+    pub(super) response_ms: Percentiles,
+    pub(super) littles_law: Option<LittlesLaw>,
+    pub(super) generator_cpu_share: f64,
+    pub(super) run_queue_share: f64,
+    /// How late the generator noticed its own heartbeat.
+    pub(super) beats: Option<&'a Histogram<u64>>,
+    pub(super) ticks: Ticks,
+    pub(super) tcp: TcpCounts,
+    /// Mean bytes of a request or of an answer, whichever are more.
+    pub(super) larger_bytes: f64,
+    /// Connections that were opened again where they were to be kept.
+    pub(super) fresh_connections: u64,
+    /// Requests that the log of each had no room for.
+    pub(super) log_dropped: u64,
+}
+
+impl Evidence<'_> {
+    /// What the load shows by itself of what the kernel counts for all programs together.
+    fn shown(&self) -> Shown {
+        let failed: u64 = self.errors.values().sum();
+        let Evidence { response_ms, requests, larger_bytes, .. } = *self;
+        Shown { response_ms, failed, asked: requests + failed, larger_bytes }
+    }
+}
+
+/// What a rule finds.
+type Check = fn(&Evidence<'_>) -> Option<Finding>;
+
+/// All rules in the order of the report: those that refuse first.
+const RULES: &[(Rule, Check)] = &[
+    (rules::GENERATOR_ERRORS, generator_errors),
+    (rules::ANSWERS, answers),
+    (rules::RATE, rate),
+    (rules::LATENESS, lateness),
+    (rules::LITTLES_LAW, littles_law),
+    (rules::CONTENT, content),
+    (rules::ERRORS, errors),
+    (rules::ROWS, rows),
+    (rules::SAMPLES, samples),
+    (rules::SETTLING, settling),
+    (rules::CLIENT_SATURATION, client_saturation),
+    (rules::RUN_QUEUE, run_queue),
+    (rules::STALLS, stalls),
+    (rules::JOINT, joint),
+    (rules::FRESH_CONNECTIONS, fresh_connections),
+    (rules::LISTEN_OVERFLOW, listen_overflow),
+    (rules::RETRANSMISSIONS, retransmissions),
+    (rules::STEAL, steal),
+    (rules::LOG, log),
+];
+
+/// What the rules find.
+pub(super) fn judge(evidence: &Evidence<'_>) -> Vec<Mark> {
+    let mark = |rule: &Rule, finding: Finding| {
+        let Finding { verdict, reason, remedy, value, bound } = finding;
+        Mark { rule: rule.name, verdict, reason, remedy, value, bound }
+    };
+    RULES.iter().filter_map(|(rule, check)| Some(mark(rule, check(evidence)?))).collect()
+}
+
+/// The names of all rules.
+#[cfg(test)]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|(rule, _)| rule.name)
+}
+
+fn marked(reason: String, remedy: &'static str, (value, bound): (f64, f64)) -> Finding {
+    Finding { verdict: Verdict::Marked, reason, remedy, value, bound }
+}
+
+fn refused(reason: String, remedy: &'static str, decided: (f64, f64)) -> Finding {
+    Finding { verdict: Verdict::Refused, ..marked(reason, remedy, decided) }
+}
+
+/// Failures that are the generator's own: the server was never asked.
+fn generator_errors(evidence: &Evidence<'_>) -> Option<Finding> {
+    let count = |class: NetworkClass| evidence.errors.get(class.name()).copied().unwrap_or(0);
+    let own = count(NetworkClass::PortsExhausted) + count(NetworkClass::DescriptorsExhausted);
+    let reason = || format!("the generator had no port or no descriptor for {own} requests");
+    let remedy = "widen net.ipv4.ip_local_port_range, raise `ulimit -n`, or use fewer users";
+    (own > 0).then(|| refused(reason(), remedy, (own as f64, 0.0)))
+}
+
+/// Where nothing was answered, there is no time to be read.
+fn answers(evidence: &Evidence<'_>) -> Option<Finding> {
+    let failed: u64 = evidence.errors.values().sum();
+    let reason = || format!("no request was answered as it was wanted, {failed} failed");
+    let remedy = "find out why they fail: the classes of failures stand above, with the first of each";
+    (evidence.requests == 0).then(|| refused(reason(), remedy, (0.0, 1.0)))
+}
+
+/// What a load at a rate was refused for, or marked where its stages are to show it.
+fn not_kept(evidence: &Evidence<'_>, finding: Finding) -> Finding {
+    Finding { verdict: if evidence.is_staged { Verdict::Marked } else { Verdict::Refused }, ..finding }
+}
+
+fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
+    let offered = evidence.offered?;
+    let Offered { intended, unsent, .. } = *offered;
+    let remedy = |users| if punctuality(evidence, offered).own().is_some() { GENERATOR_REMEDY } else { users };
+    let of_all = Unsent { intended, unsent };
+    if of_all.is_too_much() {
+        let reason = format!("{unsent} of {intended} requests could not be sent");
+        let decided = (of_all.sent_share(), SENT_SHARE_MIN);
+        return Some(not_kept(evidence, marked(reason, remedy(USERS_REMEDY), decided)));
+    }
+    let lacking = of_all.lacking(evidence.response_ms, 1)?;
+    let reason = of_all.told(&lacking, "requests", "sent");
+    Some(marked(reason, remedy(LONGER_REMEDY), (of_all.sent_share(), lacking.sent_share_min)))
+}
+
+/// What helps where all users were at work.
+const USERS_REMEDY: &str = "all users were at work: allow more (-c), or offer less";
+
+/// What helps where some still waited at the end.
+const LONGER_REMEDY: &str = "let the load go on longer, or allow more users (-c)";
+
+/// By the generator's own doing the times are its own; for want of users they are those of so many users.
+fn lateness(evidence: &Evidence<'_>) -> Option<Finding> {
+    let offered = evidence.offered?;
+    let told = |late: Late, were_begun: &str, remedy| {
+        marked(late.told("requests", were_begun), remedy, (late.late_ms, late.bound_ms))
+    };
+    let punctuality = punctuality(evidence, offered);
+    if let Some(late) = punctuality.own() {
+        let own = told(late, "were given to users by the generator", GENERATOR_REMEDY);
+        return Some(Finding { verdict: Verdict::Refused, ..own });
+    }
+    let late = punctuality.at_all()?;
+    Some(not_kept(evidence, told(late, "were sent", USERS_REMEDY)))
+}
+
+fn punctuality(evidence: &Evidence<'_>, offered: &Offered) -> Punctuality {
+    let Offered { lateness_ms, overdue_ms, .. } = *offered;
+    Punctuality { lateness_ms, overdue_ms, response_ms: evidence.response_ms }
+}
+
+fn littles_law(evidence: &Evidence<'_>) -> Option<Finding> {
+    let law = evidence.littles_law.filter(LittlesLaw::is_broken)?;
+    let reason = match evidence.is_staged {
+        false => format!("answers x response time find {:.2} users where {} asked", law.found, law.users),
+        true => {
+            let share = law.found / law.users.max(1) as f64 * 100.0;
+            format!("answers x response time are {share:.1} % of the time for which users were there")
+        }
+    };
+    let remedy = "a response time beyond 60 s is one reason; any other is a defect of the generator: please report it";
+    Some(refused(reason, remedy, (law.off, law.bound)))
+}
+
+fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
+    let failed: u64 = evidence.errors.values().sum();
+    let asked = evidence.requests + failed;
+    let share = failed as f64 / asked.max(1) as f64;
+    let reason = || format!("{failed} of {asked} requests failed: the times are of the others");
+    let remedy = "find out why they fail; failures are cheaper than answers";
+    let is_some = evidence.requests > 0 && share > ERROR_SHARE_MAX;
+    is_some.then(|| marked(reason(), remedy, (share, ERROR_SHARE_MAX)))
+}
+
+fn content(evidence: &Evidence<'_>) -> Option<Finding> {
+    if let Some((wrong, reason)) = wrong_answers(evidence.errors, evidence.error_examples) {
+        let remedy = "find out what came instead: a wrong answer is an error, however fast, and so may the others be";
+        return Some(refused(reason, remedy, (wrong as f64, 0.0)));
+    }
+    let share = evidence.checked as f64 / evidence.requests.max(1) as f64;
+    let unseen = (1.0 - share) * 100.0;
+    let reason = || format!("the content of {unseen:.0} % of the answers was not looked at");
+    let is_unverified = evidence.requests > 0 && share < 1.0;
+    is_unverified.then(|| marked(reason(), "say with --expect-body what an answer contains", (share, 1.0)))
+}
+
+fn rows(evidence: &Evidence<'_>) -> Option<Finding> {
+    let (reason, decided) = evidence.rows?.told();
+    Some(marked(reason, "give the feed more rows, or say --feed-end again", decided))
+}
+
+fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
+    let count = evidence.requests;
+    let is_few = count > 0 && count < REQUESTS_MIN;
+    let reason = || format!("only {count} answers");
+    is_few.then(|| marked(reason(), "ask more often (-n) or longer (-t)", (count as f64, REQUESTS_MIN as f64)))
+}
+
+fn settling(evidence: &Evidence<'_>) -> Option<Finding> {
+    let (reason, count) = evidence.before.told("while users came, before anything counted")?;
+    let remedy =
+        "they are in no figure; raise the server's backlog and limits of connections, or take longer to come (--ramp)";
+    Some(marked(reason, remedy, (count as f64, 0.0)))
+}
+
+fn client_saturation(evidence: &Evidence<'_>) -> Option<Finding> {
+    let share = evidence.generator_cpu_share;
+    let reason = || format!("a thread of the generator used {:.0} % of its core: it may be the limit", share * 100.0);
+    let remedy = "use more --threads on a machine with more cores, or read CPU per request instead of times";
+    (share > GENERATOR_SHARE_MAX).then(|| marked(reason(), remedy, (share, GENERATOR_SHARE_MAX)))
+}
+
+fn run_queue(evidence: &Evidence<'_>) -> Option<Finding> {
+    let share = evidence.run_queue_share;
+    let reason = || format!("a thread of the generator waited {:.1} % of the time for its core", share * 100.0);
+    let remedy = "stop what else runs on this machine";
+    (share > RUN_QUEUE_SHARE_MAX).then(|| marked(reason(), remedy, (share, RUN_QUEUE_SHARE_MAX)))
+}
+
+fn stalls(evidence: &Evidence<'_>) -> Option<Finding> {
+    let Stalled { reason, stall_ms, bound_ms } = stalled(evidence.beats, evidence.response_ms)?;
+    Some(marked(reason, STALLS_REMEDY, (stall_ms, bound_ms)))
+}
+
+fn joint(evidence: &Evidence<'_>) -> Option<Finding> {
+    let busy = evidence.ticks.busy_share();
+    let reason =
+        || format!("all cores were busy {:.0} % of the time: a joint figure of generator and server", busy * 100.0);
+    let remedy = "load from another machine, or read CPU per request instead of times";
+    (busy > CORES_BUSY_MAX).then(|| marked(reason(), remedy, (busy, CORES_BUSY_MAX)))
+}
+
+fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
+    let fresh = evidence.fresh_connections;
+    let share = fresh as f64 / evidence.requests.max(1) as f64;
+    let reason = || format!("{fresh} connections were opened again, though they were to be kept");
+    let remedy = "raise the server's keep-alive limits, or measure without -k";
+    (share > FRESH_SHARE_MAX).then(|| marked(reason(), remedy, (share, FRESH_SHARE_MAX)))
+}
+
+fn listen_overflow(evidence: &Evidence<'_>) -> Option<Finding> {
+    let tcp = evidence.shown().waited(evidence.tcp)?;
+    let reason = held_up::turned_away(tcp)?;
+    Some(marked(reason, TURNED_AWAY_REMEDY, (tcp.turned_away() as f64, 0.0)))
+}
+
+fn retransmissions(evidence: &Evidence<'_>) -> Option<Finding> {
+    let SentAgain { reason, share, bound } = SentAgain::of(evidence.shown(), evidence.tcp)?;
+    Some(marked(reason, RETRANSMITTED_REMEDY, (share, bound)))
+}
+
+fn steal(evidence: &Evidence<'_>) -> Option<Finding> {
+    let share = evidence.ticks.steal_share();
+    let reason = || format!("{:.1} % of the cores' time was stolen by other machines", share * 100.0);
+    (share > STEAL_SHARE_MAX)
+        .then(|| marked(reason(), "run where no other machine shares the cores", (share, STEAL_SHARE_MAX)))
+}
+
+fn log(evidence: &Evidence<'_>) -> Option<Finding> {
+    let dropped = evidence.log_dropped;
+    let reason = || format!("the file of -g has the first requests only, {dropped} more were answered");
+    (dropped > 0).then(|| marked(reason(), "use --hlog, which has them all in little room", (dropped as f64, 0.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::stalls;
+
+    static NO_EXAMPLES: BTreeMap<String, String> = BTreeMap::new();
+
+    const NOTHING_BEFORE: &Settling = &Settling::NONE;
+
+    fn at(p50: f64, p99: f64) -> Percentiles {
+        Percentiles { p50: Some(p50), p99: Some(p99), max: 250.0, ..Percentiles::default() }
+    }
+
+    fn offered(unsent: u64, lateness_ms: Percentiles) -> Offered {
+        let (rate_per_second, arrivals, seed, users) = (300.0, "constant", 0, 10);
+        let overdue_ms = lateness_ms;
+        Offered { rate_per_second, arrivals, seed, intended: 1000, unsent, users, lateness_ms, overdue_ms }
+    }
+
+    /// What a load without any fault shows.
+    fn sound(errors: &BTreeMap<String, u64>) -> Evidence<'_> {
+        Evidence {
+            requests: 10_000,
+            checked: 10_000,
+            errors,
+            error_examples: &NO_EXAMPLES,
+            before: NOTHING_BEFORE,
+            offered: None,
+            is_staged: false,
+            rows: None,
+            response_ms: at(2.0, 5.0),
+            littles_law: None,
+            generator_cpu_share: 0.5,
+            run_queue_share: 0.0,
+            beats: None,
+            ticks: Ticks { total: 1000, idle: 100, steal: 1 },
+            tcp: TcpCounts { segments_sent: 20_000, segments_retransmitted: 2, ..TcpCounts::default() },
+            larger_bytes: 400.0,
+            fresh_connections: 0,
+            log_dropped: 0,
+        }
+    }
+
+    fn check(change: impl FnOnce(&mut Evidence<'_>), errors: &[(&str, u64)], expected: &[(&str, Verdict)]) {
+        let errors = errors.iter().map(|(class, count)| ((*class).to_owned(), *count)).collect();
+        let mut evidence = sound(&errors);
+        change(&mut evidence);
+        let found: Vec<(&str, Verdict)> = judge(&evidence).iter().map(|mark| (mark.rule, mark.verdict)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn each_doubt_is_marked_beyond_its_bound_and_nothing_else_is() {
+        use Verdict::{Marked, Refused};
+        check(|_| {}, &[], &[]);
+        check(|_| {}, &[("status-503", 10)], &[]);
+        check(|_| {}, &[("status-503", 11)], &[("errors", Marked)]);
+        check(|_| {}, &[("ports-exhausted", 1)], &[("generator-errors", Refused)]);
+        check(|evidence| evidence.checked = 9_999, &[], &[("content", Marked)]);
+        check(|_| {}, &[("content", 1)], &[("content", Refused)]);
+        check(|_| {}, &[("content", 11)], &[("content", Refused), ("errors", Marked)]);
+        check(|evidence| (evidence.requests, evidence.checked) = (299, 299), &[], &[("samples", Marked)]);
+        check(|evidence| evidence.rows = Some(Short::Requests { ended: 3, asked: 10 }), &[], &[("rows", Marked)]);
+        let none = |evidence: &mut Evidence<'_>| (evidence.requests, evidence.checked) = (0, 0);
+        check(none, &[("status-500", 200)], &[("answers", Refused)]);
+        check(none, &[], &[("answers", Refused)]);
+        check(|evidence| evidence.generator_cpu_share = 0.81, &[], &[("client-saturation", Marked)]);
+        check(|evidence| evidence.run_queue_share = 0.051, &[], &[("run-queue", Marked)]);
+        check(|evidence| evidence.ticks.idle = 49, &[], &[("joint", Marked)]);
+        check(|evidence| evidence.ticks.steal = 11, &[], &[("steal", Marked)]);
+        check(|evidence| evidence.fresh_connections = 101, &[], &[("fresh-connections", Marked)]);
+        check(|evidence| evidence.log_dropped = 1, &[], &[("log", Marked)]);
+        check(|evidence| evidence.tcp.listen_drops = 1, &[], &[("listen-overflow", Marked)]);
+        check(|evidence| evidence.tcp.segments_retransmitted = 21, &[], &[("retransmissions", Marked)]);
+        // Nothing of that happened to users who were all answered soon.
+        fn of_others(evidence: &mut Evidence<'_>) {
+            evidence.response_ms.max = 20.0;
+            (evidence.tcp.listen_drops, evidence.tcp.segments_retransmitted) = (1, 21);
+        }
+        check(of_others, &[], &[]);
+        // What is lost of a large answer is there again within a round trip or two.
+        fn of_large_answers(evidence: &mut Evidence<'_>) {
+            of_others(evidence);
+            evidence.larger_bytes = 60_000.0;
+        }
+        check(of_large_answers, &[], &[("retransmissions", Marked)]);
+        let broken =
+            LittlesLaw { users: 20, found: 17.0, off: 0.15, bound: 0.01, without_core: 0.0, holds: Some(false) };
+        check(|evidence| evidence.littles_law = Some(broken), &[], &[("littles-law", Refused)]);
+        let (errors, late) = (BTreeMap::new(), stalls::tests::beats(1_600, &[100]));
+        let marks = judge(&Evidence { beats: Some(&late), ..sound(&errors) });
+        assert_eq!(marks.iter().map(|mark| mark.rule).collect::<Vec<_>>(), ["stalls"]);
+    }
+
+    #[test]
+    fn a_rate_that_was_not_kept_is_refused() {
+        let refused = |unsent: u64, lateness_ms: Percentiles, p99_ms: f64, expected: &[&str]| {
+            let offered = offered(unsent, lateness_ms);
+            let expected: Vec<(&str, Verdict)> = expected.iter().map(|rule| (*rule, Verdict::Refused)).collect();
+            let errors = BTreeMap::new();
+            let marks = judge(&Evidence { offered: Some(&offered), response_ms: at(2.0, p99_ms), ..sound(&errors) });
+            let found: Vec<(&str, Verdict)> = marks.iter().map(|mark| (mark.rule, mark.verdict)).collect();
+            assert_eq!(found, expected);
+        };
+        refused(0, at(0.1, 0.9), 5.0, &[]);
+        refused(11, at(0.1, 0.9), 5.0, &["rate"]);
+        refused(0, at(0.1, 1.1), 5.0, &["lateness"]);
+        refused(0, at(0.1, 1.1), 12.0, &[]);
+        refused(0, Percentiles { p90: Some(1.1), ..Percentiles::default() }, 5.0, &["lateness"]);
+        // Of fewer than 300 there is no percentile that would tell.
+        refused(0, Percentiles { mean: 1.1, p50: Some(0.1), ..Percentiles::default() }, 5.0, &["lateness"]);
+        refused(0, Percentiles { mean: 0.9, p50: Some(0.1), ..Percentiles::default() }, 5.0, &[]);
+    }
+
+    #[test]
+    fn requests_that_waited_when_the_load_ended_are_marked_where_a_percentile_lacks_them() {
+        let check = |unsent: u64, own_ms: f64, expected: Option<&str>| {
+            let offered = Offered { intended: 60_000, overdue_ms: at(0.1, own_ms), ..offered(unsent, at(0.1, 0.9)) };
+            let errors = BTreeMap::new();
+            let marks = judge(&Evidence { offered: Some(&offered), ..sound(&errors) });
+            let rate = marks.iter().find(|mark| mark.rule == "rate");
+            assert_eq!(rate.map(|mark| (mark.verdict, mark.remedy)), expected.map(|remedy| (Verdict::Marked, remedy)));
+            assert!(rate.is_none_or(|mark| mark.reason.ends_with("missing from p99")), "{rate:?}");
+        };
+        check(0, 0.9, None);
+        check(59, 0.9, None);
+        check(500, 0.9, Some(LONGER_REMEDY));
+        check(500, 1.1, Some(GENERATOR_REMEDY));
+    }
+
+    #[test]
+    fn more_users_are_a_remedy_only_where_the_generator_was_not_late_by_itself() {
+        use Verdict::{Marked, Refused};
+        let check = |own_ms: f64, is_staged: bool, expected: [(&str, Verdict); 2]| {
+            // However many users the backlog of a generator that was held up has called.
+            let offered = Offered { users: 1000, overdue_ms: at(0.1, own_ms), ..offered(500, at(0.1, 9.0)) };
+            let errors = BTreeMap::new();
+            let marks = judge(&Evidence { offered: Some(&offered), is_staged, ..sound(&errors) });
+            let found: Vec<(&str, Verdict)> = marks.iter().map(|mark| (mark.rule, mark.verdict)).collect();
+            assert_eq!(found, expected);
+            let is_own = own_ms > 1.0;
+            assert!(marks.iter().all(|mark| (mark.remedy == GENERATOR_REMEDY) == is_own), "{marks:?}");
+        };
+        check(0.9, false, [("rate", Refused), ("lateness", Refused)]);
+        check(9.0, false, [("rate", Refused), ("lateness", Refused)]);
+        // In stages what a server cannot bear is a finding, and what the generator cannot is none.
+        check(0.9, true, [("rate", Marked), ("lateness", Marked)]);
+        check(9.0, true, [("rate", Marked), ("lateness", Refused)]);
+    }
+}

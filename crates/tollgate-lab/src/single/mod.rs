@@ -1,0 +1,346 @@
+//! A quick load of one URL, as ApacheBench does it, on the same engine as the experiments.
+
+pub mod export;
+mod found;
+mod marks;
+mod prepare;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+use tollgate_net::connect::SocketOptions;
+use tollgate_net::http1::client::{BodyFraming, Connector};
+use tollgate_net::tls::ClientSettings;
+
+#[cfg(test)]
+pub(crate) use marks::names as mark_names;
+
+use tollgate_facts::results::load::QuickResult;
+
+use crate::cores::Cores;
+use crate::load::answer::odata_batch::BatchForm;
+use crate::load::answer::soap;
+use crate::load::pace::gate::Gate;
+use crate::load::ports;
+use crate::load::record::course::Course;
+use crate::load::record::detail::Detail;
+use crate::load::record::recorder::Recorder;
+use crate::load::script::Script;
+use crate::load::target::{Connection, LoadTarget};
+use crate::load::worker::{Order, Report, ReportEnd, Work, Worker};
+use crate::probe::generator::ThreadsUsed;
+use crate::probe::meter::Meter;
+use crate::run::{RunError, StopFlag};
+use crate::traffic::feed;
+use crate::traffic::feed::{Feed, FeedEnd};
+use crate::traffic::model::{Arrivals, Closed, End, Lane, Load, Open};
+use crate::traffic::stages::Stages;
+use crate::traffic::statuses::Statuses;
+
+/// How often a running load looks whether it shall stop.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// What is loaded, and how much.
+#[derive(Debug, Clone)]
+pub struct QuickLoad {
+    /// The URL.
+    pub url: String,
+    /// So many requests in all.
+    pub requests: Option<u64>,
+    /// For so long. With neither bound one request is sent; with both the first one ends it.
+    pub duration: Option<Duration>,
+    /// Users who ask at the same time.
+    pub concurrency: usize,
+    /// How long connections live.
+    pub connection: Connection,
+    /// The method, in capitals.
+    pub method: String,
+    /// Header fields.
+    pub headers: Vec<(String, String)>,
+    /// The body; empty if none.
+    pub body: Vec<u8>,
+    /// How TLS is spoken.
+    pub tls: ClientSettings,
+    /// At which rate requests come, whatever the server does; `concurrency` is then the most that are under way.
+    /// Absent: as fast as users are answered.
+    pub rate: Option<Rate>,
+    /// How users or rate change; absent: not at all. What it counts is what there is of users or rate.
+    pub stages: Option<Arc<Stages>>,
+    /// Over which time the users come, before anything counts; only without a rate.
+    pub ramp_up: Duration,
+    /// How long a request may take.
+    pub timeout: Duration,
+    /// Threads that load, each with its share of the users; absent: one.
+    pub threads: Option<usize>,
+    /// Hosts off loopback that may be loaded.
+    pub may_load: Vec<String>,
+    /// How bodies are framed.
+    pub framing: BodyFraming,
+    /// Rows whose values fill the places in URL, header fields and body.
+    pub feed: Option<Feed>,
+    /// The convenience by which the body is put into a message.
+    pub wrapping: Wrapping,
+    /// Which statuses are wanted.
+    pub statuses: Statuses,
+    /// Whether each answer must be as long as the first one.
+    pub length: AnswerLength,
+    /// What each answer must contain.
+    pub contains: Option<String>,
+    /// Where connections go instead of the URL's own host and port.
+    pub via: Option<Via>,
+    /// How sockets are.
+    pub socket: SocketOptions,
+    /// Whether the course over time is recorded.
+    pub course: Course,
+    /// So many requests are kept by themselves; absent: none.
+    pub log_requests_max: Option<usize>,
+}
+
+/// The convenience by which a body is put into a message.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Wrapping {
+    /// None: it is sent as it is.
+    #[default]
+    None,
+    /// In a SOAP envelope, for an action; faults are failures.
+    Soap {
+        /// What is to be done.
+        action: String,
+        /// The version; absent: that of an envelope that is there already, else 1.1.
+        version: Option<soap::Version>,
+    },
+    /// So many times in one OData batch; each answer in the answer counts.
+    Batch {
+        /// How it is written.
+        form: BatchForm,
+        /// Requests in a batch.
+        requests: usize,
+        /// Where the service root is, as a path with a slash behind it; absent: where the URL's last segment begins.
+        root: Option<String>,
+    },
+}
+
+/// Whether each answer must be as long as the first one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AnswerLength {
+    /// It may be of any length.
+    #[default]
+    Any,
+    /// It must.
+    AsFirst,
+}
+
+/// Where connections go instead of the URL's own host and port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Via {
+    /// To another address, asked as if it were the URL's host.
+    Address(SocketAddr),
+    /// To a proxy (`host:port`), which is asked for the URL.
+    Proxy(String),
+}
+
+/// A rate of requests.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// Requests per second.
+    pub per_second: f64,
+    /// How their intended starts lie.
+    pub arrivals: Arrivals,
+    /// Seed of what is drawn.
+    pub seed: u64,
+}
+
+impl QuickLoad {
+    /// One GET on `url` by one user on a kept connection.
+    pub fn new(url: impl Into<String>) -> QuickLoad {
+        QuickLoad {
+            url: url.into(),
+            requests: None,
+            duration: None,
+            concurrency: 1,
+            connection: Connection::KeepAlive,
+            method: "GET".to_owned(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            tls: ClientSettings::default(),
+            rate: None,
+            stages: None,
+            ramp_up: Duration::ZERO,
+            timeout: crate::load::REQUEST_TIMEOUT,
+            threads: None,
+            may_load: Vec::new(),
+            framing: BodyFraming::Length,
+            feed: None,
+            wrapping: Wrapping::None,
+            statuses: Statuses::default(),
+            length: AnswerLength::Any,
+            contains: None,
+            via: None,
+            socket: SocketOptions::default(),
+            course: Course::Unrecorded,
+            log_requests_max: None,
+        }
+    }
+
+    /// Requests at most, all users together.
+    fn requests_bound(&self) -> Option<u64> {
+        let asked = match (self.requests, self.duration) {
+            (None, None) => Some(1),
+            (requests, _) => requests,
+        };
+        [asked, self.rows_bound()].into_iter().flatten().min()
+    }
+
+    /// Requests for which there are rows, if that is a bound for all users together.
+    fn rows_bound(&self) -> Option<u64> {
+        let feed = self.feed.as_ref().filter(|feed| feed.end == FeedEnd::Stop)?;
+        let is_shared = feed.order == feed::Order::Unique || self.rate.is_some();
+        let each = match self.wrapping {
+            Wrapping::Batch { requests, .. } => requests as u64,
+            Wrapping::None | Wrapping::Soap { .. } => 1,
+        };
+        (is_shared && feed.order != feed::Order::Random).then(|| feed.table.rows() as u64 / each.max(1))
+    }
+}
+
+/// What a single load found, with the records that it was found in.
+#[derive(Debug)]
+pub struct Quick {
+    /// The figures.
+    pub result: QuickResult,
+    /// What they were made of.
+    pub recorder: Recorder,
+    /// When the load began.
+    pub started: jiff::Timestamp,
+    /// From the first request to the last answer.
+    pub took: Duration,
+}
+
+/// Loads one URL, and gives the figures.
+///
+/// # Errors
+/// As [`quick_recorded`].
+pub fn quick(load: &QuickLoad, stop: &StopFlag) -> Result<QuickResult, RunError> {
+    quick_recorded(load, stop).map(|quick| quick.result)
+}
+
+/// Loads one URL.
+///
+/// # Errors
+/// A URL that is none, a host that may not be loaded, a message that cannot be sent, a load of nobody, or a generator that
+/// cannot start.
+pub fn quick_recorded(load: &QuickLoad, stop: &StopFlag) -> Result<Quick, RunError> {
+    let threads = load.threads.unwrap_or(1).min(load.concurrency);
+    if threads == 0 {
+        return Err(RunError::Usage("there must be at least 1 user and 1 thread".to_owned()));
+    }
+    check_users(load)?;
+    let (target, script) = prepare::prepare(load).map_err(RunError::Usage)?;
+    Connector::new(target.tls.clone()).prepare(&target.target).map_err(RunError::Usage)?;
+    ports::check(load.concurrency, load.connection).map_err(RunError::Usage)?;
+    let cores = Cores::divide();
+    let workers: Vec<Worker> = (0..threads)
+        .map(|index| {
+            let core = cores.generator.get(index % cores.generator.len().max(1)).copied();
+            Worker::start(core.filter(|_| threads <= cores.generator.len()), load.timeout)
+        })
+        .collect::<Result<_, String>>()
+        .map_err(RunError::Failed)?;
+    let gate = Arc::new(Gate::new(threads, Meter { cores: cores.all, ..Meter::default() }));
+    if load.ramp_up.is_zero() || load.rate.is_some() {
+        gate.begin();
+    }
+    let started = jiff::Timestamp::now();
+    let cancels = order(load, &workers, (&target, &script), &gate);
+    let (reports, interrupted) = collect(&workers, cancels, stop);
+    let passed = gate.end();
+    let mut recorder = Recorder::default();
+    for report in &reports {
+        recorder.add(&report.recorder);
+    }
+    let begun = reports.iter().map(|report| report.started).min().unwrap_or_else(Instant::now);
+    let ended = reports.iter().map(|report| report.finished).max().unwrap_or(begun);
+    let took = ended.saturating_duration_since(begun);
+    let used = ThreadsUsed::of(reports.iter().map(|report| report.used));
+    let seen = found::Seen { load, target: &target.target, all: &recorder, took, used, passed, interrupted };
+    Ok(Quick { result: seen.result(started), recorder, started, took })
+}
+
+/// Users who wait share the requests: of more users than requests, some are there for nothing, and what is computed of users
+/// and time is of no load.
+fn check_users(load: &QuickLoad) -> Result<(), RunError> {
+    let users = load.concurrency as u64;
+    match load.requests_bound() {
+        Some(requests) if load.rate.is_none() && requests < users => Err(RunError::Usage(format!(
+            "there are {users} users (-c) for {requests} requests (-n): there must be as many requests as users at least"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn order(
+    load: &QuickLoad,
+    workers: &[Worker],
+    (target, script): (&Arc<LoadTarget>, &Arc<Script>),
+    gate: &Arc<Gate>,
+) -> Vec<oneshot::Sender<()>> {
+    let end = End { after: load.duration, units: load.requests_bound() };
+    let all = match load.rate {
+        None => Load::from(Closed { users: load.concurrency, end, ramp_up: load.ramp_up }),
+        Some(Rate { per_second, arrivals, seed }) => Load::from(Open {
+            rate_per_second: per_second,
+            arrivals,
+            users_max: load.concurrency,
+            end,
+            seed,
+            lane: Lane::WHOLE,
+        }),
+    };
+    let mut cancels = Vec::new();
+    for (index, worker) in workers.iter().enumerate() {
+        let (cancel, cancelled) = oneshot::channel();
+        cancels.push(cancel);
+        let detail = match load.log_requests_max {
+            None => Detail::default(),
+            Some(most) => Detail::with_log(most.div_ceil(workers.len())),
+        };
+        worker.run(Order {
+            slot: 0,
+            target: Arc::clone(target),
+            work: Work::Script(Arc::clone(script), Lane { index: index as u32, count: workers.len() as u32 }),
+            load: all.share(index, workers.len()),
+            stages: load.stages.clone(),
+            gate: Arc::clone(gate),
+            course: load.course,
+            recorder: Recorder::detailed(detail),
+            cancel: cancelled,
+        });
+    }
+    cancels
+}
+
+fn collect(workers: &[Worker], cancels: Vec<oneshot::Sender<()>>, stop: &StopFlag) -> (Vec<Report>, bool) {
+    let mut cancels = Some(cancels);
+    let reports = workers
+        .iter()
+        .map(|worker| {
+            loop {
+                if let Some(report) = worker.report(LOOK_EVERY) {
+                    return report;
+                }
+                if stop.is_stopped() {
+                    // Dropping the senders cancels all workers alike.
+                    cancels = None;
+                }
+            }
+        })
+        .collect::<Vec<Report>>();
+    let interrupted = reports.iter().any(|report| report.end == ReportEnd::Cancelled);
+    drop(cancels);
+    (reports, interrupted)
+}

@@ -1,0 +1,94 @@
+//! Whether the rows of a feed came to an end before what was asked for was done. Where nothing but the rows bounds a load,
+//! their end is its own.
+
+use std::time::Duration;
+
+use super::QuickLoad;
+use crate::load::record::recorder::Tally;
+
+/// How much was done when the rows came to an end, and how much was asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Short {
+    /// A number of requests was asked for.
+    Requests { ended: u64, asked: u64 },
+    /// A time was asked for.
+    Time { took: Duration, asked: Duration },
+    /// A time was asked for, and some of the users had rows for it.
+    Users { left: u64, all: u64 },
+}
+
+impl Short {
+    /// What a load that was not cut off shows; `None` where rows had no part in its end.
+    pub(super) fn of(load: &QuickLoad, tally: &Tally, took: Duration) -> Option<Short> {
+        let ended = tally.requests + tally.failures();
+        let is_out = match load.rows_bound() {
+            // Some may have been taken while users came, and count for nothing.
+            Some(bound) => tally.out_of_rows > 0 || ended + tally.sends.unsent >= bound,
+            None => tally.out_of_rows > 0,
+        };
+        let short = match (load.requests.filter(|asked| *asked < u64::MAX), load.duration) {
+            (Some(asked), _) => (ended < asked).then_some(Short::Requests { ended, asked }),
+            (None, Some(asked)) if took < asked => Some(Short::Time { took, asked }),
+            (None, Some(_)) if tally.out_of_rows > 0 => {
+                Some(Short::Users { left: tally.out_of_rows, all: load.concurrency as u64 })
+            }
+            (None, _) => None,
+        };
+        short.filter(|_| is_out)
+    }
+
+    /// What is said of it, the number that decided, and its bound.
+    pub(super) fn told(self) -> (String, (f64, f64)) {
+        match self {
+            Short::Requests { ended, asked } => {
+                (format!("rows came to an end after {ended} of {asked} requests"), (ended as f64, asked as f64))
+            }
+            Short::Time { took, asked } => {
+                let (took, asked) = (took.as_secs_f64(), asked.as_secs_f64());
+                (format!("rows came to an end after {took:.3} of {asked} s"), (took, asked))
+            }
+            Short::Users { left, all } => {
+                (format!("rows came to an end for {left} of {all} users, who left"), (left as f64, 0.0))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::traffic::feed::csv::Table;
+    use crate::traffic::feed::{Feed, FeedEnd, Order};
+
+    #[test]
+    fn rows_that_end_before_what_was_asked_for_are_told_and_others_are_not() {
+        let table = Arc::new(Table::parse(b"id\n1\n2\n3\n").unwrap());
+        let check = |(order, end), requests, seconds: Option<u64>, seen: (u64, u64, u64), expected: Option<&str>| {
+            let feed = Some(Feed { table: Arc::clone(&table), order, end, seed: 0 });
+            let duration = seconds.map(Duration::from_secs);
+            let load = QuickLoad { feed, requests, duration, concurrency: 2, ..QuickLoad::new("http://127.0.0.1/") };
+            let (requests, out_of_rows, took) = seen;
+            let tally = Tally { requests, out_of_rows, ..Tally::default() };
+            let found = Short::of(&load, &tally, Duration::from_secs(took)).map(|short| short.told().0);
+            assert_eq!(found.as_deref(), expected, "{order:?} {end:?} {seen:?}");
+        };
+        let (unique, in_order) = ((Order::Unique, FeedEnd::Stop), (Order::InOrder, FeedEnd::Stop));
+        check(unique, Some(10), None, (3, 0, 1), Some("rows came to an end after 3 of 10 requests"));
+        check(unique, Some(3), None, (3, 0, 1), None);
+        check(unique, Some(10), Some(1), (2, 0, 1), None);
+        check(unique, None, Some(9), (3, 0, 1), Some("rows came to an end after 1.000 of 9 s"));
+        check(unique, None, Some(9), (2, 0, 9), None);
+        check(unique, Some(10), None, (2, 1, 1), Some("rows came to an end after 2 of 10 requests"));
+        check(unique, None, Some(9), (2, 2, 1), Some("rows came to an end after 1.000 of 9 s"));
+        // Nothing else was to end it.
+        check(unique, Some(u64::MAX), None, (3, 0, 1), None);
+        check(in_order, Some(10), None, (6, 2, 1), Some("rows came to an end after 6 of 10 requests"));
+        check(in_order, Some(6), None, (6, 1, 1), None);
+        check(in_order, None, Some(9), (6, 2, 1), Some("rows came to an end after 1.000 of 9 s"));
+        check(in_order, None, Some(9), (5, 1, 9), Some("rows came to an end for 1 of 2 users, who left"));
+        check((Order::InOrder, FeedEnd::Again), Some(10), None, (10, 0, 1), None);
+        check((Order::Random, FeedEnd::Again), None, Some(9), (900, 0, 9), None);
+    }
+}

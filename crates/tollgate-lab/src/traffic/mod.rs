@@ -1,0 +1,14 @@
+//! What is sent and how it comes: requests, rows, records, scenarios, rates and stages, each checked once.
+//!
+//! What it deliberately does not do: send anything (see [`crate::load`]), or read a file of an experiment (see
+//! [`crate::experiment`]).
+
+pub mod feed;
+pub mod header;
+pub mod mode;
+pub mod model;
+pub mod places;
+pub mod request;
+pub mod scenario;
+pub mod stages;
+pub mod statuses;

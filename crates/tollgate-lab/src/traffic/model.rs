@@ -1,0 +1,210 @@
+//! The load model: who asks, when, and until when. Closed: so many users, each of whom waits for its answer before it
+//! asks again, so that a slow subject is asked less; the report says so. Open: requests at a rate, whatever the subject
+//! does.
+//!
+//! What it deliberately does not do: ask.
+
+use std::time::Duration;
+
+/// How much is asked, and when.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Load {
+    /// By users who wait for their answers.
+    Closed(Closed),
+    /// At a rate.
+    Open(Open),
+}
+
+/// A closed load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Closed {
+    /// Users who ask at the same time.
+    pub users: usize,
+    /// When they stop.
+    pub end: End,
+    /// Over which time the users come, evenly. Nothing of what they do meanwhile counts; `end` counts from its end.
+    pub ramp_up: Duration,
+}
+
+/// An open load. Response times count from the intended start of a request, whenever it could be sent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Open {
+    /// Requests per second, all workers together.
+    pub rate_per_second: f64,
+    /// How their intended starts lie.
+    pub arrivals: Arrivals,
+    /// Users at most: there are as many as there are requests under way. Requests beyond them wait, which is told as
+    /// lateness; those that still wait at the end are counted as unsent.
+    pub users_max: usize,
+    /// When there are no more requests.
+    pub end: End,
+    /// Seed of what is drawn.
+    pub seed: u64,
+    /// Which of the load's requests these are.
+    pub lane: Lane,
+}
+
+/// How the intended starts of an open load lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Arrivals {
+    /// Equally far apart.
+    #[default]
+    Constant,
+    /// Like a Poisson process: as independent users ask.
+    Poisson,
+}
+
+/// A worker's part of an open load: constant arrivals take turns, of Poisson ones each lane draws its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lane {
+    /// Its number, from 0.
+    pub index: u32,
+    /// How many there are.
+    pub count: u32,
+}
+
+/// When a trial is over: at the end of the first whole unit of work at which either bound is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    /// After so long.
+    pub after: Option<Duration>,
+    /// After so many units of work.
+    pub units: Option<u64>,
+}
+
+impl Load {
+    /// Users at most.
+    pub fn users(&self) -> usize {
+        match self {
+            Load::Closed(closed) => closed.users,
+            Load::Open(open) => open.users_max,
+        }
+    }
+
+    /// When it ends.
+    pub fn end(&self) -> End {
+        match self {
+            Load::Closed(closed) => closed.end,
+            Load::Open(open) => open.end,
+        }
+    }
+
+    /// The same with another end.
+    #[must_use]
+    pub fn with_end(self, end: End) -> Load {
+        match self {
+            Load::Closed(closed) => Load::Closed(Closed { end, ..closed }),
+            Load::Open(open) => Load::Open(Open { end, ..open }),
+        }
+    }
+
+    /// The part of one of so many workers, of whom none may be left without a user: users and units are divided.
+    pub fn share(&self, index: usize, workers: usize) -> Load {
+        let end = |end: End| End { units: end.units.map(|units| share(units, index, workers)), ..end };
+        let users = |users: usize| share(users as u64, index, workers) as usize;
+        match *self {
+            Load::Closed(closed) => Load::Closed(Closed { users: users(closed.users), end: end(closed.end), ..closed }),
+            Load::Open(open) => Load::Open(Open {
+                users_max: users(open.users_max),
+                end: end(open.end),
+                lane: Lane { index: index as u32, count: workers as u32 },
+                ..open
+            }),
+        }
+    }
+}
+
+impl From<Closed> for Load {
+    fn from(closed: Closed) -> Load {
+        Load::Closed(closed)
+    }
+}
+
+impl From<Open> for Load {
+    fn from(open: Open) -> Load {
+        Load::Open(open)
+    }
+}
+
+impl Closed {
+    /// So many users at once.
+    pub fn new(users: usize, end: End) -> Closed {
+        Closed { users, end, ramp_up: Duration::ZERO }
+    }
+
+    /// When the user with this number comes, from the start of the ramp-up.
+    pub fn comes_after(&self, user: usize) -> Duration {
+        match self.users {
+            0 => Duration::ZERO,
+            users => self.ramp_up.mul_f64(user as f64 / users as f64),
+        }
+    }
+}
+
+impl Lane {
+    /// All of a load.
+    pub const WHOLE: Lane = Lane { index: 0, count: 1 };
+}
+
+impl End {
+    /// At the first whole unit of work after `slice`.
+    pub fn after(slice: Duration) -> End {
+        End { after: Some(slice), units: None }
+    }
+
+    /// Whether a trial of this age and work is over. Without any bound it is over at once.
+    pub fn is_reached(self, age: Duration, units: u64) -> bool {
+        self.after.is_some_and(|after| age >= after)
+            || self.units.is_some_and(|most| units >= most)
+            || (self.after.is_none() && self.units.is_none())
+    }
+}
+
+/// What the part with this number has of `whole`; the first parts have the rest.
+pub(crate) fn share(whole: u64, index: usize, parts: usize) -> u64 {
+    let parts = parts as u64;
+    whole / parts + u64::from((index as u64) < whole % parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_is_over_at_the_first_bound() {
+        let check = |end: End, seconds: u64, units: u64, expected: bool| {
+            assert_eq!(end.is_reached(Duration::from_secs(seconds), units), expected, "{end:?} {seconds} {units}");
+        };
+        let both = End { after: Some(Duration::from_secs(2)), units: Some(10) };
+        check(both, 1, 9, false);
+        check(both, 2, 0, true);
+        check(both, 0, 10, true);
+        check(End { after: None, units: None }, 0, 0, true);
+    }
+
+    #[test]
+    fn shares_add_up_to_the_whole() {
+        for (whole, parts) in [(10, 3), (2, 4), (0, 1), (401, 20)] {
+            let shares: Vec<u64> = (0..parts).map(|index| share(whole, index, parts)).collect();
+            assert_eq!(shares.iter().sum::<u64>(), whole);
+            assert!(shares.iter().max().unwrap() - shares.iter().min().unwrap() <= 1);
+        }
+    }
+
+    #[test]
+    fn users_come_evenly_and_the_first_at_once() {
+        let closed = Closed { ramp_up: Duration::from_secs(2), ..Closed::new(4, End::after(Duration::from_secs(1))) };
+        let comes: Vec<u128> = (0..4).map(|user| closed.comes_after(user).as_millis()).collect();
+        assert_eq!(comes, [0, 500, 1000, 1500]);
+    }
+
+    #[test]
+    fn a_share_has_its_lane_and_the_rate_of_all() {
+        let end = End { after: None, units: Some(5) };
+        let open =
+            Open { rate_per_second: 100.0, arrivals: Arrivals::Poisson, users_max: 7, end, seed: 1, lane: Lane::WHOLE };
+        let Load::Open(part) = Load::from(open).share(1, 2) else { panic!("an open load stays one") };
+        assert_eq!((part.users_max, part.end.units, part.lane), (3, Some(2), Lane { index: 1, count: 2 }));
+        assert!((part.rate_per_second - 100.0).abs() < f64::EPSILON);
+    }
+}

@@ -1,0 +1,64 @@
+//! How a request looks and what a valid answer to it is.
+//!
+//! It deliberately does not build the one or read the other.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tollgate_wire::links::Template;
+
+/// How a variant's requests look and how its answers are understood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequestShape {
+    /// How a walk reads the collection's answer; `None` for other workloads.
+    pub format: Option<ListFormat>,
+    /// Where an entity is, with properties in braces, relative to the collection's URL; `None`: at the answer's links.
+    pub detail: Option<Template>,
+    /// The properties that say which entity an answer is.
+    pub key: Vec<String>,
+    /// The method.
+    pub method: String,
+    /// Header fields, `Accept` among them.
+    pub headers: Vec<(String, String)>,
+    /// The body; empty if none.
+    pub body: Vec<u8>,
+    /// What every valid answer of a `request` workload contains.
+    pub contains: Option<String>,
+    /// What else it is.
+    pub answer: AnswerShape,
+}
+
+/// What a valid answer is beyond what it contains.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AnswerShape {
+    /// Its length.
+    pub bytes: Option<u64>,
+    /// An element that it has.
+    pub element: Option<Element>,
+}
+
+/// An element of an answer and what stands in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Element {
+    /// Local names from the outermost element on.
+    pub path: Vec<String>,
+    /// Namespace of the innermost one.
+    pub namespace: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// How the answers of a walk are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ListFormat {
+    /// An Atom feed of OData V2.
+    OdataV2Atom,
+    /// Verbose JSON of OData V2.
+    OdataV2Json,
+    /// JSON of OData V4, at any level of metadata.
+    OdataV4Json,
+    /// Plain JSON: an array of objects, alone or as a member of the outermost object.
+    Json,
+    /// Plain XML: the children of the outermost element.
+    Xml,
+}

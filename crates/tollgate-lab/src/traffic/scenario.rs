@@ -1,0 +1,210 @@
+//! Scenarios: steps that each user goes through again and again, with variables of its own. Every name in one is known, and
+//! every expression compiled.
+//!
+//! What this module deliberately does not do: ask (see [`crate::load::scenario`]).
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use regex::bytes::Regex;
+use tollgate_xml::XPath;
+
+use super::feed::Feed;
+use super::feed::template::Escape;
+use super::statuses::Statuses;
+
+/// Variables that every scenario has: the user's number, the number of its iteration, and a number that no other iteration
+/// on this machine has.
+pub(crate) const BUILT_IN: [&str; 3] = ["user", "iteration", "unique"];
+/// The variable of a fetched token against forged requests.
+pub(crate) const CSRF_TOKEN: &str = "csrf-token";
+/// The field by which it is asked for and sent.
+pub(crate) const CSRF_FIELD: &str = "X-CSRF-Token";
+
+/// A scenario in which every name is known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// Names of all variables: first [`BUILT_IN`], then columns of feeds, constants of variants, and what is extracted.
+    pub variables: Vec<String>,
+    /// Rows of values.
+    pub feeds: Vec<Fed>,
+    /// What each user does first.
+    pub setup: Vec<Step>,
+    /// What it does again and again.
+    pub steps: Vec<Step>,
+    /// What it does last.
+    pub teardown: Vec<Step>,
+}
+
+/// What a variant plays: a scenario, and what some of its variables are from the beginning.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Played {
+    /// The scenario.
+    pub scenario: Arc<Scenario>,
+    /// Variables and their values.
+    pub constants: Vec<(Variable, String)>,
+}
+
+impl Played {
+    /// Whether users do something before time counts.
+    pub fn has_setup(&self) -> bool {
+        !self.scenario.setup.is_empty()
+    }
+}
+
+/// Position of a variable in [`Scenario::variables`].
+pub type Variable = usize;
+
+/// A feed, and where its columns go.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fed {
+    /// The feed.
+    pub feed: Feed,
+    /// The variable of its first column; the others follow.
+    pub first: Variable,
+}
+
+/// One request and what is done with its answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Its name.
+    pub name: String,
+    /// The method.
+    pub method: String,
+    /// Path and query.
+    pub path: Text,
+    /// Header fields.
+    pub headers: Vec<(String, Text)>,
+    /// The body.
+    pub body: Option<Text>,
+    /// Which statuses are wanted.
+    pub statuses: Statuses,
+    /// How long the user thinks behind it.
+    pub think: Option<Think>,
+    /// What is taken out of the answer.
+    pub extracts: Vec<Extract>,
+    /// What holds of it.
+    pub assertions: Vec<Assertion>,
+}
+
+/// A text with places for variables.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Text(pub Vec<Part>);
+
+/// A part of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// As it is.
+    Fixed(String),
+    /// A variable's value, escaped.
+    Value(Variable, Escape),
+}
+
+/// How long a user thinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Think {
+    /// So long.
+    Constant(Duration),
+    /// So long in the mean.
+    Exponential(Duration),
+}
+
+/// A variable that takes its value from the answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extract {
+    /// The variable.
+    pub variable: Variable,
+    /// Where the value stands.
+    pub source: Source,
+}
+
+/// Where in an answer a text stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// Where.
+    pub place: Place,
+    /// What of it.
+    pub pattern: Option<Pattern>,
+}
+
+/// A place in an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Place {
+    /// The whole body.
+    Body,
+    /// A field.
+    Header(String),
+    /// A value of JSON: the names and indices that lead there.
+    Json(Vec<String>),
+    /// The text that an expression has.
+    XPath(Expression),
+}
+
+/// What holds of a text of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assertion {
+    /// Where it stands.
+    pub source: Source,
+    /// What holds of it, all of these.
+    pub conditions: Vec<Condition>,
+}
+
+/// What holds of a text that is there.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// It is this one.
+    Equals(Text),
+    /// This stands in it.
+    Contains(Text),
+    /// This matches somewhere in it.
+    Matches(Pattern),
+    /// So many bytes at least.
+    BytesMin(u64),
+    /// So many bytes at most.
+    BytesMax(u64),
+}
+
+/// A regular expression.
+#[derive(Debug, Clone)]
+pub struct Pattern(pub Regex);
+
+/// A compiled XPath expression.
+#[derive(Debug, Clone)]
+pub struct Expression(pub Arc<XPath>);
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Pattern) -> bool {
+        self.0.as_str() == other.0.as_str()
+    }
+}
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Expression) -> bool {
+        self.0.text() == other.0.text()
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Place::Body => formatter.write_str("the body")?,
+            Place::Header(name) => write!(formatter, "header `{name}`")?,
+            Place::Json(path) => write!(formatter, "json `/{}`", path.join("/"))?,
+            Place::XPath(expression) => write!(formatter, "xpath `{}`", expression.0.text())?,
+        }
+        match &self.pattern {
+            Some(pattern) => write!(formatter, ", regex `{}`", pattern.0.as_str()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Place {
+    /// Whether the body must be kept for it.
+    pub(crate) fn is_in_body(&self) -> bool {
+        !matches!(self, Place::Header(_))
+    }
+}
