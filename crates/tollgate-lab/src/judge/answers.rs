@@ -11,13 +11,13 @@ use tollgate_net::http1::client::ErrorClass as NetworkClass;
 use super::bounds::{ERROR_SHARE_MAX, FRESH_SHARE_MAX};
 use super::evidence::Evidence;
 use super::scenario;
-use super::seen::Seen;
+use super::seen::LoadSeen;
 use super::settling::classes;
 use crate::load::answer::failure::ErrorClass;
 use tollgate_facts::results::Verdict;
 use tollgate_facts::rules::Finding;
 
-pub(super) fn errors(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+pub(super) fn errors(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let is_closed = seen.checked.is_some();
     let failed = seen.failed();
     let asked = seen.answered + failed;
@@ -48,7 +48,7 @@ pub(super) fn errors(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
 }
 
 /// Failures that are the generator's own: the subject was never asked.
-pub(super) fn generator_errors(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+pub(super) fn generator_errors(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let count = |class: &NetworkClass| seen.errors.get(class.name()).copied().unwrap_or(0);
     let (ports, descriptors) = (count(&NetworkClass::PortsExhausted), count(&NetworkClass::DescriptorsExhausted));
     (ports + descriptors > 0).then(|| Finding {
@@ -61,7 +61,7 @@ pub(super) fn generator_errors(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Find
 }
 
 /// Wrong answers, and with users who wait those that nobody looked at: what is looked at is the same at equal rate.
-pub(super) fn content(evidence: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+pub(super) fn content(evidence: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let unverified = || {
         let share = seen.checked? as f64 / seen.answered.max(1) as f64;
         (seen.answered > 0 && share < 1.0).then(|| Finding {
@@ -82,7 +82,7 @@ pub(super) fn content(evidence: &Evidence<'_>, seen: &Seen<'_>) -> Option<Findin
     wrong.or_else(unverified)
 }
 
-pub(super) fn fresh_connections(evidence: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+pub(super) fn fresh_connections(evidence: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     if evidence.connecting.is_some_and(|connecting| connecting.requests_per_connection.is_some()) {
         // To open them is what is measured.
         return None;

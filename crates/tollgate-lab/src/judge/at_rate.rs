@@ -1,7 +1,7 @@
 //! Rules about handshakes, and about a load at a rate: whether it was offered as it was asked, and answered.
 
 use super::evidence::Evidence;
-use super::seen::Seen;
+use super::seen::LoadSeen;
 use super::unsent::{SENT_SHARE_MIN, Unsent};
 use tollgate_facts::results::{Encryption, EqualRate, Percentiles, Verdict};
 use tollgate_facts::rules::Finding;
@@ -97,7 +97,7 @@ impl Punctuality {
     }
 }
 
-pub(super) fn handshakes(evidence: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+pub(super) fn handshakes(evidence: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let (full, resumed) = seen.handshakes?;
     let (wrong, kind) = match evidence.connecting?.encryption {
         Encryption::Off => return None,

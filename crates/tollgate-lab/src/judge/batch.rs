@@ -25,10 +25,10 @@ pub struct BatchEvidence<'a> {
     pub ticks: Ticks,
 }
 
-type Check = fn(&BatchEvidence<'_>) -> Option<Finding>;
+type BatchCheck = fn(&BatchEvidence<'_>) -> Option<Finding>;
 
 /// All rules in the order of the report.
-const RULES: &[(Rule, Check)] =
+const RULES: &[(Rule, BatchCheck)] =
     &[(rules::DOCUMENTS, documents), (rules::LINK, link), (rules::SAMPLES, samples), (rules::STEAL, steal)];
 
 /// The names of all rules.

@@ -5,7 +5,7 @@
 
 use super::bounds::{CORES_BUSY_MAX, GENERATOR_SHARE_MAX, RUN_QUEUE_SHARE_MAX, STEAL_SHARE_MAX};
 use super::evidence::Evidence;
-use super::seen::Seen;
+use super::seen::LoadSeen;
 use super::stalls::{Stalled, stalled};
 use crate::probe::system::Ticks;
 use tollgate_facts::results::{Percentiles, TcpCounts, Verdict};
@@ -97,7 +97,7 @@ impl SentAgain {
     }
 }
 
-pub(super) fn client_saturation(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+pub(super) fn client_saturation(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let share = seen.generator.cpu_share;
     (share > GENERATOR_SHARE_MAX).then(|| Finding {
         verdict: Verdict::Marked,
@@ -108,7 +108,7 @@ pub(super) fn client_saturation(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Fin
     })
 }
 
-pub(super) fn run_queue(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+pub(super) fn run_queue(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let share = seen.generator.run_queue_share;
     (share > RUN_QUEUE_SHARE_MAX).then(|| Finding {
         verdict: Verdict::Marked,
@@ -119,7 +119,7 @@ pub(super) fn run_queue(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
     })
 }
 
-pub(super) fn joint(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+pub(super) fn joint(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let busy = seen.ticks.busy_share();
     (busy > CORES_BUSY_MAX).then(|| Finding {
         verdict: Verdict::Marked,
@@ -133,12 +133,12 @@ pub(super) fn joint(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
     })
 }
 
-pub(super) fn stalls(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+pub(super) fn stalls(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let Stalled { reason, stall_ms, bound_ms } = stalled(seen.beats, seen.response_ms)?;
     Some(Finding { verdict: Verdict::Marked, reason, remedy: STALLS_REMEDY, value: stall_ms, bound: bound_ms })
 }
 
-pub(super) fn listen_overflow(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+pub(super) fn listen_overflow(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let tcp = seen.shown().waited(seen.tcp?)?;
     Some(Finding {
         verdict: Verdict::Marked,
@@ -149,12 +149,12 @@ pub(super) fn listen_overflow(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Findi
     })
 }
 
-pub(super) fn retransmissions(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+pub(super) fn retransmissions(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let SentAgain { reason, share, bound } = SentAgain::of(seen.shown(), seen.tcp?)?;
     Some(Finding { verdict: Verdict::Marked, reason, remedy: RETRANSMITTED_REMEDY, value: share, bound })
 }
 
-pub(super) fn steal(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+pub(super) fn steal(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     steal_finding(seen.ticks)
 }
 

@@ -29,7 +29,7 @@ pub use settling::Settling;
 
 use Check::{AtRate, Closed, Each};
 use bounds::{BACKEND_PART_MIN, BLOCKS_MIN, SUBJECT_CORES_BUSY_MAX};
-use seen::Seen;
+use seen::LoadSeen;
 
 use crate::load::record::recorder::Transfers;
 use tollgate_facts::results::load::LittlesLaw;
@@ -44,7 +44,7 @@ enum Check {
     /// The load at equal rate alone.
     AtRate(fn(&EqualRate) -> Option<Finding>),
     /// Both loads, each by what was seen of it.
-    Each(fn(&Evidence<'_>, &Seen<'_>) -> Option<Finding>),
+    Each(fn(&Evidence<'_>, &LoadSeen<'_>) -> Option<Finding>),
 }
 
 /// All rules in the order of the report.

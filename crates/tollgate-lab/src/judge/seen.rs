@@ -13,7 +13,7 @@ use tollgate_facts::results::{GeneratorUse, Percentiles, TcpCounts};
 
 /// One load, and how generator, machine and network were while it lasted.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen<'a> {
+pub(super) struct LoadSeen<'a> {
     /// Valid answers.
     pub(super) answered: u64,
     /// Those whose content was checked; absent at equal rate, where it is told of the other load how many are.
@@ -33,7 +33,7 @@ pub(super) struct Seen<'a> {
     larger_bytes: f64,
 }
 
-impl Seen<'_> {
+impl LoadSeen<'_> {
     /// Requests that failed.
     pub(super) fn failed(&self) -> u64 {
         self.errors.values().sum()
@@ -48,10 +48,10 @@ impl Seen<'_> {
 
 impl<'a> Evidence<'a> {
     /// With users who wait.
-    pub(super) fn closed(&self) -> Seen<'a> {
+    pub(super) fn closed(&self) -> LoadSeen<'a> {
         let cell = self.cell;
         let asked = cell.requests + cell.errors.values().sum::<u64>();
-        Seen {
+        LoadSeen {
             answered: cell.requests,
             checked: Some(self.checked),
             errors: &cell.errors,
@@ -68,9 +68,9 @@ impl<'a> Evidence<'a> {
     }
 
     /// At equal rate, where there was such a load.
-    pub(super) fn at_rate(&self) -> Option<Seen<'a>> {
+    pub(super) fn at_rate(&self) -> Option<LoadSeen<'a>> {
         let rate = self.cell.equal_rate.as_ref()?;
-        Some(Seen {
+        Some(LoadSeen {
             answered: rate.answered,
             checked: None,
             errors: &rate.errors,

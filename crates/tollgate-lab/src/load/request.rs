@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::answer::content::{Known, Search};
+use super::answer::content::{LastRight, Search};
 use super::answer::failure::{ErrorClass, Failure};
 use super::record::recorder::Recorder;
 use super::script::{Place, Script, Writer};
@@ -70,7 +70,7 @@ struct Shared {
     /// Rows of the feed that the lane has taken.
     rows: Cell<u64>,
     /// The answer that was last found to be right.
-    known: Known,
+    known: LastRight,
     /// Requests begun that count: with a bound on their number none is begun beyond it.
     begun: Cell<u64>,
     /// When the first user came.
@@ -95,7 +95,7 @@ pub(crate) async fn run(
     let start = Instant::now();
     let counted_from = Cell::new(load.ramp_up.is_zero().then_some(start));
     let (begun, rows) = (Cell::new(0), Cell::new(0));
-    let known = Known::default();
+    let known = LastRight::default();
     recorder.borrow_mut().begin_stages(stages.as_ref(), start);
     let shared = Rc::new(Shared {
         asking,

@@ -54,7 +54,7 @@ struct Known {
 
 /// A worker's part in a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum WalkPart {
     /// Its first user gets the list and decides when the trial is over.
     Leads(End),
     /// All its users wait for the leader's list.
@@ -74,15 +74,15 @@ pub(super) async fn run(
     mut walk: Walk,
     mut users: Vec<User>,
     asking: Rc<Asking>,
-    (pass, part): (Arc<Pass>, Part),
+    (pass, part): (Arc<Pass>, WalkPart),
     recorder: Rc<RefCell<Recorder>>,
 ) -> (Walk, Vec<User>) {
     let start = Instant::now();
     let known = RefCell::new(std::mem::take(&mut walk.known));
     let shared = Rc::new(Shared { asking, recorder, pass, known });
     let leader = match part {
-        Part::Leads(end) => users.pop().map(|user| (user, end)),
-        Part::Follows => None,
+        WalkPart::Leads(end) => users.pop().map(|user| (user, end)),
+        WalkPart::Follows => None,
     };
     let mut following = JoinSet::new();
     for mut user in users {

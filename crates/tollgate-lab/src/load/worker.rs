@@ -309,8 +309,8 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
         (Work::Walk(pass, role), _) => {
             let walk = std::mem::take(&mut kept.walk);
             let part = match role {
-                Role::Leads => walk::Part::Leads(load.end()),
-                Role::Follows => walk::Part::Follows,
+                Role::Leads => walk::WalkPart::Leads(load.end()),
+                Role::Follows => walk::WalkPart::Follows,
             };
             tokio::select! {
                 biased;

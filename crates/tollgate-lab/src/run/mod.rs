@@ -37,7 +37,7 @@ pub use store::{HISTOGRAMS, RESULT};
 
 use self::subjects::line::Line;
 use self::subjects::secured::Secured;
-use self::subjects::sites::{Place, Site};
+use self::subjects::sites::{Origin, Site};
 use crate::cores::Cores;
 use crate::experiment::{Distance, WorkloadKind};
 use crate::load::REQUEST_TIMEOUT;
@@ -119,8 +119,9 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
     // Before keys are made: who has no right to a line is told so at once.
     let line = Line::open(&options.experiment, &plan, &sites, &cores)?;
     let line = line.as_ref();
-    let is_ours =
-        |site: &Site| matches!(site.place, Place::Child(_)) && options.experiment.variants[site.variant].peer.is_none();
+    let is_ours = |site: &Site| {
+        matches!(site.place, Origin::Child(_)) && options.experiment.variants[site.variant].peer.is_none()
+    };
     let secured = match sites.iter().any(is_ours) {
         true => Secured::make(&options.experiment, &plan.levels, store.directory(), &options.serve_program)
             .map_err(RunError::Failed)?,
@@ -225,8 +226,8 @@ fn blank(
     let (factor, factor_unit) = experiment.factor.words();
     let is_insert = experiment.workload == WorkloadKind::Insert;
     let is_loopback = sites.iter().all(|site| match &site.place {
-        Place::Child(_) => true,
-        Place::There(target) => crate::subject::check_loadable(target.host(), &[]).is_ok(),
+        Origin::Child(_) => true,
+        Origin::There(target) => crate::subject::check_loadable(target.host(), &[]).is_ok(),
     });
     let variants = sites.iter().map(|site| {
         let variant = &experiment.variants[site.variant];
@@ -235,13 +236,13 @@ fn blank(
             title: variant.title.clone(),
             baseline: variant.baseline.map(|baseline| experiment.variants[baseline].name.clone()),
             subject: match &site.place {
-                Place::Child(path) if let Ok(Some(peer)) = options.peer(variant) => format!("{}, {path}", peer.title),
-                Place::Child(path) if is_insert => format!("tollgate serve, {path}"),
-                Place::Child(path) if experiment.ladder.is_some() => {
+                Origin::Child(path) if let Ok(Some(peer)) = options.peer(variant) => format!("{}, {path}", peer.title),
+                Origin::Child(path) if is_insert => format!("tollgate serve, {path}"),
+                Origin::Child(path) if experiment.ladder.is_some() => {
                     format!("tollgate serve, a process of its own at each level, {path}")
                 }
-                Place::Child(path) => format!("tollgate serve, a process of its own, {path}"),
-                Place::There(target) => secret::hide(&target.to_string()),
+                Origin::Child(path) => format!("tollgate serve, a process of its own, {path}"),
+                Origin::There(target) => secret::hide(&target.to_string()),
             },
             inserting: variant.mode.map(|mode| results::Inserting {
                 mode: mode.to_string(),

@@ -20,7 +20,7 @@ use super::subjects::backends::Backends;
 use super::subjects::line::Line;
 use super::subjects::rungs::Afar;
 use super::subjects::secured::Secured;
-use super::subjects::sites::{Place, Site};
+use super::subjects::sites::{Origin, Site};
 use super::subjects::watched::{Process, Watched};
 use super::trial::{Asked, Asking, Broken, Generator, Measured};
 use crate::cores::Cores;
@@ -270,7 +270,7 @@ impl Session<'_> {
 
     /// Writes down that the subjects were started once more, those that are ours. Of a ladder each level has its own.
     fn count_start(&mut self) {
-        let is_ours = self.sites.iter().any(|site| matches!(site.place, Place::Child(_)));
+        let is_ours = self.sites.iter().any(|site| matches!(site.place, Origin::Child(_)));
         let starts = &mut self.result.settings.starts;
         *starts = match self.afar {
             Some(_) => u32::from(is_ours),

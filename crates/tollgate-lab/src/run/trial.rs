@@ -176,7 +176,7 @@ impl Generator {
             Asking::Walk | Asking::Request | Asking::Scenario(_) => Duration::ZERO,
         };
         let (trial_began, began) = (Instant::now(), self.began);
-        let mut watch = Watch {
+        let mut watch = Watching {
             subject,
             gate: &gate,
             stop,
@@ -333,7 +333,7 @@ fn worker_slot(slot: usize, place: usize) -> usize {
 }
 
 /// Waits for reports and looks after the subject meanwhile.
-struct Watch<'a> {
+struct Watching<'a> {
     subject: &'a mut Watched,
     gate: &'a Gate,
     stop: &'a StopFlag,
@@ -348,7 +348,7 @@ struct Watch<'a> {
     cancels: Option<Vec<oneshot::Sender<()>>>,
 }
 
-impl Watch<'_> {
+impl Watching<'_> {
     fn wait(&mut self, worker: &Worker) -> Report {
         loop {
             let patience = match (self.broken.is_some(), self.samples.is_empty()) {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::options::Progress;
 use super::session::{Halt, Session};
-use super::subjects::sites::{Place, Site};
+use super::subjects::sites::{Origin, Site};
 use super::subjects::watched::Watched;
 use crate::experiment::Distance;
 use crate::load::insert::Closeness;
@@ -130,7 +130,7 @@ impl Session<'_> {
 /// Whether two sites are one subject: one process of ours, or one authority of the user's.
 fn is_one_subject(one: &Site, other: &Site) -> bool {
     match (&one.place, &other.place) {
-        (Place::There(one), Place::There(other)) => one.authority() == other.authority(),
+        (Origin::There(one), Origin::There(other)) => one.authority() == other.authority(),
         _ => one.process == other.process,
     }
 }

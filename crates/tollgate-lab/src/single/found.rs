@@ -35,7 +35,7 @@ const COURSE_POINTS_MAX: usize = 600;
 const NS_PER_MS: f64 = 1e6;
 
 /// What was seen of a load.
-pub(super) struct Seen<'a> {
+pub(super) struct Recorded<'a> {
     pub(super) load: &'a QuickLoad,
     pub(super) target: &'a Target,
     pub(super) all: &'a Recorder,
@@ -45,10 +45,10 @@ pub(super) struct Seen<'a> {
     pub(super) interrupted: bool,
 }
 
-impl Seen<'_> {
+impl Recorded<'_> {
     /// What is made of it.
     pub(super) fn result(&self, started: jiff::Timestamp) -> QuickResult {
-        let Seen { load, all, took, used, .. } = self;
+        let Recorded { load, all, took, used, .. } = self;
         let tally = &all.tally;
         let asked = (tally.requests + tally.failures()).max(1);
         let wall_ms = took.as_secs_f64() * 1e3;

@@ -64,10 +64,10 @@ impl Evidence<'_> {
 }
 
 /// What a rule finds.
-type Check = fn(&Evidence<'_>) -> Option<Finding>;
+type MarkCheck = fn(&Evidence<'_>) -> Option<Finding>;
 
 /// All rules in the order of the report: those that refuse first.
-const RULES: &[(Rule, Check)] = &[
+const RULES: &[(Rule, MarkCheck)] = &[
     (rules::GENERATOR_ERRORS, generator_errors),
     (rules::ANSWERS, answers),
     (rules::RATE, rate),

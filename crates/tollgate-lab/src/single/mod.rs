@@ -267,7 +267,7 @@ pub fn quick_recorded(load: &QuickLoad, stop: &StopFlag) -> Result<Quick, RunErr
     let ended = reports.iter().map(|report| report.finished).max().unwrap_or(begun);
     let took = ended.saturating_duration_since(begun);
     let used = ThreadsUsed::of(reports.iter().map(|report| report.used));
-    let seen = found::Seen { load, target: &target.target, all: &recorder, took, used, passed, interrupted };
+    let seen = found::Recorded { load, target: &target.target, all: &recorder, took, used, passed, interrupted };
     Ok(Quick { result: seen.result(started), recorder, started, took })
 }
 

@@ -33,7 +33,7 @@ pub(crate) enum Verdict {
 
 /// The answer that was last found to have its element, for all users of a worker.
 #[derive(Debug, Default)]
-pub(crate) struct Known(RefCell<Vec<u8>>);
+pub(crate) struct LastRight(RefCell<Vec<u8>>);
 
 /// Looks at an answer while it arrives.
 pub(crate) struct Search<'a> {
@@ -41,7 +41,7 @@ pub(crate) struct Search<'a> {
     element: Option<&'a Element>,
     bytes: Option<u64>,
     checks: &'a Checks,
-    known: &'a Known,
+    known: &'a LastRight,
     kept: Vec<u8>,
     came_bytes: u64,
     is_found: bool,
@@ -51,11 +51,11 @@ pub(crate) struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// A search for what the target's shape and checks say of answers, if they say anything.
-    pub(crate) fn new(target: &'a LoadTarget, known: &'a Known) -> Search<'a> {
+    pub(crate) fn new(target: &'a LoadTarget, known: &'a LastRight) -> Search<'a> {
         Search::of(&target.shape, &target.checks, known)
     }
 
-    fn of(shape: &'a RequestShape, checks: &'a Checks, known: &'a Known) -> Search<'a> {
+    fn of(shape: &'a RequestShape, checks: &'a Checks, known: &'a LastRight) -> Search<'a> {
         Search {
             wanted: shape.contains.as_deref().map(str::as_bytes),
             element: shape.answer.element.as_ref(),
@@ -236,7 +236,7 @@ mod tests {
     }
 
     fn judged(shape: &RequestShape, parts: &[&str]) -> Result<(), String> {
-        let (known, checks) = (Known::default(), Checks::default());
+        let (known, checks) = (LastRight::default(), Checks::default());
         let mut search = Search::of(shape, &checks, &known);
         search.begin();
         parts.iter().for_each(|part| search.part(part.as_bytes()));
@@ -268,7 +268,7 @@ mod tests {
     fn an_answer_of_which_its_length_alone_is_known_is_not_checked() {
         let check = |contains: Option<&str>, kind: AnswerKind, body: &str, expected: Result<Verdict, &str>| {
             let bytes = Some(body.len() as u64);
-            let (shape, known) = (shape(contains, AnswerShape { bytes, element: None }), Known::default());
+            let (shape, known) = (shape(contains, AnswerShape { bytes, element: None }), LastRight::default());
             let checks = Checks { kind, length: LengthCheck::AsFirst(FirstLength::default()), ..Checks::default() };
             let mut search = Search::of(&shape, &checks, &known);
             search.begin();

@@ -106,7 +106,7 @@ struct Done {
 }
 
 /// What the connections of one transfer share.
-struct Shared {
+struct Sending {
     asking: Rc<Asking>,
     rendered: Rc<Rendered>,
     recorder: Rc<RefCell<Recorder>>,
@@ -163,7 +163,7 @@ pub(super) async fn run(
     let mut timed = Duration::ZERO;
     loop {
         let before = (at_rest_ns(&transfer.clocks), thread_use.read());
-        let shared = Rc::new(Shared {
+        let shared = Rc::new(Sending {
             asking: Rc::clone(&asking),
             rendered: Rc::clone(&scratch.rendered),
             recorder: Rc::clone(&recorder),
@@ -266,7 +266,7 @@ async fn greet(user: &mut User, asking: &Asking, request: &[u8], recorder: &RefC
 }
 
 /// Sends all requests, each connection the next one as soon as its last is answered.
-async fn send_all(mut users: Vec<User>, shared: &Rc<Shared>) -> Vec<User> {
+async fn send_all(mut users: Vec<User>, shared: &Rc<Sending>) -> Vec<User> {
     if let [user] = &mut users[..] {
         send(user, shared).await;
         return users;
@@ -282,7 +282,7 @@ async fn send_all(mut users: Vec<User>, shared: &Rc<Shared>) -> Vec<User> {
     tasks.join_all().await
 }
 
-async fn send(user: &mut User, shared: &Shared) {
+async fn send(user: &mut User, shared: &Sending) {
     let mut presence = Presence::default();
     let mut previous = None;
     let mut answer = Collect::up_to(ANSWER_BYTES_MAX);

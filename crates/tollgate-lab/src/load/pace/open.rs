@@ -12,7 +12,7 @@ use tollgate_net::pacer::Pacer;
 
 use super::arrivals::Schedule;
 use super::desk::{Desk, Seat};
-use crate::load::answer::content::{Known, Search};
+use crate::load::answer::content::{LastRight, Search};
 use crate::load::record::recorder::Recorder;
 use crate::load::request::{ask, place};
 use crate::load::script::{Script, Writer};
@@ -21,7 +21,7 @@ use crate::traffic::model::{Lane, Open};
 use crate::traffic::stages::Stages;
 
 /// What the users of one worker share.
-struct Shared {
+struct Serving {
     desk: Rc<Desk>,
     asking: Rc<Asking>,
     recorder: Rc<RefCell<Recorder>>,
@@ -30,7 +30,7 @@ struct Shared {
     /// Rows of the feed that the lane has taken.
     rows: Cell<u64>,
     /// The answer that was last found to be right.
-    known: Known,
+    known: LastRight,
 }
 
 /// Asks as the load says, and gives the users back.
@@ -43,8 +43,8 @@ pub(in crate::load) async fn run(
     pacer: &mut Pacer,
 ) -> Vec<User> {
     let desk = Desk::new(&recorder);
-    let (rows, known) = (Cell::new(0), Known::default());
-    let shared = Rc::new(Shared { desk: Rc::clone(&desk), asking, recorder, script, lane: open.lane, rows, known });
+    let (rows, known) = (Cell::new(0), LastRight::default());
+    let shared = Rc::new(Serving { desk: Rc::clone(&desk), asking, recorder, script, lane: open.lane, rows, known });
     let mut resting = users;
     let start = Instant::now();
     shared.recorder.borrow_mut().begin_stages(stages.as_ref(), start);
@@ -64,7 +64,7 @@ pub(in crate::load) async fn run(
 }
 
 /// One user: takes what is due, until nothing more comes.
-async fn serve(user: &mut User, number: usize, seat: &Rc<Seat>, shared: &Shared) {
+async fn serve(user: &mut User, number: usize, seat: &Rc<Seat>, shared: &Serving) {
     let mut search = Search::new(&shared.asking.target, &shared.known);
     let mut writer = Writer::new(&shared.script, shared.lane, number);
     while let Some(due) = shared.desk.next(seat).await {

@@ -62,7 +62,7 @@ pub enum Rows {
 }
 
 /// What the users of one worker share.
-struct Shared {
+struct Performance {
     asking: Rc<Asking>,
     recorder: Rc<RefCell<Recorder>>,
     program: Arc<Program>,
@@ -122,7 +122,7 @@ pub(super) async fn run(
     }
     let rows = vec![Cell::new(0); program.played.scenario.feeds.len()];
     let begun = Cell::new(0);
-    let shared = Rc::new(Shared { asking, recorder, program, lane, conduct, stages, rows, load, begun });
+    let shared = Rc::new(Performance { asking, recorder, program, lane, conduct, stages, rows, load, begun });
     let begin = |(number, user)| {
         let player = Player::new(&shared.program);
         Playing { user, player, number, takes_part: true, stayed: Duration::ZERO }
@@ -161,7 +161,7 @@ enum Phase {
     Teardown,
 }
 
-async fn each(all: Vec<Playing>, shared: &Rc<Shared>, phase: Phase) -> Vec<Playing> {
+async fn each(all: Vec<Playing>, shared: &Rc<Performance>, phase: Phase) -> Vec<Playing> {
     let mut tasks = JoinSet::new();
     for mut playing in all {
         let shared = Rc::clone(shared);
@@ -187,7 +187,7 @@ async fn each(all: Vec<Playing>, shared: &Rc<Shared>, phase: Phase) -> Vec<Playi
 }
 
 /// Steps that count in no figure but as failures. Whether all of them went well.
-async fn once(playing: &mut Playing, shared: &Shared, steps: &[Ready]) -> bool {
+async fn once(playing: &mut Playing, shared: &Performance, steps: &[Ready]) -> bool {
     let aside = RefCell::new(Recorder::default());
     playing.begin(shared, 0);
     for ready in steps {
@@ -201,7 +201,7 @@ async fn once(playing: &mut Playing, shared: &Shared, steps: &[Ready]) -> bool {
 }
 
 /// Iterations until the end, each as soon as the one before it is over.
-async fn repeat(playing: &mut Playing, shared: &Shared, end: End, start: Instant) {
+async fn repeat(playing: &mut Playing, shared: &Performance, end: End, start: Instant) {
     let mut drawn = Drawn::new(shared, playing.number);
     let mut previous = start;
     loop {
@@ -234,7 +234,7 @@ async fn repeat(playing: &mut Playing, shared: &Shared, end: End, start: Instant
 /// Iterations when they are due, by as many users as it takes.
 async fn at_a_rate(
     all: Vec<Playing>,
-    shared: &Rc<Shared>,
+    shared: &Rc<Performance>,
     (open, start): (Open, Instant),
     pacer: &mut Pacer,
 ) -> Vec<Playing> {
@@ -258,7 +258,7 @@ async fn at_a_rate(
     absent
 }
 
-async fn serve(mut playing: Playing, seat: Rc<Seat>, shared: Rc<Shared>, desk: Rc<Desk>) -> Playing {
+async fn serve(mut playing: Playing, seat: Rc<Seat>, shared: Rc<Performance>, desk: Rc<Desk>) -> Playing {
     let mut drawn = Drawn::new(&shared, playing.number);
     while let Some(due) = desk.next(&seat).await {
         let now = Instant::now();
@@ -280,7 +280,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn new(shared: &Shared, user: usize) -> Drawn {
+    fn new(shared: &Performance, user: usize) -> Drawn {
         let Conduct { seed, rows } = shared.conduct;
         let way = |fed: &Fed| {
             // Feeds of one trial draw apart from each other.
@@ -302,7 +302,7 @@ impl Drawn {
 /// One iteration, which was due and is begun at these moments. When it is over; `None` where there is no row for it.
 async fn iterate(
     playing: &mut Playing,
-    shared: &Shared,
+    shared: &Performance,
     drawn: &mut Drawn,
     (due, begun): (Instant, Instant),
 ) -> Option<Instant> {
@@ -381,12 +381,12 @@ fn think(think: Option<Think>, random: &mut ChaCha8Rng) -> Duration {
 
 impl Playing {
     /// Its number among the users of all workers.
-    fn number_of_all(&self, shared: &Shared) -> usize {
+    fn number_of_all(&self, shared: &Performance) -> usize {
         self.number * shared.lane.count as usize + shared.lane.index as usize
     }
 
     /// Sets the variables that every iteration has.
-    fn begin(&mut self, shared: &Shared, iteration: u64) {
+    fn begin(&mut self, shared: &Performance, iteration: u64) {
         let user = self.number_of_all(shared) as u64;
         for (variable, number) in [user, iteration, unique()].into_iter().enumerate() {
             self.player.set_number(variable, number);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tollgate_net::link::{Echo, Link, LinkSpec, Side, Tun, TunSpec, round_trips};
 
 use super::super::options::{LinkChoice, RunError, RunOptions};
-use super::place::Place;
+use super::place::DatabaseUrl;
 use crate::cores::Cores;
 use crate::subject::{Postgres, PostgresError, PostgresOptions, end_with_this_thread};
 
@@ -32,7 +32,7 @@ pub(super) struct Bench {
 #[derive(Debug)]
 enum Database {
     Ours(Postgres),
-    Theirs(Place, SocketAddr),
+    Theirs(DatabaseUrl, SocketAddr),
 }
 
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Bench {
         };
         let database = match &options.database {
             Some(url) => {
-                let place = Place::parse(url).map_err(|error| RunError::Usage(format!("--database: {error}")))?;
+                let place = DatabaseUrl::parse(url).map_err(|error| RunError::Usage(format!("--database: {error}")))?;
                 let address = place.reached().map_err(|error| failed(format!("--database: {error}")))?;
                 Database::Theirs(place, address)
             }

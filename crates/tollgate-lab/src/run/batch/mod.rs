@@ -46,7 +46,7 @@ pub(super) fn check(options: &RunOptions, plan: &mut Plan) -> Result<(), RunErro
         return usage("a batch has no subjects to replace: --database gives it your PostgreSQL".to_owned());
     }
     if let Some(url) = &options.database {
-        let place = place::Place::parse(url).map_err(|error| RunError::Usage(format!("--database: {error}")))?;
+        let place = place::DatabaseUrl::parse(url).map_err(|error| RunError::Usage(format!("--database: {error}")))?;
         let allowed = check_loadable(&place.host, &options.may_load);
         allowed.map_err(|error| RunError::Usage(format!("--database: {error}")))?;
         // It cannot be asked from here what stands in them.

@@ -16,7 +16,7 @@ const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
 /// A URL of a database, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct DatabaseUrl {
     before: String,
     /// Name or address, without brackets.
     pub(super) host: String,
@@ -24,9 +24,9 @@ pub(super) struct Place {
     behind: String,
 }
 
-impl Place {
+impl DatabaseUrl {
     /// Takes a URL apart.
-    pub(super) fn parse(url: &str) -> Result<Place, String> {
+    pub(super) fn parse(url: &str) -> Result<DatabaseUrl, String> {
         let scheme = SCHEMES.iter().find(|scheme| url.starts_with(**scheme));
         let Some(scheme) = scheme else { return Err("expected postgres://USER@HOST/DATABASE".to_owned()) };
         let rest = &url[scheme.len()..];
@@ -48,7 +48,7 @@ impl Place {
         if host.is_empty() {
             return Err("names no host: a link needs one, such as 127.0.0.1".to_owned());
         }
-        Ok(Place { before: format!("{scheme}{user}"), host: host.to_owned(), port, behind: behind.to_owned() })
+        Ok(DatabaseUrl { before: format!("{scheme}{user}"), host: host.to_owned(), port, behind: behind.to_owned() })
     }
 
     /// Its address, at which somebody listens: behind a link the batch could name only the link's own port.
@@ -56,7 +56,7 @@ impl Place {
     /// # Errors
     /// Host and port, and why they cannot be reached.
     pub(super) fn reached(&self) -> Result<SocketAddr, String> {
-        let Place { host, port, .. } = self;
+        let DatabaseUrl { host, port, .. } = self;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.map_err(|error| format!("no event loop: {error}"))?.block_on(async {
             let addresses = connect::resolve(host, *port).await.map_err(|error| format!("{host}: {error}"))?;
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn host_and_port_are_found_and_all_else_is_kept() {
         let check = |url: &str, host: &str, port: u16, by: &str| {
-            let place = Place::parse(url).unwrap();
+            let place = DatabaseUrl::parse(url).unwrap();
             assert_eq!((place.host.as_str(), place.port), (host, port), "{url}");
             assert_eq!(place.by("127.0.0.1:9".parse().unwrap()), by);
         };
@@ -96,18 +96,19 @@ mod tests {
         // Nobody listens there while it is kept.
         let reserved = Reserved::on_loopback().unwrap();
         let port = reserved.address().port();
-        let place = Place::parse(&format!("postgres://me:secret@127.0.0.1:{port}/test")).unwrap();
+        let place = DatabaseUrl::parse(&format!("postgres://me:secret@127.0.0.1:{port}/test")).unwrap();
         let told = place.reached().unwrap_err();
         assert!(told.starts_with(&format!("127.0.0.1, port {port}, cannot be reached: ")), "{told}");
         assert!(!told.contains("secret"));
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        assert_eq!(Place::parse(&format!("postgres://me@{address}/test")).unwrap().reached(), Ok(address));
+        assert_eq!(DatabaseUrl::parse(&format!("postgres://me@{address}/test")).unwrap().reached(), Ok(address));
     }
 
     #[test]
     fn what_a_link_cannot_lead_to_is_refused() {
-        let check = |url: &str, expected: &str| assert!(Place::parse(url).unwrap_err().contains(expected), "{url}");
+        let check =
+            |url: &str, expected: &str| assert!(DatabaseUrl::parse(url).unwrap_err().contains(expected), "{url}");
         check("sqlite:x", "expected postgres://");
         check("postgres:///test?host=/run", "names no host");
         check("postgres://a:1,b:2/test", "several hosts");

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::sites::{Place, Site};
+use super::sites::{Origin, Site};
 use super::watched::Process;
 use crate::cores::Cores;
 use crate::experiment::{Configuration, Variant};
@@ -75,7 +75,7 @@ impl Backends {
         cores: &Cores,
     ) -> Result<Backends, (usize, String)> {
         let experiment = &options.experiment;
-        let is_ours = |site: &&Site| matches!(site.place, Place::Child(_));
+        let is_ours = |site: &&Site| matches!(site.place, Origin::Child(_));
         let Some(first) = sites.iter().find(is_ours) else { return Ok(Backends::default()) };
         let mut backends = Backends::default();
         for backend in &experiment.backends {
@@ -93,7 +93,7 @@ impl Backends {
 
     /// The one that serves a variant past any subject.
     pub(in crate::run) fn of(&self, site: &Site, variant: &Variant) -> Option<Rc<RefCell<Process>>> {
-        let name = variant.backend.as_ref().filter(|_| matches!(site.place, Place::Child(_)))?;
+        let name = variant.backend.as_ref().filter(|_| matches!(site.place, Origin::Child(_)))?;
         self.running.iter().find(|(known, _)| known == name).map(|(_, process)| Rc::clone(process))
     }
 

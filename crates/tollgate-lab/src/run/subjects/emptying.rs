@@ -3,7 +3,7 @@
 //!
 //! It asks how many rows there are, and changes nothing.
 
-use super::sites::{Place, Site};
+use super::sites::{Origin, Site};
 use super::watched::{beside, places_on};
 use crate::load::insert;
 use crate::run::options::{RunError, RunOptions};
@@ -22,7 +22,7 @@ pub(in crate::run) fn check(
     let Some(places) = &options.experiment.places else { return Ok(()) };
     let mut counted = Vec::new();
     for site in sites {
-        let Place::There(target) = &site.place else { continue };
+        let Origin::There(target) = &site.place else { continue };
         if is_named(target.host(), &options.may_empty) {
             continue;
         }
@@ -50,8 +50,8 @@ pub(in crate::run) fn check(
 /// Whether the tables of this site may be emptied whatever stands in them.
 pub(in crate::run) fn permission(site: &Site, options: &RunOptions) -> insert::Emptying {
     match &site.place {
-        Place::There(target) if !is_named(target.host(), &options.may_empty) => insert::Emptying::OnlyOwnRows,
-        Place::There(_) | Place::Child(_) => insert::Emptying::AllRows,
+        Origin::There(target) if !is_named(target.host(), &options.may_empty) => insert::Emptying::OnlyOwnRows,
+        Origin::There(_) | Origin::Child(_) => insert::Emptying::AllRows,
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tollgate_net::link::{Door, Echo, Side, Tun, TunSpec, round_trips};
 
-use super::sites::{Place, Site};
+use super::sites::{Origin, Site};
 use crate::cores::{self, Cores};
 use crate::experiment::Experiment;
 use crate::plan::Plan;
@@ -56,7 +56,7 @@ impl Line {
             return Ok(None);
         };
         let is_strange =
-            |site: &&Site| matches!(site.place, Place::There(_)) || experiment.variants[site.variant].peer.is_some();
+            |site: &&Site| matches!(site.place, Origin::There(_)) || experiment.variants[site.variant].peer.is_some();
         if let Some(site) = sites.iter().find(is_strange) {
             let name = &experiment.variants[site.variant].name;
             return Err(RunError::Usage(format!(

@@ -19,7 +19,7 @@ pub(in crate::run) struct Site {
     /// Position of the variant in the experiment.
     pub(in crate::run) variant: usize,
     /// The place.
-    pub(in crate::run) place: Place,
+    pub(in crate::run) place: Origin,
     /// Processes of the user's to watch.
     pub(in crate::run) processes: Vec<u32>,
     /// Number of the process that serves it: sites of one number share one.
@@ -28,7 +28,7 @@ pub(in crate::run) struct Site {
 
 /// A place to measure.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::run) enum Place {
+pub(in crate::run) enum Origin {
     /// This path on a gateway that is started for the run.
     Child(String),
     /// A server that is there already.
@@ -63,7 +63,7 @@ fn share(experiment: &Experiment, one: &Site, other: &Site) -> bool {
         || experiment.encrypting.is_some()
         || (experiment.configuration.is_some() && experiment.ladder.is_none());
     is_one
-        && matches!((&one.place, &other.place), (Place::Child(_), Place::Child(_)))
+        && matches!((&one.place, &other.place), (Origin::Child(_), Origin::Child(_)))
         && (&one_variant.peer, &one_variant.backend) == (&other_variant.peer, &other_variant.backend)
 }
 
@@ -73,15 +73,15 @@ pub(in crate::run) fn systems(sites: &[Site], experiment: &Experiment, variant: 
     let baseline = experiment.variants[variant].baseline.and_then(place);
     match (place(variant), baseline) {
         // Plain and encrypted are two ports of one server.
-        (Some(Place::There(one)), Some(Place::There(other)))
+        (Some(Origin::There(one)), Some(Origin::There(other)))
             if experiment.encrypting.is_some() && one.host() == other.host() =>
         {
             Systems::Same
         }
-        (Some(Place::There(one)), Some(Place::There(other))) if one.authority() != other.authority() => {
+        (Some(Origin::There(one)), Some(Origin::There(other))) if one.authority() != other.authority() => {
             Systems::BothTheirs
         }
-        (Some(Place::Child(_)), Some(Place::There(_))) | (Some(Place::There(_)), Some(Place::Child(_))) => {
+        (Some(Origin::Child(_)), Some(Origin::There(_))) | (Some(Origin::There(_)), Some(Origin::Child(_))) => {
             Systems::BuiltInAndTheirs
         }
         _ => Systems::Same,
@@ -91,18 +91,18 @@ pub(in crate::run) fn systems(sites: &[Site], experiment: &Experiment, variant: 
 /// How many cores the subject of a variant and what is behind it are held to; 0 for a server of the user's, which runs where
 /// it likes.
 pub(in crate::run) fn cores(sites: &[Site], cores: &Cores, variant: usize) -> usize {
-    let is_ours = |site: &Site| site.variant == variant && matches!(site.place, Place::Child(_));
+    let is_ours = |site: &Site| site.variant == variant && matches!(site.place, Origin::Child(_));
     if sites.iter().any(is_ours) { cores.subjects.len() } else { 0 }
 }
 
 /// The user's processes behind a server of the user's: those that were given for the variant past it. Nobody else can know
 /// them; what is watched as the server itself is not behind it.
 pub(in crate::run) fn processes_behind(site: &Site, sites: &[Site], experiment: &Experiment) -> Vec<u32> {
-    let Place::There(_) = site.place else { return Vec::new() };
+    let Origin::There(_) = site.place else { return Vec::new() };
     let past = experiment.variants[site.variant].baseline.filter(|past| experiment.variants[*past].backend.is_some());
     let past = past.and_then(|past| sites.iter().find(|other| other.variant == past));
     match past {
-        Some(Site { place: Place::There(_), processes, .. }) => {
+        Some(Site { place: Origin::There(_), processes, .. }) => {
             processes.iter().copied().filter(|process| !site.processes.contains(process)).collect()
         }
         Some(_) | None => Vec::new(),
@@ -116,10 +116,10 @@ fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result
     let given = own.or_else(|| of_its_kind(options, experiment, shape));
     let peer = options.peer(shape).map_err(RunError::Usage)?;
     let place = match (given, &shape.at) {
-        (None, at) if let Some(peer) = peer => Place::Child(path_on(peer, experiment, at)?),
-        (Some(url), at) => Place::There(target(&with_path(url, at), &format!("--subject {}", shape.name), options)?),
-        (None, Location::Url(url)) => Place::There(target(url, &format!("variant `{}`", shape.name), options)?),
-        (None, Location::Gateway(path)) => Place::Child(path.clone()),
+        (None, at) if let Some(peer) = peer => Origin::Child(path_on(peer, experiment, at)?),
+        (Some(url), at) => Origin::There(target(&with_path(url, at), &format!("--subject {}", shape.name), options)?),
+        (None, Location::Url(url)) => Origin::There(target(url, &format!("variant `{}`", shape.name), options)?),
+        (None, Location::Gateway(path)) => Origin::Child(path.clone()),
         (None, Location::Link(_)) => {
             return Err(RunError::Failed(format!("variant `{}` is a batch's, which no server does", shape.name)));
         }
@@ -133,13 +133,13 @@ fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result
         processes =
             of(&|name| experiment.variants.iter().any(|other| other.base_name() == name && is_alike(other, shape)));
     }
-    if matches!(place, Place::Child(_)) && !processes.is_empty() {
+    if matches!(place, Origin::Child(_)) && !processes.is_empty() {
         let name = &shape.name;
         return Err(RunError::Usage(format!(
             "--subject-pid {name}: that variant is served by a child whose process is known; --subject {name}=URL measures yours"
         )));
     }
-    if let (Distance::Remote, Place::There(target)) = (shape.distance, &place)
+    if let (Distance::Remote, Origin::There(target)) = (shape.distance, &place)
         && target.scheme() == Scheme::Https
     {
         let name = &shape.name;
@@ -247,9 +247,9 @@ mod tests {
     fn a_url_of_only_a_host_keeps_the_variants_path() {
         let check = |url: &str, expected: &str| {
             let sites = found(|options| options.subjects.push(("rest-json".to_owned(), url.to_owned()))).unwrap();
-            let Place::There(target) = &sites[0].place else { panic!("{sites:?}") };
+            let Origin::There(target) = &sites[0].place else { panic!("{sites:?}") };
             assert_eq!(target.to_string(), expected);
-            assert!(matches!(sites[1].place, Place::Child(_)));
+            assert!(matches!(sites[1].place, Origin::Child(_)));
         };
         check("http://127.0.0.1:81", "http://127.0.0.1:81/rest/flights");
         check("http://127.0.0.1:81/", "http://127.0.0.1:81/");
@@ -310,8 +310,8 @@ mod tests {
         let places: Vec<String> = sites
             .iter()
             .map(|site| match &site.place {
-                Place::There(target) => target.to_string(),
-                Place::Child(path) => path.clone(),
+                Origin::There(target) => target.to_string(),
+                Origin::Child(path) => path.clone(),
             })
             .collect();
         let path = "/fibonacci?n=20&bytes=1024";

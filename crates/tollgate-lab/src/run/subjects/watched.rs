@@ -17,7 +17,7 @@ use tollgate_net::tls::{ClientSettings, Resumption};
 use super::backends::{Backends, Laid};
 use super::emptying;
 use super::secured::Secured;
-use super::sites::{self, Place, Site};
+use super::sites::{self, Origin, Site};
 use crate::cores::{self, Cores};
 use crate::experiment::{Distance, Variant};
 use crate::load::insert::Emptying;
@@ -145,10 +145,10 @@ impl Process {
         cores: &Cores,
     ) -> Result<Process, String> {
         match &site.place {
-            Place::There(_) => {
+            Origin::There(_) => {
                 Ok(Process { child: None, watched: site.processes.clone(), metrics: None, folder: None, _laid: None })
             }
-            Place::Child(_) if let Some(peer) = options.peer(&options.experiment.variants[site.variant])? => {
+            Origin::Child(_) if let Some(peer) = options.peer(&options.experiment.variants[site.variant])? => {
                 let mut surroundings = secured.map(|secured| secured.surroundings.clone()).unwrap_or_default();
                 surroundings.backends = backends.urls();
                 let child = Child::start_peer(peer, &surroundings, cores).map_err(|error| error.to_string())?;
@@ -160,7 +160,7 @@ impl Process {
                     _laid: None,
                 })
             }
-            Place::Child(_) => {
+            Origin::Child(_) => {
                 let (mut arguments, folder) = arguments(options, folder)?;
                 let address = secured.map_or(Ipv4Addr::LOCALHOST, |secured| secured.address);
                 let shared = || secured.map(|secured| secured.configuration.as_path()).or(backends.configuration());
@@ -205,8 +205,8 @@ impl Watched {
         (sites, cores): (&[Site], &Cores),
     ) -> Result<Watched, String> {
         let direct = match &site.place {
-            Place::There(target) => target.clone(),
-            Place::Child(path) => {
+            Origin::There(target) => target.clone(),
+            Origin::Child(path) => {
                 let url = process.borrow().child.as_ref().map(|child| child.url.clone()).unwrap_or_default();
                 let url = format!("{}{path}", url.trim_end_matches('/'));
                 Target::parse(&url).map_err(|error| format!("the subject listens at `{url}`: {error}"))?
@@ -252,8 +252,8 @@ impl Watched {
         };
         let clocks = CpuClocks::new(&process.borrow().watched)?;
         let behind = match (&site.place, &variant.backend) {
-            (Place::Child(_), None) => backends.all().to_vec(),
-            (Place::Child(_), Some(_)) | (Place::There(_), _) => Vec::new(),
+            (Origin::Child(_), None) => backends.all().to_vec(),
+            (Origin::Child(_), Some(_)) | (Origin::There(_), _) => Vec::new(),
         };
         let ours = behind.iter().flat_map(|(_, process)| process.borrow().processes().to_vec());
         let processes: Vec<u32> = ours.chain(sites::processes_behind(site, sites, &options.experiment)).collect();
@@ -331,8 +331,8 @@ fn secured_target(
     let mut headers = headers.to_vec();
     let mut tls = options.tls();
     let target = match &site.place {
-        Place::There(target) => target.clone(),
-        Place::Child(path) => {
+        Origin::There(target) => target.clone(),
+        Origin::Child(path) => {
             let user = secured.and_then(|secured| secured.surroundings.user.as_ref());
             headers
                 .extend(user.map(|(user, password)| ("Authorization".to_owned(), basic_authorization(user, password))));
