@@ -73,7 +73,6 @@ const BANNED_IN: &[(&str, &[&str], &str)] = &[
     (
         "tollgate-store",
         &[
-            "std::net",
             "tokio::net",
             "TcpStream",
             "TcpListener",
