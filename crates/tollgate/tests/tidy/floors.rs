@@ -15,13 +15,46 @@ pub(crate) type Row<'a> = (&'a str, &'a [&'a str]);
 
 /// Arrows lead down only.
 pub(crate) const FLOORS: &[Row] = &[
+    ("tollgate", &["failure", "readable", "signals", "values", "progress", "commands", "cli"]),
+    ("tollgate/commands", &["input", "output", "stored", "experiment", "load", "link", "machine", "gateway", "tools"]),
+    (
+        "tollgate-net",
+        &["clock", "limits", "meter", "tcp", "connect", "listen", "link", "pacer", "tls", "stream", "http1"],
+    ),
+    ("tollgate-truth", &["deadlines", "gate", "ledger", "draw", "behaviour", "body", "table", "service", "burden"]),
+    (
+        "tollgate-xml",
+        &["characters", "error", "budget", "names", "tree", "forest", "parse", "serialize", "xpath", "xslt"],
+    ),
+    (
+        "tollgate-wire",
+        &[
+            "edm", "text", "syntax", "value", "format", "plan", "address", "query", "url", "stencil", "json", "atom",
+            "rest", "soap", "document", "describe", "body", "batch",
+        ],
+    ),
+    (
+        "tollgate-wire/query",
+        &[
+            "limits",
+            "list",
+            "context",
+            "cast",
+            "grammar",
+            "expression",
+            "options",
+            "function",
+            "action",
+            "stream",
+            "rest",
+        ],
+    ),
     ("tollgate-facts", &["names", "stats", "results", "rules", "quantity", "toll", "across", "threshold"]),
     (
         "tollgate-gateway",
         &[
             "base",
             "http",
-            "store",
             "services",
             "work",
             "error",
