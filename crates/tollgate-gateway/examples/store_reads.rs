@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use tollgate_gateway::services::flights;
-use tollgate_store::sqlite::{Database, Location};
+use tollgate_store::sqlite::{Location, SqliteDatabase};
 use tollgate_store::{Flow, RowSink, StoreError};
 use tollgate_wire::edm::{NavigationId, Primitive, SetId};
 use tollgate_wire::plan::{Expand, Key, Options, Plan, Select, Shape};
@@ -43,7 +43,7 @@ impl RowSink for Touch {
 fn main() -> Result<(), StoreError> {
     let rounds = std::env::args().nth(1).and_then(|rounds| rounds.parse().ok()).unwrap_or(15);
     let model = flights::model();
-    let database = Database::open(Location::Memory, flights::mapping())?;
+    let database = SqliteDatabase::open(Location::Memory, flights::mapping())?;
     let mut connection = database.connection()?;
     flights::create(&mut connection, flights::SEED)?;
 

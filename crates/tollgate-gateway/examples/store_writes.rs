@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use tollgate_gateway::services::records;
-use tollgate_store::sqlite::{Database, Location};
+use tollgate_store::sqlite::{Location, SqliteDatabase};
 use tollgate_store::{Discard, Store, StoreError};
 use tollgate_wire::edm::{LeafId, Model, SetId};
 use tollgate_wire::entry::Entry;
@@ -81,7 +81,7 @@ fn store(folder: Option<&Path>, size: usize, round: u64) -> Result<f64, StoreErr
 }
 
 /// An empty database of records, and its address for a second connection.
-fn made(folder: Option<&Path>, name: &str) -> Result<(Database, String), StoreError> {
+fn made(folder: Option<&Path>, name: &str) -> Result<(SqliteDatabase, String), StoreError> {
     let location = match folder {
         None => Location::Memory,
         Some(folder) => {
@@ -92,7 +92,7 @@ fn made(folder: Option<&Path>, name: &str) -> Result<(Database, String), StoreEr
             Location::File(path)
         }
     };
-    let database = Database::open(location, records::mapping())?;
+    let database = SqliteDatabase::open(location, records::mapping())?;
     records::create(&mut database.connection()?)?;
     let address = database.address().display().to_string();
     Ok((database, address))

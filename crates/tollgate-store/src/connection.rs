@@ -7,23 +7,24 @@ use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{Key, Plan};
 
 use super::introspect::Catalog;
+use super::sql::dialect::Dialect;
 use super::{Outcome, RowSink, Store, StoreError, Tables, postgres, sqlite};
 
 /// A database of any kind.
 #[derive(Debug)]
 pub enum Database {
     /// SQLite, embedded.
-    Sqlite(sqlite::Database),
+    Sqlite(sqlite::SqliteDatabase),
     /// PostgreSQL, over the network or a Unix socket.
-    Postgres(postgres::Database),
+    Postgres(postgres::PostgresDatabase),
 }
 
 /// A connection to a database of any kind.
 pub enum Connection {
     /// To SQLite.
-    Sqlite(sqlite::Connection),
+    Sqlite(sqlite::SqliteConnection),
     /// To PostgreSQL.
-    Postgres(postgres::Connection),
+    Postgres(postgres::PostgresConnection),
 }
 
 impl Database {
@@ -32,6 +33,14 @@ impl Database {
         match self {
             Database::Sqlite(_) => None,
             Database::Postgres(database) => Some(database.reconnects()),
+        }
+    }
+
+    /// The SQL that it speaks.
+    pub fn dialect(&self) -> Dialect {
+        match self {
+            Database::Sqlite(_) => Dialect::Sqlite,
+            Database::Postgres(_) => Dialect::Postgres,
         }
     }
 

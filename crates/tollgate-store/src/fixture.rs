@@ -9,7 +9,7 @@ use tollgate_wire::edm::{
 use tollgate_wire::entry::Entry;
 use tollgate_wire::value::Value;
 
-use crate::sqlite::{Connection, Database, Location};
+use crate::sqlite::{Location, SqliteConnection, SqliteDatabase};
 use crate::{Discard, Mapping, Store};
 
 const CARRIERS: SetId = SetId(0);
@@ -59,16 +59,16 @@ pub(crate) fn records() -> Model {
 }
 
 /// A database in memory with flights in it.
-pub(crate) fn filled() -> (Database, Connection, Model) {
+pub(crate) fn filled() -> (SqliteDatabase, SqliteConnection, Model) {
     let model = flights();
-    let database = Database::open(Location::Memory, Mapping::by_type_name(&model)).unwrap();
+    let database = SqliteDatabase::open(Location::Memory, Mapping::by_type_name(&model)).unwrap();
     let mut connection = database.connection().unwrap();
     connection.create_tables(&model).unwrap();
     connection.transaction(|connection| fill(connection, &model)).unwrap();
     (database, connection, model)
 }
 
-fn fill(connection: &mut Connection, model: &Model) -> Result<(), crate::StoreError> {
+fn fill(connection: &mut SqliteConnection, model: &Model) -> Result<(), crate::StoreError> {
     let text = |text: &str| Value::String(text.to_owned());
     let date = |date: &str| Value::Text(Primitive::Date, date.to_owned());
     let mut insert = |set, row: &[Value]| connection.insert(model, set, &Entry::of_values(row), None::<&mut Discard>);

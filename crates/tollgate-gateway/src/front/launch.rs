@@ -248,13 +248,14 @@ fn database(service: &Service, mapping: Mapping, file: sqlite::File) -> Result<(
         Location::Memory => (sqlite::Location::Memory, Locking::whole()),
         Location::File(path) => (sqlite::Location::File(path.clone()), Locking::writers()),
         Location::Postgres(address) => {
-            let database = postgres::Database::open(Address::clone(address), mapping)?.with_time_budget(read_time)?;
+            let database =
+                postgres::PostgresDatabase::open(Address::clone(address), mapping)?.with_time_budget(read_time)?;
             return Ok((Database::Postgres(database), Locking::Unlocked));
         }
     };
     let settings =
         sqlite::Settings { file, synchronous: service.synchronous, read_time, ..sqlite::Settings::default() };
-    Ok((Database::Sqlite(sqlite::Database::open_with(location, mapping, settings)?), locking))
+    Ok((Database::Sqlite(sqlite::SqliteDatabase::open_with(location, mapping, settings)?), locking))
 }
 
 fn mounts(roots: &[(&str, Version)]) -> Vec<Mount> {

@@ -8,16 +8,21 @@ use std::cell::{Cell, RefCell};
 use std::num::NonZeroUsize;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 use tokio::task::{JoinSet, LocalSet};
 
+use super::error::{BatchError, is_about_the_document, may_pass, with_cause};
+use super::names::Tables;
 use super::report::{Ended, Moment, Report, Sums, Times};
-use super::session::{Claimed, Database, Key, Outcome, Session, Settled, Shared, Standing};
+use super::session::Session;
 use super::transform::{Gathered, Transform, Understood};
-use super::{Batch, BatchError, Stop, postgres, sqlite, with_cause};
-use crate::store::StoreError;
+use super::values::{Claimed, Key, Outcome, Settled, Shared, Standing};
+use super::{database, postgres, sample, sqlite};
+use crate::config::{Generate, Location};
+use crate::store::{Database, StoreError};
 
 /// How often in a row a work process goes on after the database failed it, and how long it waits before: twice as long
 /// each time, 6.3 s in all.
@@ -32,6 +37,18 @@ const NOTICE_DELAY: Duration = Duration::from_millis(20);
 
 /// Bytes of a computing thread's stack: what the engine may take within itself, and room below.
 const STACK_BYTES: usize = 4 << 20;
+
+/// A batch whose tables are there and whose stylesheet is compiled.
+#[derive(Debug)]
+pub struct Batch {
+    database: Database,
+    tables: Arc<Tables>,
+    transform: Arc<Transform>,
+}
+
+/// Tells a batch to take no more documents.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
 
 /// How far a batch is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -91,13 +108,64 @@ enum Missing {
     Database(StoreError),
 }
 
+impl Batch {
+    /// A batch as a configuration has it. Makes the table for the states of documents, where the configuration has none.
+    ///
+    /// # Errors
+    /// What does not fit, or that the database cannot be asked.
+    pub fn new(location: &Location, generate: &Generate) -> Result<Batch, BatchError> {
+        let transform = Transform::of_file(generate).map_err(BatchError::Config)?;
+        Batch::over(database::open(location)?, generate, transform)
+    }
+
+    /// The batch over the sample.
+    ///
+    /// # Errors
+    /// [`BatchError::NoSample`] where the sample was not made; those of the database.
+    pub fn of_sample(location: &Location) -> Result<Batch, BatchError> {
+        let database = database::open(location)?;
+        let generate = sample::configuration().map_err(BatchError::Config)?;
+        if !sample::is_there(&database.catalog()?) {
+            return Err(BatchError::NoSample);
+        }
+        let transform = sample::transform(&generate).map_err(BatchError::Config)?;
+        Batch::over(database, &generate, transform)
+    }
+
+    fn over(database: Database, generate: &Generate, transform: Transform) -> Result<Batch, BatchError> {
+        let tables = Tables::of(generate, &database.catalog()?, database.dialect()).map_err(BatchError::Config)?;
+        let unusable = database::unusable_keys(&database, &tables)?;
+        if unusable > 0 {
+            let wrong = format!("{unusable} documents have a key that is neither text nor integer, such as null");
+            return Err(BatchError::Config(generate.source.key.origin.wrong(&wrong)));
+        }
+        database::prepare_claims(&database, &tables)?;
+        Ok(Batch { database, tables: Arc::new(tables), transform: Arc::new(transform) })
+    }
+
+    /// Generates until no document waits, by so many work processes, or until it is told to stop. `watch` is told whenever
+    /// a document is done.
+    ///
+    /// # Errors
+    /// Where no work process could begin; what happens later is in the report.
+    pub fn run(self, processes: usize, stop: &Stop, watch: impl Fn(Progress) + 'static) -> Result<Report, BatchError> {
+        run(self, processes, stop, Box::new(watch))
+    }
+}
+
+impl Stop {
+    /// No more documents are taken from now on; those in hand are finished.
+    pub fn begin(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn has_begun(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// Generates until no document waits.
-pub(super) fn run(
-    batch: Batch,
-    processes: usize,
-    stop: &Stop,
-    watch: Box<dyn Fn(Progress)>,
-) -> Result<Report, BatchError> {
+fn run(batch: Batch, processes: usize, stop: &Stop, watch: Box<dyn Fn(Progress)>) -> Result<Report, BatchError> {
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     // Work processes on SQLite wait for statements on threads too.
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -428,30 +496,4 @@ async fn timed<T>(time: &mut Duration, answer: impl Future<Output = T>) -> T {
     let answer = answer.await;
     *time += began.elapsed();
     answer
-}
-
-/// Whether the same statement fails for this document whenever it is tried: the values are refused, not the moment.
-pub(super) fn is_about_the_document(error: &StoreError) -> bool {
-    matches!(
-        error,
-        StoreError::Duplicate { .. }
-            | StoreError::Constraint { .. }
-            | StoreError::Condition { .. }
-            | StoreError::TooLarge { .. }
-            | StoreError::Undefined { .. }
-            | StoreError::Stored { .. }
-    )
-}
-
-/// Whether another attempt may succeed.
-fn may_pass(error: &StoreError) -> bool {
-    matches!(
-        error,
-        StoreError::TimeBudget
-            | StoreError::Busy(_)
-            | StoreError::Unavailable(_)
-            | StoreError::Broken(_)
-            | StoreError::InDoubt(_)
-            | StoreError::Conflict(_)
-    )
 }

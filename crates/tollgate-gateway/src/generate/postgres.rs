@@ -7,11 +7,11 @@ use std::rc::Rc;
 use tokio_postgres::{Row, Statement as Prepared};
 
 use super::names::LedgerKind;
-use super::session::{Claimed, Key, Outcome, Settled, Shared, Standing, Value, Values, of_state};
 use super::statements::Statement;
 use super::transform::Rows;
+use super::values::{Claimed, Key, Outcome, Settled, Shared, Standing, Value, Values, of_state};
 use crate::store::StoreError;
-use crate::store::postgres::{Bound, Counted, Database, references};
+use crate::store::postgres::{Bound, Counted, PostgresDatabase, references};
 
 /// A connection with its prepared statements.
 pub(super) struct Session {
@@ -39,7 +39,7 @@ const CLAIMS_LOCK: &str = "SELECT pg_advisory_xact_lock(8388055961231158)";
 
 /// Makes the table of claims, and fills it.
 pub(super) fn prepare_claims(
-    database: &Database,
+    database: &PostgresDatabase,
     table: &str,
     fill: &str,
     values: &[Value<'_>],
@@ -65,7 +65,7 @@ fn bound(value: Value<'_>) -> Bound<'_> {
 
 impl Session {
     /// Connects, and prepares all statements once.
-    pub(super) async fn open(database: &Database, shared: Rc<Shared>) -> Result<Session, StoreError> {
+    pub(super) async fn open(database: &PostgresDatabase, shared: Rc<Shared>) -> Result<Session, StoreError> {
         let mut connection = database.counted().await?;
         let texts = &shared.statements;
         let mut dependencies = Vec::with_capacity(texts.dependencies.len());

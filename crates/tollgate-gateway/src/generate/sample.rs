@@ -62,7 +62,7 @@ pub(super) fn is_there(catalog: &Catalog) -> bool {
 
 /// Makes it anew: rows that were changed again and again would lie otherwise than those of a first run.
 pub(super) fn make_on_server(address: &Address, documents: u64) -> Result<(), StoreError> {
-    let database = postgres::Database::open(address.clone(), Mapping { tables: Vec::new() })?;
+    let database = postgres::PostgresDatabase::open(address.clone(), Mapping { tables: Vec::new() })?;
     database.administer(|client| {
         client.batch_execute("SET statement_timeout = 0")?;
         let mut transaction = client.transaction()?;
@@ -92,7 +92,7 @@ pub(super) fn make_on_server(address: &Address, documents: u64) -> Result<(), St
 /// The same in a file.
 pub(super) fn make_in_file(path: &Path, documents: u64) -> Result<(), StoreError> {
     let location = sqlite::Location::File(path.to_owned());
-    let database = sqlite::Database::open(location, Mapping { tables: Vec::new() })?;
+    let database = sqlite::SqliteDatabase::open(location, Mapping { tables: Vec::new() })?;
     let connection = database.plain_connection()?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
     connection.execute_batch(TABLES)?;

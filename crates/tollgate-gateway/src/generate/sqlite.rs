@@ -11,11 +11,11 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql};
 use tokio::sync::Mutex;
 
-use super::session::{Claimed, Key, Outcome, Settled, Shared, Standing, Value, Values, of_state};
 use super::statements::Statement;
 use super::transform::Rows;
+use super::values::{Claimed, Key, Outcome, Settled, Shared, Standing, Value, Values, of_state};
 use crate::store::StoreError;
-use crate::store::sqlite::Database;
+use crate::store::sqlite::SqliteDatabase;
 
 /// What the sessions of one process agree on.
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ pub(super) struct Session {
 
 /// Makes the table of claims, and fills it.
 pub(super) fn prepare_claims(
-    database: &Database,
+    database: &SqliteDatabase,
     table: &str,
     fill: &str,
     values: &[Value<'_>],
@@ -59,7 +59,7 @@ pub(super) fn prepare_claims(
 }
 
 /// What a statement counts.
-pub(super) fn count(database: &Database, text: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+pub(super) fn count(database: &SqliteDatabase, text: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
     let values: Vec<Owned> = values.iter().map(|value| Owned::of(*value)).collect();
     let connection = database.plain_connection()?;
     let count: i64 = connection.query_row(text, rusqlite::params_from_iter(values), |row| row.get(0))?;
@@ -77,7 +77,11 @@ enum Owned {
 type Reads<T> = fn(&rusqlite::Row<'_>) -> Result<T, StoreError>;
 
 impl Session {
-    pub(super) fn open(database: &Database, shared: Rc<Shared>, agreed: Rc<Agreed>) -> Result<Session, StoreError> {
+    pub(super) fn open(
+        database: &SqliteDatabase,
+        shared: Rc<Shared>,
+        agreed: Rc<Agreed>,
+    ) -> Result<Session, StoreError> {
         Ok(Session { shared, agreed, connection: Some(database.plain_connection()?), writing: None })
     }
 

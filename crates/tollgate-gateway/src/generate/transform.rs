@@ -13,7 +13,6 @@ use tollgate_xml::tree::NodeId;
 use tollgate_xml::xpath::Found;
 use tollgate_xml::{Budget, Document, Error, Loaded, Loader, Parameter, RunOptions, Stylesheet, XPath};
 
-use super::folder_of;
 use super::statements::ROWS_MAX;
 use crate::base::config_error::ConfigError;
 use crate::config::generate::{Generate, Shape};
@@ -247,4 +246,9 @@ fn read_file(path: &Path) -> Result<Vec<u8>, String> {
         return Err(format!("{} has more than {STYLESHEET_BYTES_MAX} bytes", path.display()));
     }
     Ok(bytes)
+}
+
+/// The folder of a configuration, in which the files are that it names.
+fn folder_of(file_name: &str) -> &Path {
+    Path::new(file_name).parent().unwrap_or(Path::new(""))
 }

@@ -4,7 +4,7 @@ use super::client::Running;
 use super::cluster::cluster;
 use super::found::{MANAGED, change_by_state};
 use crate::services::flights;
-use crate::store::postgres::{Address, Database};
+use crate::store::postgres::{Address, PostgresDatabase};
 
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
@@ -142,7 +142,7 @@ fn two_gateways_that_begin_with_an_empty_database_at_once_both_find_the_service_
     holder.batch_execute("SELECT pg_advisory_lock(7203100812)").unwrap();
     // However short a request would wait for a lock.
     let address = Address::parse(&format!("{url}&lock_timeout=100")).unwrap();
-    let database = Database::open(address, flights::mapping()).unwrap();
+    let database = PostgresDatabase::open(address, flights::mapping()).unwrap();
     std::thread::scope(|scope| {
         let create = || flights::create(&mut database.connection().unwrap(), flights::SEED);
         let gateways = [scope.spawn(create), scope.spawn(create)];

@@ -3,15 +3,15 @@
 use std::sync::LazyLock;
 
 use tollgate_gateway::services::flights;
-use tollgate_store::sqlite::{Database, Location};
+use tollgate_store::sqlite::{Location, SqliteDatabase};
 use tollgate_store::{Flow, RowSink};
 use tollgate_wire::edm::Version;
 use tollgate_wire::plan::{Resource, Shape};
 use tollgate_wire::value::{Cell, Row};
 use tollgate_wire::{query, url};
 
-static FLIGHTS: LazyLock<Database> = LazyLock::new(|| {
-    let database = Database::open(Location::Memory, flights::mapping()).unwrap();
+static FLIGHTS: LazyLock<SqliteDatabase> = LazyLock::new(|| {
+    let database = SqliteDatabase::open(Location::Memory, flights::mapping()).unwrap();
     flights::create(&mut database.connection().unwrap(), flights::SEED).unwrap();
     database
 });

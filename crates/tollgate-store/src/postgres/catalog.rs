@@ -10,7 +10,7 @@ use tollgate_wire::edm::{Changes, Item, Primitive, Provided};
 use tollgate_wire::items;
 use tollgate_wire::value::Value;
 
-use super::Database;
+use super::PostgresDatabase;
 use super::failure::{Failure, Purpose};
 use super::tables::LAYOUTS;
 use crate::introspect::{Catalog, CatalogColumn, CatalogTable, ForeignKey, Remark, TableKind};
@@ -54,7 +54,7 @@ const FOREIGN_KEYS: &str = "SELECT k.conkey, n.nspname::text, c.relname::text, p
      FROM pg_constraint AS k JOIN pg_class AS c ON c.oid = k.confrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace \
      WHERE k.conrelid = $1 AND k.contype = 'f' ORDER BY k.conname";
 
-impl Database {
+impl PostgresDatabase {
     /// What the database says of its tables and views, in the order of their names.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! PostgreSQL, over the network or a Unix socket.
 //!
-//! A [`Database`] hands out a [`Connection`] for each work process; the pool is the gateway's. A connection is opened when
+//! A [`PostgresDatabase`] hands out a [`PostgresConnection`] for each work process; the pool is the gateway's. A connection is opened when
 //! it is first needed, and again when it is needed after it broke: whoever was using it then is told, and reads of which
 //! nothing was handed out are repeated once, but never a write.
 //!
@@ -39,7 +39,7 @@ use super::{Mapping, StoreError};
 
 /// A database that connections can be made to.
 #[derive(Debug)]
-pub struct Database {
+pub struct PostgresDatabase {
     address: Address,
     opener: Arc<Opener>,
     mapping: Arc<Mapping>,
@@ -47,7 +47,7 @@ pub struct Database {
 }
 
 /// A connection to a database, for one work process at a time. It moves between threads with its work process.
-pub struct Connection {
+pub struct PostgresConnection {
     opener: Arc<Opener>,
     mapping: Arc<Mapping>,
     reconnects: Arc<AtomicU64>,
@@ -79,14 +79,14 @@ enum Transaction {
     Lost,
 }
 
-impl Database {
+impl PostgresDatabase {
     /// A database at an address. It is not connected to yet.
     ///
     /// # Errors
     /// [`StoreError::Database`] where certificates are to be judged and this machine has no roots to judge them by.
-    pub fn open(address: Address, mapping: Mapping) -> Result<Database, StoreError> {
+    pub fn open(address: Address, mapping: Mapping) -> Result<PostgresDatabase, StoreError> {
         let opener = Opener::new(&address).map_err(|reason| StoreError::Database(reason.into()))?;
-        Ok(Database {
+        Ok(PostgresDatabase {
             address,
             opener: Arc::new(opener),
             mapping: Arc::new(mapping),
@@ -97,18 +97,18 @@ impl Database {
     /// Sets how long one statement may run on connections that are made from now on.
     ///
     /// # Errors
-    /// As [`Database::open`].
-    pub fn with_time_budget(self, time_budget: Duration) -> Result<Database, StoreError> {
+    /// As [`PostgresDatabase::open`].
+    pub fn with_time_budget(self, time_budget: Duration) -> Result<PostgresDatabase, StoreError> {
         let mapping = Mapping::clone(&self.mapping);
-        Database::open(Address { statement_timeout: time_budget, ..self.address }, mapping)
+        PostgresDatabase::open(Address { statement_timeout: time_budget, ..self.address }, mapping)
     }
 
     /// A new connection, which is opened when it is first needed.
     ///
     /// # Errors
     /// None; as other stores.
-    pub fn connection(&self) -> Result<Connection, StoreError> {
-        Ok(Connection {
+    pub fn connection(&self) -> Result<PostgresConnection, StoreError> {
+        Ok(PostgresConnection {
             opener: Arc::clone(&self.opener),
             mapping: Arc::clone(&self.mapping),
             reconnects: Arc::clone(&self.reconnects),
@@ -153,7 +153,7 @@ impl Database {
     }
 }
 
-impl Connection {
+impl PostgresConnection {
     /// Says where the connection's mapping and a model differ, as an error.
     ///
     /// # Errors
@@ -200,6 +200,6 @@ impl Connection {
 const _: fn() = || {
     fn moves<T: Send>() {}
     fn shares<T: Send + Sync>() {}
-    moves::<Connection>();
-    shares::<Database>();
+    moves::<PostgresConnection>();
+    shares::<PostgresDatabase>();
 };

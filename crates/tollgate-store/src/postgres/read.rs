@@ -14,7 +14,7 @@ use super::failure::{Failure, Purpose};
 use super::row::{Kind, Reader};
 use super::session::Statements;
 use super::write::references;
-use super::{Connection, Transaction};
+use super::{PostgresConnection, Transaction};
 use crate::sql::dialect::Dialect;
 use crate::sql::page::{Page, Tokens};
 use crate::sql::statement::Source;
@@ -58,7 +58,7 @@ enum Handed {
     Something,
 }
 
-impl Connection {
+impl PostgresConnection {
     /// Reads what a plan asks for, as [`Store::read`](crate::Store::read) says.
     pub(super) fn read<S: RowSink>(
         &mut self,
@@ -100,7 +100,7 @@ impl Connection {
         handed: &mut Handed,
     ) -> Result<Outcome, Stopped> {
         self.flush_open()?;
-        let Connection { session, mapping, reader, transaction, .. } = self;
+        let PostgresConnection { session, mapping, reader, transaction, .. } = self;
         let source = Source { model, mapping, dialect: Dialect::Postgres };
         let page = Page::new(&source, plan, page_size);
         let few = plan.shape != Shape::Collection

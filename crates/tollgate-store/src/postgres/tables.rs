@@ -4,7 +4,7 @@
 
 use tollgate_wire::edm::{Model, SetId};
 
-use super::Connection;
+use super::PostgresConnection;
 use super::failure::{Failure, Purpose};
 use crate::sql::Sql;
 use crate::sql::dialect::{Dialect, postgres_column_type};
@@ -19,7 +19,7 @@ pub(super) const LAYOUTS: &str = "tollgate_layouts";
 const CREATING: &str =
     "SET LOCAL lock_timeout = '2min'; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(7203100812)";
 
-impl Tables for Connection {
+impl Tables for PostgresConnection {
     fn create_tables(&mut self, model: &Model) -> Result<(), StoreError> {
         self.check_mapping(model)?;
         let mut text = String::from(CREATING);
@@ -59,12 +59,15 @@ impl Tables for Connection {
     }
 }
 
-impl Connection {
+impl PostgresConnection {
     fn service(&self) -> String {
         self.mapping.tables.first().map_or_else(String::new, |table| table.name.clone())
     }
 
-    fn administer<T>(&mut self, work: impl FnOnce(&mut Connection) -> Result<T, Failure>) -> Result<T, StoreError> {
+    fn administer<T>(
+        &mut self,
+        work: impl FnOnce(&mut PostgresConnection) -> Result<T, Failure>,
+    ) -> Result<T, StoreError> {
         let done = self.flush_open().and_then(|()| work(self));
         done.map_err(|failure| self.noted(failure).told(Purpose::Writing))
     }

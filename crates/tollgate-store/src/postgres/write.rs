@@ -15,13 +15,13 @@ use super::bind::Bound;
 use super::failure::{Failure, Purpose};
 use super::row::Kind;
 use super::session::Session;
-use super::{Connection, Transaction};
+use super::{PostgresConnection, Transaction};
 use crate::sql::Sql;
 use crate::sql::change::{StoredRow, Texts, Wanted};
 use crate::sql::dialect::Dialect;
 use crate::{Mapping, Outcome, RowSink, Rule, Store, StoreError};
 
-impl Store for Connection {
+impl Store for PostgresConnection {
     fn read<S: RowSink>(
         &mut self,
         model: &Model,
@@ -29,7 +29,7 @@ impl Store for Connection {
         page_size: Option<u64>,
         sink: &mut S,
     ) -> Result<Outcome, StoreError> {
-        Connection::read(self, model, plan, page_size, sink)
+        PostgresConnection::read(self, model, plan, page_size, sink)
     }
 
     fn begin(&mut self) -> Result<(), StoreError> {
@@ -182,7 +182,7 @@ impl Store for Connection {
     }
 }
 
-impl Connection {
+impl PostgresConnection {
     /// Runs a statement of a key, and says whether it met an entity.
     fn by_key(
         &mut self,
@@ -217,7 +217,7 @@ impl Connection {
         &mut self,
         model: &Model,
         set: SetId,
-        work: impl FnOnce(&mut Connection) -> Result<T, Failure>,
+        work: impl FnOnce(&mut PostgresConnection) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
         match self.transaction {
             // What is written outside of a transaction would be committed by itself.

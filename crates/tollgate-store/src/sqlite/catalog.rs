@@ -6,7 +6,7 @@
 use rusqlite::types::ValueRef;
 use tollgate_wire::edm::{Changes, Primitive, Provided};
 
-use super::Database;
+use super::SqliteDatabase;
 use super::declared::{constant, declared};
 use super::form::{canonical, shown};
 use crate::introspect::{Catalog, CatalogColumn, CatalogTable, ForeignKey, Lists, Remark, TableKind};
@@ -16,7 +16,7 @@ use crate::{Form, StoreError};
 /// Rows of each table that are looked at.
 const ROWS_LOOKED_AT: i64 = 200;
 
-impl Database {
+impl SqliteDatabase {
     /// What the database says of its tables and views, in the order in which they were created.
     ///
     /// # Errors

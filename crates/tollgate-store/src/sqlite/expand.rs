@@ -4,7 +4,7 @@ use rusqlite::CachedStatement;
 use tollgate_wire::edm::SetId;
 use tollgate_wire::plan::{Columns, Expand, Shown};
 
-use super::Connection;
+use super::SqliteConnection;
 use super::form::Converter;
 use super::read::{bind, converted, token};
 use super::row::SqliteRow;
@@ -31,7 +31,7 @@ struct PerParent<'c> {
     bound: Vec<(usize, usize)>,
 }
 
-impl Connection {
+impl SqliteConnection {
     /// Those of entities in `set` that are read with these columns.
     pub(super) fn expansions<'c>(
         &'c self,

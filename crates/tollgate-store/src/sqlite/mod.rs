@@ -1,6 +1,6 @@
 //! SQLite, embedded: in memory or in a file.
 //!
-//! A [`Database`] hands out a [`Connection`] for each work process; connections share nothing in this process but the
+//! A [`SqliteDatabase`] hands out a [`SqliteConnection`] for each work process; connections share nothing in this process but the
 //! pages of the database. It deliberately offers no SQL to its callers: they ask with plans.
 
 mod aggregates;
@@ -51,7 +51,7 @@ const STATEMENTS_MAX: usize = 64;
 /// Where a database lives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
-    /// In this process, gone when the [`Database`] is.
+    /// In this process, gone when the [`SqliteDatabase`] is.
     Memory,
     /// In a file, with a write-ahead log beside it.
     File(PathBuf),
@@ -102,7 +102,7 @@ impl Default for Settings {
 
 /// A database that connections can be made to.
 #[derive(Debug)]
-pub struct Database {
+pub struct SqliteDatabase {
     address: PathBuf,
     location: Location,
     mapping: Arc<Mapping>,
@@ -112,7 +112,7 @@ pub struct Database {
 }
 
 /// A connection to a database, for one work process at a time. It moves between threads with its work process.
-pub struct Connection {
+pub struct SqliteConnection {
     raw: rusqlite::Connection,
     mapping: Arc<Mapping>,
     budget: Arc<Budget>,
@@ -147,23 +147,23 @@ enum Ended {
     Full,
 }
 
-impl Database {
+impl SqliteDatabase {
     /// Opens a database, creating the file if it is not there. Tables are the business of whoever fills them.
     ///
     /// # Errors
     ///
     /// [`StoreError::Corrupt`] if the file is no database, [`StoreError::Unavailable`] if it cannot be opened,
     /// [`StoreError::ReadOnly`] if it cannot be written.
-    pub fn open(location: Location, mapping: Mapping) -> Result<Database, StoreError> {
-        Database::open_with(location, mapping, Settings::default())
+    pub fn open(location: Location, mapping: Mapping) -> Result<SqliteDatabase, StoreError> {
+        SqliteDatabase::open_with(location, mapping, Settings::default())
     }
 
     /// Opens a database as `settings` say.
     ///
     /// # Errors
     ///
-    /// As [`Database::open`].
-    pub fn open_with(location: Location, mapping: Mapping, settings: Settings) -> Result<Database, StoreError> {
+    /// As [`SqliteDatabase::open`].
+    pub fn open_with(location: Location, mapping: Mapping, settings: Settings) -> Result<SqliteDatabase, StoreError> {
         static MEMORY_DATABASES: AtomicU64 = AtomicU64::new(0);
         let address = match &location {
             // This file system of SQLite's own shares a database between the connections of a process by its name, with
@@ -175,23 +175,23 @@ impl Database {
             Location::File(path) => path.clone(),
         };
         let keeper = open(&address, &location, &settings)?;
-        Ok(Database { address, location, mapping: Arc::new(mapping), settings, _keeper: Mutex::new(keeper) })
+        Ok(SqliteDatabase { address, location, mapping: Arc::new(mapping), settings, _keeper: Mutex::new(keeper) })
     }
 
     /// Sets where the entities are stored, once that is known.
-    pub fn with_mapping(mut self, mapping: Mapping) -> Database {
+    pub fn with_mapping(mut self, mapping: Mapping) -> SqliteDatabase {
         self.mapping = Arc::new(mapping);
         self
     }
 
     /// Sets how long one read may run on connections that are made from now on.
-    pub fn with_time_budget(mut self, time_budget: Duration) -> Database {
+    pub fn with_time_budget(mut self, time_budget: Duration) -> SqliteDatabase {
         self.settings.read_time = time_budget;
         self
     }
 
     /// Sets when what connections that are made from now on commit to a file is on the disk.
-    pub fn with_synchronous(mut self, synchronous: Synchronous) -> Database {
+    pub fn with_synchronous(mut self, synchronous: Synchronous) -> SqliteDatabase {
         self.settings.synchronous = synchronous;
         self
     }
@@ -205,7 +205,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// As [`Database::open`].
+    /// As [`SqliteDatabase::open`].
     pub fn plain_connection(&self) -> Result<rusqlite::Connection, StoreError> {
         let raw = open(&self.address, &self.location, &self.settings)?;
         raw.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
@@ -216,8 +216,8 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// As [`Database::open`].
-    pub fn connection(&self) -> Result<Connection, StoreError> {
+    /// As [`SqliteDatabase::open`].
+    pub fn connection(&self) -> Result<SqliteConnection, StoreError> {
         let mut raw = open(&self.address, &self.location, &self.settings)?;
         functions::register(&raw)?;
         let budget = Budget::install(&mut raw, self.settings.read_time)?;
@@ -225,7 +225,7 @@ impl Database {
         // A plan heeds no bound value: without this, each new value of a LIMIT makes SQLite prepare a kept statement again,
         // which is a quarter of what a page of 20 costs.
         raw.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-        Ok(Connection {
+        Ok(SqliteConnection {
             raw,
             mapping: Arc::clone(&self.mapping),
             budget,
@@ -248,7 +248,7 @@ impl Synchronous {
     }
 }
 
-impl Connection {
+impl SqliteConnection {
     /// Lets the database grow to so many pages and no further, until the connection is closed.
     ///
     /// # Errors
@@ -277,8 +277,8 @@ impl Connection {
 const _: fn() = || {
     fn moves<T: Send>() {}
     fn shares<T: Send + Sync>() {}
-    moves::<Connection>();
-    shares::<Database>();
+    moves::<SqliteConnection>();
+    shares::<SqliteDatabase>();
 };
 
 fn open(address: &Path, location: &Location, settings: &Settings) -> Result<rusqlite::Connection, StoreError> {

@@ -5,7 +5,7 @@ use tollgate_wire::edm::{Model, Version};
 use tollgate_wire::plan::{Columns, Resource};
 use tollgate_wire::{query, url};
 
-use super::Connection;
+use super::SqliteConnection;
 use crate::fixture::filled;
 use crate::sql::dialect::Dialect;
 use crate::sql::statement::{Source, Window};
@@ -17,7 +17,7 @@ fn explained(path: &str, options: &str) -> String {
     explain(&connection, &model, path, options)
 }
 
-fn explain(connection: &Connection, model: &Model, path: &str, options: &str) -> String {
+fn explain(connection: &SqliteConnection, model: &Model, path: &str, options: &str) -> String {
     let (resource, _) = url::parse(model, Version::V4, path, Some(options)).unwrap();
     let Resource::Read(plan) = resource else { panic!("{path} reads no data") };
     let columns = Columns::new(model.type_of(plan.set()), &plan.options.select, &plan.options.expand);

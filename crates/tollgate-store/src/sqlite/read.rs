@@ -10,7 +10,7 @@ use tollgate_wire::edm::{LeafId, Model, SetId};
 use tollgate_wire::plan::{Columns, Key, Plan, Select, Shape, SkipToken};
 use tollgate_wire::value::Value;
 
-use super::Connection;
+use super::SqliteConnection;
 use super::budget::Budget;
 use super::form::{Converter, stored};
 use super::row::{SqliteRow, plain};
@@ -23,7 +23,7 @@ use crate::{Flow, Outcome, RowSink, StoreError};
 /// Parameters that SQLite takes in one statement.
 const PARAMETERS_MAX: usize = 32_766;
 
-impl Connection {
+impl SqliteConnection {
     /// Reads what a plan asks for. `page_size` bounds the entities of a collection that are handed out at once; where
     /// more follow, [`Outcome::next`] tells how to go on.
     ///

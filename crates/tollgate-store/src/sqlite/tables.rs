@@ -4,12 +4,12 @@
 
 use tollgate_wire::edm::{LeafId, Model, Provided, SetId};
 
-use super::Connection;
+use super::SqliteConnection;
 use crate::sql::Sql;
 use crate::sql::class::Class;
 use crate::{StoreError, Tables};
 
-impl Connection {
+impl SqliteConnection {
     /// Creates the tables of a model that are not there. Their rows are kept in the order of the key, so that a read by
     /// key is one descent and a collection in its own order a scan.
     ///
@@ -67,17 +67,17 @@ impl Connection {
     }
 }
 
-impl Tables for Connection {
+impl Tables for SqliteConnection {
     fn create_tables(&mut self, model: &Model) -> Result<(), StoreError> {
-        Connection::create_tables(self, model)
+        SqliteConnection::create_tables(self, model)
     }
 
     fn layout_version(&mut self) -> Result<i64, StoreError> {
-        Connection::layout_version(self)
+        SqliteConnection::layout_version(self)
     }
 
     fn set_layout_version(&mut self, version: i64) -> Result<(), StoreError> {
-        Connection::set_layout_version(self, version)
+        SqliteConnection::set_layout_version(self, version)
     }
 }
 

@@ -12,14 +12,14 @@ use super::condition;
 use super::deferred;
 use super::form::{Converter, check_storable, stored};
 use super::read::{bind, converted};
-use super::{Connection, Ended, Scope};
+use super::{Ended, Scope, SqliteConnection};
 use crate::sql::Sql;
 use crate::sql::change::{StoredRow, Wanted};
 use crate::{Outcome, RowSink, Store, StoreError, Table};
 
 const BEGIN: &str = "BEGIN IMMEDIATE";
 
-impl Store for Connection {
+impl Store for SqliteConnection {
     fn read<S: RowSink>(
         &mut self,
         model: &Model,
@@ -27,7 +27,7 @@ impl Store for Connection {
         page_size: Option<u64>,
         sink: &mut S,
     ) -> Result<Outcome, StoreError> {
-        Connection::read(self, model, plan, page_size, sink)
+        SqliteConnection::read(self, model, plan, page_size, sink)
     }
 
     fn begin(&mut self) -> Result<(), StoreError> {
@@ -115,7 +115,7 @@ impl Store for Connection {
     }
 }
 
-impl Connection {
+impl SqliteConnection {
     fn insert_row<S: RowSink>(
         &mut self,
         model: &Model,

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use tollgate_store::introspect::{Customisation, Introspected, introspected};
-use tollgate_store::sqlite::{Database, File, Location, Settings};
+use tollgate_store::sqlite::{File, Location, Settings, SqliteDatabase};
 use tollgate_store::{Connection, Discard, Fault, Mapping, Store, StoreError};
 use tollgate_wire::edm::{LeafId, Primitive, SetId, Version};
 use tollgate_wire::entry::Entry;
@@ -53,7 +53,7 @@ const CUSTOM: &str = "[tables.\"order details\".columns.logged]\nstored = \"seco
 struct Shop {
     found: Introspected,
     connection: Connection,
-    _database: Database,
+    _database: SqliteDatabase,
     folder: tempfile::TempDir,
 }
 
@@ -64,7 +64,7 @@ fn shop(more: &str) -> Shop {
     raw.execute_batch(SHOP).unwrap();
     raw.execute_batch(more).unwrap();
     let settings = Settings { file: File::Found, ..Settings::default() };
-    let database = Database::open_with(Location::File(path), Mapping::default(), settings).unwrap();
+    let database = SqliteDatabase::open_with(Location::File(path), Mapping::default(), settings).unwrap();
     let custom = Customisation::parse(CUSTOM).unwrap();
     let found = introspected(&database.catalog().unwrap(), "shop", &custom).unwrap();
     let database = database.with_mapping(found.mapping.clone());
@@ -139,7 +139,7 @@ fn a_schema_of_somebody_elses_becomes_a_model() {
     lines.extend(shop.found.remarks.iter().map(|remark| format!("! {remark}")));
     assert_snapshot!(lines.join("\n"), @r#"
     customers of customer
-      key id: Int64 by Database
+      key id: Int64 by SqliteDatabase
       full_name: String { length_max: 40 }
       vip: Boolean by Default(Boolean(false))
       credit?: Decimal { precision: 10, scale: 2 } by Default(Decimal("100.50"))
@@ -154,7 +154,7 @@ fn a_schema_of_somebody_elses_becomes_a_model() {
       key line: Int16
       customer_id?: Int64
       referred_by_id?: Int64
-      at: DateTime { precision: 7 } by Database
+      at: DateTime { precision: 7 } by SqliteDatabase
       logged?: DateTimeOffset { precision: 0 }
       price?: Decimal { precision: 9, scale: 3 }
       extra?: String { length_max: 0 }
@@ -427,7 +427,7 @@ fn a_file_that_is_not_there_is_not_made() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("missing.db");
     let settings = Settings { file: File::Found, ..Settings::default() };
-    let error = Database::open_with(Location::File(path.clone()), Mapping::default(), settings).unwrap_err();
+    let error = SqliteDatabase::open_with(Location::File(path.clone()), Mapping::default(), settings).unwrap_err();
     assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
     assert!(!path.exists());
 }

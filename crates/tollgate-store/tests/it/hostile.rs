@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tollgate_store::sqlite::{Database, Location};
+use tollgate_store::sqlite::{Location, SqliteDatabase};
 use tollgate_store::{Column, Fault, Mapping, Store, StoreError, Table};
 use tollgate_wire::edm::Primitive;
 use tollgate_wire::plan::{Comparison, Expression, Function, Logic, Options};
@@ -53,7 +53,7 @@ fn names_with_quotes_stay_names() {
         columns: table.columns.iter().map(|column| Column::canonical(format!("the \"{}\"", column.name))).collect(),
     };
     mapping.tables = mapping.tables.iter().map(quoted).collect();
-    let database = Database::open(Location::Memory, mapping).unwrap();
+    let database = SqliteDatabase::open(Location::Memory, mapping).unwrap();
     let mut connection = database.connection().unwrap();
     connection.create_tables(&model).unwrap();
     connection.transaction(|connection| insert(connection, &model, ITEMS, &bare_item("a", 1, None))).unwrap();
@@ -144,7 +144,7 @@ on_every_store! {
 fn a_read_beyond_its_time_budget_is_interrupted_and_the_next_one_works() {
     let model = model();
     let database =
-        Database::open(Location::Memory, Mapping::by_type_name(&model)).unwrap().with_time_budget(Duration::ZERO);
+        SqliteDatabase::open(Location::Memory, Mapping::by_type_name(&model)).unwrap().with_time_budget(Duration::ZERO);
     let mut connection = database.connection().unwrap();
     connection
         .transaction(|connection| {

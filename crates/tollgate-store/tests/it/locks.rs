@@ -3,16 +3,16 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use tollgate_store::sqlite::{Connection, Database, File, Location, Settings};
+use tollgate_store::sqlite::{File, Location, Settings, SqliteConnection, SqliteDatabase};
 use tollgate_store::{Fault, Mapping, Store, StoreError};
 use tollgate_wire::plan::Options;
 
 use crate::world::*;
 
 /// A database whose connections do not wait for locks.
-fn impatient(location: Location) -> Database {
+fn impatient(location: Location) -> SqliteDatabase {
     let settings = Settings { lock_wait: Duration::ZERO, ..Settings::default() };
-    let database = Database::open_with(location, Mapping::by_type_name(&model()), settings).unwrap();
+    let database = SqliteDatabase::open_with(location, Mapping::by_type_name(&model()), settings).unwrap();
     database.connection().unwrap().create_tables(&model()).unwrap();
     database
 }
@@ -21,11 +21,11 @@ fn file(folder: &tempfile::TempDir) -> Location {
     Location::File(folder.path().join("data.sqlite"))
 }
 
-fn add(connection: &mut Connection, number: i64) -> Result<(), StoreError> {
+fn add(connection: &mut SqliteConnection, number: i64) -> Result<(), StoreError> {
     insert(connection, &model(), ITEMS, &bare_item("a", number, None))
 }
 
-fn count(connection: &Connection) -> Result<u64, StoreError> {
+fn count(connection: &SqliteConnection) -> Result<u64, StoreError> {
     let plan = collection(ITEMS, Options::default());
     connection.read(&model(), &plan, None, &mut Answer::default()).map(|outcome| outcome.rows)
 }
@@ -85,7 +85,7 @@ fn a_single_change_lasts_once_it_is_made_and_nothing_comes_beside_it() {
 }
 
 /// A single change waits and gives up as a transaction does.
-fn another_keeps_out(database: &Database, writer: &mut Connection) {
+fn another_keeps_out(database: &SqliteDatabase, writer: &mut SqliteConnection) {
     let mut other = database.connection().unwrap();
     other.begin().unwrap();
     add(&mut other, 6).unwrap();
@@ -96,7 +96,7 @@ fn another_keeps_out(database: &Database, writer: &mut Connection) {
 #[test]
 fn a_second_writer_waits_for_the_first_instead_of_being_told_that_it_is_busy() {
     let folder = tempfile::tempdir().unwrap();
-    let database = Database::open(file(&folder), Mapping::by_type_name(&model())).unwrap();
+    let database = SqliteDatabase::open(file(&folder), Mapping::by_type_name(&model())).unwrap();
     let mut first = database.connection().unwrap();
     first.create_tables(&model()).unwrap();
     let mut second = database.connection().unwrap();
@@ -120,7 +120,7 @@ fn writers_in_numbers_are_all_served() {
     const WRITERS: i64 = 4;
     const TRANSACTIONS: i64 = 25;
     let folder = tempfile::tempdir().unwrap();
-    let database = Database::open(file(&folder), Mapping::by_type_name(&model())).unwrap();
+    let database = SqliteDatabase::open(file(&folder), Mapping::by_type_name(&model())).unwrap();
     database.connection().unwrap().create_tables(&model()).unwrap();
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
@@ -199,7 +199,7 @@ fn a_file_that_is_opened_to_read_refuses_changes_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     drop(impatient(file(&folder)));
     let settings = Settings { file: File::FoundToRead, ..Settings::default() };
-    let database = Database::open_with(file(&folder), Mapping::by_type_name(&model()), settings).unwrap();
+    let database = SqliteDatabase::open_with(file(&folder), Mapping::by_type_name(&model()), settings).unwrap();
     let mut connection = database.connection().unwrap();
     assert_eq!(count(&connection).unwrap(), 0);
     let error = connection.transaction(|connection| add(connection, 1)).unwrap_err();

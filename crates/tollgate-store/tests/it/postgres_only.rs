@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use insta::assert_snapshot;
 use tollgate_store::introspect::{Customisation, introspected};
-use tollgate_store::postgres::{Address, Database};
+use tollgate_store::postgres::{Address, PostgresDatabase};
 use tollgate_store::{Fault, Mapping, Store, StoreError, Tables};
 use tollgate_wire::edm::{Item, LeafId, Model, Primitive, SetId};
 use tollgate_wire::entry::Entry;
@@ -68,14 +68,14 @@ fn server() -> Option<&'static Cluster> {
     cluster()
 }
 
-fn shop(cluster: &Cluster) -> Database {
+fn shop(cluster: &Cluster) -> PostgresDatabase {
     let schema = cluster.new_schema();
     cluster.run(&format!("SET search_path TO {schema}; {SHOP}"));
     open(&cluster.url(&format!("schema={schema}")), Mapping { tables: Vec::new() })
 }
 
-fn open(url: &str, mapping: Mapping) -> Database {
-    Database::open(Address::parse(url).unwrap(), mapping).unwrap()
+fn open(url: &str, mapping: Mapping) -> PostgresDatabase {
+    PostgresDatabase::open(Address::parse(url).unwrap(), mapping).unwrap()
 }
 
 #[test]
@@ -100,15 +100,15 @@ fn a_database_of_others_is_described() {
       code String { length_max: 2 } not null None
       name String { length_max: 40 } not null None
     customer Table key ["id"] unique []
-      id Int32 not null Some(Database)
+      id Int32 not null Some(PostgresDatabase)
       name String { length_max: 0 } not null None
       country String { length_max: 2 } null None
-      feels String { length_max: 0 } null Some(Database)
+      feels String { length_max: 0 } null Some(PostgresDatabase)
       tags Collection(String { length_max: 0 }) null None
-      settings String { length_max: 0 } null Some(Database)
+      settings String { length_max: 0 } null Some(PostgresDatabase)
       active Boolean not null Some(Default(Boolean(true)))
-      since DateTimeOffset { precision: 3 } not null Some(Database)
-      token Guid null Some(Database)
+      since DateTimeOffset { precision: 3 } not null Some(PostgresDatabase)
+      token Guid null Some(PostgresDatabase)
       photo Binary { length_max: 0 } null None
       address String { length_max: 0 } null None
       ["country"] -> country ["code"]
@@ -139,7 +139,7 @@ fn a_database_of_others_is_described() {
 }
 
 /// A model of the shop, with a connection to it.
-fn served(cluster: &Cluster) -> (Model, tollgate_store::postgres::Connection) {
+fn served(cluster: &Cluster) -> (Model, tollgate_store::postgres::PostgresConnection) {
     let database = shop(cluster);
     let found = introspected(&database.catalog().unwrap(), "shop", &Customisation::default()).unwrap();
     // The schema goes on with the address.

@@ -111,7 +111,7 @@ pub(crate) fn open(model: &Model, mapping: Mapping) -> Opened {
 }
 
 fn sqlite(location: Location, model: &Model, mapping: Mapping, folder: Option<tempfile::TempDir>) -> Opened {
-    let database = sqlite::Database::open(location, mapping).unwrap();
+    let database = sqlite::SqliteDatabase::open(location, mapping).unwrap();
     database.connection().unwrap().create_tables(model).unwrap();
     Opened { database: Database::Sqlite(database), _folder: folder }
 }
@@ -149,10 +149,10 @@ fn with_checked_decimals(model: &Model, mut mapping: Mapping) -> Mapping {
 }
 
 /// A database of PostgreSQL with nothing in it.
-pub(crate) fn postgres(mapping: Mapping) -> postgres::Database {
+pub(crate) fn postgres(mapping: Mapping) -> postgres::PostgresDatabase {
     let cluster = cluster().expect("tests of PostgreSQL run where it is installed");
     let url = cluster.url(&format!("schema={}", cluster.new_schema()));
-    postgres::Database::open(postgres::Address::parse(&url).unwrap(), mapping).unwrap()
+    postgres::PostgresDatabase::open(postgres::Address::parse(&url).unwrap(), mapping).unwrap()
 }
 
 impl Opened {

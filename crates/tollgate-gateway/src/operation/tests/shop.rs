@@ -17,7 +17,7 @@ use crate::http::headers::Headers;
 use crate::operation::head::negotiation;
 use crate::operation::{Author, ContentIds, Request, perform};
 use crate::store;
-use crate::store::sqlite::{Database, Location};
+use crate::store::sqlite::{Location, SqliteDatabase};
 use crate::store::{Connection, Mapping, Store};
 use crate::work::pool::{Locking, Pool};
 use crate::work::weight::Rows;
@@ -182,7 +182,7 @@ impl Shop {
         rusqlite::Connection::open(&path).unwrap().execute_batch(TABLES).unwrap();
         let mut model = model();
         model.entity_sets[CUSTOMER.0].changes = customers;
-        let database = Database::open(Location::File(path), Mapping::by_type_name(&model)).unwrap();
+        let database = SqliteDatabase::open(Location::File(path), Mapping::by_type_name(&model)).unwrap();
         let connection = Connection::Sqlite(database.connection().unwrap());
         let pool = Pool::new(Vec::new(), Locking::writers(), 0, Duration::ZERO);
         let rows = Rows::default();

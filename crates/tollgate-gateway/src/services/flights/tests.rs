@@ -5,7 +5,7 @@ use tollgate_wire::plan::{Key, Options, Plan, Shape};
 use tollgate_wire::value::{Cell, Row, Value};
 
 use super::{SEED, create, mapping, model};
-use crate::store::sqlite::{Connection, Database, Location};
+use crate::store::sqlite::{Location, SqliteConnection, SqliteDatabase};
 use crate::store::{Flow, RowSink};
 
 /// Every cell of every row as text.
@@ -28,14 +28,14 @@ impl RowSink for Table {
     }
 }
 
-fn filled(seed: u64) -> (Database, Connection) {
-    let database = Database::open(Location::Memory, mapping()).unwrap();
+fn filled(seed: u64) -> (SqliteDatabase, SqliteConnection) {
+    let database = SqliteDatabase::open(Location::Memory, mapping()).unwrap();
     let mut connection = database.connection().unwrap();
     create(&mut connection, seed).unwrap();
     (database, connection)
 }
 
-fn rows(connection: &Connection, set: SetId, key: Option<Key>) -> Vec<Vec<String>> {
+fn rows(connection: &SqliteConnection, set: SetId, key: Option<Key>) -> Vec<Vec<String>> {
     let model = model();
     let shape = if key.is_some() { Shape::Entity } else { Shape::Collection };
     let plan = Plan { root: set, key, steps: Vec::new(), shape, options: Options::default() };
@@ -155,7 +155,7 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 
 #[test]
 fn a_file_of_another_layout_is_refused() {
-    let database = Database::open(Location::Memory, mapping()).unwrap();
+    let database = SqliteDatabase::open(Location::Memory, mapping()).unwrap();
     let mut connection = database.connection().unwrap();
     connection.set_layout_version(99).unwrap();
     let error = create(&mut connection, SEED).unwrap_err();

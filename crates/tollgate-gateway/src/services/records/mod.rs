@@ -36,11 +36,11 @@ pub fn mapping() -> Mapping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::sqlite::{Database, Location};
+    use crate::store::sqlite::{Location, SqliteDatabase};
 
     #[test]
     fn the_table_is_created_once_and_a_database_of_another_service_is_refused() {
-        let database = Database::open(Location::Memory, mapping()).unwrap();
+        let database = SqliteDatabase::open(Location::Memory, mapping()).unwrap();
         let mut connection = database.connection().unwrap();
         create(&mut connection).unwrap();
         create(&mut connection).unwrap();

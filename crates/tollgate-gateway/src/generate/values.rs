@@ -1,0 +1,155 @@
+//! What a document's statements take and give: its key, its result, and how far it is.
+//!
+//! It deliberately asks no database.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::error::{is_about_the_document, with_cause};
+use super::names::{LedgerKind, Tables};
+use super::report::Times;
+use super::statements::{Slot, Statements};
+use crate::store::StoreError;
+use crate::store::sql::dialect::Dialect;
+
+/// What all sessions of one batch share.
+pub(super) struct Shared {
+    pub(super) tables: Arc<Tables>,
+    pub(super) statements: Statements,
+}
+
+/// What tells a document from others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Key {
+    Text(String),
+    Integer(i64),
+}
+
+/// A document that was claimed.
+#[derive(Debug)]
+pub(super) struct Claimed {
+    pub(super) key: Key,
+    /// `None` where it is null or gone.
+    pub(super) document: Option<String>,
+}
+
+/// A result, and the time that it has taken so far.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Outcome<'o> {
+    pub(super) result: &'o str,
+    pub(super) times: Times,
+}
+
+/// Whether a document's state was still that of one that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Settled {
+    /// It was, and no longer is.
+    Here,
+    /// Another batch was first, and nothing was done.
+    Elsewhere,
+}
+
+/// How far a document is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    Waiting,
+    Done,
+    /// Set aside, gone, or in a state that is none of the batch's.
+    Other,
+}
+
+/// What is bound to the marks of a statement.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Values<'v> {
+    pub(super) tables: &'v Tables,
+    pub(super) key: Option<&'v Key>,
+    pub(super) error: Option<&'v str>,
+    pub(super) outcome: Option<Outcome<'v>>,
+}
+
+/// One value.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Value<'v> {
+    Null,
+    Text(&'v str),
+    Integer(i64),
+}
+
+impl Shared {
+    pub(super) fn new(tables: &Arc<Tables>, dialect: Dialect) -> Shared {
+        Shared { tables: Arc::clone(tables), statements: Statements::new(tables, dialect) }
+    }
+
+    /// No values but those that the tables have.
+    pub(super) fn nothing(&self) -> Values<'_> {
+        Values { tables: &self.tables, key: None, error: None, outcome: None }
+    }
+
+    /// And a document's key.
+    pub(super) fn of<'v>(&'v self, key: &'v Key) -> Values<'v> {
+        Values { key: Some(key), ..self.nothing() }
+    }
+}
+
+impl<'v> Values<'v> {
+    pub(super) fn of(&self, slot: Slot) -> Value<'v> {
+        let ledger = &self.tables.ledger;
+        let us = |time: fn(&Outcome<'v>) -> Duration| {
+            self.outcome.as_ref().map_or(Value::Null, |outcome| Value::Integer(microseconds(time(outcome))))
+        };
+        match slot {
+            Slot::Key => match self.key {
+                Some(Key::Text(text)) => Value::Text(text),
+                Some(Key::Integer(integer)) => Value::Integer(*integer),
+                None => Value::Null,
+            },
+            Slot::Waiting => ledger.waiting.as_deref().map_or(Value::Null, Value::Text),
+            Slot::Done => Value::Text(&ledger.done),
+            Slot::Failed => Value::Text(&ledger.failed),
+            Slot::Source => match &ledger.kind {
+                LedgerKind::Beside(source) => Value::Text(source),
+                LedgerKind::Source => Value::Null,
+            },
+            Slot::Error => self.error.map_or(Value::Null, Value::Text),
+            Slot::Result => self.outcome.as_ref().map_or(Value::Null, |outcome| Value::Text(outcome.result)),
+            Slot::ComputeUs => us(|outcome| outcome.times.compute),
+            Slot::DatabaseUs => us(|outcome| outcome.times.database),
+            Slot::WaitingUs => us(|outcome| outcome.times.waiting),
+        }
+    }
+}
+
+impl Tables {
+    pub(super) fn standing(&self, state: Option<&str>) -> Standing {
+        match state {
+            state if state == self.ledger.waiting.as_deref() => Standing::Waiting,
+            Some(state) if state == self.ledger.done => Standing::Done,
+            _ => Standing::Other,
+        }
+    }
+}
+
+impl std::fmt::Display for Key {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Key::Text(text) => formatter.write_str(text),
+            Key::Integer(integer) => integer.fmt(formatter),
+        }
+    }
+}
+
+/// Why a document's state cannot be changed. That is never the document's fault, whatever the database refuses: the next
+/// one would fare no better.
+pub(super) fn of_state(key: &Key, error: StoreError) -> StoreError {
+    match is_about_the_document(&error) {
+        true => {
+            let message = format!("the state of document {key} cannot be changed: {}", with_cause(&error));
+            StoreError::Database(message.into())
+        }
+        false => error,
+    }
+}
+
+pub(super) fn microseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
+}
