@@ -19,7 +19,7 @@ use super::names::Tables;
 use super::report::{Ended, Moment, Report, Sums, Times};
 use super::session::Session;
 use super::transform::{Gathered, Transform, Understood};
-use super::values::{Claimed, Key, Outcome, Settled, Shared, Standing};
+use super::values::{BatchContext, Claimed, Key, Settled, Standing, TimedResult};
 use super::{database, postgres, sample, sqlite};
 use crate::config::{Generate, Location};
 use crate::store::{Database, StoreError};
@@ -62,10 +62,10 @@ pub struct Progress {
 }
 
 /// What work processes share.
-struct Work {
+struct BatchWork {
     database: Database,
     transform: Arc<Transform>,
-    shared: Rc<Shared>,
+    shared: Rc<BatchContext>,
     agreed: Rc<sqlite::Agreed>,
     cores: Arc<Semaphore>,
     stop: Stop,
@@ -77,7 +77,7 @@ struct Work {
 }
 
 /// How far one document came.
-enum Step {
+enum DocumentStep {
     /// There is none that waits.
     Nothing,
     /// It is stored or set aside, or another batch had it.
@@ -174,8 +174,8 @@ fn run(batch: Batch, processes: usize, stop: &Stop, watch: Box<dyn Fn(Progress)>
         .thread_stack_size(STACK_BYTES)
         .build()
         .map_err(BatchError::Machine)?;
-    let work = Rc::new(Work {
-        shared: Rc::new(Shared::new(&batch.tables, batch.database.dialect())),
+    let work = Rc::new(BatchWork {
+        shared: Rc::new(BatchContext::new(&batch.tables, batch.database.dialect())),
         database: batch.database,
         transform: batch.transform,
         agreed: Rc::default(),
@@ -189,8 +189,8 @@ fn run(batch: Batch, processes: usize, stop: &Stop, watch: Box<dyn Fn(Progress)>
     LocalSet::new().block_on(&runtime, work.whole(processes))
 }
 
-impl Work {
-    async fn whole(self: Rc<Work>, processes: usize) -> Result<Report, BatchError> {
+impl BatchWork {
+    async fn whole(self: Rc<BatchWork>, processes: usize) -> Result<Report, BatchError> {
         let connecting = Instant::now();
         let mut opening = JoinSet::new();
         for _ in 0..processes {
@@ -260,10 +260,10 @@ impl Work {
         let shared = Rc::clone(&self.shared);
         Ok(match &self.database {
             Database::Postgres(database) => {
-                Session::Postgres(Box::new(postgres::Session::open(database, shared).await?))
+                Session::Postgres(Box::new(postgres::PostgresSession::open(database, shared).await?))
             }
             Database::Sqlite(database) => {
-                Session::Sqlite(sqlite::Session::open(database, shared, Rc::clone(&self.agreed))?)
+                Session::Sqlite(sqlite::SqliteSession::open(database, shared, Rc::clone(&self.agreed))?)
             }
         })
     }
@@ -273,8 +273,8 @@ impl Work {
         let mut attempts = 0;
         while !self.is_over() {
             let trouble = match self.one(&mut session).await {
-                Ok(Step::Nothing) => break,
-                Ok(Step::Settled) => {
+                Ok(DocumentStep::Nothing) => break,
+                Ok(DocumentStep::Settled) => {
                     attempts = 0;
                     continue;
                 }
@@ -333,20 +333,22 @@ impl Work {
     }
 
     /// One document, from its claim to its commit.
-    async fn one(&self, session: &mut Session) -> Result<Step, Trouble> {
+    async fn one(&self, session: &mut Session) -> Result<DocumentStep, Trouble> {
         let (began, sent) = (Instant::now(), session.round_trips());
         let mut times = Times::default();
-        let Some(mut claimed) = timed(&mut times.database, session.claim()).await? else { return Ok(Step::Nothing) };
+        let Some(mut claimed) = timed(&mut times.database, session.claim()).await? else {
+            return Ok(DocumentStep::Nothing);
+        };
         let mut error = None;
         match self.result(session, &mut claimed, &mut times).await {
             Ok(result) => {
                 let waiting = began.elapsed().saturating_sub(times.compute + times.database);
-                let outcome = Outcome { result: &result, times: Times { waiting, ..times } };
+                let outcome = TimedResult { result: &result, times: Times { waiting, ..times } };
                 match timed(&mut times.database, session.store(&claimed.key, outcome)).await {
                     Ok(Settled::Here) => {}
                     Ok(Settled::Elsewhere) => {
                         session.abandon().await?;
-                        return Ok(Step::Settled);
+                        return Ok(DocumentStep::Settled);
                     }
                     Err(refused) if is_about_the_document(&refused) => {
                         session.abandon().await?;
@@ -367,7 +369,7 @@ impl Work {
             let settled = timed(&mut times.database, session.set_aside(&claimed.key, wrong)).await?;
             if settled == Settled::Elsewhere {
                 session.abandon().await?;
-                return Ok(Step::Settled);
+                return Ok(DocumentStep::Settled);
             }
         }
         let committed = timed(&mut times.database, session.commit()).await;
@@ -377,7 +379,7 @@ impl Work {
         match committed {
             Ok(()) => {
                 self.settled(pending);
-                Ok(Step::Settled)
+                Ok(DocumentStep::Settled)
             }
             Err(doubt @ StoreError::InDoubt(_)) => Err(Trouble::InDoubt(Box::new(pending), doubt)),
             // What is checked at the end of the transaction: a rule that the result breaks.
@@ -391,7 +393,7 @@ impl Work {
                 } else {
                     session.abandon().await?;
                 }
-                Ok(Step::Settled)
+                Ok(DocumentStep::Settled)
             }
             Err(other) => Err(other.into()),
         }

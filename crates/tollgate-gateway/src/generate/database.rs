@@ -4,7 +4,7 @@
 
 use super::error::{BatchError, IN_MEMORY};
 use super::names::Tables;
-use super::values::{Value, Values};
+use super::values::{BoundValue, Values};
 use super::{postgres, sqlite, statements};
 use crate::config::Location;
 use crate::store::postgres::PostgresDatabase;
@@ -33,7 +33,7 @@ pub(super) fn open(location: &Location) -> Result<Database, BatchError> {
 pub(super) fn unusable_keys(database: &Database, tables: &Tables) -> Result<u64, StoreError> {
     let Some(counts) = statements::unusable_keys(tables, database.dialect()) else { return Ok(0) };
     let values = Values { tables, key: None, error: None, outcome: None };
-    let values: Vec<Value<'_>> = counts.slots.iter().map(|slot| values.of(*slot)).collect();
+    let values: Vec<BoundValue<'_>> = counts.slots.iter().map(|slot| values.of(*slot)).collect();
     match database {
         Database::Postgres(_) => Ok(0),
         Database::Sqlite(database) => sqlite::count(database, &counts.text, &values),
@@ -44,7 +44,7 @@ pub(super) fn unusable_keys(database: &Database, tables: &Tables) -> Result<u64,
 pub(super) fn prepare_claims(database: &Database, tables: &Tables) -> Result<(), StoreError> {
     let Some((table, fill)) = statements::fill_claims(tables, database.dialect()) else { return Ok(()) };
     let values = Values { tables, key: None, error: None, outcome: None };
-    let values: Vec<Value<'_>> = fill.slots.iter().map(|slot| values.of(*slot)).collect();
+    let values: Vec<BoundValue<'_>> = fill.slots.iter().map(|slot| values.of(*slot)).collect();
     match database {
         Database::Postgres(database) => postgres::prepare_claims(database, &table, &fill.text, &values),
         Database::Sqlite(database) => sqlite::prepare_claims(database, &table, &fill.text, &values),

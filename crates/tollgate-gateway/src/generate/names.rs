@@ -16,17 +16,17 @@ const ERROR_CHARACTERS_MAX: usize = 4000;
 /// All that statements are made of.
 #[derive(Debug)]
 pub(super) struct Tables {
-    pub(super) source: Place,
+    pub(super) source: TableName,
     pub(super) key: String,
     pub(super) document: String,
     pub(super) ledger: Ledger,
-    pub(super) dependencies: Vec<Dependency>,
-    pub(super) target: Target,
+    pub(super) dependencies: Vec<DependencyTable>,
+    pub(super) target: ResultTable,
 }
 
 /// A table's name, with its schema where that must be said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct TableName {
     pub(super) schema: Option<String>,
     pub(super) name: String,
 }
@@ -34,7 +34,7 @@ pub(super) struct Place {
 /// Where the states of documents are.
 #[derive(Debug)]
 pub(super) struct Ledger {
-    pub(super) place: Place,
+    pub(super) place: TableName,
     pub(super) key: String,
     pub(super) state: String,
     pub(super) error: Option<String>,
@@ -56,15 +56,15 @@ pub(super) enum LedgerKind {
 }
 
 #[derive(Debug)]
-pub(super) struct Dependency {
-    pub(super) place: Place,
+pub(super) struct DependencyTable {
+    pub(super) place: TableName,
     pub(super) key: String,
     pub(super) columns: Vec<String>,
 }
 
 #[derive(Debug)]
-pub(super) struct Target {
-    pub(super) place: Place,
+pub(super) struct ResultTable {
+    pub(super) place: TableName,
     pub(super) key: String,
     pub(super) result: String,
     pub(super) compute_us: Option<String>,
@@ -83,7 +83,7 @@ impl Tables {
         let key = unique_column(&source.key, documents)?;
         let ledger = match &source.state {
             Some(state) => Ledger {
-                place: Place::of(documents),
+                place: TableName::of(documents),
                 key: key.clone(),
                 state: state_column(state, documents, dialect)?,
                 error: state.error.as_ref().map(|error| text_column(error, documents)).transpose()?,
@@ -96,7 +96,7 @@ impl Tables {
                 kind: LedgerKind::Source,
             },
             None => Ledger {
-                place: Place { schema: None, name: CLAIMS.to_owned() },
+                place: TableName { schema: None, name: CLAIMS.to_owned() },
                 key: "key".to_owned(),
                 state: "state".to_owned(),
                 error: Some("error".to_owned()),
@@ -117,8 +117,8 @@ impl Tables {
         let keys = column_of(&source.key, documents)?;
         fits_keys(&generate.target.key, results, keys, dialect)?;
         let numbers = |name: &Option<Named>| name.as_ref().map(|name| number_column(name, results)).transpose();
-        let target = Target {
-            place: Place::of(results),
+        let target = ResultTable {
+            place: TableName::of(results),
             key: column(&generate.target.key, results)?,
             result: text_column(&generate.target.result, results)?,
             compute_us: numbers(&generate.target.compute_us)?,
@@ -148,10 +148,10 @@ impl Tables {
                     )
                     .collect::<Result<_, _>>()?,
             };
-            Ok(Dependency { place: Place::of(found), key: column(&dependency.key, found)?, columns })
+            Ok(DependencyTable { place: TableName::of(found), key: column(&dependency.key, found)?, columns })
         });
         Ok(Tables {
-            source: Place::of(documents),
+            source: TableName::of(documents),
             document: text_column(&source.document, documents)?,
             key,
             ledger,
@@ -205,9 +205,9 @@ fn each_once<'n>(names: impl Iterator<Item = &'n Named>) -> Result<(), ConfigErr
     Ok(())
 }
 
-impl Place {
-    fn of(table: &CatalogTable) -> Place {
-        Place { schema: table.schema.clone(), name: table.name.clone() }
+impl TableName {
+    fn of(table: &CatalogTable) -> TableName {
+        TableName { schema: table.schema.clone(), name: table.name.clone() }
     }
 }
 
@@ -301,7 +301,7 @@ fn fits_keys(name: &Named, table: &CatalogTable, keys: &CatalogColumn, dialect: 
 }
 
 /// Columns that must be given a value, and are given none.
-fn unfilled<'c>(target: &Target, table: &'c CatalogTable) -> Option<&'c str> {
+fn unfilled<'c>(target: &ResultTable, table: &'c CatalogTable) -> Option<&'c str> {
     let filled = [Some(&target.key), Some(&target.result), target.compute_us.as_ref(), target.database_us.as_ref()];
     let is_filled =
         |name: &String| filled.into_iter().flatten().chain(target.waiting_us.as_ref()).any(|own| own == name);

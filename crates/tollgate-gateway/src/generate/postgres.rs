@@ -9,13 +9,13 @@ use tokio_postgres::{Row, Statement as Prepared};
 use super::names::LedgerKind;
 use super::statements::Statement;
 use super::transform::Rows;
-use super::values::{Claimed, Key, Outcome, Settled, Shared, Standing, Value, Values, of_state};
+use super::values::{BatchContext, BoundValue, Claimed, Key, Settled, Standing, TimedResult, Values, of_state};
 use crate::store::StoreError;
 use crate::store::postgres::{Bound, Counted, PostgresDatabase, references};
 
 /// A connection with its prepared statements.
-pub(super) struct Session {
-    shared: Rc<Shared>,
+pub(super) struct PostgresSession {
+    shared: Rc<BatchContext>,
     connection: Counted,
     transaction: Transaction,
     claim: Prepared,
@@ -42,7 +42,7 @@ pub(super) fn prepare_claims(
     database: &PostgresDatabase,
     table: &str,
     fill: &str,
-    values: &[Value<'_>],
+    values: &[BoundValue<'_>],
 ) -> Result<(), StoreError> {
     database.administer(|client| {
         let mut transaction = client.transaction()?;
@@ -55,17 +55,20 @@ pub(super) fn prepare_claims(
 }
 
 /// Numbers are written as texts, of which the server makes the mark's type.
-fn bound(value: Value<'_>) -> Bound<'_> {
+fn bound(value: BoundValue<'_>) -> Bound<'_> {
     match value {
-        Value::Null => Bound::Null,
-        Value::Text(text) => Bound::Text(text.as_bytes()),
-        Value::Integer(integer) => Bound::Integer(integer),
+        BoundValue::Null => Bound::Null,
+        BoundValue::Text(text) => Bound::Text(text.as_bytes()),
+        BoundValue::Integer(integer) => Bound::Integer(integer),
     }
 }
 
-impl Session {
+impl PostgresSession {
     /// Connects, and prepares all statements once.
-    pub(super) async fn open(database: &PostgresDatabase, shared: Rc<Shared>) -> Result<Session, StoreError> {
+    pub(super) async fn open(
+        database: &PostgresDatabase,
+        shared: Rc<BatchContext>,
+    ) -> Result<PostgresSession, StoreError> {
         let mut connection = database.counted().await?;
         let texts = &shared.statements;
         let mut dependencies = Vec::with_capacity(texts.dependencies.len());
@@ -81,7 +84,7 @@ impl Session {
         let count = connection.prepare(&texts.count.text).await?;
         connection.forget_round_trips();
         let transaction = Transaction::None;
-        Ok(Session {
+        Ok(PostgresSession {
             shared,
             connection,
             transaction,
@@ -128,7 +131,7 @@ impl Session {
         rows.iter().map(|row| (0..row.len()).map(|column| text(row, column)).collect()).collect()
     }
 
-    pub(super) async fn store(&mut self, key: &Key, outcome: Outcome<'_>) -> Result<Settled, StoreError> {
+    pub(super) async fn store(&mut self, key: &Key, outcome: TimedResult<'_>) -> Result<Settled, StoreError> {
         let shared = Rc::clone(&self.shared);
         let known = Values { outcome: Some(outcome), ..shared.of(key) };
         let bound = bound_to(&shared.statements.store, known);

@@ -3,14 +3,14 @@
 //! Deliberately not here: what comes after what, and what is done when a step fails.
 
 use super::transform::Rows;
-use super::values::{Claimed, Key, Outcome, Settled, Standing};
+use super::values::{Claimed, Key, Settled, Standing, TimedResult};
 use super::{postgres, sqlite};
 use crate::store::StoreError;
 
 /// A connection.
 pub(super) enum Session {
-    Postgres(Box<postgres::Session>),
-    Sqlite(sqlite::Session),
+    Postgres(Box<postgres::PostgresSession>),
+    Sqlite(sqlite::SqliteSession),
 }
 
 /// Calls the same method of whatever kind it is.
@@ -35,7 +35,7 @@ impl Session {
     }
 
     /// Stores a result and marks its document as done.
-    pub(super) async fn store(&mut self, key: &Key, outcome: Outcome<'_>) -> Result<Settled, StoreError> {
+    pub(super) async fn store(&mut self, key: &Key, outcome: TimedResult<'_>) -> Result<Settled, StoreError> {
         each!(self, session => session.store(key, outcome))
     }
 

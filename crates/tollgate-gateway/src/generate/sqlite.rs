@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 
 use super::statements::Statement;
 use super::transform::Rows;
-use super::values::{Claimed, Key, Outcome, Settled, Shared, Standing, Value, Values, of_state};
+use super::values::{BatchContext, BoundValue, Claimed, Key, Settled, Standing, TimedResult, Values, of_state};
 use crate::store::StoreError;
 use crate::store::sqlite::SqliteDatabase;
 
@@ -34,8 +34,8 @@ impl Agreed {
 }
 
 /// A connection.
-pub(super) struct Session {
-    shared: Rc<Shared>,
+pub(super) struct SqliteSession {
+    shared: Rc<BatchContext>,
     agreed: Rc<Agreed>,
     /// Away only while a statement runs.
     connection: Option<Connection>,
@@ -48,7 +48,7 @@ pub(super) fn prepare_claims(
     database: &SqliteDatabase,
     table: &str,
     fill: &str,
-    values: &[Value<'_>],
+    values: &[BoundValue<'_>],
 ) -> Result<(), StoreError> {
     let connection = database.plain_connection()?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
@@ -59,7 +59,7 @@ pub(super) fn prepare_claims(
 }
 
 /// What a statement counts.
-pub(super) fn count(database: &SqliteDatabase, text: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+pub(super) fn count(database: &SqliteDatabase, text: &str, values: &[BoundValue<'_>]) -> Result<u64, StoreError> {
     let values: Vec<Owned> = values.iter().map(|value| Owned::of(*value)).collect();
     let connection = database.plain_connection()?;
     let count: i64 = connection.query_row(text, rusqlite::params_from_iter(values), |row| row.get(0))?;
@@ -76,13 +76,13 @@ enum Owned {
 /// What a row is made of.
 type Reads<T> = fn(&rusqlite::Row<'_>) -> Result<T, StoreError>;
 
-impl Session {
+impl SqliteSession {
     pub(super) fn open(
         database: &SqliteDatabase,
-        shared: Rc<Shared>,
+        shared: Rc<BatchContext>,
         agreed: Rc<Agreed>,
-    ) -> Result<Session, StoreError> {
-        Ok(Session { shared, agreed, connection: Some(database.plain_connection()?), writing: None })
+    ) -> Result<SqliteSession, StoreError> {
+        Ok(SqliteSession { shared, agreed, connection: Some(database.plain_connection()?), writing: None })
     }
 
     pub(super) async fn claim(&mut self) -> Result<Option<Claimed>, StoreError> {
@@ -109,7 +109,7 @@ impl Session {
         self.read(&shared.statements.dependencies[dependency], shared.of(key), every).await
     }
 
-    pub(super) async fn store(&mut self, key: &Key, outcome: Outcome<'_>) -> Result<Settled, StoreError> {
+    pub(super) async fn store(&mut self, key: &Key, outcome: TimedResult<'_>) -> Result<Settled, StoreError> {
         let shared = Rc::clone(&self.shared);
         let known = Values { outcome: Some(outcome), ..shared.of(key) };
         self.begin().await?;
@@ -217,11 +217,11 @@ impl Session {
 }
 
 impl Owned {
-    fn of(value: Value<'_>) -> Owned {
+    fn of(value: BoundValue<'_>) -> Owned {
         match value {
-            Value::Null => Owned::Null,
-            Value::Text(text) => Owned::Text(text.to_owned()),
-            Value::Integer(integer) => Owned::Integer(integer),
+            BoundValue::Null => Owned::Null,
+            BoundValue::Text(text) => Owned::Text(text.to_owned()),
+            BoundValue::Integer(integer) => Owned::Integer(integer),
         }
     }
 }

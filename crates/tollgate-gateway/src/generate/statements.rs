@@ -2,7 +2,7 @@
 //!
 //! It deliberately runs nothing. No value ever becomes part of a text.
 
-use super::names::{Dependency, Ledger, LedgerKind, Place, Tables};
+use super::names::{DependencyTable, Ledger, LedgerKind, TableName, Tables};
 use crate::store::sql::Sql;
 use crate::store::sql::dialect::Dialect;
 
@@ -203,7 +203,7 @@ fn claim(tables: &Tables, dialect: Dialect, behind: Behind) -> Statement {
     })
 }
 
-fn rows(dependency: &Dependency, dialect: Dialect) -> Statement {
+fn rows(dependency: &DependencyTable, dialect: Dialect) -> Statement {
     made(dialect, |sql, slots| {
         sql.push("SELECT ");
         sql.list(", ", &dependency.columns, |sql, column| text_of(sql, column));
@@ -247,12 +247,12 @@ fn mark(sql: &mut Sql<'_>, slots: &mut Vec<Slot>, slot: Slot) {
 }
 
 /// A table under the name `d`, without which an order would be that of the column's text.
-fn place(sql: &mut Sql<'_>, place: &Place) {
+fn place(sql: &mut Sql<'_>, place: &TableName) {
     name(sql, place);
     sql.push(" AS d");
 }
 
-fn name(sql: &mut Sql<'_>, place: &Place) {
+fn name(sql: &mut Sql<'_>, place: &TableName) {
     if let Some(schema) = &place.schema {
         sql.identifier(schema);
         sql.push(".");
@@ -305,13 +305,13 @@ fn waiting_document(sql: &mut Sql<'_>, slots: &mut Vec<Slot>, ledger: &Ledger) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::names::Target;
+    use super::super::names::ResultTable;
     use super::*;
 
     fn tables(kind: LedgerKind) -> Tables {
-        let place = |name: &str| Place { schema: None, name: name.to_owned() };
+        let place = |name: &str| TableName { schema: None, name: name.to_owned() };
         Tables {
-            source: Place { schema: Some("s".to_owned()), name: "order\"s".to_owned() },
+            source: TableName { schema: Some("s".to_owned()), name: "order\"s".to_owned() },
             key: "No".to_owned(),
             document: "body".to_owned(),
             ledger: Ledger {
@@ -325,12 +325,12 @@ mod tests {
                 failed: "failed".to_owned(),
                 kind,
             },
-            dependencies: vec![Dependency {
+            dependencies: vec![DependencyTable {
                 place: place("parts"),
                 key: "name".to_owned(),
                 columns: vec!["a".to_owned(), "b".to_owned()],
             }],
-            target: Target {
+            target: ResultTable {
                 place: place("results"),
                 key: "No".to_owned(),
                 result: "text".to_owned(),

@@ -40,12 +40,12 @@ pub(super) struct Transform {
 struct Dependency {
     name: String,
     reference: Option<XPath>,
-    shape: Made,
+    shape: DependencyShape,
 }
 
 /// What the rows of a dependency become.
 #[derive(Debug)]
-enum Made {
+enum DependencyShape {
     /// The one row's one text is a document.
     Content,
     /// An element for each row, with one for each column.
@@ -93,8 +93,10 @@ impl Transform {
             name: dependency.name.clone(),
             reference: dependency.reference.clone(),
             shape: match &dependency.shape {
-                Shape::Content(_) => Made::Content,
-                Shape::Columns(columns) => Made::Rows(columns.iter().map(|column| column.name.clone()).collect()),
+                Shape::Content(_) => DependencyShape::Content,
+                Shape::Columns(columns) => {
+                    DependencyShape::Rows(columns.iter().map(|column| column.name.clone()).collect())
+                }
             },
         });
         Ok(Transform { dependencies: dependencies.collect(), stylesheet })
@@ -142,7 +144,7 @@ impl Transform {
             None => name.clone(),
         };
         let bytes = match shape {
-            Made::Content => {
+            DependencyShape::Content => {
                 let several = rows.len() > 1;
                 match rows.into_iter().next().and_then(|row| row.into_iter().next()).flatten() {
                     _ if several => {
@@ -152,7 +154,7 @@ impl Transform {
                     None => return Err(format!("{named}: its document is null")),
                 }
             }
-            Made::Rows(columns) => document_of(name, columns, &rows),
+            DependencyShape::Rows(columns) => document_of(name, columns, &rows),
         };
         gathered.0.insert(named, bytes);
         Ok(())

@@ -13,7 +13,7 @@ use crate::store::StoreError;
 use crate::store::sql::dialect::Dialect;
 
 /// What all sessions of one batch share.
-pub(super) struct Shared {
+pub(super) struct BatchContext {
     pub(super) tables: Arc<Tables>,
     pub(super) statements: Statements,
 }
@@ -35,7 +35,7 @@ pub(super) struct Claimed {
 
 /// A result, and the time that it has taken so far.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Outcome<'o> {
+pub(super) struct TimedResult<'o> {
     pub(super) result: &'o str,
     pub(super) times: Times,
 }
@@ -64,20 +64,20 @@ pub(super) struct Values<'v> {
     pub(super) tables: &'v Tables,
     pub(super) key: Option<&'v Key>,
     pub(super) error: Option<&'v str>,
-    pub(super) outcome: Option<Outcome<'v>>,
+    pub(super) outcome: Option<TimedResult<'v>>,
 }
 
 /// One value.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Value<'v> {
+pub(super) enum BoundValue<'v> {
     Null,
     Text(&'v str),
     Integer(i64),
 }
 
-impl Shared {
-    pub(super) fn new(tables: &Arc<Tables>, dialect: Dialect) -> Shared {
-        Shared { tables: Arc::clone(tables), statements: Statements::new(tables, dialect) }
+impl BatchContext {
+    pub(super) fn new(tables: &Arc<Tables>, dialect: Dialect) -> BatchContext {
+        BatchContext { tables: Arc::clone(tables), statements: Statements::new(tables, dialect) }
     }
 
     /// No values but those that the tables have.
@@ -92,26 +92,26 @@ impl Shared {
 }
 
 impl<'v> Values<'v> {
-    pub(super) fn of(&self, slot: Slot) -> Value<'v> {
+    pub(super) fn of(&self, slot: Slot) -> BoundValue<'v> {
         let ledger = &self.tables.ledger;
-        let us = |time: fn(&Outcome<'v>) -> Duration| {
-            self.outcome.as_ref().map_or(Value::Null, |outcome| Value::Integer(microseconds(time(outcome))))
+        let us = |time: fn(&TimedResult<'v>) -> Duration| {
+            self.outcome.as_ref().map_or(BoundValue::Null, |outcome| BoundValue::Integer(microseconds(time(outcome))))
         };
         match slot {
             Slot::Key => match self.key {
-                Some(Key::Text(text)) => Value::Text(text),
-                Some(Key::Integer(integer)) => Value::Integer(*integer),
-                None => Value::Null,
+                Some(Key::Text(text)) => BoundValue::Text(text),
+                Some(Key::Integer(integer)) => BoundValue::Integer(*integer),
+                None => BoundValue::Null,
             },
-            Slot::Waiting => ledger.waiting.as_deref().map_or(Value::Null, Value::Text),
-            Slot::Done => Value::Text(&ledger.done),
-            Slot::Failed => Value::Text(&ledger.failed),
+            Slot::Waiting => ledger.waiting.as_deref().map_or(BoundValue::Null, BoundValue::Text),
+            Slot::Done => BoundValue::Text(&ledger.done),
+            Slot::Failed => BoundValue::Text(&ledger.failed),
             Slot::Source => match &ledger.kind {
-                LedgerKind::Beside(source) => Value::Text(source),
-                LedgerKind::Source => Value::Null,
+                LedgerKind::Beside(source) => BoundValue::Text(source),
+                LedgerKind::Source => BoundValue::Null,
             },
-            Slot::Error => self.error.map_or(Value::Null, Value::Text),
-            Slot::Result => self.outcome.as_ref().map_or(Value::Null, |outcome| Value::Text(outcome.result)),
+            Slot::Error => self.error.map_or(BoundValue::Null, BoundValue::Text),
+            Slot::Result => self.outcome.as_ref().map_or(BoundValue::Null, |outcome| BoundValue::Text(outcome.result)),
             Slot::ComputeUs => us(|outcome| outcome.times.compute),
             Slot::DatabaseUs => us(|outcome| outcome.times.database),
             Slot::WaitingUs => us(|outcome| outcome.times.waiting),

@@ -88,9 +88,10 @@ use super::complex::{Group, WantedComplex};
 use super::enumeration::{WantedEnumeration, unfit};
 use super::error::CustomisationError;
 use super::function::{WantedFunction, Wrong};
-use super::hierarchy::{Kinds, Stored as StoredKind, WantedDerived, WantedHierarchy};
+use super::hierarchy::{Kinds, WantedDerived, WantedHierarchy};
 use super::keyable;
 use super::managed::Managed;
+use super::stored::Stored;
 use crate::Form;
 
 /// What an operator wants to be different.
@@ -133,7 +134,7 @@ struct WantedTable {
     columns: BTreeMap<Spanned<String>, WantedColumn>,
     complex: BTreeMap<Spanned<String>, WantedComplex>,
     discriminator: Option<Spanned<String>>,
-    stored: Option<Spanned<StoredKind>>,
+    stored: Option<Spanned<Stored>>,
     r#abstract: Option<Spanned<bool>>,
     derived: BTreeMap<Spanned<String>, WantedDerived>,
 }
@@ -156,16 +157,16 @@ struct WantedColumn {
     label: Option<String>,
     hidden: bool,
     read_only: bool,
-    stored: Option<Stored>,
+    stored: Option<EpochUnit>,
     managed: Option<Spanned<Managed>>,
     enumeration: Option<Spanned<String>>,
     collection: Option<Spanned<String>>,
 }
 
-/// The form in which a column holds its values, where it cannot be seen.
+/// What a column counts since 1970, where that cannot be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Stored {
+enum EpochUnit {
     Seconds,
     Milliseconds,
 }
@@ -566,8 +567,8 @@ impl Customisation {
             hidden: wanted.hidden,
             read_only: wanted.read_only,
             stored: wanted.stored.map(|stored| match stored {
-                Stored::Seconds => Form::Seconds,
-                Stored::Milliseconds => Form::Milliseconds,
+                EpochUnit::Seconds => Form::Seconds,
+                EpochUnit::Milliseconds => Form::Milliseconds,
             }),
             managed: wanted.managed.as_ref().map(|managed| managed.get_ref().provided()),
             enumeration: wanted.enumeration.as_ref().map(|name| name.get_ref().clone()),

@@ -9,6 +9,7 @@ use toml::Spanned;
 
 use super::function::Wrong;
 use super::name::identifier;
+use super::stored::Stored;
 
 /// An enumeration as it is written.
 #[derive(Debug, Clone, Deserialize)]
@@ -24,14 +25,6 @@ pub(super) struct WantedEnumeration {
 struct WantedMember {
     name: Spanned<String>,
     stored: Option<Stored>,
-}
-
-/// What a column holds for a member.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
-enum Stored {
-    Number(i64),
-    Text(String),
 }
 
 impl WantedEnumeration {

@@ -12,6 +12,7 @@ use toml::Spanned;
 use super::catalog::CatalogTable;
 use super::function::Wrong;
 use super::name::identifier;
+use super::stored::Stored;
 
 /// What a table says of the types of its rows.
 #[derive(Debug, Clone, Copy)]
@@ -39,14 +40,6 @@ pub(super) struct WantedDerived {
     #[serde(default)]
     columns: Vec<Spanned<String>>,
     label: Option<String>,
-}
-
-/// What the column holds for rows of a type.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub(super) enum Stored {
-    Number(i64),
-    Text(String),
 }
 
 /// The types of a table's rows.

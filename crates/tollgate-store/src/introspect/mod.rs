@@ -28,6 +28,7 @@ mod hierarchy;
 mod managed;
 mod name;
 mod relation;
+mod stored;
 #[cfg(test)]
 mod tests;
 

@@ -24,10 +24,10 @@ pub(super) struct Connector {
 }
 
 /// A connection under TLS.
-pub(super) struct Stream(Over<Socket>);
+pub(super) struct EncryptedStream(Over<Socket>);
 
 impl MakeTlsConnect<Socket> for Encrypted {
-    type Stream = Stream;
+    type Stream = EncryptedStream;
     type TlsConnect = Connector;
     type Error = Infallible;
 
@@ -37,22 +37,22 @@ impl MakeTlsConnect<Socket> for Encrypted {
 }
 
 impl TlsConnect<Socket> for Connector {
-    type Stream = Stream;
+    type Stream = EncryptedStream;
     type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Stream>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = io::Result<EncryptedStream>> + Send>>;
 
     fn connect(self, socket: Socket) -> Self::Future {
-        Box::pin(async move { self.upgrade.open(self.host, socket).await.map(Stream) })
+        Box::pin(async move { self.upgrade.open(self.host, socket).await.map(EncryptedStream) })
     }
 }
 
-impl TlsStream for Stream {
+impl TlsStream for EncryptedStream {
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
 }
 
-impl AsyncRead for Stream {
+impl AsyncRead for EncryptedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -62,7 +62,7 @@ impl AsyncRead for Stream {
     }
 }
 
-impl AsyncWrite for Stream {
+impl AsyncWrite for EncryptedStream {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0).poll_write(context, bytes)
     }

@@ -155,53 +155,55 @@ pub(super) fn canonical(
     use Primitive as P;
     let value = match value {
         ValueRef::Null => return Some(Canonical::Null),
-        ValueRef::Text(text) => Stored::Text(std::str::from_utf8(text).ok()?),
-        ValueRef::Integer(integer) => Stored::Integer(integer),
-        ValueRef::Real(real) => Stored::Real(real),
-        ValueRef::Blob(bytes) => Stored::Blob(bytes),
+        ValueRef::Text(text) => StoredValue::Text(std::str::from_utf8(text).ok()?),
+        ValueRef::Integer(integer) => StoredValue::Integer(integer),
+        ValueRef::Real(real) => StoredValue::Real(real),
+        ValueRef::Blob(bytes) => StoredValue::Blob(bytes),
     };
     match (primitive, value) {
-        (P::Boolean, Stored::Integer(0 | 1)) => Some(Canonical::AsStored),
-        (P::Byte | P::SByte | P::Int16 | P::Int32 | P::Int64, Stored::Integer(integer)) => {
+        (P::Boolean, StoredValue::Integer(0 | 1)) => Some(Canonical::AsStored),
+        (P::Byte | P::SByte | P::Int16 | P::Int32 | P::Int64, StoredValue::Integer(integer)) => {
             in_range(primitive, integer).then_some(Canonical::AsStored)
         }
-        (P::Single | P::Double, Stored::Real(_)) => Some(Canonical::AsStored),
-        (P::Single | P::Double, Stored::Integer(integer)) => Some(Canonical::Real(integer as f64)),
-        (P::String { .. }, Stored::Text(_)) => Some(Canonical::AsStored),
-        (P::Decimal { .. } | P::String { .. }, Stored::Integer(integer)) => {
+        (P::Single | P::Double, StoredValue::Real(_)) => Some(Canonical::AsStored),
+        (P::Single | P::Double, StoredValue::Integer(integer)) => Some(Canonical::Real(integer as f64)),
+        (P::String { .. }, StoredValue::Text(_)) => Some(Canonical::AsStored),
+        (P::Decimal { .. } | P::String { .. }, StoredValue::Integer(integer)) => {
             made.extend_from_slice(integer.to_string().as_bytes());
             Some(Canonical::Made)
         }
-        (P::Decimal { .. }, Stored::Real(real)) => {
+        (P::Decimal { .. }, StoredValue::Real(real)) => {
             let digits = real.to_string();
             append_canonical(made, primitive, &digits).then_some(Canonical::Made)
         }
-        (P::String { .. }, Stored::Real(real)) => {
+        (P::String { .. }, StoredValue::Real(real)) => {
             made.extend_from_slice(real.to_string().as_bytes());
             Some(Canonical::Made)
         }
-        (P::Binary { .. }, Stored::Blob(_)) => Some(Canonical::AsStored),
-        (P::Binary { .. }, Stored::Text(text)) => {
+        (P::Binary { .. }, StoredValue::Blob(_)) => Some(Canonical::AsStored),
+        (P::Binary { .. }, StoredValue::Text(text)) => {
             made.extend_from_slice(text.as_bytes());
             Some(Canonical::Bytes)
         }
-        (P::Guid, Stored::Blob(bytes)) => guid(made, bytes),
-        (P::Guid, Stored::Text(text)) => text_form(made, text, |made| append_canonical(made, primitive, text)),
-        (P::Decimal { .. } | P::TimeOfDay { .. } | P::Duration, Stored::Text(text)) => {
+        (P::Guid, StoredValue::Blob(bytes)) => guid(made, bytes),
+        (P::Guid, StoredValue::Text(text)) => text_form(made, text, |made| append_canonical(made, primitive, text)),
+        (P::Decimal { .. } | P::TimeOfDay { .. } | P::Duration, StoredValue::Text(text)) => {
             text_form(made, text, |made| append_canonical(made, primitive, text))
         }
-        (P::Date | P::DateTime { .. } | P::DateTimeOffset { .. }, Stored::Text(text)) => {
+        (P::Date | P::DateTime { .. } | P::DateTimeOffset { .. }, StoredValue::Text(text)) => {
             text_form(made, text, |made| moment(made, primitive, text))
         }
-        (P::Collection(item), Stored::Text(text)) => {
+        (P::Collection(item), StoredValue::Text(text)) => {
             text_form(made, text, |made| items::append_canonical(made, item, text.as_bytes()))
         }
-        (P::DateTime { .. } | P::DateTimeOffset { .. }, Stored::Integer(count)) => epoch(made, form, primitive, count),
+        (P::DateTime { .. } | P::DateTimeOffset { .. }, StoredValue::Integer(count)) => {
+            epoch(made, form, primitive, count)
+        }
         _ => None,
     }
 }
 
-enum Stored<'v> {
+enum StoredValue<'v> {
     Text(&'v str),
     Integer(i64),
     Real(f64),

@@ -107,6 +107,23 @@ pub(crate) const FLOORS: &[Row] = &[
         ],
     ),
     ("tollgate-store", &["error", "mapping", "store", "sql", "introspect", "sqlite", "postgres", "connection"]),
+    (
+        "tollgate-gateway/generate",
+        &[
+            "error",
+            "report",
+            "names",
+            "statements",
+            "transform",
+            "values",
+            "sqlite",
+            "postgres",
+            "database",
+            "session",
+            "sample",
+            "batch",
+        ],
+    ),
 ];
 
 /// Crates that have no row yet, and why.
