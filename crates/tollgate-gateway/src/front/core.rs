@@ -47,8 +47,7 @@ struct Held {
 
 impl Service for Core {
     async fn serve(&self, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
-        // The engine has checked the framing, the target and the host by now. Prefixes are few and told apart by their
-        // first bytes: comparing them all costs less than a hash.
+        // The engine has checked the framing, the target and the host by now.
         let request = exchange.request();
         let path = request.path();
         if request.method() == Method::Other {

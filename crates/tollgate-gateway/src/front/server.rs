@@ -1,6 +1,6 @@
-//! The gateway put together: the one place that says which parts stand between a socket and a row, and in which order.
+//! The gateway as a process: its parts made from the configuration, its listeners, its threads, and its end.
 //!
-//! What each part does stands in its own file; nothing here reads a header or writes a body.
+//! What happens to a request stands in `core`.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,68 +1,32 @@
 //! One entity, one property, one raw value, one number: which format, and what is said when there is nothing.
 
-use std::sync::Arc;
-
-use tollgate_net::http1::server::Exchange;
 use tollgate_wire::edm::Version;
 use tollgate_wire::format::DocumentKind;
 use tollgate_wire::plan::{Expand, Plan, Shape};
 use tollgate_wire::stencil::raw;
 
-use super::content::{Content, stencil, updated};
-use crate::error::{Failure, Fault};
-use crate::hosted::{Hosted, Mount};
+use super::ReadRequest;
+use super::content::{Content, stencil};
+use crate::error::Fault;
+use crate::hosted::Hosted;
 use crate::http::answer::Reply;
 use crate::http::headers::Headers;
-use crate::operation::head::preferences::Preferences;
 use crate::operation::head::{negotiation, versions};
 use crate::operation::read::single::{Found, Single};
-use crate::visit::Visit;
 
-/// Answers what a path to one thing leads to.
-pub(crate) async fn answer(
-    visit: &Visit<'_>,
-    service: &Arc<Hosted>,
-    mount: &Mount,
-    exchange: &mut Exchange<'_>,
-    plan: Plan,
-    (content, preferences): (Content, &Preferences),
-) -> Result<(), Failure> {
-    let root = visit.memory.service_root(exchange, &mount.root);
-    let shape = plan.shape;
-    let (request, response) = exchange.split();
-    let asked = Asked { content, version: mount.version, page_size: visit.common.page_size, preferences };
-    let mut single = prepare(service, plan, asked, request, response)?;
-    single.root = root;
-    if let Some(stencil) = &single.stencil {
-        single.updated = updated(stencil.format());
-    }
-    let found = single.answer(visit, service, exchange).await?;
-    let (request, response) = exchange.split();
-    Ok(finish(found, mount.version, shape, request, response)?)
-}
-
-/// What was asked for.
-pub(crate) struct Asked<'a> {
-    /// The entity or a reference to it.
-    pub(crate) content: Content,
-    pub(crate) version: Version,
-    /// Entities of an expansion that are answered at once, at most.
-    pub(crate) page_size: u64,
-    pub(crate) preferences: &'a Preferences,
-}
-
-/// Chooses the format and says it in `reply`. The service root and the time are for the caller to fill in.
+/// Chooses the format and says it in `reply`. Root and time are for the caller to fill in.
 ///
 /// # Errors
 /// 406 where no format is acceptable.
-pub(crate) fn prepare(
+pub(super) fn prepare(
     service: &Hosted,
     mut plan: Plan,
-    asked: Asked<'_>,
+    content: Content,
+    asked: &ReadRequest<'_>,
     headers: &dyn Headers,
     reply: &mut impl Reply,
 ) -> Result<Single, Fault> {
-    let Asked { content, version, page_size, preferences } = asked;
+    let ReadRequest { version, page_size, preferences, .. } = *asked;
     let preferred = preferences.page_size.as_ref();
     let page_size = preferred.map_or(page_size, |preferred| preferred.value.min(page_size));
     Expand::cut(&mut plan.options.expand, page_size);
@@ -108,7 +72,7 @@ fn returns_value(plan: &Plan) -> bool {
 ///
 /// # Errors
 /// 404 where the path leads nowhere, and in V2 where there is nothing at its end.
-pub(crate) fn finish(
+pub(super) fn finish(
     found: Found,
     version: Version,
     shape: Shape,

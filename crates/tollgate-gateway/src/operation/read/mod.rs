@@ -1,30 +1,142 @@
-//! Reading as one operation among others, on a connection that is inside a transaction already: a batch reads what the
-//! requests before have written.
+//! Reading: from what a URL asks for to its answer, for single requests and for those of a batch.
 //!
-//! Single requests to read take another way (`crate::serve::odata`): they may be answered in parts.
+//! [`prepare`] chooses format, page and fields; [`Read`] then is done on whichever connection there is: by itself, on the
+//! loop or away from it ([`Read::answer`]), or inside the transaction of a batch ([`Read::answer_on`]).
 
 pub(crate) mod away;
-pub(crate) mod collection;
-pub(crate) mod content;
-pub(crate) mod documents;
-pub(crate) mod entity;
+mod collection;
+mod content;
+mod documents;
+mod entity;
 pub(crate) mod feed;
 mod next_link;
 pub(crate) mod single;
 
+use std::sync::Arc;
+
 use tollgate_net::http1::Method;
+use tollgate_net::http1::server::Exchange;
+use tollgate_wire::edm::Version;
 use tollgate_wire::format::Format;
 use tollgate_wire::plan::{Resource, Shape};
 
 use self::content::Content;
+pub(crate) use self::content::updated;
+use self::feed::Feed;
+use self::single::Single;
+use super::head::methods::allowed;
+use super::head::preferences::Preferences;
 use super::request::{Meant, Performed, Request, method_text};
-use crate::error::Fault;
+use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
-use crate::http::answer::Answer;
-use crate::operation::head::methods::allowed;
+use crate::http::answer::{Answer, Reply};
+use crate::http::headers::Headers;
 use crate::store::Connection;
+use crate::visit::Visit;
 
-/// Answers a request to read.
+/// What is asked for beside the resource.
+pub(crate) struct ReadRequest<'a> {
+    /// The name of the method.
+    pub(crate) method: &'a str,
+    pub(crate) version: Version,
+    /// The path below the service root, percent-encoded.
+    pub(crate) path: &'a str,
+    /// What stands behind `?`, percent-encoded.
+    pub(crate) query: Option<&'a str>,
+    /// Entities that are answered at once, at most.
+    pub(crate) page_size: u64,
+    pub(crate) preferences: &'a Preferences,
+}
+
+/// A read whose answer is chosen, and whose rows are still to be read.
+pub(crate) enum Read {
+    /// A page of entities.
+    Page(Feed),
+    /// One thing, in the version that says what a missing one is.
+    One(Single, Version),
+    /// A document that describes the service: its answer stands already.
+    Described,
+}
+
+/// Chooses how `resource` is answered and says that in `reply`. `root`, the absolute URL of the service, is taken where
+/// rows are read; `updated` says the time as a format writes it.
+///
+/// # Errors
+/// 406 where no format is acceptable, 405 for what cannot be read, 501 for functions that are not served.
+pub(crate) fn prepare(
+    service: &Hosted,
+    resource: Resource,
+    asked: &ReadRequest<'_>,
+    (root, updated): (&mut String, impl Fn(Format) -> String),
+    headers: &dyn Headers,
+    reply: &mut impl Reply,
+) -> Result<Read, Fault> {
+    let (plan, content) = match resource {
+        Resource::Read(plan) => (plan, Content::Entities),
+        Resource::References(plan) => (plan, Content::References),
+        resource => return describe(service, &resource, asked, root, headers, reply).map(|()| Read::Described),
+    };
+    if plan.shape == Shape::Collection {
+        let mut feed = collection::prepare(service, *plan, content, asked, headers, reply)?;
+        feed.updated = updated(feed.stencil.format());
+        feed.root = std::mem::take(root);
+        return Ok(Read::Page(feed));
+    }
+    let mut single = entity::prepare(service, *plan, content, asked, headers, reply)?;
+    if let Some(stencil) = &single.stencil {
+        single.updated = updated(stencil.format());
+    }
+    single.root = std::mem::take(root);
+    Ok(Read::One(single, asked.version))
+}
+
+impl Read {
+    /// Reads under a work process of its own, on the loop or away from it, and answers `exchange`.
+    ///
+    /// # Errors
+    /// What the store says, that no work process was to be had, or that the exchange broke.
+    pub(crate) async fn answer(
+        self,
+        visit: &Visit<'_>,
+        service: &Arc<Hosted>,
+        exchange: &mut Exchange<'_>,
+    ) -> Result<(), Failure> {
+        match self {
+            Read::Page(feed) => feed.answer(visit, service, exchange).await,
+            Read::One(single, version) => {
+                let shape = single.plan.shape;
+                let found = single.answer(visit, service, exchange).await?;
+                let (request, response) = exchange.split();
+                Ok(entity::finish(found, version, shape, request, response)?)
+            }
+            Read::Described => Ok(()),
+        }
+    }
+
+    /// Reads on this connection, and completes `answer`.
+    ///
+    /// # Errors
+    /// What the store says.
+    fn answer_on(
+        self,
+        service: &Hosted,
+        connection: &mut Connection,
+        headers: &dyn Headers,
+        answer: &mut Answer,
+    ) -> Result<(), Fault> {
+        match self {
+            Read::Page(mut feed) => feed.write(service, connection, &mut answer.body).map(|_| ()),
+            Read::One(single, version) => {
+                let found = single.answer_on(service, connection, headers, answer)?;
+                entity::finish(found, version, single.plan.shape, headers, answer)
+            }
+            Read::Described => Ok(()),
+        }
+    }
+}
+
+/// Answers a request to read on a connection that is inside a transaction: a batch reads what the requests before have
+/// written.
 pub(super) fn perform(
     service: &Hosted,
     connection: &mut Connection,
@@ -33,60 +145,41 @@ pub(super) fn perform(
     answer: &mut Answer,
 ) -> Result<Performed, Fault> {
     answer.clear();
-    let Request { version, headers, root, .. } = *request;
+    let Request { version, headers, query, page_size, .. } = *request;
+    let Meant { path, resource, preferences, .. } = meant;
+    let method = method_text(request.method);
+    let asked = ReadRequest { method, version, path: &path, query, page_size, preferences: &preferences };
     let updated = |format| match format {
         Format::V2Atom => request.author.stamp().atom(),
         _ => String::new(),
     };
-    let (plan, content) = match meant.resource {
-        Resource::Read(plan) => (plan, Content::Entities),
-        Resource::References(plan) => (plan, Content::References),
-        resource => {
-            describe(service, request, &resource, answer)?;
-            return Ok(performed(request, answer));
-        }
-    };
-    if plan.shape == Shape::Collection {
-        let Request { query, page_size, .. } = *request;
-        let preferences = &meant.preferences;
-        let asked = collection::Asked { content, version, path: &meant.path, query, page_size, preferences };
-        let mut feed = collection::prepare(service, *plan, asked, headers, answer)?;
-        feed.updated = updated(feed.stencil.format());
-        feed.root = root.to_owned();
-        feed.write(service, connection, &mut answer.body)?;
-    } else {
-        let shape = plan.shape;
-        let asked = entity::Asked { content, version, page_size: request.page_size, preferences: &meant.preferences };
-        let mut single = entity::prepare(service, *plan, asked, headers, answer)?;
-        if let Some(stencil) = &single.stencil {
-            single.updated = updated(stencil.format());
-        }
-        single.root = root.to_owned();
-        let found = single.answer_on(service, connection, headers, answer)?;
-        entity::finish(found, version, shape, headers, answer)?;
-    }
-    Ok(performed(request, answer))
-}
-
-fn performed(request: &Request<'_>, answer: &mut Answer) -> Performed {
+    let mut root = request.root.to_owned();
+    let read = prepare(service, resource, &asked, (&mut root, updated), headers, answer)?;
+    read.answer_on(service, connection, headers, answer)?;
     if request.method == Method::Head {
         answer.body.clear();
     }
-    Performed::Read
+    Ok(Performed::Read)
 }
 
 /// Answers what is no data.
-fn describe(service: &Hosted, request: &Request<'_>, resource: &Resource, answer: &mut Answer) -> Result<(), Fault> {
-    let Request { version, headers, root, query, .. } = *request;
+fn describe(
+    service: &Hosted,
+    resource: &Resource,
+    asked: &ReadRequest<'_>,
+    root: &str,
+    headers: &dyn Headers,
+    reply: &mut impl Reply,
+) -> Result<(), Fault> {
+    let ReadRequest { method, version, query, .. } = *asked;
     match resource {
-        Resource::ServiceDocument => documents::answer_service(service, version, query, root, headers, answer),
-        Resource::Metadata => documents::answer_metadata(service, version, query, headers, answer),
+        Resource::ServiceDocument => documents::answer_service(service, version, query, root, headers, reply),
+        Resource::Metadata => documents::answer_metadata(service, version, query, headers, reply),
         Resource::Function(index) => {
             Err(Fault::not_implemented(&format!("function {}", service.model.function_imports[*index].name)))
         }
         Resource::Batch | Resource::Read(_) | Resource::References(_) | Resource::Act(_) => {
-            let allow = allowed(&service.model, version, resource);
-            Err(Fault::method_not_allowed(method_text(request.method), allow))
+            Err(Fault::method_not_allowed(method, allowed(&service.model, version, resource)))
         }
     }
 }

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use tollgate_net::http1::server::{Exchange, ExchangeError};
 use tollgate_net::http1::{Method, RequestHead};
 use tollgate_wire::format::Format;
-use tollgate_wire::plan::{Plan, Resource, Shape};
 use tollgate_wire::url;
 
 use crate::error::{Failure, Fault};
@@ -21,8 +20,7 @@ use crate::operation::head::methods::allowed;
 use crate::operation::head::preferences::Preferences;
 use crate::operation::head::{negotiation, versions};
 use crate::operation::reach;
-use crate::operation::read::content::Content;
-use crate::operation::read::{collection, documents, entity};
+use crate::operation::read::{self, Read, ReadRequest, updated};
 use crate::visit::Visit;
 
 /// Fields of a request that choose among the answers to one URL.
@@ -118,46 +116,20 @@ async fn answer(
     reach::check(&visit.access, &resource, request.method())?;
     let preferences = Preferences::of(version, request);
     preferences.check(&unknown)?;
-    match resource {
-        Resource::Read(plan) => {
-            entities(visit, service, mount, exchange, *plan, (Content::Entities, &preferences)).await
-        }
-        Resource::References(plan) => {
-            entities(visit, service, mount, exchange, *plan, (Content::References, &preferences)).await
-        }
-        Resource::ServiceDocument => {
-            let root = visit.memory.service_root(exchange, &mount.root);
-            let (request, response) = exchange.split();
-            documents::answer_service(service, version, request.query(), &root, request, response)?;
-            visit.memory.give_text(root);
-            Ok(())
-        }
-        Resource::Metadata => {
-            let (request, response) = exchange.split();
-            Ok(documents::answer_metadata(service, version, request.query(), request, response)?)
-        }
-        Resource::Function(index) => {
-            Err(Fault::not_implemented(&format!("function {}", service.model.function_imports[index].name)).into())
-        }
-        Resource::Batch | Resource::Act(_) => {
-            let allow = allowed(&service.model, version, &resource);
-            Err(Fault::method_not_allowed(request.method_text(), allow).into())
-        }
+    let mut root = visit.memory.service_root(exchange, &mount.root);
+    let (request, response) = exchange.split();
+    let asked = ReadRequest {
+        method: request.method_text(),
+        version,
+        path: request.path().get(mount.root.len()..).unwrap_or_default(),
+        query: request.query(),
+        page_size: visit.common.page_size,
+        preferences: &preferences,
+    };
+    let read = read::prepare(service, resource, &asked, (&mut root, updated), request, response)?;
+    if matches!(read, Read::Described) {
+        visit.memory.give_text(root);
+        return Ok(());
     }
-}
-
-async fn entities(
-    visit: &Visit<'_>,
-    service: &Arc<Hosted>,
-    mount: &Mount,
-    exchange: &mut Exchange<'_>,
-    plan: Plan,
-    asked: (Content, &Preferences),
-) -> Result<(), Failure> {
-    match plan.shape {
-        Shape::Collection => collection::answer(visit, service, mount, exchange, plan, asked).await,
-        Shape::Entity | Shape::Count | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) | Shape::Stream => {
-            entity::answer(visit, service, mount, exchange, plan, asked).await
-        }
-    }
+    read.answer(visit, service, exchange).await
 }
