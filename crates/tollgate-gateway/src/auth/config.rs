@@ -62,7 +62,7 @@ pub(crate) struct UsersTable {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Authentication")]
-pub(crate) struct Table {
+pub(crate) struct AuthenticationTable {
     /// What clients are told to be asked for.
     #[schemars(with = "String", length(max = REALM_CHARACTERS_MAX))]
     realm: Spanned<String>,
@@ -153,7 +153,7 @@ type Wrong = (Range<usize>, String);
 /// The tables as they stand in the file.
 pub(crate) struct Tables {
     pub(crate) users: Option<UsersTable>,
-    pub(crate) authentication: Option<Spanned<Table>>,
+    pub(crate) authentication: Option<Spanned<AuthenticationTable>>,
     pub(crate) certificate_users: Vec<Spanned<CertificateTable>>,
     pub(crate) rules: Vec<Spanned<RuleTable>>,
 }
@@ -169,7 +169,7 @@ pub(crate) fn meaning(tables: Tables, text: &str, file_name: &str) -> Result<Aut
         let wrong = "there is nobody to be authenticated: expected [users] with `file`";
         return Err((table.span(), wrong.to_owned()));
     }
-    let Table { realm, basic, plain_basic, cached_seconds, hashes_at_once, hashes_waiting_max, default } =
+    let AuthenticationTable { realm, basic, plain_basic, cached_seconds, hashes_at_once, hashes_waiting_max, default } =
         table.map(Spanned::into_inner).unwrap_or_default();
     let plain = |character: char| character.is_ascii_graphic() || character == ' ';
     if realm.as_ref().len() > REALM_CHARACTERS_MAX || !realm.as_ref().chars().all(plain) {
@@ -298,8 +298,9 @@ fn allowed(names: Spanned<Vec<Spanned<String>>>, has_users: bool) -> Result<Allo
 
 impl Default for Authentication {
     fn default() -> Authentication {
-        let Table { realm, basic, plain_basic, cached_seconds, hashes_at_once, hashes_waiting_max, .. } =
-            Table::default();
+        let AuthenticationTable {
+            realm, basic, plain_basic, cached_seconds, hashes_at_once, hashes_waiting_max, ..
+        } = AuthenticationTable::default();
         Authentication {
             users: None,
             realm: realm.into_inner(),
@@ -315,9 +316,9 @@ impl Default for Authentication {
     }
 }
 
-impl Default for Table {
-    fn default() -> Table {
-        Table {
+impl Default for AuthenticationTable {
+    fn default() -> AuthenticationTable {
+        AuthenticationTable {
             realm: Spanned::new(0..0, "tollgate".to_owned()),
             basic: true,
             plain_basic: PlainBasic::default(),

@@ -18,14 +18,14 @@ use super::password::{Cost, Hash, PASSWORD_BYTES_MAX};
 /// The users of a gateway.
 #[derive(Debug, Default)]
 pub struct Users {
-    users: HashMap<Arc<str>, Kept>,
+    users: HashMap<Arc<str>, KnownUser>,
     /// Of each user with a password what verifying it costs.
     costs: Vec<Cost>,
     chance: RandomState,
 }
 
 #[derive(Debug, PartialEq)]
-struct Kept {
+struct KnownUser {
     user: Arc<User>,
     hash: Option<Hash>,
 }
@@ -116,7 +116,7 @@ impl Users {
             Entry::Vacant(place) => {
                 self.costs.extend(hash.as_ref().map(Hash::cost));
                 let groups = groups.into_iter().map(Box::from).collect();
-                place.insert(Kept { user: Arc::new(User { name, groups }), hash });
+                place.insert(KnownUser { user: Arc::new(User { name, groups }), hash });
                 Ok(())
             }
         }
@@ -138,9 +138,11 @@ impl Users {
             return Verdict::Refused;
         }
         match self.users.get(name) {
-            Some(Kept { user, hash: Some(hash) }) if hash.verifies(password) => Verdict::Verified(Arc::clone(user)),
-            Some(Kept { hash: Some(_), .. }) => Verdict::Refused,
-            Some(Kept { hash: None, .. }) | None => {
+            Some(KnownUser { user, hash: Some(hash) }) if hash.verifies(password) => {
+                Verdict::Verified(Arc::clone(user))
+            }
+            Some(KnownUser { hash: Some(_), .. }) => Verdict::Refused,
+            Some(KnownUser { hash: None, .. }) | None => {
                 let _ = Hash::nobodys(self.cost_of_unknown(name)).verifies(password);
                 Verdict::Refused
             }

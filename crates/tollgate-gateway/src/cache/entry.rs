@@ -38,7 +38,7 @@ pub(crate) struct Entry {
     /// How old it was then, and how old it may become.
     pub(crate) freshness: Freshness,
     /// What it was read from.
-    pub(crate) source: Option<Source>,
+    pub(crate) source: Option<SourceVersion>,
 }
 
 /// A field of a request, with the value for which an answer was chosen.
@@ -51,7 +51,7 @@ pub(crate) struct Varying {
 
 /// What answers are read from, which counts its changes.
 #[derive(Debug, Clone)]
-pub(crate) struct Source {
+pub(crate) struct SourceVersion {
     changes: Arc<AtomicU64>,
     seen: u64,
 }
@@ -69,7 +69,7 @@ impl Entry {
 
     /// Whether nothing that it was read from has changed since.
     pub(crate) fn is_current(&self) -> bool {
-        self.source.as_ref().is_none_or(Source::is_current)
+        self.source.as_ref().is_none_or(SourceVersion::is_current)
     }
 
     /// How old it is.
@@ -134,10 +134,10 @@ impl Varying {
     }
 }
 
-impl Source {
+impl SourceVersion {
     /// The source as it is now: to be taken before anything is read from it.
-    pub(crate) fn now(changes: &Arc<AtomicU64>) -> Source {
-        Source { changes: Arc::clone(changes), seen: changes.load(Ordering::Acquire) }
+    pub(crate) fn now(changes: &Arc<AtomicU64>) -> SourceVersion {
+        SourceVersion { changes: Arc::clone(changes), seen: changes.load(Ordering::Acquire) }
     }
 
     /// Whether it has not changed since.

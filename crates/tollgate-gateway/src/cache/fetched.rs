@@ -9,7 +9,7 @@ use tollgate_net::http1::server::{Exchange, Response, rendered_fields};
 
 use super::ResponseCache;
 use super::entry::Entry;
-use super::front::{Fetch, Found};
+use super::front::{Fetch, ResponseFields};
 
 /// Fields that stay what they are when an answer is still good: they belong to the body that is kept (section 3.2).
 const OF_THE_BODY: [&str; 3] = ["content-encoding", "content-type", "content-range"];
@@ -43,7 +43,7 @@ impl Fetch<'_> {
     /// Makes the answer that was kept of one that says that it is still good, whose fields stand in `response`.
     pub(crate) fn freshen(&mut self, cache: &ResponseCache, kept: &Entry, response: &mut Response) {
         cache.count_validated();
-        let said = Found::of(response).etag;
+        let said = ResponseFields::of(response).etag;
         if let (Some(said), Some(etag)) = (said, &kept.etag)
             && opaque(&said) != opaque(etag)
             && let Some(leader) = self.0.as_ref().and_then(|fetching| fetching.leader.take())
@@ -66,7 +66,7 @@ impl Fetch<'_> {
         let Some(fetching) = self.0.as_ref() else { return };
         let now = exchange.now();
         let (_, head, response) = exchange.answered();
-        let may_be_kept = fetching.freshness(cache, &Found::of(response), response.status, now).is_some();
+        let may_be_kept = fetching.freshness(cache, &ResponseFields::of(response), response.status, now).is_some();
         let is_too_large = head.content_length().is_some_and(|length| length > cache.entry_bytes_max as u64);
         if may_be_kept && is_too_large {
             cache.count_too_large();

@@ -15,12 +15,12 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 use tollgate_net::http1::server::{Exchange, ExchangeError, Keeping, Response};
 use tollgate_net::http1::{Method, RequestHead};
 
-use super::entry::{Entry, Source, Varying};
+use super::entry::{Entry, SourceVersion, Varying};
 use super::flight::{Leader, Waited};
 use super::key::{Key, KeyText, Origin};
 use super::policy::{self, Answered, Freshness, Identity, Reuse};
 use super::shard::{Leads, Question, Validates};
-use super::{Asked, ResponseCache, State, http_date};
+use super::{Lookup, ResponseCache, Switch, http_date};
 use crate::error::Fault;
 use crate::http::cache_control::CacheControl;
 use crate::http::conditions::{self, Verdict};
@@ -99,9 +99,9 @@ pub(super) struct Fetching<'s> {
     /// Gone as soon as it is known that the answer is too large for others.
     pub(super) leader: Rc<Cell<Option<Leader>>>,
     key: KeyText,
-    asked: policy::Asked,
+    asked: policy::RequestTerms,
     conditions: Conditions,
-    source: Option<Source>,
+    source: Option<SourceVersion>,
     began: Instant,
     /// What is kept and has outlived its lifetime, if the backend is to be asked whether it is still good.
     pub(super) stale: Option<Arc<Entry>>,
@@ -145,7 +145,7 @@ pub(crate) async fn turn<'s>(
     const ALONE: Turn<'static> = Turn::Fetch(Fetch(None));
     let request = exchange.request();
     let fields = Fields::of(request);
-    if cache.state == State::Off {
+    if cache.state == Switch::Off {
         return Ok(ALONE);
     }
     let leads = if request.method() == Method::Get { Leads::Yes } else { Leads::No };
@@ -161,7 +161,7 @@ pub(crate) async fn turn<'s>(
         let request = exchange.request();
         let Some(key) = cachable.key(request) else { return Ok(ALONE) };
         // Before anything is read: what changes from here on makes the answer one of before.
-        let source = cachable.changes.map(Source::now);
+        let source = cachable.changes.map(SourceVersion::now);
         let question = Question {
             key,
             request,
@@ -173,13 +173,13 @@ pub(crate) async fn turn<'s>(
             passes_conditions: cachable.proxied.is_some() && fields.conditional,
         };
         let waiter = match cache.ask(&question, now) {
-            Asked::Hit(entry) => {
+            Lookup::Hit(entry) => {
                 answer(cache, exchange, entry, fields, now);
                 return Ok(Turn::Answered);
             }
-            Asked::Lead(mut leader) => {
+            Lookup::Lead(mut leader) => {
                 let identity = if fields.authorization { Identity::Said } else { cachable.identity };
-                let asked = policy::Asked { control, identity };
+                let asked = policy::RequestTerms { control, identity };
                 let key = key.to_text();
                 let conditions = if fields.conditional { Conditions::of(request) } else { Conditions::default() };
                 if fields.conditional {
@@ -196,9 +196,9 @@ pub(crate) async fn turn<'s>(
                     Fetching { cachable, leader, key, asked, conditions, source, began: now, stale, date: None };
                 return Ok(Turn::Fetch(Fetch(Some(Box::new(fetching)))));
             }
-            Asked::Alone if control.only_if_cached => return Ok(Turn::Refused(Fault::not_cached())),
-            Asked::Alone => return Ok(ALONE),
-            Asked::Wait(waiter) => waiter,
+            Lookup::Alone if control.only_if_cached => return Ok(Turn::Refused(Fault::not_cached())),
+            Lookup::Alone => return Ok(ALONE),
+            Lookup::Wait(waiter) => waiter,
         };
         match exchange.wait_for(waiter.wait()).await? {
             Waited::Shared(entry) => {
@@ -238,7 +238,7 @@ impl Fetch<'_> {
         }
         let now = exchange.now();
         let (request, response) = exchange.split();
-        let found = Found::of(response);
+        let found = ResponseFields::of(response);
         let freshness = fetching.freshness(cache, &found, response.status, now);
         let Fetching { cachable, leader, key, conditions, source, .. } = *fetching;
         let not_modified = response.status == 200 && {
@@ -277,7 +277,7 @@ impl Fetching<'_> {
     pub(super) fn freshness(
         &self,
         cache: &ResponseCache,
-        found: &Found,
+        found: &ResponseFields,
         status: u16,
         now: Instant,
     ) -> Option<Freshness> {
@@ -296,7 +296,7 @@ impl Fetching<'_> {
 }
 
 /// Rendered fields as they are kept: how old an answer was when it came is kept by itself.
-fn without_age(rendered: &[u8], found: &Found) -> Box<[u8]> {
+fn without_age(rendered: &[u8], found: &ResponseFields) -> Box<[u8]> {
     if found.age.is_none() {
         return rendered.into();
     }
@@ -325,7 +325,7 @@ impl Cachable<'_> {
         Some(Key { origin, target: request.target(), selected: self.selected, outcome: self.outcome })
     }
 
-    fn varying(&self, found: &Found, request: &RequestHead) -> Box<[Varying]> {
+    fn varying(&self, found: &ResponseFields, request: &RequestHead) -> Box<[Varying]> {
         let said = match self.lifetime {
             // The route has chosen already, and says by what.
             Lifetime::Stated(_) => "",
@@ -433,7 +433,7 @@ impl Conditions {
 
 /// The fields of an answer that count here.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ResponseFields {
     control: CacheControl,
     vary: String,
     pub(super) etag: Option<String>,
@@ -443,9 +443,9 @@ pub(super) struct Found {
     sets_cookie: bool,
 }
 
-impl Found {
-    pub(super) fn of(response: &Response) -> Found {
-        let mut found = Found::default();
+impl ResponseFields {
+    pub(super) fn of(response: &Response) -> ResponseFields {
+        let mut found = ResponseFields::default();
         let mut control = Vec::new();
         for (name, value) in response.headers() {
             let is = |known: &str| name.eq_ignore_ascii_case(known);

@@ -48,7 +48,7 @@ pub(crate) struct ResponseCache {
     shards: Box<[Mutex<Shard>]>,
     /// Its keys are random: nobody can choose targets that meet in one place.
     hashing: RandomState,
-    state: State,
+    state: Switch,
     entry_bytes_max: usize,
     wait_max: Duration,
     /// What those did that it stands in the place of.
@@ -57,14 +57,14 @@ pub(crate) struct ResponseCache {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum Switch {
     On,
     Off,
 }
 
 /// What is known of a request.
 #[derive(Debug)]
-pub(crate) enum Asked {
+pub(crate) enum Lookup {
     /// It is answered by this.
     Hit(Arc<Entry>),
     /// It fetches, for itself and for others.
@@ -111,7 +111,7 @@ impl ResponseCache {
         Arc::new(ResponseCache {
             shards: std::iter::repeat_with(shard).take(shards).collect(),
             hashing: RandomState::new(),
-            state: if config.enabled { State::On } else { State::Off },
+            state: if config.enabled { Switch::On } else { Switch::Off },
             entry_bytes_max: config.entry_bytes_max,
             wait_max: config.wait_max(),
             done_before,
@@ -120,7 +120,7 @@ impl ResponseCache {
     }
 
     /// Looks a request up.
-    fn ask(self: &Arc<Self>, question: &Question<'_>, now: Instant) -> Asked {
+    fn ask(self: &Arc<Self>, question: &Question<'_>, now: Instant) -> Lookup {
         let mut hasher = self.hashing.build_hasher();
         question.key.hash(&mut hasher);
         let hash = hasher.finish();
@@ -138,19 +138,19 @@ impl ResponseCache {
         let known = self.shard(hash).ask(hash, flight_hash, question, now);
         let leads = |flight, stale| {
             let flight_hash = flight_hash();
-            Asked::Lead(Leader { cache: Arc::clone(self), hash, flight_hash, flight, stale })
+            Lookup::Lead(Leader { cache: Arc::clone(self), hash, flight_hash, flight, stale })
         };
         match known {
-            Known::Hit(entry) => Asked::Hit(entry),
-            Known::Awaited(landing) => Asked::Wait(Waiter { landing, wait_max: self.wait_max }),
+            Known::Hit(entry) => Lookup::Hit(entry),
+            Known::Awaited(landing) => Lookup::Wait(Waiter { landing, wait_max: self.wait_max }),
             Known::Led(number, landing, stale) => leads(Flight::Led { number, landing }, stale),
-            Known::Unknown(Why::Unshared, ..) if question.passes_conditions => Asked::Alone,
+            Known::Unknown(Why::Unshared, ..) if question.passes_conditions => Lookup::Alone,
             Known::Unknown(_, stale, thrown_away)
                 if question.leads == shard::Leads::Yes && !question.control.only_if_cached =>
             {
                 leads(Flight::Alone { thrown_away }, stale)
             }
-            Known::Unknown(..) => Asked::Alone,
+            Known::Unknown(..) => Lookup::Alone,
         }
     }
 
@@ -192,7 +192,7 @@ impl ResponseCache {
 
     /// Whether anything is kept at all.
     pub(crate) fn is_on(&self) -> bool {
-        self.state == State::On
+        self.state == Switch::On
     }
 
     /// A backend said of an answer that it is still good.

@@ -13,7 +13,7 @@ use crate::http::cache_control::{CacheControl, delta_seconds};
 
 /// What counts of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct RequestTerms {
     /// Its directives.
     pub(crate) control: CacheControl,
     /// Whether it says who asks.
@@ -74,7 +74,7 @@ const KEPT: [u16; 6] = [200, 203, 204, 300, 301, 308];
 
 /// For how long the answer to a GET may be kept, which took `delay` to come and came at `now_s` (seconds since 1970);
 /// `None` where it may not (section 3).
-pub(crate) fn storing(asked: &Asked, answered: &Answered<'_>, delay: Duration, now_s: i64) -> Option<Freshness> {
+pub(crate) fn storing(asked: &RequestTerms, answered: &Answered<'_>, delay: Duration, now_s: i64) -> Option<Freshness> {
     let control = &answered.control;
     let forbidden = asked.control.no_store || control.no_store || control.private || control.no_cache;
     if forbidden || answered.varies_by_all || answered.sets_cookie || !KEPT.contains(&answered.status) {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     fn check(request: &str, identity: Identity, answered: Answered<'_>, expected: Option<(u64, u64)>) {
-        let asked = Asked { control: CacheControl::of([request]), identity };
+        let asked = RequestTerms { control: CacheControl::of([request]), identity };
         let freshness = storing(&asked, &answered, Duration::ZERO, NOW_S);
         let seconds = freshness.map(|freshness| (freshness.age.as_secs(), freshness.lifetime.as_secs()));
         assert_eq!(seconds, expected, "{request} {identity:?} {answered:?}");
@@ -216,7 +216,7 @@ mod tests {
         check("", Identity::Unsaid, aged("x"), Some((0, 60)));
         let old = Answered { date: Some(AN_HOUR_AGO), ..answered("max-age=4000") };
         check("", Identity::Unsaid, old, Some((3600, 4000)));
-        let asked = Asked { control: CacheControl::default(), identity: Identity::Unsaid };
+        let asked = RequestTerms { control: CacheControl::default(), identity: Identity::Unsaid };
         let slow = storing(&asked, &aged("10"), Duration::from_secs(5), NOW_S).unwrap();
         assert_eq!(slow.age, Duration::from_secs(15));
     }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use tollgate_net::http1::RequestHead;
 use tollgate_net::limits::Limits;
 
-use super::entry::{Source, Varying};
+use super::entry::{SourceVersion, Varying};
 use super::flight::Waited;
 use super::key::Key;
 use super::policy::Freshness;
@@ -43,7 +43,7 @@ fn question<'r>(target: &'r str, request: &'r RequestHead) -> Question<'r> {
     }
 }
 
-fn entry(question: &Question<'_>, body: &[u8], now: Instant, source: Option<Source>) -> Entry {
+fn entry(question: &Question<'_>, body: &[u8], now: Instant, source: Option<SourceVersion>) -> Entry {
     Entry {
         key: question.key.to_text(),
         varying: [Varying::of("Accept", question.request)].into(),
@@ -179,12 +179,12 @@ proptest! {
                     let seen = changes.load(Ordering::Relaxed);
                     let expected = model.ask(target, accept, now, seen);
                     match cache.ask(&question, now) {
-                        Asked::Hit(entry) => prop_assert_eq!(Some(entry.body.to_vec()), expected),
-                        Asked::Lead(leader) => {
+                        Lookup::Hit(entry) => prop_assert_eq!(Some(entry.body.to_vec()), expected),
+                        Lookup::Lead(leader) => {
                             prop_assert_eq!(expected, None);
                             let mut body = number.to_string().into_bytes();
                             body.resize(body_bytes.max(4), b' ');
-                            let fetched = entry(&question, &body, now, Some(Source::now(&changes)));
+                            let fetched = entry(&question, &body, now, Some(SourceVersion::now(&changes)));
                             let bytes = fetched.bytes();
                             leader.share(fetched);
                             let kept = Kept { target, accept, body, bytes, kept_at: now, changes: seen, marked: false };
@@ -225,16 +225,16 @@ proptest! {
 async fn one_fetches_and_all_who_wait_are_given_the_answer() {
     let (cache, request, now) = (cache(config::Cache::default()), request("*/*"), Instant::now());
     let question = question("/a", &request);
-    let Asked::Lead(leader) = cache.ask(&question, now) else { panic!("the first leads") };
-    let Asked::Wait(first) = cache.ask(&question, now) else { panic!("the others wait") };
-    let Asked::Wait(second) = cache.ask(&question, now) else { panic!("the others wait") };
+    let Lookup::Lead(leader) = cache.ask(&question, now) else { panic!("the first leads") };
+    let Lookup::Wait(first) = cache.ask(&question, now) else { panic!("the others wait") };
+    let Lookup::Wait(second) = cache.ask(&question, now) else { panic!("the others wait") };
     let mut first = pin!(first.wait());
     assert!(poll(first.as_mut()).is_pending());
     leader.share(entry(&question, b"answer", now, None));
     for waited in [first.await, second.wait().await] {
         assert!(matches!(&waited, Waited::Shared(entry) if &*entry.body == b"answer"), "{waited:?}");
     }
-    assert!(matches!(cache.ask(&question, now), Asked::Hit(_)));
+    assert!(matches!(cache.ask(&question, now), Lookup::Hit(_)));
     let statistics = cache.statistics();
     assert_eq!((statistics.misses_total, statistics.waits_total, statistics.hits_total), (1, 2, 1));
 }
@@ -243,16 +243,16 @@ async fn one_fetches_and_all_who_wait_are_given_the_answer() {
 async fn where_the_leader_goes_away_the_next_who_asks_leads() {
     let (cache, request, now) = (cache(config::Cache::default()), request("*/*"), Instant::now());
     let question = question("/a", &request);
-    let Asked::Lead(leader) = cache.ask(&question, now) else { panic!("the first leads") };
-    let Asked::Wait(waiter) = cache.ask(&question, now) else { panic!("the others wait") };
+    let Lookup::Lead(leader) = cache.ask(&question, now) else { panic!("the first leads") };
+    let Lookup::Wait(waiter) = cache.ask(&question, now) else { panic!("the others wait") };
     drop(leader);
     assert!(matches!(waiter.wait().await, Waited::LeaderGone));
-    let Asked::Lead(leader) = cache.ask(&question, now) else { panic!("the next leads") };
-    let Asked::Wait(waiter) = cache.ask(&question, now) else { panic!("the others wait") };
+    let Lookup::Lead(leader) = cache.ask(&question, now) else { panic!("the next leads") };
+    let Lookup::Wait(waiter) = cache.ask(&question, now) else { panic!("the others wait") };
     // A failure, or an answer for one alone.
     leader.keep_to_itself();
     assert!(matches!(waiter.wait().await, Waited::Alone));
-    assert!(matches!(cache.ask(&question, now), Asked::Lead(_)));
+    assert!(matches!(cache.ask(&question, now), Lookup::Lead(_)));
     assert_eq!(cache.statistics().entries, 0);
 }
 
@@ -262,7 +262,7 @@ async fn nobody_waits_for_ever() {
     let (cache, request, now) = (cache(config), request("*/*"), Instant::now());
     let question = question("/a", &request);
     let _leader = cache.ask(&question, now);
-    let Asked::Wait(waiter) = cache.ask(&question, now) else { panic!("the others wait") };
+    let Lookup::Wait(waiter) = cache.ask(&question, now) else { panic!("the others wait") };
     assert!(matches!(waiter.wait().await, Waited::Alone));
 }
 
@@ -271,7 +271,7 @@ fn what_was_thrown_away_while_it_was_fetched_is_not_kept() {
     let (cache, request, now) = (cache(config::Cache::default()), request("*/*"), Instant::now());
     let question = question("/a", &request);
     for (which, expected) in [(Which::One("/a"), 0), (Which::Prefix("/"), 0), (Which::All, 0), (Which::One("/b"), 1)] {
-        let Asked::Lead(leader) = cache.ask(&question, now) else { panic!("nothing is kept") };
+        let Lookup::Lead(leader) = cache.ask(&question, now) else { panic!("nothing is kept") };
         cache.invalidate(which);
         leader.share(entry(&question, b"answer", now, None));
         assert_eq!(cache.statistics().entries, expected, "{which:?}");
@@ -283,8 +283,8 @@ fn what_changed_while_it_was_read_is_not_kept() {
     let (cache, request, now) = (cache(config::Cache::default()), request("*/*"), Instant::now());
     let question = question("/a", &request);
     let changes = Arc::new(AtomicU64::new(0));
-    let Asked::Lead(leader) = cache.ask(&question, now) else { panic!("nothing is kept") };
-    let source = Some(Source::now(&changes));
+    let Lookup::Lead(leader) = cache.ask(&question, now) else { panic!("nothing is kept") };
+    let source = Some(SourceVersion::now(&changes));
     changes.fetch_add(1, Ordering::Relaxed);
     leader.share(entry(&question, b"answer", now, source));
     assert_eq!(cache.statistics().entries, 0);
@@ -294,16 +294,16 @@ fn what_changed_while_it_was_read_is_not_kept() {
 async fn where_the_last_answer_was_not_for_others_nobody_waits_until_one_is_kept() {
     let (cache, request, now) = (cache(config::Cache::default()), request("*/*"), Instant::now());
     let question = question("/a", &request);
-    let Asked::Lead(leader) = cache.ask(&question, now) else { panic!("the first leads") };
+    let Lookup::Lead(leader) = cache.ask(&question, now) else { panic!("the first leads") };
     leader.keep_to_itself();
     let now = now + Duration::from_secs(1);
     let mut leaders = Vec::new();
     for _ in 0..3 {
-        let Asked::Lead(leader) = cache.ask(&question, now) else { panic!("all go side by side") };
+        let Lookup::Lead(leader) = cache.ask(&question, now) else { panic!("all go side by side") };
         leaders.push(leader);
     }
     let conditional = Question { passes_conditions: true, ..question };
-    assert!(matches!(cache.ask(&conditional, now), Asked::Alone), "what the client has goes to the backend");
+    assert!(matches!(cache.ask(&conditional, now), Lookup::Alone), "what the client has goes to the backend");
     let [first, second, third] = leaders.try_into().unwrap();
     first.keep_to_itself();
     // What was thrown away since its fetch began is not kept.
@@ -311,19 +311,19 @@ async fn where_the_last_answer_was_not_for_others_nobody_waits_until_one_is_kept
     second.share(entry(&question, b"old", now, None));
     assert_eq!(cache.statistics().entries, 0);
     drop(third);
-    let Asked::Lead(leader) = cache.ask(&question, now) else { panic!("nothing is kept") };
+    let Lookup::Lead(leader) = cache.ask(&question, now) else { panic!("nothing is kept") };
     leader.share(entry(&question, b"new", now, None));
-    assert!(matches!(cache.ask(&question, now), Asked::Hit(_)));
+    assert!(matches!(cache.ask(&question, now), Lookup::Hit(_)));
     cache.invalidate(Which::All);
-    let Asked::Lead(_leader) = cache.ask(&question, now) else { panic!("nothing is kept") };
-    assert!(matches!(cache.ask(&question, now), Asked::Wait(_)), "they wait again");
+    let Lookup::Lead(_leader) = cache.ask(&question, now) else { panic!("nothing is kept") };
+    assert!(matches!(cache.ask(&question, now), Lookup::Wait(_)), "they wait again");
     // Nor is it remembered for ever.
     let other = self::question("/b", &request);
-    let Asked::Lead(leader) = cache.ask(&other, now) else { panic!("nothing is kept") };
+    let Lookup::Lead(leader) = cache.ask(&other, now) else { panic!("nothing is kept") };
     leader.keep_to_itself();
     let later = now + Duration::from_secs(120);
-    let Asked::Lead(_leader) = cache.ask(&other, later) else { panic!("nothing is kept") };
-    assert!(matches!(cache.ask(&other, later), Asked::Wait(_)));
+    let Lookup::Lead(_leader) = cache.ask(&other, later) else { panic!("nothing is kept") };
+    assert!(matches!(cache.ask(&other, later), Lookup::Wait(_)));
 }
 
 #[test]
@@ -333,13 +333,13 @@ fn all_answers_to_one_key_are_thrown_away_in_one_lookup_and_none_is_kept_that_is
     for request in &requests {
         for target in ["/a", "/b"] {
             let question = question(target, request);
-            let Asked::Lead(leader) = cache.ask(&question, now) else { panic!("each is another") };
+            let Lookup::Lead(leader) = cache.ask(&question, now) else { panic!("each is another") };
             leader.share(entry(&question, b"answer", now, None));
         }
     }
     cache.invalidate_key(&question("/a", &requests[0]).key);
     assert_eq!((cache.statistics().entries, cache.statistics().invalidated_total), (3, 3));
-    let Asked::Lead(leader) = cache.ask(&question("/a", &requests[0]), now) else { panic!("it is gone") };
+    let Lookup::Lead(leader) = cache.ask(&question("/a", &requests[0]), now) else { panic!("it is gone") };
     cache.invalidate_key(&question("/a", &requests[0]).key);
     leader.share(entry(&question("/a", &requests[0]), b"old", now, None));
     assert_eq!(cache.statistics().entries, 3);
@@ -350,14 +350,14 @@ fn what_has_outlived_its_lifetime_stays_where_it_can_be_asked_about() {
     let (cache, request, now) = (cache(config::Cache::default()), request("*/*"), Instant::now());
     let plain = question("/a", &request);
     let validates = Question { validates: Validates::Yes, ..plain };
-    let Asked::Lead(leader) = cache.ask(&plain, now) else { panic!("nothing is kept") };
+    let Lookup::Lead(leader) = cache.ask(&plain, now) else { panic!("nothing is kept") };
     leader.share(Entry { etag: Some("\"1\"".into()), ..entry(&plain, b"answer", now, None) });
     let later = now + Duration::from_secs(LIFETIME_S);
     for _ in 0..2 {
-        let Asked::Lead(leader) = cache.ask(&validates, later) else { panic!("it is asked about") };
+        let Lookup::Lead(leader) = cache.ask(&validates, later) else { panic!("it is asked about") };
         assert_eq!(leader.stale.as_ref().map(|stale| &*stale.body), Some(&b"answer"[..]));
     }
-    let Asked::Lead(leader) = cache.ask(&plain, later) else { panic!("it is of no use") };
+    let Lookup::Lead(leader) = cache.ask(&plain, later) else { panic!("it is of no use") };
     assert!(leader.stale.is_none());
     drop(leader);
     assert_eq!((cache.statistics().entries, cache.statistics().expired_total), (0, 1));
@@ -369,12 +369,12 @@ fn no_more_variants_of_one_target_are_kept_than_allowed() {
     for number in 0..shard::VARIANTS_MAX + 3 {
         let request = request(&format!("text/{number}"));
         let question = question("/a", &request);
-        let Asked::Lead(leader) = cache.ask(&question, now) else { panic!("each is another") };
+        let Lookup::Lead(leader) = cache.ask(&question, now) else { panic!("each is another") };
         leader.share(entry(&question, b"answer", now, None));
     }
     assert_eq!((cache.statistics().entries, cache.statistics().evicted_total), (shard::VARIANTS_MAX as u64, 3));
     let newest = request(&format!("text/{}", shard::VARIANTS_MAX + 2));
-    assert!(matches!(cache.ask(&question("/a", &newest), now), Asked::Hit(_)));
+    assert!(matches!(cache.ask(&question("/a", &newest), now), Lookup::Hit(_)));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The operator's own listener: `[admin]`.
 //!
-//! [`Table`] is what stands in the file. Where it may listen depends on whether the operator signs in, so [`Admin`] is
+//! [`AdminTable`] is what stands in the file. Where it may listen depends on whether the operator signs in, so [`Admin`] is
 //! checked together with the users.
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -27,7 +27,7 @@ pub struct Admin {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Admin")]
-pub(super) struct Table {
+pub(super) struct AdminTable {
     /// A loopback address, unless the operator signs in; port 0 takes any that is free.
     #[schemars(with = "String")]
     address: Spanned<SocketAddr>,
@@ -67,7 +67,7 @@ impl Admin {
     }
 }
 
-impl Table {
+impl AdminTable {
     /// What it means.
     ///
     /// # Errors
@@ -95,8 +95,8 @@ impl Default for Admin {
     }
 }
 
-impl Default for Table {
-    fn default() -> Table {
-        Table { address: Spanned::new(0..0, Admin::default().address), user: None, hosts: Vec::new() }
+impl Default for AdminTable {
+    fn default() -> AdminTable {
+        AdminTable { address: Spanned::new(0..0, Admin::default().address), user: None, hosts: Vec::new() }
     }
 }

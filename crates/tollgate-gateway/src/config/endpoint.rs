@@ -1,7 +1,7 @@
 //! One `[[endpoint]]`: places that answer the same, how requests are shared among them, how long each may take, and when
 //! one is left alone.
 //!
-//! [`Table`] is what stands in the file; [`Endpoint`] is what it means, and cannot be wrong. The file of authorities is
+//! [`EndpointTable`] is what stands in the file; [`Endpoint`] is what it means, and cannot be wrong. The file of authorities is
 //! read when the gateway starts, and again with the whole configuration.
 
 use std::ops::Range;
@@ -108,7 +108,7 @@ pub struct Health {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Endpoint")]
-pub(super) struct Table {
+pub(super) struct EndpointTable {
     /// What routes and mediators call it.
     #[schemars(with = "String", length(min = 1, max = NAME_BYTES_MAX))]
     name: Spanned<String>,
@@ -227,7 +227,7 @@ type Wrong = (Range<usize>, String);
 /// # Errors
 /// The first thing that is wrong.
 pub(super) fn endpoints(
-    tables: Vec<Spanned<Table>>,
+    tables: Vec<Spanned<EndpointTable>>,
     text: &Arc<str>,
     file_name: &Arc<str>,
 ) -> Result<Vec<Endpoint>, ConfigError> {
@@ -247,7 +247,7 @@ pub(super) fn endpoints(
     Ok(endpoints)
 }
 
-impl Table {
+impl EndpointTable {
     fn meaning(self, origin: &Origin) -> Result<Endpoint, Wrong> {
         let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
         let name = self.name.as_ref();

@@ -42,12 +42,12 @@ pub(crate) struct Source {
     pub(crate) key: Named,
     pub(crate) document: Named,
     /// Absent: a table of ours says how far each document is.
-    pub(crate) state: Option<State>,
+    pub(crate) state: Option<StateColumn>,
 }
 
 /// The column that says how far a document is, and its values.
 #[derive(Debug, Clone)]
-pub(crate) struct State {
+pub(crate) struct StateColumn {
     pub(crate) column: Named,
     /// Absent: null.
     pub(crate) waiting: Option<String>,
@@ -93,7 +93,7 @@ pub(crate) struct Target {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Generate")]
-pub(super) struct Table {
+pub(super) struct GenerateTable {
     /// `sqlite:FILE` or `postgres://USER@HOST/DATABASE`; `--database` comes before it.
     #[schemars(with = "Option<String>")]
     database: Option<Spanned<String>>,
@@ -201,7 +201,7 @@ const DEPENDENCIES_MAX: usize = 16;
 /// Columns of a dependency that a document is made of.
 const COLUMNS_MAX: usize = 64;
 
-impl Table {
+impl GenerateTable {
     /// What it means.
     pub(super) fn meaning(self, text: &Arc<str>, file_name: &Arc<str>) -> Result<Generate, ConfigError> {
         let file = Origin::new(text, file_name, 0..0);
@@ -255,7 +255,7 @@ impl SourceTable {
                     return Err(file.at(column.span()).wrong(wrong));
                 }
                 let error = self.error.map(|error| named(error, file));
-                Some(State { column: named(column, file), waiting, done, failed, error })
+                Some(StateColumn { column: named(column, file), waiting, done, failed, error })
             }
         };
         let (table, key) = (named(self.table, file), named(self.key, file));

@@ -18,13 +18,13 @@ pub struct Mediation {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Mediation")]
-pub(super) struct Table {
+pub(super) struct MediationTable {
     /// The bounded pool for messages of more than 64 KiB; smaller ones are mediated at once. Absent: one work process for
     /// each core.
     work_processes: WorkProcessesTable,
 }
 
-impl Table {
+impl MediationTable {
     /// What it means.
     pub(super) fn meaning(&self) -> Mediation {
         Mediation { work_processes: self.work_processes.over(&Mediation::default().work_processes) }

@@ -95,15 +95,15 @@ struct File {
     #[schemars(with = "Listen")]
     listen: Spanned<Listen>,
     /// Where the services are offered over TLS.
-    #[schemars(with = "Vec<tls::Table>")]
-    tls: Vec<Spanned<tls::Table>>,
+    #[schemars(with = "Vec<tls::TlsTable>")]
+    tls: Vec<Spanned<tls::TlsTable>>,
     /// The operator's own listener.
-    admin: admin::Table,
+    admin: admin::AdminTable,
     /// The users. Absent: nobody is asked who they are.
     users: Option<authentication::UsersTable>,
     /// How users show who they are.
-    #[schemars(with = "Option<authentication::Table>")]
-    authentication: Option<Spanned<authentication::Table>>,
+    #[schemars(with = "Option<authentication::AuthenticationTable>")]
+    authentication: Option<Spanned<authentication::AuthenticationTable>>,
     /// Whose certificates are whose: the first that fits decides.
     #[serde(rename = "certificate_user")]
     #[schemars(with = "Vec<authentication::CertificateTable>")]
@@ -118,22 +118,22 @@ struct File {
     pages: Pages,
     /// The services. Absent: the flights and the records, both in memory, and Fibonacci; none where there is a route.
     #[serde(rename = "service")]
-    #[schemars(with = "Option<Vec<service::Table>>")]
-    services: Option<Vec<Spanned<service::Table>>>,
+    #[schemars(with = "Option<Vec<service::ServiceTable>>")]
+    services: Option<Vec<Spanned<service::ServiceTable>>>,
     /// Places that requests are passed on to: each a group of URLs that answer the same.
     #[serde(rename = "endpoint")]
-    #[schemars(with = "Vec<endpoint::Table>")]
-    endpoints: Vec<Spanned<endpoint::Table>>,
+    #[schemars(with = "Vec<endpoint::EndpointTable>")]
+    endpoints: Vec<Spanned<endpoint::EndpointTable>>,
     /// Requests that are passed on. Of all routes and services that fit one, the longest path wins.
     #[serde(rename = "route")]
-    #[schemars(with = "Vec<route::Table>")]
-    routes: Vec<Spanned<route::Table>>,
+    #[schemars(with = "Vec<route::RouteTable>")]
+    routes: Vec<Spanned<route::RouteTable>>,
     /// How messages are mediated.
-    mediation: mediation::Table,
+    mediation: mediation::MediationTable,
     /// The answers that are kept for others.
     cache: Cache,
     /// What `tollgate generate` does; `tollgate serve` leaves it alone.
-    generate: Option<generate::Table>,
+    generate: Option<generate::GenerateTable>,
     /// What one client may take of the gateway.
     limits: Limits,
     /// How long requests in flight may take to end once the gateway was told to stop.
@@ -345,7 +345,10 @@ struct Services {
 }
 
 /// What the tables mean together.
-fn services(tables: Vec<Spanned<service::Table>>, common: &WorkProcesses) -> Result<Services, (Range<usize>, String)> {
+fn services(
+    tables: Vec<Spanned<service::ServiceTable>>,
+    common: &WorkProcesses,
+) -> Result<Services, (Range<usize>, String)> {
     let mut services = Services::default();
     for table in tables {
         let whole = table.span();
@@ -437,7 +440,7 @@ impl Default for File {
         File {
             listen: Spanned::new(0..0, Listen::default()),
             tls: Vec::new(),
-            admin: admin::Table::default(),
+            admin: admin::AdminTable::default(),
             users: None,
             authentication: None,
             certificate_users: Vec::new(),
@@ -447,7 +450,7 @@ impl Default for File {
             services: None,
             endpoints: Vec::new(),
             routes: Vec::new(),
-            mediation: mediation::Table::default(),
+            mediation: mediation::MediationTable::default(),
             cache: Cache::default(),
             generate: None,
             limits: Limits::default(),

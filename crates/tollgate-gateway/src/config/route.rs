@@ -1,6 +1,6 @@
 //! One `[[route]]`: which requests are passed on, to which endpoint, and how.
 //!
-//! [`Table`] is what stands in the file; [`Route`] is what it means. Whether it collides with a service is known once
+//! [`RouteTable`] is what stands in the file; [`Route`] is what it means. Whether it collides with a service is known once
 //! those are, also the ones of the command line: see [`check`].
 
 use std::ops::Range;
@@ -83,7 +83,7 @@ pub enum Retry {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Route")]
-pub(super) struct Table {
+pub(super) struct RouteTable {
     /// This path and what is below it; of all routes and services that fit, the longest path wins.
     #[schemars(with = "String")]
     path: Spanned<String>,
@@ -148,7 +148,7 @@ type Wrong = (Range<usize>, String);
 /// # Errors
 /// The first thing that is wrong.
 pub(super) fn routes(
-    tables: Vec<Spanned<Table>>,
+    tables: Vec<Spanned<RouteTable>>,
     endpoints: &[Endpoint],
     text: &Arc<str>,
     file_name: &Arc<str>,
@@ -212,7 +212,7 @@ impl Route {
     }
 }
 
-impl Table {
+impl RouteTable {
     fn meaning(self, origin: &Origin) -> Result<Route, Wrong> {
         let path = checked_path(&self.path)?.to_owned();
         let methods = self.methods.map(|methods| {

@@ -1,6 +1,6 @@
 //! One `[[service]]`: which service it is, over which database, by how many work processes, and its rules.
 //!
-//! [`Table`] is what stands in the file; [`Service`] is what it means, and cannot be wrong.
+//! [`ServiceTable`] is what stands in the file; [`Service`] is what it means, and cannot be wrong.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ pub enum Kind {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Service")]
-pub(super) struct Table {
+pub(super) struct ServiceTable {
     /// Which service.
     kind: KindName,
     /// For a database: its name in URLs such as `/odata/v4/NAME/`; absent: the file's or the database's own.
@@ -244,7 +244,7 @@ impl Service {
     }
 }
 
-impl Table {
+impl ServiceTable {
     /// What the table means; `common` are the work processes of the whole gateway.
     pub(super) fn meaning(self, common: &WorkProcesses) -> Result<Meaning, Wrong> {
         match self.kind {

@@ -1,6 +1,6 @@
 //! One `[[tls]]`: where the services are offered over TLS, by which certificate, and what of clients is asked.
 //!
-//! [`Table`] is what stands in the file; [`TlsListener`] is what it means. The files that it names are read when the
+//! [`TlsTable`] is what stands in the file; [`TlsListener`] is what it means. The files that it names are read when the
 //! gateway starts, and again on SIGHUP.
 
 use std::net::SocketAddr;
@@ -23,12 +23,12 @@ pub struct TlsListener {
     /// Certificate, key, and what is spoken.
     pub settings: Settings,
     /// Where it stands; nowhere, if it came from the command line.
-    origin: Option<Origin>,
+    origin: Option<SettingsOrigin>,
 }
 
 /// Where in a file the settings stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Origin {
+struct SettingsOrigin {
     text: Arc<str>,
     file_name: Arc<str>,
     certificate: Range<usize>,
@@ -41,7 +41,7 @@ struct Origin {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Tls")]
-pub(super) struct Table {
+pub(super) struct TlsTable {
     /// Addresses such as `127.0.0.1:8443`; port 0 takes any that is free.
     #[serde(deserialize_with = "at_least_one")]
     #[schemars(with = "Vec<String>", length(min = 1))]
@@ -61,7 +61,7 @@ pub(super) struct Table {
     tickets: bool,
     /// Whether clients show certificates.
     #[serde(default)]
-    client_certificates: Asked,
+    client_certificates: ClientAuthentication,
     /// The file in PEM with the authorities that clients' certificates come from.
     #[schemars(with = "Option<PathBuf>")]
     client_ca: Option<Spanned<PathBuf>>,
@@ -81,7 +81,8 @@ enum Spoken {
 /// Whether clients show certificates.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Asked {
+#[schemars(rename = "Asked")]
+enum ClientAuthentication {
     /// They are not asked to.
     #[default]
     Off,
@@ -112,7 +113,7 @@ impl TlsListener {
 
 /// What the tables of a file mean.
 pub(super) fn listeners(
-    tables: Vec<Spanned<Table>>,
+    tables: Vec<Spanned<TlsTable>>,
     text: &str,
     file_name: &str,
 ) -> Result<Vec<TlsListener>, ConfigError> {
@@ -123,14 +124,15 @@ pub(super) fn listeners(
 }
 
 fn meaning(
-    table: Spanned<Table>,
+    table: Spanned<TlsTable>,
     text: &Arc<str>,
     file_name: &Arc<str>,
 ) -> Result<TlsListener, (Range<usize>, &'static str)> {
     let whole = table.span();
-    let Table { addresses, certificate, key, versions, tickets, client_certificates, client_ca } = table.into_inner();
+    let TlsTable { addresses, certificate, key, versions, tickets, client_certificates, client_ca } =
+        table.into_inner();
     let span_of = |value: Option<Range<usize>>| value.unwrap_or_else(|| whole.clone());
-    let origin = Origin {
+    let origin = SettingsOrigin {
         text: text.clone(),
         file_name: file_name.clone(),
         certificate: certificate.span(),
@@ -151,15 +153,15 @@ fn meaning(
         }
     };
     let client_certificates = match (client_certificates, client_ca.map(Spanned::into_inner)) {
-        (Asked::Off, None) => ClientCertificates::Off,
-        (Asked::Optional, Some(file)) => ClientCertificates::Optional(file),
-        (Asked::Required, Some(file)) => ClientCertificates::Required(file),
-        (Asked::Off, Some(_)) => {
+        (ClientAuthentication::Off, None) => ClientCertificates::Off,
+        (ClientAuthentication::Optional, Some(file)) => ClientCertificates::Optional(file),
+        (ClientAuthentication::Required, Some(file)) => ClientCertificates::Required(file),
+        (ClientAuthentication::Off, Some(_)) => {
             let wrong =
                 "`client_ca` is of no use while `client_certificates` is \"off\": say \"optional\" or \"required\"";
             return Err((origin.client_ca, wrong));
         }
-        (Asked::Optional | Asked::Required, None) => {
+        (ClientAuthentication::Optional | ClientAuthentication::Required, None) => {
             let wrong = "expected `client_ca` too: the authorities that clients' certificates come from";
             return Err((origin.client_ca, wrong));
         }

@@ -15,12 +15,12 @@ use crate::http::READING;
 use crate::http::accept;
 
 #[derive(Debug, Clone, Copy)]
-enum Form {
+enum IndexFormat {
     Json,
     Html,
 }
 
-const OFFERS: &[(&str, Form)] = &[("application/json", Form::Json), ("text/html", Form::Html)];
+const OFFERS: &[(&str, IndexFormat)] = &[("application/json", IndexFormat::Json), ("text/html", IndexFormat::Html)];
 
 /// Answers the index of what is served.
 pub(super) fn answer(exchange: &mut Exchange<'_>, shared: &Shared) -> Result<(), Fault> {
@@ -30,7 +30,7 @@ pub(super) fn answer(exchange: &mut Exchange<'_>, shared: &Shared) -> Result<(),
         return Err(Fault::method_not_allowed(request.method_text(), READING));
     }
     // Whoever takes neither is told in JSON all the same: there is nothing else to say it in.
-    let form = accept::choose(request.values("accept"), OFFERS, |form, _| Some(form)).unwrap_or(Form::Json);
+    let form = accept::choose(request.values("accept"), OFFERS, |form, _| Some(form)).unwrap_or(IndexFormat::Json);
     let mounts = services.iter().flat_map(|service| &service.mounts);
     let odata = mounts.map(|mount| (name(mount.version), mount.root.to_string()));
     let lists = services.iter().flat_map(|service| service.rest.lists()).map(|list| ("REST", list));
@@ -47,8 +47,8 @@ pub(super) fn answer(exchange: &mut Exchange<'_>, shared: &Shared) -> Result<(),
     let links: Vec<_> = odata.chain(lists).chain(described).chain(others).collect();
     response.header("vary", "Accept");
     let (content_type, [before, between, after]) = match form {
-        Form::Json => ("application/json", ["{\"services\":[", ",", "]}"]),
-        Form::Html => (
+        IndexFormat::Json => ("application/json", ["{\"services\":[", ",", "]}"]),
+        IndexFormat::Html => (
             "text/html;charset=utf-8",
             ["<!doctype html><html lang=\"en\"><title>tollgate</title><h1>tollgate</h1><ul>", "", "</ul></html>"],
         ),
@@ -59,8 +59,8 @@ pub(super) fn answer(exchange: &mut Exchange<'_>, shared: &Shared) -> Result<(),
         text.push_str(if position > 0 { between } else { "" });
         // Neither has a character that would have to be escaped.
         text.push_str(&match form {
-            Form::Json => format!("{{\"protocol\":\"{protocol}\",\"url\":\"{path}\"}}"),
-            Form::Html => format!("<li><a href=\"{path}\">{path}</a> {protocol}"),
+            IndexFormat::Json => format!("{{\"protocol\":\"{protocol}\",\"url\":\"{path}\"}}"),
+            IndexFormat::Html => format!("<li><a href=\"{path}\">{path}</a> {protocol}"),
         });
     }
     text.push_str(after);

@@ -145,7 +145,7 @@ fn opened(service: &Service, remarks: &mut Vec<String>) -> Result<(Opened, Vec<M
             let found = found.map_err(|error| file.refused(&error))?;
             let Introspected { mut model, mapping, remarks: found } = found;
             remarks.extend(found.iter().map(|remark| format!("{}: {remark}", service.name)));
-            if access == Access::Read {
+            if access == DatabaseAccess::Read {
                 remarks.push(format!("{}: the database cannot be written: all of it is read-only", service.name));
                 model.entity_sets.iter_mut().for_each(|set| set.changes = Changes::NONE);
             }
@@ -189,21 +189,21 @@ impl MappingFile {
 
 /// Whether a database that was found may be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
+enum DatabaseAccess {
     ReadWrite,
     Read,
 }
 
 /// What a database that is there says of its tables.
-fn catalog(service: &Service) -> Result<(Catalog, Access), StoreError> {
+fn catalog(service: &Service) -> Result<(Catalog, DatabaseAccess), StoreError> {
     let nothing = || Mapping { tables: Vec::new() };
     match database(service, nothing(), sqlite::File::Found) {
         // A file that nobody may write is served all the same.
         Err(StoreError::ReadOnly(_)) => {
             let (database, _) = database(service, nothing(), sqlite::File::FoundToRead)?;
-            Ok((database.catalog()?, Access::Read))
+            Ok((database.catalog()?, DatabaseAccess::Read))
         }
-        opened => Ok((opened?.0.catalog()?, Access::ReadWrite)),
+        opened => Ok((opened?.0.catalog()?, DatabaseAccess::ReadWrite)),
     }
 }
 
@@ -234,10 +234,15 @@ fn made(
 }
 
 /// Opens a database of somebody's.
-fn found_database(service: &Service, model: Model, mapping: Mapping, access: Access) -> Result<Opened, StoreError> {
+fn found_database(
+    service: &Service,
+    model: Model,
+    mapping: Mapping,
+    access: DatabaseAccess,
+) -> Result<Opened, StoreError> {
     let file = match access {
-        Access::ReadWrite => sqlite::File::Found,
-        Access::Read => sqlite::File::FoundToRead,
+        DatabaseAccess::ReadWrite => sqlite::File::Found,
+        DatabaseAccess::Read => sqlite::File::FoundToRead,
     };
     with_pool(service, model, database(service, mapping, file)?)
 }

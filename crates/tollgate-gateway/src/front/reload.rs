@@ -27,14 +27,14 @@ pub struct Reloader {
 struct Inner {
     /// Held while one is being put in force: they come one after the other.
     in_force: Mutex<Config>,
-    reading: Mutex<Reading>,
+    reading: Mutex<ReloadStatus>,
     current: Arc<Current>,
     certificates: Certificates,
 }
 
 /// How reading the configuration went.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Reading {
+pub(super) struct ReloadStatus {
     /// When the one in force was read.
     pub(super) read: SystemTime,
     /// Parts of it that wait for a restart, as they stand in the file.
@@ -67,7 +67,7 @@ struct Prepared {
 impl Reloader {
     /// For a gateway that runs under `config`.
     pub(super) fn new(config: Config, current: Arc<Current>, certificates: Certificates) -> Reloader {
-        let reading = Reading { read: SystemTime::now(), needs_restart: Vec::new(), refused: None };
+        let reading = ReloadStatus { read: SystemTime::now(), needs_restart: Vec::new(), refused: None };
         let (in_force, reading) = (Mutex::new(config), Mutex::new(reading));
         Reloader { inner: Arc::new(Inner { in_force, reading, current, certificates }) }
     }
@@ -107,13 +107,13 @@ impl Reloader {
         for remark in config.remarks() {
             log.line(format_args!("{remark}"));
         }
-        *lock(reading) = Reading { read: now, needs_restart, refused: None };
+        *lock(reading) = ReloadStatus { read: now, needs_restart, refused: None };
         *in_force = config;
         Ok(())
     }
 
     /// How reading the configuration went.
-    pub(super) fn reading(&self) -> Reading {
+    pub(super) fn reading(&self) -> ReloadStatus {
         lock(&self.inner.reading).clone()
     }
 
@@ -142,7 +142,7 @@ fn prepare(old: &Config, new: Config, before: &Shared, certificates: &Certificat
     // With all that mediators are made of: their stylesheets are read again too.
     let configured = proxy::Configured::of(&config);
     let proxied =
-        proxy::Table::new(configured, &policy, Some(&before.proxied), &before.common.clock, &before.common.log);
+        proxy::RoutingTable::new(configured, &policy, Some(&before.proxied), &before.common.clock, &before.common.log);
     let proxied = proxied.map_err(|error| error.to_string())?;
     certificates.check(&config.tls)?;
     let governed = |service: &Published| {

@@ -24,7 +24,7 @@ use crate::hosted::{Hosted, Mount, is_below};
 use crate::http::rest_format;
 use crate::serve::odata;
 use crate::serve::proxy::ProxyVisit;
-use crate::serve::proxy::{self, Found, ProxyRoute};
+use crate::serve::proxy::{self, ProxyRoute, RouteMatch};
 use crate::serve::rest;
 use crate::visit::Visit;
 
@@ -74,10 +74,10 @@ impl<'s> Route<'s> {
         }
         // Services stand within the paths of routes, and no route within that of a service: they are the longer ones.
         match shared.proxied.find(request.host(), request.method(), path) {
-            Found::Route { route, grants } => Route::Proxied(route, grants),
-            Found::Nothing => Route::Bare,
-            Found::OtherMethods(allow) => Route::Refused(Fault::other_methods(request.method_text(), allow)),
-            Found::Ambiguous => Route::Refused(Fault::ambiguous_path()),
+            RouteMatch::Route { route, grants } => Route::Proxied(route, grants),
+            RouteMatch::Nothing => Route::Bare,
+            RouteMatch::OtherMethods(allow) => Route::Refused(Fault::other_methods(request.method_text(), allow)),
+            RouteMatch::Ambiguous => Route::Refused(Fault::ambiguous_path()),
         }
     }
 

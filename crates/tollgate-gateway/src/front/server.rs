@@ -81,7 +81,7 @@ impl Gateway {
         let Launched { services, mut remarks } = launch::launch(&config, &policy)?;
         remarks.extend(certificates.remarks(SystemTime::now()));
         remarks.extend(config.remarks());
-        let proxied = proxy::Table::new(proxy::Configured::of(&config), &policy, None, &clock, &log);
+        let proxied = proxy::RoutingTable::new(proxy::Configured::of(&config), &policy, None, &clock, &log);
         let proxied = proxied.map_err(StartError::Config)?;
         let operators = admin::Operator::configuration(&config.admin, &config.authentication);
         let operators = authentication.beside(&operators, Clock::system());

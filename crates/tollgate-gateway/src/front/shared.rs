@@ -15,7 +15,7 @@ use crate::built_in::stock_quote::{self, StockQuote};
 use crate::cache::ResponseCache;
 use crate::config::{self, Config, Protocol};
 use crate::hosted::Published;
-use crate::serve::proxy::{self, Connections, Found};
+use crate::serve::proxy::{self, Connections, RouteMatch};
 use crate::serve::rest::openapi::Descriptions;
 use crate::visit::common::Common;
 
@@ -28,7 +28,7 @@ pub(crate) struct Shared {
     /// Who may do what at paths that are no service's with a database.
     pub(crate) elsewhere: Elsewhere,
     /// What is passed on, and where to.
-    pub(crate) proxied: Arc<proxy::Table>,
+    pub(crate) proxied: Arc<proxy::RoutingTable>,
     /// The answers that are kept for others.
     pub(crate) cache: Arc<ResponseCache>,
     /// What was described of plain REST so far.
@@ -99,7 +99,7 @@ impl Shared {
     /// Whether SOAP is spoken where a request goes that is for no service with a database.
     pub(crate) fn speaks_soap(&self, request: &RequestHead) -> bool {
         let found = self.proxied.find(request.host(), request.method(), request.path());
-        matches!(found, Found::Route { route, .. } if route.protocol == Protocol::Soap)
+        matches!(found, RouteMatch::Route { route, .. } if route.protocol == Protocol::Soap)
             || (self.built_in.stock_quote.is_some() && request.path() == stock_quote::PATH)
     }
 }

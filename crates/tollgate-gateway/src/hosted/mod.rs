@@ -20,7 +20,7 @@ use crate::auth::{Grants, Policy};
 use crate::config::rules::Rules;
 use crate::store::{Connection, Database, Flow, RowSink, Store, StoreError};
 use crate::work::pool::Pool;
-use crate::work::weight::{Place, ReadPlace, Rows};
+use crate::work::weight::{ReadPlace, Rows, WorkPlace};
 
 /// A service where it is offered, and who may do what there.
 #[derive(Debug, Clone)]
@@ -98,8 +98,8 @@ impl Hosted {
     /// Where `plan` is to be read when a page holds at most `page_size` entities.
     pub(crate) fn place_of_read(&self, plan: &Plan, page_size: u64) -> ReadPlace {
         match self.pool.place_of_reads() {
-            Place::Loop => self.rows.place(&self.model, plan, page_size),
-            Place::Away => ReadPlace::Away,
+            WorkPlace::Loop => self.rows.place(&self.model, plan, page_size),
+            WorkPlace::Away => ReadPlace::Away,
         }
     }
 }

@@ -6,7 +6,7 @@
 use tollgate_net::http1::{RequestHead, ResponseHead};
 
 use super::effort::{Effort, INLINE_BYTES_MAX};
-use super::message::{Memory, Origin, Passing, Way};
+use super::message::{ClientOrigin, Memory, Passing, Way};
 use crate::error::Fault;
 use crate::mediate::mediator::{Need, Outcome};
 use crate::mediate::sequence::Sequence;
@@ -80,7 +80,7 @@ impl Copy {
         let mut passing = Passing {
             request: &self.request,
             way: self.answer.as_ref().map_or(Way::Request, Way::Answer),
-            origin: Origin { scheme: &self.scheme, authority: &self.authority },
+            origin: ClientOrigin { scheme: &self.scheme, authority: &self.authority },
             body: &self.body,
             endpoint: self.endpoint,
             effort: Effort::begins(),

@@ -14,7 +14,7 @@ use toml::Spanned;
 
 use super::pattern::Pattern;
 use super::pointer::{Found, Pointer};
-use super::reading::{Names, Namespaces, Reading};
+use super::reading::{MediatorReader, Names, Namespaces};
 use super::view::{Unreadable, View};
 use crate::base::config_error::ConfigError;
 use crate::error::Fault;
@@ -94,7 +94,7 @@ impl Condition {
     pub(super) fn read(
         table: Spanned<ConditionTable>,
         namespaces: &Namespaces,
-        reading: &Reading<'_>,
+        reading: &MediatorReader<'_>,
     ) -> Result<Condition, ConfigError> {
         let span = table.span();
         let ConditionTable { path, query, header, xpath, json, equals, matches, exists } = table.into_inner();

@@ -25,7 +25,7 @@ pub(crate) struct Passing<'p> {
     /// Which way the message goes.
     pub(crate) way: Way<'p>,
     /// How the client reached us.
-    pub(crate) origin: Origin<'p>,
+    pub(crate) origin: ClientOrigin<'p>,
     /// The body as it came; empty where no mediator needs it.
     pub(crate) body: &'p [u8],
     /// The endpoint that it goes to, as its place among those of the configuration.
@@ -47,7 +47,7 @@ pub(crate) enum Way<'p> {
 
 /// How a client reached us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Origin<'p> {
+pub(crate) struct ClientOrigin<'p> {
     /// `http` or `https`.
     pub(crate) scheme: &'p str,
     /// Host and port as the client said them.

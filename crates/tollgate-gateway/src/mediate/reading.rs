@@ -62,20 +62,20 @@ const PROXY_FIELDS: [&str; 17] = [
 pub(crate) type Value<'t> = Spanned<DeValue<'t>>;
 
 /// A mediator, or what is wrong with its table.
-pub(crate) type Made = Result<Box<dyn Mediator>, ConfigError>;
+pub(crate) type MadeMediator = Result<Box<dyn Mediator>, ConfigError>;
 
 /// One kind of mediator.
-pub(crate) struct Kind {
+pub(crate) struct MediatorKind {
     /// The key that names it.
     pub(crate) name: &'static str,
     /// Makes one of its table.
-    pub(crate) make: fn(Value<'_>, &Reading<'_>) -> Made,
+    pub(crate) make: fn(Value<'_>, &MediatorReader<'_>) -> MadeMediator,
     /// What its table looks like.
     pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
 /// A configuration whose sequences are read.
-pub(crate) struct Reading<'c> {
+pub(crate) struct MediatorReader<'c> {
     /// Its text.
     pub(crate) text: &'c str,
     /// What it is called; the files that it names are looked for in its folder.
@@ -85,7 +85,7 @@ pub(crate) struct Reading<'c> {
     /// Where mediators log.
     pub(crate) log: &'c Arc<Log>,
     /// Every kind of mediator.
-    kinds: &'c [Kind],
+    kinds: &'c [MediatorKind],
     depth: Cell<usize>,
 }
 
@@ -110,15 +110,15 @@ impl Names {
 /// Prefixes and namespaces.
 pub(crate) type Namespaces = BTreeMap<String, String>;
 
-impl<'c> Reading<'c> {
+impl<'c> MediatorReader<'c> {
     /// A configuration of this text and file name, with endpoints of these names, whose mediators are of these kinds.
     pub(crate) fn new(
         (text, file_name): (&'c str, &'c str),
         endpoints: &'c [&'c str],
         log: &'c Arc<Log>,
-        kinds: &'c [Kind],
-    ) -> Reading<'c> {
-        Reading { text, file_name, endpoints, log, kinds, depth: Cell::new(0) }
+        kinds: &'c [MediatorKind],
+    ) -> MediatorReader<'c> {
+        MediatorReader { text, file_name, endpoints, log, kinds, depth: Cell::new(0) }
     }
 
     /// The sequences `request` and `response` of every `[[route]]`, in the order of the file.

@@ -11,7 +11,7 @@ use tollgate_xml::tree::NodeId;
 use tollgate_xml::{Options, Workspace, XPath};
 use toml::Spanned;
 
-use super::reading::{Namespaces, Reading};
+use super::reading::{MediatorReader, Namespaces};
 use super::view::View;
 use crate::base::config_error::ConfigError;
 use crate::error::Fault;
@@ -19,7 +19,7 @@ use crate::mediate::mediator::{Need, Touches};
 
 /// Where a value comes from.
 #[derive(Debug)]
-pub(super) enum Source {
+pub(super) enum ValueSource {
     /// It is this one.
     Text(Box<str>),
     /// From a field of the message.
@@ -59,21 +59,21 @@ pub(super) struct FromTable {
     namespaces: Namespaces,
 }
 
-impl Source {
+impl ValueSource {
     /// What a value in the file means.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn read(table: Spanned<SourceTable>, reading: &Reading<'_>) -> Result<Source, ConfigError> {
+    pub(super) fn read(table: Spanned<SourceTable>, reading: &MediatorReader<'_>) -> Result<ValueSource, ConfigError> {
         let span = table.span();
         let FromTable { header, query, xpath, namespaces } = match table.into_inner() {
-            SourceTable::Text(text) => return Ok(Source::Text(text.into())),
+            SourceTable::Text(text) => return Ok(ValueSource::Text(text.into())),
             SourceTable::From(table) => table,
         };
         match (header, query, xpath) {
-            (Some(name), None, None) => Ok(Source::Field(reading.field_name(&name)?)),
-            (None, Some(name), None) => Ok(Source::Query(name.into_inner().into())),
-            (None, None, Some(text)) => Ok(Source::XPath(Box::new(reading.xpath(&text, &namespaces)?))),
+            (Some(name), None, None) => Ok(ValueSource::Field(reading.field_name(&name)?)),
+            (None, Some(name), None) => Ok(ValueSource::Query(name.into_inner().into())),
+            (None, None, Some(text)) => Ok(ValueSource::XPath(Box::new(reading.xpath(&text, &namespaces)?))),
             _ => Err(reading.wrong(span, "expected one of `header`, `query` and `xpath`")),
         }
     }
@@ -81,17 +81,17 @@ impl Source {
     /// What it needs of messages.
     pub(super) fn need(&self) -> Need {
         match self {
-            Source::Text(_) | Source::Field(_) | Source::Query(_) => Need::Head,
-            Source::XPath(_) => Need::WholeBody,
+            ValueSource::Text(_) | ValueSource::Field(_) | ValueSource::Query(_) => Need::Head,
+            ValueSource::XPath(_) => Need::WholeBody,
         }
     }
 
     /// Names the field that it comes from.
     pub(super) fn fields<'s>(&'s self, note: &mut dyn FnMut(Touches, &'s str)) {
         match self {
-            Source::Field(name) => note(Touches::Reads, name),
+            ValueSource::Field(name) => note(Touches::Reads, name),
             // The query is part of what is asked for, and a message with a body is not one of those that are kept.
-            Source::Text(_) | Source::Query(_) | Source::XPath(_) => {}
+            ValueSource::Text(_) | ValueSource::Query(_) | ValueSource::XPath(_) => {}
         }
     }
 
@@ -105,11 +105,11 @@ impl Source {
         workspace: &mut Workspace,
     ) -> Result<Option<Cow<'v, str>>, Fault> {
         Ok(match self {
-            Source::Text(text) => Some(Cow::Borrowed(text)),
-            Source::Field(name) => view.field(name).map(Cow::Borrowed),
-            Source::Query(name) => view.query(name),
-            Source::XPath(_) if view.body.is_empty() || !view.may_be_xml() => None,
-            Source::XPath(xpath) => Some(Cow::Owned(string(xpath, view, workspace)?)),
+            ValueSource::Text(text) => Some(Cow::Borrowed(text)),
+            ValueSource::Field(name) => view.field(name).map(Cow::Borrowed),
+            ValueSource::Query(name) => view.query(name),
+            ValueSource::XPath(_) if view.body.is_empty() || !view.may_be_xml() => None,
+            ValueSource::XPath(xpath) => Some(Cow::Owned(string(xpath, view, workspace)?)),
         })
     }
 }

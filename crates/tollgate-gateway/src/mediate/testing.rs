@@ -11,11 +11,11 @@ use tollgate_net::limits::Limits;
 
 use super::effort::Effort;
 use super::mediators::MEDIATORS;
-use super::message::{Memory, Origin, Passing, Way};
+use super::message::{ClientOrigin, Memory, Passing, Way};
 use crate::base::config_error::ConfigError;
 use crate::base::log::Log;
 use crate::mediate::mediator::Outcome;
-use crate::mediate::reading::Reading;
+use crate::mediate::reading::MediatorReader;
 use crate::mediate::sequence::Sequence;
 
 /// A message.
@@ -81,7 +81,7 @@ impl Message {
         let mut passing = Passing {
             request: &request,
             way: if self.answer.is_some() { Way::Answer(&answer) } else { Way::Request },
-            origin: Origin { scheme: "https", authority: "here.example" },
+            origin: ClientOrigin { scheme: "https", authority: "here.example" },
             body: &self.body,
             endpoint: None,
             effort: Effort::begins(),
@@ -130,6 +130,6 @@ pub(super) fn compiled_in(file: &Path, sequence: &str) -> Result<Sequence, Confi
     let text = format!("[[route]]\nrequest = {sequence}\n");
     let log = Arc::new(Log::to_stderr());
     let file_name = file.display().to_string();
-    let reading = Reading::new((&text, &file_name), &["ibm", "others"], &log, MEDIATORS);
+    let reading = MediatorReader::new((&text, &file_name), &["ibm", "others"], &log, MEDIATORS);
     Ok(reading.routes()?.remove(0).0)
 }

@@ -12,7 +12,7 @@ use tollgate_wire::escape;
 use tollgate_xml::tree::{NodeId, NodeKind};
 use tollgate_xml::{Document, Options};
 
-use super::message::{Origin, Passing, Way};
+use super::message::{ClientOrigin, Passing, Way};
 use super::payload::write_from;
 use crate::error::Fault;
 use crate::mediate::mediator::{Mediator, Need, Outcome, Touches};
@@ -73,7 +73,7 @@ impl Description {
     }
 
     /// The new text of an attribute; `None` where it stays.
-    fn rewritten(&self, meaning: Meaning, value: &str, origin: Origin<'_>, asked: &str) -> Option<String> {
+    fn rewritten(&self, meaning: Meaning, value: &str, origin: ClientOrigin<'_>, asked: &str) -> Option<String> {
         let absolute = |path: &str| format!("{}://{}{path}", origin.scheme, origin.authority);
         let (scheme, rest) = match value.split_once(':') {
             Some((scheme, rest))
@@ -111,7 +111,7 @@ impl Description {
     }
 
     /// The text with its addresses rewritten; `None` where it stays.
-    fn rewrite(&self, text: &str, document: &Document<'_>, origin: Origin<'_>, asked: &str) -> Option<Vec<u8>> {
+    fn rewrite(&self, text: &str, document: &Document<'_>, origin: ClientOrigin<'_>, asked: &str) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         let mut written = 0;
         let elements = document.descendants(NodeId::ROOT).filter(|node| document.kind(*node) == NodeKind::Element);

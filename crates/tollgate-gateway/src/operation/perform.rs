@@ -57,7 +57,7 @@ impl Prepared {
         }
         let updated = if format == Format::V2Atom { author.stamp().atom() } else { String::new() };
         let manner = Manner { format, root, updated: &updated };
-        let mut work = Work {
+        let mut work = Performing {
             creation: Creation { service, connection, author: &author },
             version,
             preferences,
@@ -89,7 +89,7 @@ impl Prepared {
 }
 
 /// An operation that is being done.
-struct Work<'a> {
+struct Performing<'a> {
     creation: Creation<'a>,
     version: Version,
     preferences: Preferences,
@@ -98,7 +98,7 @@ struct Work<'a> {
     answer: &'a mut Answer,
 }
 
-impl Work<'_> {
+impl Performing<'_> {
     fn create(&mut self, mut plan: Plan, entry: &mut Entry) -> Result<(), Fault> {
         let set = plan.set();
         let mut options = std::mem::take(&mut plan.options);

@@ -78,20 +78,20 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>)
     let returning = preferences.returning;
     let is_patch = method == Method::Patch || method == Method::Merge && version == Version::V2;
     let kind = match (plan.shape, method) {
-        (Shape::Collection, Method::Post) if changes.insert => Kind::Create,
-        (Shape::Entity, Method::Put) if changes.update => Kind::Change(How::Replace),
-        (Shape::Entity, _) if is_patch && changes.update => Kind::Change(How::Merge),
-        (Shape::Entity, Method::Delete) if changes.delete && plan.options.singleton.is_none() => Kind::Delete,
+        (Shape::Collection, Method::Post) if changes.insert => WriteKind::Create,
+        (Shape::Entity, Method::Put) if changes.update => WriteKind::Change(How::Replace),
+        (Shape::Entity, _) if is_patch && changes.update => WriteKind::Change(How::Merge),
+        (Shape::Entity, Method::Delete) if changes.delete && plan.options.singleton.is_none() => WriteKind::Delete,
         (Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_), Method::Put | Method::Delete) if changes.update => {
-            Kind::Property
+            WriteKind::Property
         }
-        (Shape::Property(_) | Shape::Leaf(_), _) if is_patch && changes.update => Kind::Property,
+        (Shape::Property(_) | Shape::Leaf(_), _) if is_patch && changes.update => WriteKind::Property,
         _ => return Err(refused(&Resource::Read(plan))),
     };
     if methods::counts_values(model, &plan) {
         return Err(refused(&Resource::Read(plan)));
     }
-    if returning == Returning::Representation && matches!(kind, Kind::Change(_) | Kind::Property) {
+    if returning == Returning::Representation && matches!(kind, WriteKind::Change(_) | WriteKind::Property) {
         // What is answered is read.
         request.author.access().check(plan.set(), Verb::Get)?;
     }
@@ -99,7 +99,7 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>)
     let option = plan.options.format.take();
     let choice = if option.is_some() { Choice::Option } else { Choice::Accept };
     let format = match (kind, returning) {
-        (Kind::Create, _) | (Kind::Change(_) | Kind::Property, Returning::Representation) => {
+        (WriteKind::Create, _) | (WriteKind::Change(_) | WriteKind::Property, Returning::Representation) => {
             negotiation::document(version, option.as_deref(), headers)?
         }
         // Nothing but fields, or an upsert, which is answered in what is liked best as far as that can be said.
@@ -112,8 +112,8 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>)
         Ok::<_, Fault>(entry)
     };
     let action = match kind {
-        Kind::Create => Action::Create { entry: entry()?, plan },
-        Kind::Change(how) => {
+        WriteKind::Create => Action::Create { entry: entry()?, plan },
+        WriteKind::Change(how) => {
             let entry = entry()?;
             if !entry.children.is_empty() {
                 return Err(deep_update(version, headers));
@@ -121,18 +121,18 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>)
             let absent = if plan.options.singleton.is_some() { Absent::Fail } else { Absent::Create };
             Action::Change { plan, entry, how, absent }
         }
-        Kind::Property => {
+        WriteKind::Property => {
             let entry = property::read(service, request, &plan, method)?;
             Action::Change { plan, entry, how: How::Merge, absent: Absent::Fail }
         }
-        Kind::Delete => Action::Delete { plan },
+        WriteKind::Delete => Action::Delete { plan },
     };
     let conditions = Conditions::of(headers);
     Ok(Prepared { action, version, author: request.author.clone(), conditions, preferences, format, choice })
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum WriteKind {
     Create,
     Change(How),
     Property,

@@ -27,7 +27,7 @@ pub(crate) struct Attempts(Box<[AtomicU8]>);
 
 /// All that reads have in common which differ in their values only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Form(u64);
+pub(crate) struct QueryShape(u64);
 
 impl Default for Attempts {
     fn default() -> Attempts {
@@ -37,7 +37,7 @@ impl Default for Attempts {
 
 impl Attempts {
     /// Whether the next read of that form is to be attempted.
-    pub(crate) fn is_due(&self, form: Form) -> bool {
+    pub(crate) fn is_due(&self, form: QueryShape) -> bool {
         let place = self.place(form);
         let left = place.load(Ordering::Relaxed);
         // Another loop may count at the same time; how often exactly does not matter.
@@ -46,20 +46,20 @@ impl Attempts {
     }
 
     /// A read of that form took too long.
-    pub(crate) fn failed(&self, form: Form) {
+    pub(crate) fn failed(&self, form: QueryShape) {
         self.place(form).store(REFRAIN, Ordering::Relaxed);
     }
 
-    fn place(&self, form: Form) -> &AtomicU8 {
+    fn place(&self, form: QueryShape) -> &AtomicU8 {
         // The upper bits are those that all others have moved.
         &self.0[(form.0 >> 32) as usize % PLACES]
     }
 }
 
-impl Form {
+impl QueryShape {
     /// The form of a plan; none where a single value may take long, so that nothing would end an attempt in time.
-    pub(crate) fn of(plan: &Plan) -> Option<Form> {
-        let mut form = Form(0);
+    pub(crate) fn of(plan: &Plan) -> Option<QueryShape> {
+        let mut form = QueryShape(0);
         form.note(plan.root.0);
         form.note(plan.key.is_some().into());
         for step in &plan.steps {
@@ -162,10 +162,10 @@ mod tests {
     use super::*;
     use crate::services::flights;
 
-    fn form(query: &str) -> Option<Form> {
+    fn form(query: &str) -> Option<QueryShape> {
         let (resource, _) = url::parse(&flights::model(), Version::V4, "FlightCollection", Some(query)).unwrap();
         let Resource::Read(plan) = resource else { panic!("{query} is read") };
-        Form::of(&plan)
+        QueryShape::of(&plan)
     }
 
     fn check(left: &str, right: &str, same: bool) {

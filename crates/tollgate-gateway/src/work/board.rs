@@ -34,7 +34,7 @@ pub(crate) struct Task<'r> {
 
 /// What a work process does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum ProcessState {
     /// Nobody holds it.
     Free,
     /// It was given to a request that waited, which has not gone on yet.
@@ -49,7 +49,7 @@ pub(crate) enum State {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// What it does.
-    pub(crate) state: State,
+    pub(crate) state: ProcessState,
     /// For which request; `None` for none, or while that changes.
     pub(crate) request: Option<SeenRequest>,
     /// Requests that had it before.
@@ -73,13 +73,13 @@ pub(crate) struct SeenRequest {
 #[derive(Debug)]
 pub(crate) struct Board {
     began: Instant,
-    places: Box<[Place]>,
+    places: Box<[BoardSlot]>,
 }
 
 /// What one work process does, on cache lines of its own. It is written only by whoever holds the work process.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Place {
+struct BoardSlot {
     /// Odd while a request is being written.
     changes: AtomicU64,
     state: AtomicU64,
@@ -105,29 +105,30 @@ impl<'r> Task<'r> {
     }
 }
 
-impl State {
+impl ProcessState {
     /// Every state, in the order of the enum.
-    pub(crate) const ALL: &[State] = &[State::Free, State::Given, State::Working, State::WaitingForDatabase];
+    pub(crate) const ALL: &[ProcessState] =
+        &[ProcessState::Free, ProcessState::Given, ProcessState::Working, ProcessState::WaitingForDatabase];
 
     /// The stable name, in kebab case.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            State::Free => "free",
-            State::Given => "given",
-            State::Working => "working",
-            State::WaitingForDatabase => "waiting-for-database",
+            ProcessState::Free => "free",
+            ProcessState::Given => "given",
+            ProcessState::Working => "working",
+            ProcessState::WaitingForDatabase => "waiting-for-database",
         }
     }
 
-    fn from_code(code: u64) -> State {
-        State::ALL.iter().copied().find(|state| *state as u64 == code).unwrap_or(State::Free)
+    fn from_code(code: u64) -> ProcessState {
+        ProcessState::ALL.iter().copied().find(|state| *state as u64 == code).unwrap_or(ProcessState::Free)
     }
 }
 
 impl Board {
     /// A board for so many work processes, all of them free.
     pub(crate) fn new(work_processes: usize) -> Board {
-        Board { began: Instant::now(), places: (0..work_processes).map(|_| Place::default()).collect() }
+        Board { began: Instant::now(), places: (0..work_processes).map(|_| BoardSlot::default()).collect() }
     }
 
     /// What each work process does, in the order of their numbers.
@@ -143,7 +144,7 @@ impl Board {
         place.changes.store(changes.wrapping_add(1), Ordering::Relaxed);
         // Whoever sees one of the stores below sees the odd number too.
         fence(Ordering::Release);
-        place.state.store(State::Working as u64, Ordering::Relaxed);
+        place.state.store(ProcessState::Working as u64, Ordering::Relaxed);
         let held_since = since.saturating_duration_since(self.began);
         place.held_since_ns.store(u64::try_from(held_since.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         place.method.write(task.method);
@@ -153,7 +154,7 @@ impl Board {
     }
 
     /// The work process `number` goes on with its request in another way. Only ever called by its holder.
-    pub(crate) fn change(&self, number: usize, state: State) {
+    pub(crate) fn change(&self, number: usize, state: ProcessState) {
         self.places[number].state.store(state as u64, Ordering::Relaxed);
     }
 
@@ -161,11 +162,11 @@ impl Board {
     pub(crate) fn leave(&self, number: usize) {
         let place = &self.places[number];
         place.served.store(place.served.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-        place.state.store(State::Free as u64, Ordering::Relaxed);
+        place.state.store(ProcessState::Free as u64, Ordering::Relaxed);
     }
 }
 
-impl Place {
+impl BoardSlot {
     fn read(&self, began: Instant, now: Instant) -> Seen {
         let mut request = None;
         for _ in 0..LOOKS_MAX {
@@ -184,9 +185,9 @@ impl Place {
             }
             std::hint::spin_loop();
         }
-        let state = State::from_code(self.state.load(Ordering::Relaxed));
+        let state = ProcessState::from_code(self.state.load(Ordering::Relaxed));
         // What stands there of a request that is done is of no interest.
-        let request = request.filter(|_| matches!(state, State::Working | State::WaitingForDatabase));
+        let request = request.filter(|_| matches!(state, ProcessState::Working | ProcessState::WaitingForDatabase));
         Seen { state, request, served: self.served.load(Ordering::Relaxed) }
     }
 }
@@ -233,7 +234,7 @@ mod tests {
         Task { method, path, user, asked: Instant::now() }
     }
 
-    fn shown(board: &Board, number: usize) -> (State, Option<(String, String, String)>, u64) {
+    fn shown(board: &Board, number: usize) -> (ProcessState, Option<(String, String, String)>, u64) {
         let seen = board.read().swap_remove(number);
         (seen.state, seen.request.map(|request| (request.method, request.path, request.user)), seen.served)
     }
@@ -241,15 +242,15 @@ mod tests {
     #[test]
     fn a_work_process_shows_its_request_while_it_is_held_and_what_it_served_afterwards() {
         let board = Board::new(2);
-        assert_eq!(shown(&board, 1), (State::Free, None, 0));
+        assert_eq!(shown(&board, 1), (ProcessState::Free, None, 0));
         board.take(1, &task("GET", "/rest/carriers/AA", Some("berta")), Instant::now());
         let request = Some(("GET".to_owned(), "/rest/carriers/AA".to_owned(), "berta".to_owned()));
-        assert_eq!(shown(&board, 1), (State::Working, request.clone(), 0));
-        board.change(1, State::WaitingForDatabase);
-        assert_eq!(shown(&board, 1), (State::WaitingForDatabase, request, 0));
+        assert_eq!(shown(&board, 1), (ProcessState::Working, request.clone(), 0));
+        board.change(1, ProcessState::WaitingForDatabase);
+        assert_eq!(shown(&board, 1), (ProcessState::WaitingForDatabase, request, 0));
         board.leave(1);
-        assert_eq!(shown(&board, 1), (State::Free, None, 1));
-        assert_eq!(shown(&board, 0), (State::Free, None, 0));
+        assert_eq!(shown(&board, 1), (ProcessState::Free, None, 1));
+        assert_eq!(shown(&board, 0), (ProcessState::Free, None, 0));
     }
 
     #[test]
@@ -290,6 +291,6 @@ mod tests {
                 assert!(whole.contains(&(&method, &path, &user)), "{method} {path} {user}");
             }
         });
-        assert_eq!(shown(&board, 0), (State::Free, None, 40_000));
+        assert_eq!(shown(&board, 0), (ProcessState::Free, None, 40_000));
     }
 }

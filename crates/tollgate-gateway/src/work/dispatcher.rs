@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use crate::work::board::{Board, Seen, State as Doing, Task};
+use crate::work::board::{Board, ProcessState, Seen, Task};
 
 /// What a refused client is told to wait before it asks again: the queue of a full server moves within a second.
 pub(crate) const RETRY_AFTER_SECONDS: u32 = 1;
@@ -79,13 +79,13 @@ struct Numbered<C> {
 struct Shared<C> {
     // One lock for all: uncontended it costs two atomic operations, and no gauge can disagree with another. Nothing
     // under it waits, calls out or panics.
-    state: Mutex<State<C>>,
+    state: Mutex<PoolState<C>>,
     board: Board,
     queue_max: usize,
     wait_max: Duration,
 }
 
-struct State<C> {
+struct PoolState<C> {
     // Last in, first out: the connection used last has its statements and pages in the caches.
     idle: Vec<Numbered<C>>,
     // Never both non-empty: a work process that comes back goes to the first waiter.
@@ -108,7 +108,7 @@ impl<C> Dispatcher<C> {
         let numbered = connections.into_iter().enumerate();
         // The first one is on top.
         let idle = numbered.rev().map(|(number, connection)| Numbered { number, connection }).collect();
-        let state = State { idle, queue: VecDeque::new(), next_ticket: 0, occupancy };
+        let state = PoolState { idle, queue: VecDeque::new(), next_ticket: 0, occupancy };
         Dispatcher { shared: Arc::new(Shared { state: Mutex::new(state), board, queue_max, wait_max }) }
     }
 
@@ -140,11 +140,11 @@ impl<C> Dispatcher<C> {
         wait_max: Duration,
     ) -> Result<WorkProcess<C>, Refused> {
         let mut place = match self.shared.ask(queue_max)? {
-            Asked::Had(held) => {
+            Acquisition::Had(held) => {
                 self.shared.board.take(held.number, task, task.asked);
                 return Ok(self.holding(held));
             }
-            Asked::Queued(ticket, given) => Place { shared: &self.shared, ticket, given, ended: false },
+            Acquisition::Queued(ticket, given) => QueuePlace { shared: &self.shared, ticket, given, ended: false },
         };
         let since = Instant::now();
         match tokio::time::timeout(wait_max, &mut place.given).await {
@@ -202,7 +202,7 @@ impl<C> fmt::Debug for Dispatcher<C> {
 
 impl<C> WorkProcess<C> {
     /// Tells the board what it does now.
-    pub(crate) fn tell(&self, doing: Doing) {
+    pub(crate) fn tell(&self, doing: ProcessState) {
         self.shared.board.change(self.held().number, doing);
     }
 
@@ -235,20 +235,20 @@ impl<C> Drop for WorkProcess<C> {
 
 const HELD: &str = "a work process keeps its connection until it is dropped";
 
-enum Asked<C> {
+enum Acquisition<C> {
     Had(Numbered<C>),
     Queued(u64, oneshot::Receiver<WorkProcess<C>>),
 }
 
 /// A place in the queue; left when it is dropped before its turn.
-struct Place<'d, C> {
+struct QueuePlace<'d, C> {
     shared: &'d Shared<C>,
     ticket: u64,
     given: oneshot::Receiver<WorkProcess<C>>,
     ended: bool,
 }
 
-impl<C> Drop for Place<'_, C> {
+impl<C> Drop for QueuePlace<'_, C> {
     fn drop(&mut self) {
         if !self.ended {
             self.shared.leave(self.ticket, |occupancy| occupancy.abandoned_total += 1);
@@ -257,18 +257,18 @@ impl<C> Drop for Place<'_, C> {
 }
 
 impl<C> Shared<C> {
-    fn lock(&self) -> MutexGuard<'_, State<C>> {
+    fn lock(&self) -> MutexGuard<'_, PoolState<C>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ask(&self, queue_max: usize) -> Result<Asked<C>, Refused> {
+    fn ask(&self, queue_max: usize) -> Result<Acquisition<C>, Refused> {
         let mut state = self.lock();
         if let Some(held) = state.idle.pop() {
             let occupancy = &mut state.occupancy;
             occupancy.busy += 1;
             occupancy.busy_max = occupancy.busy_max.max(occupancy.busy);
             occupancy.admitted_total += 1;
-            return Ok(Asked::Had(held));
+            return Ok(Acquisition::Had(held));
         }
         if state.queue.len() >= queue_max {
             state.occupancy.refused_full_total += 1;
@@ -279,7 +279,7 @@ impl<C> Shared<C> {
         state.next_ticket += 1;
         state.queue.push_back(Waiter { ticket, give });
         state.occupancy.waiting_max = state.occupancy.waiting_max.max(state.queue.len() as u64);
-        Ok(Asked::Queued(ticket, given))
+        Ok(Acquisition::Queued(ticket, given))
     }
 
     fn release(shared: &Arc<Shared<C>>, mut held: Numbered<C>) {
@@ -294,7 +294,7 @@ impl<C> Shared<C> {
                         waiter
                     }
                     None => {
-                        shared.board.change(held.number, Doing::Free);
+                        shared.board.change(held.number, ProcessState::Free);
                         state.idle.push(held);
                         state.occupancy.busy -= 1;
                         return;
@@ -302,7 +302,7 @@ impl<C> Shared<C> {
                 }
             };
             // Outside the lock: a waiter that has just gone gives the work process back by the send's error.
-            shared.board.change(held.number, Doing::Given);
+            shared.board.change(held.number, ProcessState::Given);
             match waiter.give.send(WorkProcess { held: Some(held), shared: Arc::clone(shared) }) {
                 Ok(()) => return,
                 Err(mut returned) => {
@@ -433,7 +433,7 @@ mod tests {
     #[test]
     fn a_holder_that_panics_gives_its_work_process_back() {
         let pool = pool(1, 0);
-        let Ok(Asked::Had(held)) = pool.shared.ask(0) else { panic!("one is free") };
+        let Ok(Acquisition::Had(held)) = pool.shared.ask(0) else { panic!("one is free") };
         let held = pool.holding(held);
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
             let _held = held;
@@ -448,17 +448,17 @@ mod tests {
         let states = |pool: &Dispatcher<usize>| pool.board().iter().map(|seen| seen.state).collect::<Vec<_>>();
         let pool = pool(2, 1);
         let first = had(&pool).await.unwrap();
-        assert_eq!(states(&pool), [Doing::Working, Doing::Free], "the first one is used first");
+        assert_eq!(states(&pool), [ProcessState::Working, ProcessState::Free], "the first one is used first");
         let second = had(&pool).await.unwrap();
         let mut next = pin!(had(&pool));
         assert!(poll(next.as_mut()).is_pending());
         drop(second);
-        assert_eq!(states(&pool), [Doing::Working, Doing::Given]);
+        assert_eq!(states(&pool), [ProcessState::Working, ProcessState::Given]);
         let next = next.await.unwrap();
-        next.tell(Doing::WaitingForDatabase);
-        assert_eq!(states(&pool), [Doing::Working, Doing::WaitingForDatabase]);
+        next.tell(ProcessState::WaitingForDatabase);
+        assert_eq!(states(&pool), [ProcessState::Working, ProcessState::WaitingForDatabase]);
         drop((first, next));
-        assert_eq!(states(&pool), [Doing::Free, Doing::Free]);
+        assert_eq!(states(&pool), [ProcessState::Free, ProcessState::Free]);
         assert_eq!(pool.board().iter().map(|seen| seen.served).collect::<Vec<_>>(), [1, 2]);
     }
 }

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::{self, OwnedMutexGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
 use crate::store::{Connection, Store};
-use crate::work::board::{Seen, State, Task};
+use crate::work::board::{ProcessState, Seen, Task};
 use crate::work::dispatcher::{Dispatcher, Occupancy, Refused, WorkProcess};
-use crate::work::weight::Place;
+use crate::work::weight::WorkPlace;
 
 /// Work processes over one database.
 #[derive(Debug)]
@@ -154,18 +154,18 @@ impl Pool {
 
     /// Where short writes are done: on the loop in memory, where one takes some 8 us; away from it where a commit waits for
     /// a disk or for another machine.
-    pub(crate) fn place_of_writes(&self) -> Place {
+    pub(crate) fn place_of_writes(&self) -> WorkPlace {
         match self.locking {
-            Locking::Whole(_) => Place::Loop,
-            Locking::Writers(_) | Locking::Unlocked => Place::Away,
+            Locking::Whole(_) => WorkPlace::Loop,
+            Locking::Writers(_) | Locking::Unlocked => WorkPlace::Away,
         }
     }
 
     /// Where short reads are done: on the loop, unless the database is on another machine.
-    pub(crate) fn place_of_reads(&self) -> Place {
+    pub(crate) fn place_of_reads(&self) -> WorkPlace {
         match self.locking {
-            Locking::Whole(_) | Locking::Writers(_) => Place::Loop,
-            Locking::Unlocked => Place::Away,
+            Locking::Whole(_) | Locking::Writers(_) => WorkPlace::Loop,
+            Locking::Unlocked => WorkPlace::Away,
         }
     }
 
@@ -208,21 +208,21 @@ impl Pool {
         wait_max: Duration,
         lock: impl Future<Output = L>,
     ) -> Result<L, Refused> {
-        work_process.tell(State::WaitingForDatabase);
+        work_process.tell(ProcessState::WaitingForDatabase);
         {
             let mut waits = self.lock_waits();
             waits.waiting += 1;
             waits.waiting_max = waits.waiting_max.max(waits.waiting);
         }
-        let mut wait = LockWait { pool: self, outcome: Outcome::Abandoned, since: Instant::now() };
+        let mut wait = LockWait { pool: self, outcome: LockOutcome::Abandoned, since: Instant::now() };
         match tokio::time::timeout(wait_max, lock).await {
             Ok(lock) => {
-                wait.outcome = Outcome::Had;
-                work_process.tell(State::Working);
+                wait.outcome = LockOutcome::Had;
+                work_process.tell(ProcessState::Working);
                 Ok(lock)
             }
             Err(_) => {
-                wait.outcome = Outcome::Refused;
+                wait.outcome = LockOutcome::Refused;
                 Err(Refused::WaitedTooLong { wait_max: self.wait_max })
             }
         }
@@ -236,12 +236,12 @@ impl Pool {
 /// One who waits for a lock; counted when it is dropped.
 struct LockWait<'p> {
     pool: &'p Pool,
-    outcome: Outcome,
+    outcome: LockOutcome,
     since: Instant,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum LockOutcome {
     Had,
     Refused,
     Abandoned,
@@ -252,12 +252,12 @@ impl Drop for LockWait<'_> {
         let mut waits = self.pool.lock_waits();
         waits.waiting -= 1;
         match self.outcome {
-            Outcome::Had => {
+            LockOutcome::Had => {
                 waits.queued_total += 1;
                 waits.waited += self.since.elapsed();
             }
-            Outcome::Refused => waits.refused_total += 1,
-            Outcome::Abandoned => waits.abandoned_total += 1,
+            LockOutcome::Refused => waits.refused_total += 1,
+            LockOutcome::Abandoned => waits.abandoned_total += 1,
         }
     }
 }

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tollgate_wire::edm::{Model, Multiplicity, SetId};
 use tollgate_wire::plan::{Columns, Counting, Expand, Expression, ExpressionKind, Options, Plan, Shape};
 
-use crate::work::attempts::{Attempts, Form, HELD_UP_MAX};
+use crate::work::attempts::{Attempts, HELD_UP_MAX, QueryShape};
 
 /// Where work is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum WorkPlace {
     /// On the event loop.
     Loop,
     /// On a thread that may block, its answer in parts.
@@ -27,7 +27,7 @@ pub(crate) enum ReadPlace {
     /// On the event loop.
     Loop,
     /// On the event loop as long as it holds that up for a moment only, and away from it if that turns out to be too short.
-    Attempt(Form),
+    Attempt(QueryShape),
     /// Away from it.
     Away,
 }
@@ -84,11 +84,11 @@ impl Rows {
         if u128::from(self.least_ns(model, plan, page_size)) > HELD_UP_MAX.as_nanos() {
             return ReadPlace::Away;
         }
-        Form::of(plan).filter(|form| self.attempts.is_due(*form)).map_or(ReadPlace::Away, ReadPlace::Attempt)
+        QueryShape::of(plan).filter(|form| self.attempts.is_due(*form)).map_or(ReadPlace::Away, ReadPlace::Attempt)
     }
 
     /// A read of that form was attempted, and took too long.
-    pub(crate) fn attempt_failed(&self, form: Form) {
+    pub(crate) fn attempt_failed(&self, form: QueryShape) {
         self.attempts.failed(form);
     }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tollgate_net::http1::server::Exchange;
 use tollgate_net::http1::{Method, RequestHead};
 
-use self::number::{Form, N_MAX, ON_LOOP_N_MAX, PAGE_BYTES_MAX};
+use self::number::{N_MAX, ON_LOOP_N_MAX, PAGE_BYTES_MAX, PageFormat};
 use crate::auth::Verb;
 use crate::error::{Failure, Fault};
 use crate::http::READING;
@@ -31,7 +31,7 @@ pub(crate) const NAME: &str = "fibonacci";
 /// A request for whoever follows links.
 pub(crate) const EXAMPLE: &str = "/fibonacci?n=20";
 
-const OFFERS: &[(&str, Form)] = &[("text/plain", Form::Text), ("application/json", Form::Json)];
+const OFFERS: &[(&str, PageFormat)] = &[("text/plain", PageFormat::Text), ("application/json", PageFormat::Json)];
 
 /// The service with its work processes.
 #[derive(Debug)]
@@ -44,10 +44,10 @@ pub(crate) struct Fibonacci {
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Asked {
+struct NumberRequest {
     n: u32,
     page_bytes: Option<usize>,
-    form: Form,
+    form: PageFormat,
 }
 
 impl Fibonacci {
@@ -78,7 +78,7 @@ impl Fibonacci {
             }
             _ => return Err(Fault::method_not_allowed(request.method_text(), READING).into()),
         }
-        let asked = Asked::parse(request)?;
+        let asked = NumberRequest::parse(request)?;
         let computed = self.compute(asked.n, &visit.task(request)).await?;
         let (request, response) = exchange.split();
         number::write_page(&mut response.body, asked.form, asked.n, computed, asked.page_bytes).map_err(|least| {
@@ -114,20 +114,20 @@ impl Fibonacci {
 }
 
 /// In which form a caller is answered.
-pub(crate) fn form(request: &RequestHead) -> Option<Form> {
+pub(crate) fn form(request: &RequestHead) -> Option<PageFormat> {
     accept::choose(request.values("accept"), OFFERS, |form, _| Some(form))
 }
 
 /// What a form is called.
-pub(crate) fn content_type(form: Form) -> &'static str {
+pub(crate) fn content_type(form: PageFormat) -> &'static str {
     match form {
-        Form::Text => "text/plain;charset=utf-8",
-        Form::Json => "application/json",
+        PageFormat::Text => "text/plain;charset=utf-8",
+        PageFormat::Json => "application/json",
     }
 }
 
-impl Asked {
-    fn parse(request: &RequestHead) -> Result<Asked, Fault> {
+impl NumberRequest {
+    fn parse(request: &RequestHead) -> Result<NumberRequest, Fault> {
         let (mut n, mut page_bytes) = (None, None);
         for option in request.query().unwrap_or_default().split('&').filter(|option| !option.is_empty()) {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
@@ -147,7 +147,7 @@ impl Asked {
         let form = form(request)
             .ok_or_else(|| Fault::not_acceptable("expected Accept to allow text/plain or application/json"))?;
         // Both are held to limits far below.
-        Ok(Asked { n: n as u32, page_bytes: page_bytes.map(|bytes| bytes as usize), form })
+        Ok(NumberRequest { n: n as u32, page_bytes: page_bytes.map(|bytes| bytes as usize), form })
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) const ON_LOOP_N_MAX: u32 = 16;
 
 /// What a page is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum PageFormat {
     /// A line of plain text.
     Text,
     /// A JSON object.
@@ -47,7 +47,7 @@ fn by_definition(n: u32) -> u64 {
 /// The least size that the page has, where fewer bytes are asked for.
 pub(crate) fn write_page(
     out: &mut Vec<u8>,
-    form: Form,
+    form: PageFormat,
     n: u32,
     number: u64,
     page_bytes: Option<usize>,
@@ -55,8 +55,8 @@ pub(crate) fn write_page(
     let mut text = String::with_capacity(64);
     // Writing to a String cannot fail.
     let _ = match form {
-        Form::Text => write!(text, "fibonacci({n}) = {number}"),
-        Form::Json => write!(text, "{{\"n\":{n},\"fibonacci\":{number}}}"),
+        PageFormat::Text => write!(text, "fibonacci({n}) = {number}"),
+        PageFormat::Json => write!(text, "{{\"n\":{n},\"fibonacci\":{number}}}"),
     };
     let least = text.len() + 1;
     let bytes = page_bytes.unwrap_or(least);
@@ -90,15 +90,15 @@ mod tests {
             let written = write_page(&mut page, form, 10, 55, bytes);
             assert_eq!(written.map(|()| String::from_utf8(page).unwrap()), expected.map(str::to_owned));
         };
-        check(Form::Text, None, Ok("fibonacci(10) = 55\n"));
-        check(Form::Text, Some(19), Ok("fibonacci(10) = 55\n"));
-        check(Form::Text, Some(22), Ok("fibonacci(10) = 55   \n"));
-        check(Form::Text, Some(18), Err(19));
-        check(Form::Json, None, Ok("{\"n\":10,\"fibonacci\":55}\n"));
-        check(Form::Json, Some(26), Ok("{\"n\":10,\"fibonacci\":55}  \n"));
-        check(Form::Json, Some(0), Err(24));
+        check(PageFormat::Text, None, Ok("fibonacci(10) = 55\n"));
+        check(PageFormat::Text, Some(19), Ok("fibonacci(10) = 55\n"));
+        check(PageFormat::Text, Some(22), Ok("fibonacci(10) = 55   \n"));
+        check(PageFormat::Text, Some(18), Err(19));
+        check(PageFormat::Json, None, Ok("{\"n\":10,\"fibonacci\":55}\n"));
+        check(PageFormat::Json, Some(26), Ok("{\"n\":10,\"fibonacci\":55}  \n"));
+        check(PageFormat::Json, Some(0), Err(24));
         let mut page = Vec::new();
-        write_page(&mut page, Form::Text, N_MAX, 102_334_155, Some(PAGE_BYTES_MAX)).unwrap();
+        write_page(&mut page, PageFormat::Text, N_MAX, 102_334_155, Some(PAGE_BYTES_MAX)).unwrap();
         assert_eq!(page.len(), PAGE_BYTES_MAX);
     }
 }

@@ -24,7 +24,7 @@ pub(super) enum Operation {
 
 /// What a message asks for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Asked<'d> {
+pub(super) struct QuoteRequest<'d> {
     pub(super) operation: Operation,
     pub(super) symbol: Cow<'d, str>,
 }
@@ -34,7 +34,7 @@ pub(super) struct Asked<'d> {
 pub(super) struct Message<'d> {
     /// Which one it is, where it says so by WS-Addressing.
     pub(super) id: Option<Cow<'d, str>>,
-    pub(super) asked: Asked<'d>,
+    pub(super) asked: QuoteRequest<'d>,
 }
 
 /// Why a message is not worked on.
@@ -132,7 +132,7 @@ fn headers<'d>(
 }
 
 /// What a payload asks for.
-fn asked<'d>(document: &'d Document<'_>, payload: NodeId) -> Result<Asked<'d>, Refusal<'d>> {
+fn asked<'d>(document: &'d Document<'_>, payload: NodeId) -> Result<QuoteRequest<'d>, Refusal<'d>> {
     let local = document.local_name(payload);
     let operation = Operation::ALL.into_iter().find(|operation| operation.name() == local);
     let operation = operation.filter(|_| document.namespace_uri(payload) == NAMESPACE).ok_or_else(|| {
@@ -157,7 +157,7 @@ fn asked<'d>(document: &'d Document<'_>, payload: NodeId) -> Result<Asked<'d>, R
         let quantity = text("quantity").and_then(|quantity| quantity.parse::<i32>().ok());
         quantity.ok_or_else(|| Refusal::of_sender("the order has no quantity"))?;
     }
-    Ok(Asked { operation, symbol })
+    Ok(QuoteRequest { operation, symbol })
 }
 
 /// Whether a text is of the type `decimal` of XML Schema.

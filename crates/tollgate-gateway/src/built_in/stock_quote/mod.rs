@@ -15,7 +15,7 @@ use tollgate_wire::{escape, soap::ADDRESSING_NAMESPACE};
 use tollgate_xml::{Budget, Options, Workspace};
 
 use self::data::{History, NAMESPACE, Quote};
-use self::message::{Asked, Message, Operation, Refusal};
+use self::message::{Message, Operation, QuoteRequest, Refusal};
 use crate::auth::Verb;
 use crate::error::{Failure, Fault};
 use crate::visit::Visit;
@@ -134,7 +134,7 @@ impl StockQuote {
     }
 
     fn done(&self, message: &Message<'_>, version: Version, response: &mut Response) -> Next {
-        let Asked { operation, symbol } = &message.asked;
+        let QuoteRequest { operation, symbol } = &message.asked;
         if *operation == Operation::PlaceOrder {
             self.orders.fetch_add(1, Ordering::Relaxed);
             response.status = 202;

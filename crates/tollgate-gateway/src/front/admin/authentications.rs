@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::openmetrics::{Exposition, Kind};
+use super::openmetrics::{Exposition, MetricKind};
 use super::status::Counted;
 use crate::auth::Authentication;
 
@@ -50,7 +50,7 @@ pub(super) fn gather(authentication: &Authentication) -> Option<AuthenticationSt
 /// Writes the families.
 pub(super) fn write(text: &mut Exposition, status: &AuthenticationStatus) {
     text.family(
-        Kind::Counter,
+        MetricKind::Counter,
         "tollgate_authentications",
         "Requests that said who asks, by how that ended: known ones had been verified a moment ago.",
     );
@@ -59,16 +59,21 @@ pub(super) fn write(text: &mut Exposition, status: &AuthenticationStatus) {
     }
     let Some(hashing) = status.hashing else { return };
     for (kind, name, help, value) in [
-        (Kind::Gauge, "tollgate_password_hashes_limit", "Passwords that are hashed at once, at most.", hashing.limit),
-        (Kind::Gauge, "tollgate_password_hashes_busy", "Passwords that are being hashed.", hashing.busy),
-        (Kind::Gauge, "tollgate_password_hashes_waiting", "Requests that wait for that.", hashing.waiting),
         (
-            Kind::Gauge,
+            MetricKind::Gauge,
+            "tollgate_password_hashes_limit",
+            "Passwords that are hashed at once, at most.",
+            hashing.limit,
+        ),
+        (MetricKind::Gauge, "tollgate_password_hashes_busy", "Passwords that are being hashed.", hashing.busy),
+        (MetricKind::Gauge, "tollgate_password_hashes_waiting", "Requests that wait for that.", hashing.waiting),
+        (
+            MetricKind::Gauge,
             "tollgate_password_hashes_waiting_peak",
             "The most that waited at once since the start.",
             hashing.waiting_peak,
         ),
-        (Kind::Counter, "tollgate_password_hashes", "Turns to hash a password that were had.", hashing.admitted),
+        (MetricKind::Counter, "tollgate_password_hashes", "Turns to hash a password that were had.", hashing.admitted),
     ] {
         text.family(kind, name, help).sample(value);
     }

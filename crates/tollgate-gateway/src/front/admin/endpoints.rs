@@ -8,10 +8,10 @@ use serde::Serialize;
 use tollgate_net::http1::RequestHead;
 
 use super::cached::{self, Token};
-use super::openmetrics::{Exposition, Kind};
+use super::openmetrics::{Exposition, MetricKind};
 use crate::error::Fault;
 use crate::serve::proxy::endpoint::{FAILURES, Group, Phase};
-use crate::serve::proxy::{ConnectionCounts, Connections, ProxyRoute, Table};
+use crate::serve::proxy::{ConnectionCounts, Connections, ProxyRoute, RoutingTable};
 
 /// Where the form goes.
 pub(super) const RESET: &str = "/endpoints/reset";
@@ -104,7 +104,7 @@ pub(super) struct RouteStatus {
 }
 
 /// Every place of every endpoint.
-pub(super) fn endpoints(table: &Table, connections: &Connections, now: Instant) -> Vec<EndpointStatus> {
+pub(super) fn endpoints(table: &RoutingTable, connections: &Connections, now: Instant) -> Vec<EndpointStatus> {
     table.groups().flat_map(|group| places(group, connections, now)).collect()
 }
 
@@ -145,7 +145,7 @@ fn places(group: &Group, connections: &Connections, now: Instant) -> impl Iterat
 }
 
 /// The requests that found no place, by endpoint.
-pub(super) fn refused(table: &Table) -> Vec<RefusedStatus> {
+pub(super) fn refused(table: &RoutingTable) -> Vec<RefusedStatus> {
     let of_group = |group: &Group| {
         let (suspended, full) = group.refused();
         let in_flight_max = group.endpoint().limits.in_flight_max.into();
@@ -155,7 +155,7 @@ pub(super) fn refused(table: &Table) -> Vec<RefusedStatus> {
 }
 
 /// Every route.
-pub(super) fn routes(table: &Table) -> Vec<RouteStatus> {
+pub(super) fn routes(table: &RoutingTable) -> Vec<RouteStatus> {
     let status = |route: &ProxyRoute| {
         let [_, answered_2xx, answered_3xx, answered_4xx, answered_5xx] = route.answered();
         RouteStatus {
@@ -176,7 +176,7 @@ pub(super) fn routes(table: &Table) -> Vec<RouteStatus> {
 ///
 /// # Errors
 /// 403 without the page's token or from elsewhere, 400 for a form that names no place.
-pub(super) fn reset(table: &Table, token: &Token, head: &RequestHead, form: &[u8]) -> Result<String, Fault> {
+pub(super) fn reset(table: &RoutingTable, token: &Token, head: &RequestHead, form: &[u8]) -> Result<String, Fault> {
     let form = cached::checked_form(token, head, form)?;
     let said = cached::fields(form).find_map(|(name, value)| (name == "place").then_some(value)).unwrap_or_default();
     let mut members = table.groups().flat_map(|group| group.members().iter().map(move |member| (group, member)));
@@ -192,35 +192,37 @@ pub(super) fn write(text: &mut Exposition, endpoints: &[EndpointStatus], refused
     if endpoints.is_empty() {
         return;
     }
-    text.family(Kind::Gauge, "tollgate_endpoint_state", "Places of endpoints by the state that they are in.");
+    text.family(MetricKind::Gauge, "tollgate_endpoint_state", "Places of endpoints by the state that they are in.");
     for place in endpoints {
         for state in [Phase::Ready, Phase::Suspended, Phase::Trying].map(state) {
             let labels = [("endpoint", &*place.endpoint), ("url", &place.url), ("state", state)];
             text.labelled(&labels, u8::from(place.state == state));
         }
     }
-    type Figure = (Kind, &'static str, &'static str, fn(&EndpointStatus) -> u64);
+    type Figure = (MetricKind, &'static str, &'static str, fn(&EndpointStatus) -> u64);
     const FIGURES: &[Figure] = &[
-        (Kind::Gauge, "tollgate_endpoint_in_flight", "Requests in flight.", |place| place.in_flight),
-        (Kind::Gauge, "tollgate_endpoint_in_flight_limit", "Requests that may be.", |place| place.in_flight_max),
-        (Kind::Counter, "tollgate_endpoint_suspensions", "How often it was suspended.", |place| place.suspensions),
-        (Kind::Counter, "tollgate_endpoint_left", "Requests whose client went away.", |place| place.left),
-        (Kind::Gauge, "tollgate_endpoint_connections_open", "Connections that are open.", |place| {
+        (MetricKind::Gauge, "tollgate_endpoint_in_flight", "Requests in flight.", |place| place.in_flight),
+        (MetricKind::Gauge, "tollgate_endpoint_in_flight_limit", "Requests that may be.", |place| place.in_flight_max),
+        (MetricKind::Counter, "tollgate_endpoint_suspensions", "How often it was suspended.", |place| {
+            place.suspensions
+        }),
+        (MetricKind::Counter, "tollgate_endpoint_left", "Requests whose client went away.", |place| place.left),
+        (MetricKind::Gauge, "tollgate_endpoint_connections_open", "Connections that are open.", |place| {
             place.connections_open
         }),
-        (Kind::Gauge, "tollgate_endpoint_connections_idle", "Of those, waiting for a request.", |place| {
+        (MetricKind::Gauge, "tollgate_endpoint_connections_idle", "Of those, waiting for a request.", |place| {
             place.connections_idle
         }),
-        (Kind::Counter, "tollgate_endpoint_connections_opened", "Connections that were opened.", |place| {
+        (MetricKind::Counter, "tollgate_endpoint_connections_opened", "Connections that were opened.", |place| {
             place.connections_opened
         }),
         (
-            Kind::Counter,
+            MetricKind::Counter,
             "tollgate_endpoint_connections_reused",
             "Requests over connections that had waited.",
             |place| place.connections_reused,
         ),
-        (Kind::Counter, "tollgate_endpoint_retries", "Requests that were sent once more.", |place| place.retried),
+        (MetricKind::Counter, "tollgate_endpoint_retries", "Requests that were sent once more.", |place| place.retried),
     ];
     for (kind, name, help, value) in FIGURES {
         text.family(*kind, name, help);
@@ -228,7 +230,7 @@ pub(super) fn write(text: &mut Exposition, endpoints: &[EndpointStatus], refused
             text.labelled(&[("endpoint", &*place.endpoint), ("url", &place.url)], value(place));
         }
     }
-    text.family(Kind::Counter, "tollgate_endpoint_responses", "Answers by the class of their status.");
+    text.family(MetricKind::Counter, "tollgate_endpoint_responses", "Answers by the class of their status.");
     for place in endpoints {
         let EndpointStatus { answered_2xx, answered_3xx, answered_4xx, answered_5xx, .. } = place;
         for (class, count) in
@@ -237,14 +239,14 @@ pub(super) fn write(text: &mut Exposition, endpoints: &[EndpointStatus], refused
             text.labelled(&[("endpoint", &*place.endpoint), ("url", &place.url), ("class", class)], count);
         }
     }
-    text.family(Kind::Counter, "tollgate_endpoint_failures", "Requests without a whole answer, by the cause.");
+    text.family(MetricKind::Counter, "tollgate_endpoint_failures", "Requests without a whole answer, by the cause.");
     for place in endpoints {
         let counts = [place.failed_connect, place.failed_tls, place.failed_timeout, place.failed_broken];
         for (cause, count) in FAILURES.iter().zip(counts) {
             text.labelled(&[("endpoint", &*place.endpoint), ("url", &place.url), ("cause", cause)], count);
         }
     }
-    text.family(Kind::Counter, "tollgate_endpoint_refused", "Requests that found no place, by the reason.");
+    text.family(MetricKind::Counter, "tollgate_endpoint_refused", "Requests that found no place, by the reason.");
     for refused in refused {
         for (reason, count) in [("suspended", refused.suspended), ("full", refused.full)] {
             text.labelled(&[("endpoint", &*refused.endpoint), ("reason", reason)], count);
@@ -257,7 +259,7 @@ pub(super) fn write_routes(text: &mut Exposition, routes: &[RouteStatus]) {
     if routes.is_empty() {
         return;
     }
-    text.family(Kind::Counter, "tollgate_route_responses", "Answers of a route by the class of their status.");
+    text.family(MetricKind::Counter, "tollgate_route_responses", "Answers of a route by the class of their status.");
     for route in routes {
         let (host, methods) = (route.host.as_deref().unwrap_or("*"), route.methods.as_deref().unwrap_or("*"));
         let RouteStatus { answered_2xx, answered_3xx, answered_4xx, answered_5xx, .. } = route;

@@ -21,7 +21,7 @@ use super::status::{
 use super::{authentications, endpoints, limits};
 use crate::built_in::fibonacci;
 use crate::built_in::stock_quote::StockQuote;
-use crate::front::reload::{Reading, Reloader};
+use crate::front::reload::{ReloadStatus, Reloader};
 use crate::front::shared::Current;
 use crate::hosted::Hosted;
 use crate::mediate;
@@ -118,7 +118,7 @@ impl Sources {
     }
 
     fn configuration(&self, generation: u64) -> ConfigurationStatus {
-        let Reading { read, needs_restart, refused } = self.reloader.reading();
+        let ReloadStatus { read, needs_restart, refused } = self.reloader.reading();
         let (refused, error) = refused.map(|(at, why)| (written(at), why)).unzip();
         ConfigurationStatus { generation, read: written(read), needs_restart, refused, error }
     }

@@ -13,7 +13,7 @@ const UNITS: &[&str] = &["bytes", "seconds"];
 
 /// The kinds of family that are used here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum MetricKind {
     /// Goes up and down.
     Gauge,
     /// Only goes up; its samples are named with `_total`.
@@ -27,16 +27,16 @@ pub(crate) enum Kind {
 pub(crate) struct Exposition {
     text: String,
     name: &'static str,
-    kind: Option<Kind>,
+    kind: Option<MetricKind>,
 }
 
 impl Exposition {
     /// Begins a family; `name` without `_total`.
-    pub(crate) fn family(&mut self, kind: Kind, name: &'static str, help: &str) -> &mut Exposition {
+    pub(crate) fn family(&mut self, kind: MetricKind, name: &'static str, help: &str) -> &mut Exposition {
         let kind_name = match kind {
-            Kind::Gauge => "gauge",
-            Kind::Counter => "counter",
-            Kind::Info => "info",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Counter => "counter",
+            MetricKind::Info => "info",
         };
         // Writing to a String cannot fail.
         let _ = writeln!(self.text, "# TYPE {name} {kind_name}");
@@ -81,9 +81,9 @@ impl Exposition {
     fn start_sample(&mut self) {
         self.text.push_str(self.name);
         match self.kind {
-            Some(Kind::Counter) => self.text.push_str("_total"),
-            Some(Kind::Info) => self.text.push_str("_info"),
-            Some(Kind::Gauge) | None => {}
+            Some(MetricKind::Counter) => self.text.push_str("_total"),
+            Some(MetricKind::Info) => self.text.push_str("_info"),
+            Some(MetricKind::Gauge) | None => {}
         }
     }
 }
@@ -106,13 +106,13 @@ mod tests {
     #[test]
     fn families_have_type_help_samples_and_the_text_its_end() {
         let mut exposition = Exposition::default();
-        exposition.family(Kind::Gauge, "tollgate_busy", "How many are busy.").sample(3);
+        exposition.family(MetricKind::Gauge, "tollgate_busy", "How many are busy.").sample(3);
         exposition
-            .family(Kind::Counter, "tollgate_responses", "Answers by \"class\".")
+            .family(MetricKind::Counter, "tollgate_responses", "Answers by \"class\".")
             .labelled(&[("class", "2xx")], 10)
             .labelled(&[("class", "a\"b\\c"), ("service", "x")], 0.5);
-        exposition.family(Kind::Counter, "tollgate_sent_bytes", "Bytes.").sample(7);
-        exposition.family(Kind::Info, "tollgate_build", "The program.").labelled(&[("version", "1")], 1);
+        exposition.family(MetricKind::Counter, "tollgate_sent_bytes", "Bytes.").sample(7);
+        exposition.family(MetricKind::Info, "tollgate_build", "The program.").labelled(&[("version", "1")], 1);
         insta::assert_snapshot!(exposition.finish(), @r##"
         # TYPE tollgate_busy gauge
         # HELP tollgate_busy How many are busy.

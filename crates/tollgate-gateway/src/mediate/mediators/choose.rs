@@ -14,11 +14,12 @@ use crate::error::Fault;
 use crate::mediate::condition::{Condition, ConditionTable, Looking};
 use crate::mediate::mediator::{Mediator, Need, Outcome, Touches};
 use crate::mediate::message::Passing;
-use crate::mediate::reading::{Kind, Namespaces, Reading, Value, take};
+use crate::mediate::reading::{MediatorKind, MediatorReader, Namespaces, Value, take};
 use crate::mediate::sequence::Sequence;
 use crate::mediate::view::Unreadable;
 
-pub(super) const KIND: Kind = Kind { name: "choose", make, schema: |generator| generator.subschema_for::<Table>() };
+pub(super) const KIND: MediatorKind =
+    MediatorKind { name: "choose", make, schema: |generator| generator.subschema_for::<Table>() };
 
 /// Cases of one mediator.
 const CASES_MAX: usize = 256;
@@ -87,7 +88,7 @@ struct Then {
     sequence: Sequence,
 }
 
-fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
+fn make(table: Value<'_>, reading: &MediatorReader<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
     let span = table.span();
     let DeValue::Table(mut entries) = table.into_inner() else { return Err(reading.wrong(span, "expected a table")) };
     let (cases, otherwise) = (take(&mut entries, "choose"), take(&mut entries, "otherwise"));
@@ -124,7 +125,7 @@ fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, Co
 }
 
 /// What a case leads to, and what else stands in its table.
-fn split<'t>(table: Value<'t>, reading: &Reading<'_>) -> Result<(Then, Value<'t>), ConfigError> {
+fn split<'t>(table: Value<'t>, reading: &MediatorReader<'_>) -> Result<(Then, Value<'t>), ConfigError> {
     let span = table.span();
     let DeValue::Table(mut entries) = table.into_inner() else { return Err(reading.wrong(span, "expected a table")) };
     let sequence = match take(&mut entries, "then") {

@@ -10,9 +10,10 @@ use crate::base::config_error::ConfigError;
 use crate::error::Fault;
 use crate::mediate::mediator::{Mediator, Need, Outcome, Touches};
 use crate::mediate::message::Passing;
-use crate::mediate::reading::{Kind, Reading, Value};
+use crate::mediate::reading::{MediatorKind, MediatorReader, Value};
 
-pub(super) const KIND: Kind = Kind { name: "fault", make, schema: |generator| generator.subschema_for::<Table>() };
+pub(super) const KIND: MediatorKind =
+    MediatorKind { name: "fault", make, schema: |generator| generator.subschema_for::<Table>() };
 
 /// Answers the client with a fault of SOAP.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -61,7 +62,7 @@ struct SoapFault {
     status: Option<u16>,
 }
 
-fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
+fn make(table: Value<'_>, reading: &MediatorReader<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
     let Table { fault: FaultTable { code, reason, detail, status } } = reading.table(table)?;
     if let Some(status) = status.as_ref().filter(|status| !(400..=599).contains(status.as_ref())) {
         return Err(reading.wrong(status.span(), "expected a status from 400 to 599"));

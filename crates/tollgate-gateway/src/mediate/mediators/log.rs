@@ -16,10 +16,11 @@ use crate::base::log::Log;
 use crate::error::Fault;
 use crate::mediate::mediator::{Mediator, Need, Outcome, Touches};
 use crate::mediate::message::{Passing, Way};
-use crate::mediate::reading::{Kind, Reading, Value};
+use crate::mediate::reading::{MediatorKind, MediatorReader, Value};
 use crate::mediate::redact;
 
-pub(super) const KIND: Kind = Kind { name: "log", make, schema: |generator| generator.subschema_for::<Table>() };
+pub(super) const KIND: MediatorKind =
+    MediatorKind { name: "log", make, schema: |generator| generator.subschema_for::<Table>() };
 
 /// Most bytes of a body in a line.
 const BODY_BYTES_MAX: usize = 16 * 1024;
@@ -73,7 +74,7 @@ struct Logging {
     log: Arc<Log>,
 }
 
-fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
+fn make(table: Value<'_>, reading: &MediatorReader<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
     let Table { log: LineTable { text, one_in, fields, body_bytes } } = reading.table(table)?;
     if *one_in.as_ref() == 0 {
         return Err(reading.wrong(one_in.span(), "expected one in 1 or more"));

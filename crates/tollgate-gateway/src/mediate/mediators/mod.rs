@@ -16,10 +16,10 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer};
 
-use super::reading::{Kind, SEQUENCE_MAX};
+use super::reading::{MediatorKind, SEQUENCE_MAX};
 
 /// Every kind of mediator. To add one: its file, and its line here.
-pub(crate) const MEDIATORS: &[Kind] = &[
+pub(crate) const MEDIATORS: &[MediatorKind] = &[
     choose::KIND,
     xslt::KIND,
     set_header::KIND,

@@ -8,10 +8,10 @@ use crate::base::config_error::ConfigError;
 use crate::error::Fault;
 use crate::mediate::mediator::{Mediator, Need, Outcome, Touches};
 use crate::mediate::message::Passing;
-use crate::mediate::reading::{Kind, Names, Reading, Value};
+use crate::mediate::reading::{MediatorKind, MediatorReader, Names, Value};
 
-pub(super) const KIND: Kind =
-    Kind { name: "remove-header", make, schema: |generator| generator.subschema_for::<Table>() };
+pub(super) const KIND: MediatorKind =
+    MediatorKind { name: "remove-header", make, schema: |generator| generator.subschema_for::<Table>() };
 
 /// Removes header fields.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -29,7 +29,7 @@ struct RemoveHeader {
     names: Box<[Box<str>]>,
 }
 
-fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
+fn make(table: Value<'_>, reading: &MediatorReader<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
     let Table { names } = reading.table(table)?;
     let span = names.span();
     let names = names.into_inner().into_vec().into_iter();

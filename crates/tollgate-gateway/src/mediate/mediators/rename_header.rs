@@ -10,10 +10,10 @@ use crate::base::config_error::ConfigError;
 use crate::error::Fault;
 use crate::mediate::mediator::{Mediator, Need, Outcome, Touches};
 use crate::mediate::message::Passing;
-use crate::mediate::reading::{Kind, Reading, Value};
+use crate::mediate::reading::{MediatorKind, MediatorReader, Value};
 
-pub(super) const KIND: Kind =
-    Kind { name: "rename-header", make, schema: |generator| generator.subschema_for::<Table>() };
+pub(super) const KIND: MediatorKind =
+    MediatorKind { name: "rename-header", make, schema: |generator| generator.subschema_for::<Table>() };
 
 /// Renames header fields.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -31,7 +31,7 @@ struct RenameHeader {
     names: Box<[(Box<str>, Box<str>)]>,
 }
 
-fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
+fn make(table: Value<'_>, reading: &MediatorReader<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
     let Table { names } = reading.table(table)?;
     let pair = |(name, new): (Spanned<String>, Spanned<String>)| {
         Ok((reading.own_field_name(&name)?, reading.own_field_name(&new)?))

@@ -10,9 +10,10 @@ use crate::base::config_error::ConfigError;
 use crate::error::Fault;
 use crate::mediate::mediator::{Mediator, Need, Outcome, Touches};
 use crate::mediate::message::Passing;
-use crate::mediate::reading::{Kind, Reading, Value};
+use crate::mediate::reading::{MediatorKind, MediatorReader, Value};
 
-pub(super) const KIND: Kind = Kind { name: "respond", make, schema: |generator| generator.subschema_for::<Table>() };
+pub(super) const KIND: MediatorKind =
+    MediatorKind { name: "respond", make, schema: |generator| generator.subschema_for::<Table>() };
 
 /// Answers the client.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -51,7 +52,7 @@ struct Respond {
     body: Box<[u8]>,
 }
 
-fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
+fn make(table: Value<'_>, reading: &MediatorReader<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
     let Table { respond } = reading.table(table)?;
     let span = respond.span();
     let AnswerTable { status, content_type, body, file } = respond.into_inner();

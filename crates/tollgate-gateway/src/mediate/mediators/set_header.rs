@@ -14,11 +14,12 @@ use crate::base::config_error::ConfigError;
 use crate::error::Fault;
 use crate::mediate::mediator::{Mediator, Need, Outcome, Touches};
 use crate::mediate::message::Passing;
-use crate::mediate::reading::{Kind, Reading, Value};
-use crate::mediate::source::{Source, SourceTable};
+use crate::mediate::reading::{MediatorKind, MediatorReader, Value};
+use crate::mediate::source::{SourceTable, ValueSource};
 use crate::mediate::view::{Unreadable, View};
 
-pub(super) const KIND: Kind = Kind { name: "set-header", make, schema: |generator| generator.subschema_for::<Table>() };
+pub(super) const KIND: MediatorKind =
+    MediatorKind { name: "set-header", make, schema: |generator| generator.subschema_for::<Table>() };
 
 /// Sets header fields.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -33,16 +34,16 @@ struct Table {
 
 #[derive(Debug)]
 struct SetHeader {
-    fields: Box<[(Box<str>, Source)]>,
+    fields: Box<[(Box<str>, ValueSource)]>,
 }
 
-fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
+fn make(table: Value<'_>, reading: &MediatorReader<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
     let Table { fields } = reading.table(table)?;
     let field = |(name, value): (Spanned<String>, Spanned<SourceTable>)| {
         let (name, span) = (reading.own_field_name(&name)?, value.span());
-        let source = Source::read(value, reading)?;
+        let source = ValueSource::read(value, reading)?;
         match &source {
-            Source::Text(text) if !is_value(text.as_bytes()) => {
+            ValueSource::Text(text) if !is_value(text.as_bytes()) => {
                 Err(reading.wrong(span, "expected the value of a header field, without line ends"))
             }
             _ => Ok((name, source)),
@@ -66,7 +67,7 @@ impl Mediator for SetHeader {
 
     fn mediate(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
         for (name, source) in &self.fields {
-            if let Source::Text(text) = source {
+            if let ValueSource::Text(text) = source {
                 passing.memory.edits.set(name, text.as_bytes());
                 continue;
             }
@@ -80,7 +81,12 @@ impl Mediator for SetHeader {
     }
 }
 
-fn value(name: &str, source: &Source, view: &View<'_>, workspace: &mut Workspace) -> Result<Option<String>, Fault> {
+fn value(
+    name: &str,
+    source: &ValueSource,
+    view: &View<'_>,
+    workspace: &mut Workspace,
+) -> Result<Option<String>, Fault> {
     let Some(value) = source.value(view, workspace)? else { return Ok(None) };
     let value = value.trim();
     if !is_value(value.as_bytes()) {

@@ -22,11 +22,12 @@ use crate::error::Fault;
 use crate::mediate::mediator::{Mediator, Need, Outcome, Touches};
 use crate::mediate::message::{Passing, Tools, Way};
 use crate::mediate::payload::Payload;
-use crate::mediate::reading::{Kind, Reading, Value, beside, read_file};
-use crate::mediate::source::{Source, SourceTable};
+use crate::mediate::reading::{MediatorKind, MediatorReader, Value, beside, read_file};
+use crate::mediate::source::{SourceTable, ValueSource};
 use crate::mediate::view::{Unreadable, View};
 
-pub(super) const KIND: Kind = Kind { name: "xslt", make, schema: |generator| generator.subschema_for::<Table>() };
+pub(super) const KIND: MediatorKind =
+    MediatorKind { name: "xslt", make, schema: |generator| generator.subschema_for::<Table>() };
 
 /// Transforms the message by a stylesheet of XSLT 1.0.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -37,8 +38,8 @@ struct Table {
     #[schemars(with = "PathBuf")]
     xslt: Spanned<PathBuf>,
     /// What is transformed.
-    #[schemars(with = "Option<Part>")]
-    payload: Option<Spanned<Part>>,
+    #[schemars(with = "Option<TransformedPart>")]
+    payload: Option<Spanned<TransformedPart>>,
     /// Parameters of the stylesheet by name, each with its value: a text, or where in the message it comes from.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, SourceTable>")]
@@ -51,7 +52,8 @@ struct Table {
 /// What is transformed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-enum Part {
+#[schemars(rename = "Part")]
+enum TransformedPart {
     /// The whole document.
     #[default]
     Document,
@@ -64,14 +66,14 @@ struct Xslt {
     stylesheet: Stylesheet,
     /// What it is called in the log.
     name: String,
-    part: Part,
-    parameters: Box<[(Box<str>, Source)]>,
+    part: TransformedPart,
+    parameters: Box<[(Box<str>, ValueSource)]>,
     action: Option<Box<str>>,
     log: Arc<Log>,
 }
 
 /// A message that was made.
-struct Made {
+struct NewMessage {
     /// Absent: it stands in the spare buffer.
     body: Option<Vec<u8>>,
     /// Its content type, where that is not what it was.
@@ -90,7 +92,7 @@ impl Loader for Beside {
     }
 }
 
-fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
+fn make(table: Value<'_>, reading: &MediatorReader<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
     let Table { xslt, payload, parameters, action } = reading.table(table)?;
     let (path, source) = reading.file(&xslt)?;
     let name = path.display().to_string();
@@ -98,7 +100,7 @@ fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, Co
     let stylesheet =
         stylesheet.map_err(|error| reading.wrong(xslt.span(), &format!("this stylesheet cannot be used: {error}")))?;
     let part = payload.as_ref().map(|part| *part.as_ref()).unwrap_or_default();
-    if let (Part::Soap, Some(wrong)) = (part, not_a_payload(&stylesheet)) {
+    if let (TransformedPart::Soap, Some(wrong)) = (part, not_a_payload(&stylesheet)) {
         return Err(reading.wrong(xslt.span(), wrong));
     }
     if let Some(action) = &action
@@ -106,7 +108,7 @@ fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, Co
     {
         return Err(reading.wrong(action.span(), "expected a URI"));
     }
-    let parameter = |(name, value)| Ok((String::into_boxed_str(name), Source::read(value, reading)?));
+    let parameter = |(name, value)| Ok((String::into_boxed_str(name), ValueSource::read(value, reading)?));
     let parameters = parameters.into_iter().map(parameter).collect::<Result<_, ConfigError>>()?;
     let action = action.map(|action| action.into_inner().into());
     Ok(Box::new(Xslt { stylesheet, name, part, parameters, action, log: Arc::clone(reading.log) }))
@@ -149,7 +151,7 @@ impl Mediator for Xslt {
             return Ok(Outcome::Continue);
         }
         let Some(made) = self.transform(passing)? else { return Ok(Outcome::Continue) };
-        let Made { body, content_type, version } = made;
+        let NewMessage { body, content_type, version } = made;
         let is_request = matches!(passing.way, Way::Request);
         let memory = &mut *passing.memory;
         match body {
@@ -167,7 +169,7 @@ impl Mediator for Xslt {
 }
 
 impl Xslt {
-    fn transform(&self, passing: &mut Passing<'_>) -> Result<Option<Made>, Fault> {
+    fn transform(&self, passing: &mut Passing<'_>) -> Result<Option<NewMessage>, Fault> {
         let (view, Tools { workspace, spare }) = passing.split();
         if !view.may_be_xml() {
             return match view.way {
@@ -190,8 +192,8 @@ impl Xslt {
         let refuse = |error: Error| view.refuse_xml(&error, &self.name);
         let mut document = workspace.parse(&text, &options).map_err(refuse)?;
         let payload = match self.part {
-            Part::Document => None,
-            Part::Soap => {
+            TransformedPart::Document => None,
+            TransformedPart::Soap => {
                 match Payload::of(&document).map_err(|wrong| view.refuse(Unreadable::Wrong(wrong.to_owned())))? {
                     Some(payload) if payload.is_fault && matches!(view.way, Way::Answer(_)) => {
                         workspace.recycle(document);
@@ -224,9 +226,13 @@ impl Xslt {
                 spare.clear();
                 payload.replace(spare, &text, &bytes);
                 let content_type = self.content_type_around(&view, payload.version);
-                Made { body: None, content_type, version: Some(payload.version) }
+                NewMessage { body: None, content_type, version: Some(payload.version) }
             }
-            None => Made { body: Some(bytes), content_type: self.content_type_of(&view, method), version: view.soap() },
+            None => NewMessage {
+                body: Some(bytes),
+                content_type: self.content_type_of(&view, method),
+                version: view.soap(),
+            },
         }))
     }
 

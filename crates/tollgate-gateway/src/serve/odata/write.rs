@@ -15,7 +15,7 @@ use crate::operation::{self, ContentIds, Prepared, Request};
 use crate::store::{Connection, Store};
 use crate::visit::Visit;
 use crate::work::pool::Writing;
-use crate::work::weight::Place;
+use crate::work::weight::WorkPlace;
 
 /// Largest body whose entities are written on the loop: about a hundred of 600 bytes, which take SQLite half a
 /// millisecond.
@@ -49,15 +49,15 @@ pub(super) async fn answer(
         )?
     };
     let place = match service.pool.place_of_writes() {
-        Place::Loop if body_bytes <= LOOP_BODY_BYTES_MAX && !prepared.is_for_many() => Place::Loop,
-        _ => Place::Away,
+        WorkPlace::Loop if body_bytes <= LOOP_BODY_BYTES_MAX && !prepared.is_for_many() => WorkPlace::Loop,
+        _ => WorkPlace::Away,
     };
     let writing = service.pool.acquire_to_write(&visit.task(exchange.request())).await.map_err(Fault::from)?;
     let mut answer = visit.memory.take_answer();
     std::mem::swap(&mut answer.body, &mut exchange.respond().body);
     let (done, mut answer, root) = match place {
-        Place::Loop => write(service, writing, prepared, answer, root),
-        Place::Away => {
+        WorkPlace::Loop => write(service, writing, prepared, answer, root),
+        WorkPlace::Away => {
             let service = Arc::clone(service);
             let job = move || write(&service, writing, prepared, answer, root);
             let ended = tokio::task::spawn_blocking(job).await;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::base::config_error::ConfigError;
 use crate::base::log::Log;
 use crate::config::{Endpoint, Protocol, Route};
-use crate::mediate::{MEDIATORS, Mediation, Reading, Sequence};
+use crate::mediate::{MEDIATORS, Mediation, MediatorReader, Sequence};
 use crate::work::dispatcher::Dispatcher;
 
 /// What becomes of the messages of each of `routes`, in their order. Mediators log to `log`, and large messages wait for one
@@ -22,7 +22,7 @@ pub(crate) fn compile(
 ) -> Result<Vec<Mediation>, ConfigError> {
     let Some(first) = routes.first() else { return Ok(Vec::new()) };
     let names: Vec<&str> = endpoints.iter().map(|endpoint| &*endpoint.name).collect();
-    let reading = Reading::new((first.origin.text(), first.origin.file_name()), &names, log, MEDIATORS);
+    let reading = MediatorReader::new((first.origin.text(), first.origin.file_name()), &names, log, MEDIATORS);
     let sequences = reading.routes()?;
     let mediation = |(route, (request, answer)): (&Route, (Sequence, Sequence))| {
         let mediation = Mediation::new(request, answer, processes.clone());

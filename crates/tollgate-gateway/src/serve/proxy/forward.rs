@@ -101,7 +101,7 @@ pub(super) struct Outgoing<'m> {
 }
 
 /// A request that a backend began to answer.
-pub(super) struct Asked<'g> {
+pub(super) struct UpstreamRequest<'g> {
     pub(super) asking: Asking,
     pool: Rc<Pool>,
     permit: Permit<'g>,
@@ -119,7 +119,7 @@ pub(super) async fn ask<'g>(
     group: &'g Group,
     exchange: &mut Exchange<'_>,
     outgoing: Outgoing<'_>,
-) -> Result<Asked<'g>, Failure> {
+) -> Result<UpstreamRequest<'g>, Failure> {
     let began = exchange.now();
     let mut tried = Tried::default();
     let mut failed: Option<Fault> = None;
@@ -168,7 +168,7 @@ pub(super) async fn ask<'g>(
                 Ok(()) => {
                     permit.answers(exchange.answered().1.status());
                     caching::invalidate(proxy, exchange, &Reverse::new(permit.target(), route));
-                    return Ok(Asked { asking, pool, permit });
+                    return Ok(UpstreamRequest { asking, pool, permit });
                 }
                 Err(ForwardError::Client(error)) => {
                     caching::invalidate_unanswered(proxy, exchange);
@@ -324,7 +324,7 @@ pub(super) fn answer_without_body(exchange: &mut Exchange<'_>, edits: &mut Edits
     exchange.respond().delimit(Delimiter::Automatic);
 }
 
-impl<'g> Asked<'g> {
+impl<'g> UpstreamRequest<'g> {
     /// The way back from the place that answers.
     pub(super) fn reverse<'r>(&self, route: &'r ProxyRoute) -> Reverse<'r>
     where

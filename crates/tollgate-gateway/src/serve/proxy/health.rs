@@ -14,8 +14,8 @@ use tokio::task::{LocalSet, spawn_local};
 use tollgate_net::http1::client::{Connector, Discard, RequestTemplate, Target};
 use tollgate_net::http1::server::Shutdown;
 
-use super::Table;
-use super::endpoint::{Group, PlaceId, Verdict};
+use super::RoutingTable;
+use super::endpoint::{Group, HealthVerdict, PlaceId};
 use crate::config::Health;
 
 /// How often it is looked whether a check is due; the shortest interval is as long.
@@ -31,7 +31,7 @@ const CHECKS_AT_ONCE_MAX: usize = 256;
 ///
 /// # Errors
 /// When there is no runtime to be had.
-pub(crate) fn run(current: impl Fn() -> Arc<Table>, shutdown: &Shutdown) -> std::io::Result<()> {
+pub(crate) fn run(current: impl Fn() -> Arc<RoutingTable>, shutdown: &Shutdown) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build()?;
     LocalSet::new().block_on(&runtime, async {
         let (mut next, under_way) = (HashMap::new(), Rc::new(RefCell::new(HashSet::new())));
@@ -46,7 +46,11 @@ pub(crate) fn run(current: impl Fn() -> Arc<Table>, shutdown: &Shutdown) -> std:
 }
 
 /// Begins the checks that are due; when to look again.
-fn begin(table: &Table, next: &mut HashMap<PlaceId, Instant>, under_way: &Rc<RefCell<HashSet<PlaceId>>>) -> Duration {
+fn begin(
+    table: &RoutingTable,
+    next: &mut HashMap<PlaceId, Instant>,
+    under_way: &Rc<RefCell<HashSet<PlaceId>>>,
+) -> Duration {
     let (now, mut period) = (Instant::now(), UNASKED_TICK);
     next.retain(|place, _| table.has(*place));
     for group in table.groups() {
@@ -75,8 +79,8 @@ async fn check(group: &Group, index: usize) {
     let Some(health) = &group.endpoint().health else { return };
     let answered = tokio::time::timeout(health.answer_max, status(group.checker(), &member.target, health));
     let verdict = match answered.await {
-        Ok(Some(200..=399)) => Verdict::Well,
-        _ => Verdict::Unwell,
+        Ok(Some(200..=399)) => HealthVerdict::Well,
+        _ => HealthVerdict::Unwell,
     };
     group.checked(index, verdict);
 }

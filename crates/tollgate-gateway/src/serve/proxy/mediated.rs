@@ -13,7 +13,7 @@ use super::forward::{GATHERED_BYTES_MAX, Outgoing, answer, answer_without_body, 
 use super::{ProxyRoute, ProxyVisit};
 use crate::cache::Fetch;
 use crate::error::{Failure, Fault};
-use crate::mediate::{Edits, Effort, Memories, Memory, Origin, Outcome, Passing, Way};
+use crate::mediate::{ClientOrigin, Edits, Effort, Memories, Memory, Outcome, Passing, Way};
 
 /// A memory of the loop's, given back when dropped.
 pub(super) struct Lent<'m> {
@@ -72,7 +72,7 @@ pub(super) async fn pass(
     let (scheme, local) = (scheme(exchange.transport()), exchange.local());
     let (request, body, response) = exchange.parts();
     let authority = request.host().map_or_else(|| Cow::Owned(local.to_string()), Cow::Borrowed);
-    let origin = Origin { scheme, authority: &authority };
+    let origin = ClientOrigin { scheme, authority: &authority };
     // What is not whole is no message.
     let body = if gathered == Gathered::Whole { body } else { &[] };
     let (effort, memory) = (Effort::begins(), &mut lent.memory);
@@ -145,7 +145,7 @@ async fn mediate_answer(
     let (request, head, response) = exchange.answered();
     let mut body = std::mem::take(&mut response.body);
     let authority = request.host().map_or_else(|| Cow::Owned(local.to_string()), Cow::Borrowed);
-    let origin = Origin { scheme, authority: &authority };
+    let origin = ClientOrigin { scheme, authority: &authority };
     let effort = Effort::begins();
     let mut passing = Passing { request, way: Way::Answer(head), origin, body: &body, endpoint: None, effort, memory };
     let outcome = route.mediation.mediate_answer(&mut passing).await;

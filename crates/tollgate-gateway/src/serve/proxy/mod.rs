@@ -21,14 +21,14 @@ pub(crate) use caching::cachable;
 pub(crate) use connections::{ConnectionCounts, Connections};
 pub(crate) use forward::forward;
 pub(crate) use pools::Pools;
-pub(crate) use table::{Configured, Found, ProxyRoute, Table, places};
+pub(crate) use table::{Configured, ProxyRoute, RouteMatch, RoutingTable, places};
 
 /// A request that is passed on: what that needs of its loop and of what is in force, beside what all protocols do.
 pub(crate) struct ProxyVisit<'c> {
     /// The request at its loop.
     pub(crate) visit: &'c Visit<'c>,
     /// All routes and endpoints.
-    pub(crate) table: &'c Table,
+    pub(crate) table: &'c RoutingTable,
     /// The answers that are kept for others.
     pub(crate) cache: &'c ResponseCache,
     /// Connections to the places of endpoints.

@@ -18,7 +18,7 @@ use crate::http::headers::Conditions;
 use crate::operation::{Absent, Author, Changed, Creation, How, check_key, deletion_refused, is_alone};
 use crate::store::{Connection, Flow, RowSink, Store};
 use crate::work::board::Task;
-use crate::work::weight::Place;
+use crate::work::weight::WorkPlace;
 
 /// An entity as it is answered.
 #[derive(Debug, Default)]
@@ -135,8 +135,8 @@ pub(super) async fn in_transaction<T: Send + 'static>(
         Extent::Any => writing.transaction(|connection| work(service, connection)),
     };
     match service.pool.place_of_writes() {
-        Place::Loop => run(service),
-        Place::Away => {
+        WorkPlace::Loop => run(service),
+        WorkPlace::Away => {
             let service = Arc::clone(service);
             let job = move || run(&service);
             let ended = tokio::task::spawn_blocking(job).await;

@@ -10,14 +10,14 @@ use tollgate_wire::body::{Envelope, Step};
 use tollgate_wire::edm::SetId;
 use tollgate_wire::entry::Entry;
 
-use super::intake::{Ahead, Source};
+use super::intake::{Ahead, BodySource};
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
 use crate::operation::{Author, Creation, is_alone, provide, refused, spare, subtype};
 use crate::store::{Connection, Discard, Store};
 use crate::visit::Visit;
 use crate::work::pool::Writing;
-use crate::work::weight::Place;
+use crate::work::weight::WorkPlace;
 
 /// Largest array that is inserted on the loop: about a dozen records, which take SQLite 50 us.
 const LOOP_BYTES_MAX: u64 = 8 * 1024;
@@ -61,12 +61,12 @@ impl Insertion {
     ) -> Result<u64, Failure> {
         let pool = &self.service.pool;
         let place = match pool.place_of_writes() {
-            Place::Loop if ahead.is_whole_within(LOOP_BYTES_MAX) => Place::Loop,
-            _ => Place::Away,
+            WorkPlace::Loop if ahead.is_whole_within(LOOP_BYTES_MAX) => WorkPlace::Loop,
+            _ => WorkPlace::Away,
         };
         let writing = pool.acquire_to_write(&visit.task(exchange.request())).await.map_err(Fault::from)?;
         let (source, rest) = ahead.split();
-        if place == Place::Loop {
+        if place == WorkPlace::Loop {
             return Ok(self.insert(writing, source)?);
         }
         let job = tokio::task::spawn_blocking(move || self.insert(writing, source));
@@ -82,7 +82,7 @@ impl Insertion {
         Ok(inserted?)
     }
 
-    fn insert(self, mut writing: Writing, mut source: Source) -> Result<u64, Fault> {
+    fn insert(self, mut writing: Writing, mut source: BodySource) -> Result<u64, Fault> {
         source.read_within(self.service.rules.array_ms_max);
         let mut entry = spare::entry();
         let inserted = writing.transaction(|connection| self.insert_all(connection, &mut source, &mut entry));
@@ -90,7 +90,12 @@ impl Insertion {
         inserted
     }
 
-    fn insert_all(&self, connection: &mut Connection, source: &mut Source, entry: &mut Entry) -> Result<u64, Fault> {
+    fn insert_all(
+        &self,
+        connection: &mut Connection,
+        source: &mut BodySource,
+        entry: &mut Entry,
+    ) -> Result<u64, Fault> {
         let envelope = match self.framing {
             Framing::Bare => None,
             Framing::Named => Some(Envelope { array: ARRAY.to_owned(), texts: vec![ENTITY.to_owned()] }),

@@ -60,7 +60,7 @@ pub(super) struct Rest {
 
 /// A body, for a thread that may block and belongs to a runtime.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct BodySource {
     ahead: VecDeque<Vec<u8>>,
     /// `None` where all of the body stands in `ahead`.
     receiver: Option<mpsc::Receiver<Piece>>,
@@ -163,9 +163,9 @@ impl Ahead {
     }
 
     /// The two ends of the body: for the thread that reads it, and, where there is more to come, for the loop.
-    pub(super) fn split(self) -> (Source, Option<Rest>) {
+    pub(super) fn split(self) -> (BodySource, Option<Rest>) {
         let Ahead { chunks, extent, bytes, bytes_max, buffers, share } = self;
-        let source = |receiver, buffers| Source {
+        let source = |receiver, buffers| BodySource {
             ahead: chunks,
             receiver,
             buffers,
@@ -216,7 +216,7 @@ impl Rest {
     }
 }
 
-impl Source {
+impl BodySource {
     /// From now on all of the body has to be read within `ms_max`.
     pub(super) fn read_within(&mut self, ms_max: u32) {
         let deadline = Instant::now() + Duration::from_millis(ms_max.into());

@@ -18,7 +18,7 @@ use tollgate_wire::edm::Version;
 use tollgate_wire::format::{DocumentKind, Format};
 use tollgate_wire::plan::{Plan, Shape};
 
-use self::route::Asked;
+use self::route::RestRequest;
 use crate::auth::Verb;
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Published};
@@ -77,7 +77,7 @@ async fn answer(visit: &Visit<'_>, published: &Published, exchange: &mut Exchang
     visit.access.check(resource.set, Verb::of(method))?;
     // What is asked for besides a list or an entity is asked by those who read.
     let reads = matches!(method, Method::Get | Method::Head);
-    let Asked { resource, plan, limit } = route::parse(&service.model, resource, path, query.filter(|_| reads))?;
+    let RestRequest { resource, plan, limit } = route::parse(&service.model, resource, path, query.filter(|_| reads))?;
     if matches!(method, Method::Put | Method::Patch) {
         // The changed entity is answered, which is to read it.
         visit.access.check(plan.set(), Verb::Get)?;
@@ -85,7 +85,7 @@ async fn answer(visit: &Visit<'_>, published: &Published, exchange: &mut Exchang
     let allow = allowed(service, &plan);
     match (method, plan.shape) {
         (Method::Get | Method::Head, _) => {
-            return read(visit, published, exchange, Asked { resource, plan, limit }).await;
+            return read(visit, published, exchange, RestRequest { resource, plan, limit }).await;
         }
         (Method::Options, _) => {
             let response = exchange.respond();
@@ -118,7 +118,7 @@ async fn read(
     visit: &Visit<'_>,
     Published { hosted: service, rest, .. }: &Published,
     exchange: &mut Exchange<'_>,
-    Asked { resource, plan, limit }: Asked<'_>,
+    RestRequest { resource, plan, limit }: RestRequest<'_>,
 ) -> Result<(), Failure> {
     let (request, response) = exchange.split();
     let format = answer_format(request)?;

@@ -16,7 +16,7 @@ use crate::hosted::rest::Resource;
 
 /// What a URL asks for.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Asked<'r> {
+pub(crate) struct RestRequest<'r> {
     /// Of which list.
     pub(crate) resource: &'r Resource,
     /// What to read.
@@ -43,7 +43,7 @@ pub(crate) fn parse<'r>(
     resource: &'r Resource,
     path: &str,
     query: Option<&str>,
-) -> Result<Asked<'r>, Fault> {
+) -> Result<RestRequest<'r>, Fault> {
     let name = first_segment(path);
     let set = resource.set;
     let entity_type = model.type_of(set);
@@ -54,7 +54,7 @@ pub(crate) fn parse<'r>(
     if rest.is_empty() {
         let asked = query::parse(model, entity_type, query)?;
         plan.options = asked.options;
-        return Ok(Asked { resource, plan, limit: asked.limit });
+        return Ok(RestRequest { resource, plan, limit: asked.limit });
     }
     let mut values = Vec::with_capacity(entity_type.key.len());
     let mut given = rest.split('/');
@@ -72,7 +72,7 @@ pub(crate) fn parse<'r>(
     plan.options = query::parse_of_one(entity_type, query)?;
     plan.key = Some(Key(values));
     plan.shape = Shape::Entity;
-    Ok(Asked { resource, plan, limit: None })
+    Ok(RestRequest { resource, plan, limit: None })
 }
 
 /// A key's value out of a path segment, in canonical form.

@@ -2,24 +2,24 @@
 //! thrown away. They are plain forms, so that they work without scripts.
 
 use super::super::cached::{INVALIDATE, Listing};
-use super::form::Form;
+use super::form::FigureFormat;
 use super::html::Html;
 use super::panels::{Fact, facts};
 
 const FIGURES: &[Fact] = &[
-    ("Answers", "entries", Form::Count),
-    ("Limit", "entries_max", Form::Count),
-    ("Size", "bytes", Form::Bytes),
-    ("Size limit", "bytes_max", Form::Bytes),
-    ("Hits", "hits", Form::Count),
-    ("Misses", "misses", Form::Count),
-    ("Waited for another", "waits", Form::Count),
-    ("Kept", "stored", Form::Count),
-    ("Made room", "evicted", Form::Count),
-    ("Expired", "expired", Form::Count),
-    ("Invalidated", "invalidated", Form::Count),
-    ("Too large", "too_large", Form::Count),
-    ("Still good", "validated", Form::Count),
+    ("Answers", "entries", FigureFormat::Count),
+    ("Limit", "entries_max", FigureFormat::Count),
+    ("Size", "bytes", FigureFormat::Bytes),
+    ("Size limit", "bytes_max", FigureFormat::Bytes),
+    ("Hits", "hits", FigureFormat::Count),
+    ("Misses", "misses", FigureFormat::Count),
+    ("Waited for another", "waits", FigureFormat::Count),
+    ("Kept", "stored", FigureFormat::Count),
+    ("Made room", "evicted", FigureFormat::Count),
+    ("Expired", "expired", FigureFormat::Count),
+    ("Invalidated", "invalidated", FigureFormat::Count),
+    ("Too large", "too_large", FigureFormat::Count),
+    ("Still good", "validated", FigureFormat::Count),
 ];
 
 /// Writes the panel.
@@ -47,11 +47,11 @@ pub(super) fn render(html: &mut Html<'_>, token: &str, listing: &Listing) {
     html.raw("<th scope=\"col\" class=\"n\">Lifetime</th><th scope=\"col\" class=\"n\">Hits</th>");
     html.raw("<th scope=\"col\">Action</th></tr></thead>");
     html.rows("tbody", "", "/cache/listed", |html| {
-        html.raw("<tr>").figure("th", "scope=\"row\"", "key", Form::Text);
-        html.figure("td", "class=\"n\" data-label=\"Size\"", "bytes", Form::Bytes);
-        html.figure("td", "class=\"n\" data-label=\"Age\"", "age_seconds", Form::Seconds);
-        html.figure("td", "class=\"n\" data-label=\"Lifetime\"", "lifetime_seconds", Form::Seconds);
-        html.figure("td", "class=\"n\" data-label=\"Hits\"", "hits", Form::Count);
+        html.raw("<tr>").figure("th", "scope=\"row\"", "key", FigureFormat::Text);
+        html.figure("td", "class=\"n\" data-label=\"Size\"", "bytes", FigureFormat::Bytes);
+        html.figure("td", "class=\"n\" data-label=\"Age\"", "age_seconds", FigureFormat::Seconds);
+        html.figure("td", "class=\"n\" data-label=\"Lifetime\"", "lifetime_seconds", FigureFormat::Seconds);
+        html.figure("td", "class=\"n\" data-label=\"Hits\"", "hits", FigureFormat::Count);
         html.raw("<td data-label=\"Action\">").button("name=\"one\"", "key", "Invalidate").raw("</td></tr>");
     });
     html.raw("</table></div><p class=\"none\">No answers are kept that were looked for.</p></form></section>");

@@ -2,39 +2,39 @@
 //! button to have a suspended one asked again. It is a plain form, so that it works without scripts.
 
 use super::super::endpoints::RESET;
-use super::form::Form;
+use super::form::FigureFormat;
 use super::html::Html;
 use super::panels::{Fact, facts};
 
 const CONFIGURATION: &[Fact] = &[
-    ("Generation", "generation", Form::Number),
-    ("Read", "read", Form::Text),
-    ("Refused since", "refused", Form::Text),
-    ("Why", "error", Form::Text),
+    ("Generation", "generation", FigureFormat::Number),
+    ("Read", "read", FigureFormat::Text),
+    ("Refused since", "refused", FigureFormat::Text),
+    ("Why", "error", FigureFormat::Text),
 ];
 
 /// A column: its title, the figure in a row, and its form.
-type Column = (&'static str, &'static str, Form);
+type Column = (&'static str, &'static str, FigureFormat);
 
 const PLACES: &[Column] = &[
-    ("Suspended for", "suspended_ms", Form::Milliseconds),
-    ("In flight", "in_flight", Form::Count),
-    ("Limit", "in_flight_max", Form::Count),
-    ("2xx", "answered_2xx", Form::Count),
-    ("3xx", "answered_3xx", Form::Count),
-    ("4xx", "answered_4xx", Form::Count),
-    ("5xx", "answered_5xx", Form::Count),
-    ("Failed", "failed", Form::Count),
-    ("Suspensions", "suspensions", Form::Count),
-    ("Open", "connections_open", Form::Count),
-    ("Idle", "connections_idle", Form::Count),
+    ("Suspended for", "suspended_ms", FigureFormat::Milliseconds),
+    ("In flight", "in_flight", FigureFormat::Count),
+    ("Limit", "in_flight_max", FigureFormat::Count),
+    ("2xx", "answered_2xx", FigureFormat::Count),
+    ("3xx", "answered_3xx", FigureFormat::Count),
+    ("4xx", "answered_4xx", FigureFormat::Count),
+    ("5xx", "answered_5xx", FigureFormat::Count),
+    ("Failed", "failed", FigureFormat::Count),
+    ("Suspensions", "suspensions", FigureFormat::Count),
+    ("Open", "connections_open", FigureFormat::Count),
+    ("Idle", "connections_idle", FigureFormat::Count),
 ];
 
 const ROUTES: &[Column] = &[
-    ("2xx", "answered_2xx", Form::Count),
-    ("3xx", "answered_3xx", Form::Count),
-    ("4xx", "answered_4xx", Form::Count),
-    ("5xx", "answered_5xx", Form::Count),
+    ("2xx", "answered_2xx", FigureFormat::Count),
+    ("3xx", "answered_3xx", FigureFormat::Count),
+    ("4xx", "answered_4xx", FigureFormat::Count),
+    ("5xx", "answered_5xx", FigureFormat::Count),
 ];
 
 /// Writes the panels.
@@ -45,10 +45,10 @@ pub(super) fn render(html: &mut Html<'_>, token: &str) {
     table_begins(html, "Places of endpoints", &["Endpoint", "URL", "State"], PLACES);
     html.raw("<th scope=\"col\">Action</th></tr></thead>");
     html.rows("tbody", "", "/endpoints", |html| {
-        html.state("tr", "state").figure("th", "scope=\"row\"", "endpoint", Form::Text);
-        html.figure("td", "class=\"request\" data-label=\"URL\"", "url", Form::Text);
+        html.state("tr", "state").figure("th", "scope=\"row\"", "endpoint", FigureFormat::Text);
+        html.figure("td", "class=\"request\" data-label=\"URL\"", "url", FigureFormat::Text);
         html.raw("<td class=\"state\" data-label=\"State\"><i></i>")
-            .figure("span", "", "state", Form::Words)
+            .figure("span", "", "state", FigureFormat::Words)
             .raw("</td>");
         columns(html, PLACES);
         html.raw("<td data-label=\"Action\">").button("name=\"place\"", "key", "Reset").raw("</td></tr>");
@@ -57,9 +57,9 @@ pub(super) fn render(html: &mut Html<'_>, token: &str) {
     table_begins(html, "Routes", &["Route", "Host", "Methods", "Endpoint"], ROUTES);
     html.raw("</tr></thead>");
     html.rows("tbody", "", "/routes", |html| {
-        html.raw("<tr>").figure("th", "scope=\"row\"", "path", Form::Text);
+        html.raw("<tr>").figure("th", "scope=\"row\"", "path", FigureFormat::Text);
         for (label, at) in [("Host", "host"), ("Methods", "methods"), ("Endpoint", "endpoint")] {
-            html.figure("td", &format!("data-label=\"{label}\""), at, Form::Text);
+            html.figure("td", &format!("data-label=\"{label}\""), at, FigureFormat::Text);
         }
         columns(html, ROUTES);
         html.raw("</tr>");

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// How a figure is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum FigureFormat {
     /// A text; `–` for none.
     Text,
     /// A text; nothing for none.
@@ -28,45 +28,47 @@ pub(super) enum Form {
 /// What stands where there is no figure.
 const NONE: &str = "–";
 
-impl Form {
+impl FigureFormat {
     /// The name by which the script knows it.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Form::Text => "text",
-            Form::Plain => "plain",
-            Form::Words => "words",
-            Form::Number => "number",
-            Form::Count => "count",
-            Form::Bytes => "bytes",
-            Form::BytesPerSecond => "bytes-per-second",
-            Form::Seconds => "seconds",
-            Form::Milliseconds => "milliseconds",
+            FigureFormat::Text => "text",
+            FigureFormat::Plain => "plain",
+            FigureFormat::Words => "words",
+            FigureFormat::Number => "number",
+            FigureFormat::Count => "count",
+            FigureFormat::Bytes => "bytes",
+            FigureFormat::BytesPerSecond => "bytes-per-second",
+            FigureFormat::Seconds => "seconds",
+            FigureFormat::Milliseconds => "milliseconds",
         }
     }
 
     /// The form of a unit.
-    pub(super) fn of_unit(unit: &str) -> Form {
+    pub(super) fn of_unit(unit: &str) -> FigureFormat {
         match unit {
-            "bytes" => Form::Bytes,
-            "milliseconds" => Form::Milliseconds,
-            "bytes-per-second" => Form::BytesPerSecond,
-            _ => Form::Count,
+            "bytes" => FigureFormat::Bytes,
+            "milliseconds" => FigureFormat::Milliseconds,
+            "bytes-per-second" => FigureFormat::BytesPerSecond,
+            _ => FigureFormat::Count,
         }
     }
 
     /// The value as people read it.
     pub(super) fn write(self, value: &Value) -> String {
         match (self, value) {
-            (Form::Plain, Value::Null) => String::new(),
+            (FigureFormat::Plain, Value::Null) => String::new(),
             (_, Value::Null) => NONE.to_owned(),
-            (Form::Words, Value::String(text)) => text.replace(['-', '_'], " "),
+            (FigureFormat::Words, Value::String(text)) => text.replace(['-', '_'], " "),
             (_, Value::String(text)) => text.clone(),
-            (Form::Number, _) => value.to_string(),
-            (Form::Bytes, _) => bytes(number(value)),
-            (Form::BytesPerSecond, _) => bytes(number(value)) + "/s",
-            (Form::Seconds, _) => seconds(number(value)),
-            (Form::Milliseconds, _) => seconds(number(value) / 1000.0),
-            (Form::Text | Form::Plain | Form::Words | Form::Count, _) => grouped(number(value)),
+            (FigureFormat::Number, _) => value.to_string(),
+            (FigureFormat::Bytes, _) => bytes(number(value)),
+            (FigureFormat::BytesPerSecond, _) => bytes(number(value)) + "/s",
+            (FigureFormat::Seconds, _) => seconds(number(value)),
+            (FigureFormat::Milliseconds, _) => seconds(number(value) / 1000.0),
+            (FigureFormat::Text | FigureFormat::Plain | FigureFormat::Words | FigureFormat::Count, _) => {
+                grouped(number(value))
+            }
         }
     }
 }
@@ -134,27 +136,27 @@ mod tests {
     #[test]
     fn figures_are_written_as_people_read_them() {
         for (form, value, expected) in [
-            (Form::Text, json!("a-b"), "a-b"),
-            (Form::Text, json!(null), "–"),
-            (Form::Plain, json!(null), ""),
-            (Form::Words, json!("waiting-for-database"), "waiting for database"),
-            (Form::Number, json!(15_598), "15598"),
-            (Form::Count, json!(0), "0"),
-            (Form::Count, json!(999), "999"),
-            (Form::Count, json!(1_234_567), "1,234,567"),
-            (Form::Bytes, json!(1023), "1023 B"),
-            (Form::Bytes, json!(1536), "1.5 KiB"),
-            (Form::Bytes, json!(67_108_864), "64 MiB"),
-            (Form::Bytes, json!(1u64 << 50), "1024 TiB"),
-            (Form::BytesPerSecond, json!(500), "500 B/s"),
-            (Form::Seconds, json!(0), "0 s"),
-            (Form::Seconds, json!(0.0003), "0.3 ms"),
-            (Form::Seconds, json!(0.9996), "1000 ms"),
-            (Form::Seconds, json!(59.94), "59.9 s"),
-            (Form::Seconds, json!(185.7), "3 min 05 s"),
-            (Form::Seconds, json!(7_380), "2 h 03 min"),
-            (Form::Seconds, json!(363_600), "4 d 05 h"),
-            (Form::Milliseconds, json!(10_000), "10 s"),
+            (FigureFormat::Text, json!("a-b"), "a-b"),
+            (FigureFormat::Text, json!(null), "–"),
+            (FigureFormat::Plain, json!(null), ""),
+            (FigureFormat::Words, json!("waiting-for-database"), "waiting for database"),
+            (FigureFormat::Number, json!(15_598), "15598"),
+            (FigureFormat::Count, json!(0), "0"),
+            (FigureFormat::Count, json!(999), "999"),
+            (FigureFormat::Count, json!(1_234_567), "1,234,567"),
+            (FigureFormat::Bytes, json!(1023), "1023 B"),
+            (FigureFormat::Bytes, json!(1536), "1.5 KiB"),
+            (FigureFormat::Bytes, json!(67_108_864), "64 MiB"),
+            (FigureFormat::Bytes, json!(1u64 << 50), "1024 TiB"),
+            (FigureFormat::BytesPerSecond, json!(500), "500 B/s"),
+            (FigureFormat::Seconds, json!(0), "0 s"),
+            (FigureFormat::Seconds, json!(0.0003), "0.3 ms"),
+            (FigureFormat::Seconds, json!(0.9996), "1000 ms"),
+            (FigureFormat::Seconds, json!(59.94), "59.9 s"),
+            (FigureFormat::Seconds, json!(185.7), "3 min 05 s"),
+            (FigureFormat::Seconds, json!(7_380), "2 h 03 min"),
+            (FigureFormat::Seconds, json!(363_600), "4 d 05 h"),
+            (FigureFormat::Milliseconds, json!(10_000), "10 s"),
         ] {
             assert_eq!(form.write(&value), expected, "{form:?} {value}");
         }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::form::Form;
+use super::form::FigureFormat;
 
 /// A page in the making.
 pub(super) struct Html<'s> {
@@ -52,7 +52,7 @@ impl<'s> Html<'s> {
     }
 
     /// An element `tag`, with these attributes of ours, whose text is the figure at `at`.
-    pub(super) fn figure(&mut self, tag: &str, attributes: &str, at: &str, form: Form) -> &mut Html<'s> {
+    pub(super) fn figure(&mut self, tag: &str, attributes: &str, at: &str, form: FigureFormat) -> &mut Html<'s> {
         let shown = form.write(self.value(at));
         let space = if attributes.is_empty() { "" } else { " " };
         // Writing to a String cannot fail.
@@ -64,7 +64,7 @@ impl<'s> Html<'s> {
 
     /// A button, with these attributes of ours, that sends the figure at `at`.
     pub(super) fn button(&mut self, attributes: &str, at: &str, label: &str) -> &mut Html<'s> {
-        let sent = Form::Plain.write(self.value(at));
+        let sent = FigureFormat::Plain.write(self.value(at));
         let _ = write!(self.text, "<button {attributes} data-value-at=\"{at}\" value=\"");
         escape(&mut self.text, &sent);
         let _ = write!(self.text, "\">{label}</button>");
@@ -120,10 +120,10 @@ mod tests {
     fn figures_name_their_place_and_are_escaped() {
         let status = json!({ "path": "</td><script>\"'&", "count": 1234, "list": [{ "name": "a" }, { "name": "b" }] });
         let mut html = Html::new(&status);
-        html.figure("td", "class=\"n\"", "/count", Form::Count).figure("b", "", "/path", Form::Text);
+        html.figure("td", "class=\"n\"", "/count", FigureFormat::Count).figure("b", "", "/path", FigureFormat::Text);
         html.state("tr", "/path").raw("</tr>");
         html.rows("ul", "", "/list", |html| {
-            html.figure("li", "", "name", Form::Text);
+            html.figure("li", "", "name", FigureFormat::Text);
         });
         insta::assert_snapshot!(html.finish(), @r#"<td class="n" data-at="/count" data-as="count">1,234</td><b data-at="/path" data-as="text">&lt;/td&gt;&lt;script&gt;&quot;&#39;&amp;</b><tr data-state-at="/path" data-state="&lt;/td&gt;&lt;script&gt;&quot;&#39;&amp;"></tr><ul data-rows="/list"><template><li data-at="name" data-as="text">–</li></template><li data-at="name" data-as="text">a</li><li data-at="name" data-as="text">b</li></ul>"#);
     }

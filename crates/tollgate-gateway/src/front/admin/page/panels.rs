@@ -3,75 +3,75 @@
 use super::super::cached::Listing;
 use super::cache;
 use super::endpoints;
-use super::form::Form;
+use super::form::FigureFormat;
 use super::html::Html;
 
 /// A figure with its name.
-pub(super) type Fact = (&'static str, &'static str, Form);
+pub(super) type Fact = (&'static str, &'static str, FigureFormat);
 
 const SERVER: &[Fact] = &[
-    ("Up", "/server/uptime_seconds", Form::Seconds),
-    ("Requests", "/requests/received", Form::Count),
-    ("Answered 5xx", "/requests/answered/5xx", Form::Count),
-    ("CPU time", "/server/cpu_seconds", Form::Seconds),
-    ("Memory", "/server/resident_bytes", Form::Bytes),
-    ("Threads", "/server/threads", Form::Count),
-    ("Open files", "/server/open_files", Form::Count),
-    ("Process", "/server/process", Form::Number),
-    ("Version", "/server/version", Form::Text),
+    ("Up", "/server/uptime_seconds", FigureFormat::Seconds),
+    ("Requests", "/requests/received", FigureFormat::Count),
+    ("Answered 5xx", "/requests/answered/5xx", FigureFormat::Count),
+    ("CPU time", "/server/cpu_seconds", FigureFormat::Seconds),
+    ("Memory", "/server/resident_bytes", FigureFormat::Bytes),
+    ("Threads", "/server/threads", FigureFormat::Count),
+    ("Open files", "/server/open_files", FigureFormat::Count),
+    ("Process", "/server/process", FigureFormat::Number),
+    ("Version", "/server/version", FigureFormat::Text),
 ];
 
 const POOL: &[Fact] = &[
-    ("Busy", "busy", Form::Count),
-    ("Peak", "busy_peak", Form::Count),
-    ("Limit", "limit", Form::Count),
-    ("Waiting", "waiting", Form::Count),
-    ("Waiting peak", "waiting_peak", Form::Count),
-    ("Waiting limit", "waiting_max", Form::Count),
-    ("Served", "admitted", Form::Count),
-    ("After a wait", "queued", Form::Count),
-    ("Waited", "waited_seconds", Form::Seconds),
-    ("Refused: queue full", "refused/queue_full", Form::Count),
-    ("Refused: too late", "refused/waited_too_long", Form::Count),
-    ("Client gone", "refused/client_gone", Form::Count),
+    ("Busy", "busy", FigureFormat::Count),
+    ("Peak", "busy_peak", FigureFormat::Count),
+    ("Limit", "limit", FigureFormat::Count),
+    ("Waiting", "waiting", FigureFormat::Count),
+    ("Waiting peak", "waiting_peak", FigureFormat::Count),
+    ("Waiting limit", "waiting_max", FigureFormat::Count),
+    ("Served", "admitted", FigureFormat::Count),
+    ("After a wait", "queued", FigureFormat::Count),
+    ("Waited", "waited_seconds", FigureFormat::Seconds),
+    ("Refused: queue full", "refused/queue_full", FigureFormat::Count),
+    ("Refused: too late", "refused/waited_too_long", FigureFormat::Count),
+    ("Client gone", "refused/client_gone", FigureFormat::Count),
 ];
 
 const LISTENER: &[Fact] = &[
-    ("Connections open", "connections/open", Form::Count),
-    ("Peak", "connections/open_peak", Form::Count),
-    ("Limit", "connections/open_max", Form::Count),
-    ("Waiting to be let in", "connections/waiting", Form::Count),
-    ("Handshaking", "connections/states/handshaking", Form::Count),
-    ("Idle", "connections/states/idle", Form::Count),
-    ("Reading", "connections/states/reading", Form::Count),
-    ("Working", "connections/states/working", Form::Count),
-    ("Writing", "connections/states/writing", Form::Count),
-    ("Accepted", "connections/accepted", Form::Count),
-    ("Not accepted", "connections/accept_errors", Form::Count),
-    ("Requests", "requests/received", Form::Count),
-    ("Answered 2xx", "requests/answered/2xx", Form::Count),
-    ("Answered 3xx", "requests/answered/3xx", Form::Count),
-    ("Answered 4xx", "requests/answered/4xx", Form::Count),
-    ("Answered 5xx", "requests/answered/5xx", Form::Count),
-    ("Panics", "requests/panics", Form::Count),
-    ("Received", "received_bytes", Form::Bytes),
-    ("Sent", "sent_bytes", Form::Bytes),
-    ("Held for unfinished requests", "held_bytes", Form::Bytes),
+    ("Connections open", "connections/open", FigureFormat::Count),
+    ("Peak", "connections/open_peak", FigureFormat::Count),
+    ("Limit", "connections/open_max", FigureFormat::Count),
+    ("Waiting to be let in", "connections/waiting", FigureFormat::Count),
+    ("Handshaking", "connections/states/handshaking", FigureFormat::Count),
+    ("Idle", "connections/states/idle", FigureFormat::Count),
+    ("Reading", "connections/states/reading", FigureFormat::Count),
+    ("Working", "connections/states/working", FigureFormat::Count),
+    ("Writing", "connections/states/writing", FigureFormat::Count),
+    ("Accepted", "connections/accepted", FigureFormat::Count),
+    ("Not accepted", "connections/accept_errors", FigureFormat::Count),
+    ("Requests", "requests/received", FigureFormat::Count),
+    ("Answered 2xx", "requests/answered/2xx", FigureFormat::Count),
+    ("Answered 3xx", "requests/answered/3xx", FigureFormat::Count),
+    ("Answered 4xx", "requests/answered/4xx", FigureFormat::Count),
+    ("Answered 5xx", "requests/answered/5xx", FigureFormat::Count),
+    ("Panics", "requests/panics", FigureFormat::Count),
+    ("Received", "received_bytes", FigureFormat::Bytes),
+    ("Sent", "sent_bytes", FigureFormat::Bytes),
+    ("Held for unfinished requests", "held_bytes", FigureFormat::Bytes),
 ];
 
 const HANDSHAKES: &[Fact] = &[
-    ("Full", "full", Form::Count),
-    ("Resumed", "resumed", Form::Count),
-    ("TLS 1.2", "tls_1_2", Form::Count),
-    ("TLS 1.3", "tls_1_3", Form::Count),
+    ("Full", "full", FigureFormat::Count),
+    ("Resumed", "resumed", FigureFormat::Count),
+    ("TLS 1.2", "tls_1_2", FigureFormat::Count),
+    ("TLS 1.3", "tls_1_3", FigureFormat::Count),
 ];
 
 const HASHING: &[Fact] = &[
-    ("Busy", "busy", Form::Count),
-    ("Limit", "limit", Form::Count),
-    ("Waiting", "waiting", Form::Count),
-    ("Waiting peak", "waiting_peak", Form::Count),
-    ("Verified so far", "admitted", Form::Count),
+    ("Busy", "busy", FigureFormat::Count),
+    ("Limit", "limit", FigureFormat::Count),
+    ("Waiting", "waiting", FigureFormat::Count),
+    ("Waiting peak", "waiting_peak", FigureFormat::Count),
+    ("Verified so far", "admitted", FigureFormat::Count),
 ];
 
 /// The whole body of the page.
@@ -92,7 +92,7 @@ fn header(html: &mut Html<'_>) {
     html.raw("<a class=\"skip\" href=\"#main\">Skip to the figures</a><header><div class=\"bar\">");
     html.raw("<h1>tollgate <span>monitor</span></h1>");
     html.state("p", "/server/state").raw("<i class=\"dot\"></i><span id=\"contact\" role=\"status\">");
-    html.figure("span", "", "/server/state", Form::Words);
+    html.figure("span", "", "/server/state", FigureFormat::Words);
     html.raw("</span></p><button id=\"pause\" type=\"button\" aria-pressed=\"false\" hidden>Pause</button>");
     html.raw("<nav aria-label=\"Panels\"><a href=\"#work-processes\">Work processes</a>");
     html.raw("<a href=\"#connections\">Connections</a><a href=\"#endpoints\">Endpoints</a><a href=\"#cache\">Cache</a><a href=\"#limits\">Limits</a></nav></div>");
@@ -133,15 +133,15 @@ fn work_processes(html: &mut Html<'_>) {
         for process in 0..processes {
             let at = format!("{board}/{process}");
             html.state("tr", &format!("{at}/state"));
-            html.figure("th", "scope=\"row\" class=\"n\"", &format!("{at}/number"), Form::Count);
+            html.figure("th", "scope=\"row\" class=\"n\"", &format!("{at}/number"), FigureFormat::Count);
             html.raw("<td class=\"state\" data-label=\"State\"><i></i>");
-            html.figure("span", "", &format!("{at}/state"), Form::Words).raw("</td>");
+            html.figure("span", "", &format!("{at}/state"), FigureFormat::Words).raw("</td>");
             html.raw("<td class=\"request\" data-label=\"Request\">");
-            html.figure("b", "", &format!("{at}/method"), Form::Plain).raw(" ");
-            html.figure("span", "", &format!("{at}/path"), Form::Plain).raw("</td>");
-            html.figure("td", "class=\"n\" data-label=\"For\"", &format!("{at}/held_seconds"), Form::Seconds);
-            html.figure("td", "data-label=\"User\"", &format!("{at}/user"), Form::Plain);
-            html.figure("td", "class=\"n\" data-label=\"Served\"", &format!("{at}/served"), Form::Count);
+            html.figure("b", "", &format!("{at}/method"), FigureFormat::Plain).raw(" ");
+            html.figure("span", "", &format!("{at}/path"), FigureFormat::Plain).raw("</td>");
+            html.figure("td", "class=\"n\" data-label=\"For\"", &format!("{at}/held_seconds"), FigureFormat::Seconds);
+            html.figure("td", "data-label=\"User\"", &format!("{at}/user"), FigureFormat::Plain);
+            html.figure("td", "class=\"n\" data-label=\"Served\"", &format!("{at}/served"), FigureFormat::Count);
             html.raw("</tr>");
         }
         html.raw("</tbody></table></div></article>");
@@ -155,8 +155,8 @@ fn connections(html: &mut Html<'_>) {
     for listener in 0..html.list("/listeners").len() {
         let at = format!("/listeners/{listener}");
         html.raw("<article class=\"card\"><h3>");
-        html.figure("span", "", &format!("{at}/protocol"), Form::Text).raw("://");
-        html.figure("span", "", &format!("{at}/address"), Form::Text).raw("</h3>");
+        html.figure("span", "", &format!("{at}/protocol"), FigureFormat::Text).raw("://");
+        html.figure("span", "", &format!("{at}/address"), FigureFormat::Text).raw("</h3>");
         facts(html, "rows", &format!("{at}/"), LISTENER);
         let mut lists = vec![("Closed, by cause", "connections/closed"), ("Faults of clients", "faults")];
         if !html.value(&format!("{at}/handshakes")).is_null() {
@@ -167,8 +167,8 @@ fn connections(html: &mut Html<'_>) {
         for (title, list) in lists {
             html.raw("<h4>").raw(title).raw("</h4>");
             html.rows("dl", "class=\"rows counted\"", &format!("{at}/{list}"), |html| {
-                html.raw("<div>").figure("dt", "", "name", Form::Words);
-                html.figure("dd", "", "count", Form::Count).raw("</div>");
+                html.raw("<div>").figure("dt", "", "name", FigureFormat::Words);
+                html.figure("dd", "", "count", FigureFormat::Count).raw("</div>");
             });
         }
         html.raw("</article>");
@@ -184,8 +184,8 @@ fn authentication(html: &mut Html<'_>) {
     }
     html.raw("<article class=\"card\"><h3>Signing in</h3>");
     html.rows("dl", "class=\"rows counted\"", "/authentication/outcomes", |html| {
-        html.raw("<div>").figure("dt", "", "name", Form::Words);
-        html.figure("dd", "", "count", Form::Count).raw("</div>");
+        html.raw("<div>").figure("dt", "", "name", FigureFormat::Words);
+        html.figure("dd", "", "count", FigureFormat::Count).raw("</div>");
     });
     if !html.value("/authentication/hashing").is_null() {
         html.raw("<h4>Passwords being verified</h4>");
@@ -203,12 +203,15 @@ fn limits(html: &mut Html<'_>) {
     html.raw("<th scope=\"col\" class=\"n\">Met</th></tr></thead><tbody>");
     for limit in 0..html.list("/limits").len() {
         let at = format!("/limits/{limit}");
-        let form = Form::of_unit(html.value(&format!("{at}/unit")).as_str().unwrap_or_default());
-        html.raw("<tr>").figure("th", "scope=\"row\"", &format!("{at}/name"), Form::Text);
-        html.figure("td", "data-label=\"Of\"", &format!("{at}/of"), Form::Text);
-        for (label, member, form) in
-            [("Value", "limit", form), ("Now", "now", form), ("Peak", "peak", form), ("Met", "met", Form::Count)]
-        {
+        let form = FigureFormat::of_unit(html.value(&format!("{at}/unit")).as_str().unwrap_or_default());
+        html.raw("<tr>").figure("th", "scope=\"row\"", &format!("{at}/name"), FigureFormat::Text);
+        html.figure("td", "data-label=\"Of\"", &format!("{at}/of"), FigureFormat::Text);
+        for (label, member, form) in [
+            ("Value", "limit", form),
+            ("Now", "now", form),
+            ("Peak", "peak", form),
+            ("Met", "met", FigureFormat::Count),
+        ] {
             let attributes = format!("class=\"n {member}\" data-label=\"{label}\"");
             html.figure("td", &attributes, &format!("{at}/{member}"), form);
         }

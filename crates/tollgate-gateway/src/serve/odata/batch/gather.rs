@@ -6,7 +6,7 @@
 use tollgate_net::http1::Framing;
 use tollgate_net::http1::server::Exchange;
 
-use super::{Form, check_beginning};
+use super::{BatchFormat, check_beginning};
 use crate::config::rules::Rules;
 use crate::error::{Failure, Fault};
 use crate::visit::Visit;
@@ -50,7 +50,7 @@ impl Drop for Gathered {
 pub(super) async fn body(
     visit: &Visit<'_>,
     rules: &Rules,
-    form: &Form<String>,
+    form: &BatchFormat<String>,
     exchange: &mut Exchange<'_>,
 ) -> Result<Gathered, Failure> {
     let bytes_max = rules.batch_bytes_max;

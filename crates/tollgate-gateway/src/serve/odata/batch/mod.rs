@@ -24,10 +24,10 @@ use crate::operation::head::versions;
 use crate::store::{Connection, Store};
 use crate::visit::Visit;
 use crate::visit::common::Common;
-use crate::work::weight::Place;
+use crate::work::weight::WorkPlace;
 
 use gather::Gathered;
-use negotiation::{Form, answer_form, request_form};
+use negotiation::{BatchFormat, answer_form, request_form};
 use output::Output;
 use run::{Grouping, OnError, Run, Units};
 
@@ -41,11 +41,11 @@ const SCAN_BYTES: usize = 64 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Scanned {
     requests: usize,
-    access: Access,
+    access: BatchAccess,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
+enum BatchAccess {
     /// All requests read.
     Reads,
     /// All requests write.
@@ -56,8 +56,8 @@ enum Access {
 /// A batch with all that doing it needs, so that it can leave the loop.
 struct Batch {
     body: Gathered,
-    form: Form<String>,
-    answer: Form<String>,
+    form: BatchFormat<String>,
+    answer: BatchFormat<String>,
     version: Version,
     on_error: OnError,
     root_url: String,
@@ -88,8 +88,8 @@ pub(super) async fn answer(
         // [MS-ODATA] 2.2.6.7 knows no preference. Without one all requests of a JSON batch are done according to what they
         // depend on, whatever became of the others (JSON Format 4.01, 19.4 "Processing a Batch Request", which says more
         // than Protocol 8.2.8.3); those of multipart are a sequence that ends at its first error (Protocol 11.7.7.6).
-        (Version::V2, ..) | (Version::V4, Form::Json, None) => OnError::Continue,
-        (Version::V4, Form::Multipart(_), None) => OnError::Stop,
+        (Version::V2, ..) | (Version::V4, BatchFormat::Json, None) => OnError::Continue,
+        (Version::V4, BatchFormat::Multipart(_), None) => OnError::Stop,
     };
     let author = Author::of(visit, service, head);
     let body = gather::body(visit, &service.rules, &form, exchange).await?;
@@ -108,22 +108,22 @@ pub(super) async fn answer(
     };
     let buffer = visit.common.buffers.take();
     let (batch, done) = match scanned.access {
-        Access::Reads => {
+        BatchAccess::Reads => {
             let mut reading = service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
-            done(Place::Away, service, batch, buffer, move |service, batch, out| {
+            done(WorkPlace::Away, service, batch, buffer, move |service, batch, out| {
                 // Nothing is to be made last, so nothing is begun.
                 batch.run(service, &mut reading, out, Units::Unmarked)
             })
             .await?
         }
-        Access::Writes | Access::Both => {
+        BatchAccess::Writes | BatchAccess::Both => {
             let place = match (service.pool.place_of_writes(), scanned) {
-                (Place::Loop, Scanned { requests: ..=LOOP_REQUESTS_MAX, access: Access::Writes })
+                (WorkPlace::Loop, Scanned { requests: ..=LOOP_REQUESTS_MAX, access: BatchAccess::Writes })
                     if batch.body.bytes().len() <= SCAN_BYTES =>
                 {
-                    Place::Loop
+                    WorkPlace::Loop
                 }
-                _ => Place::Away,
+                _ => WorkPlace::Away,
             };
             let mut writing =
                 service.pool.acquire_to_write(&visit.task(exchange.request())).await.map_err(Fault::from)?;
@@ -146,10 +146,10 @@ pub(super) async fn answer(
     let (name, said) = versions::answered(version, request);
     response.header(name, said);
     match &batch.answer {
-        Form::Multipart(boundary) => {
+        BatchFormat::Multipart(boundary) => {
             response.header("content-type", format!("{}; boundary={boundary}", multipart::MEDIA_TYPE));
         }
-        Form::Json => response.header("content-type", json::MEDIA_TYPE),
+        BatchFormat::Json => response.header("content-type", json::MEDIA_TYPE),
     }
     preferences.say_of_batch(response);
     visit.memory.give_text(batch.root_url);
@@ -161,7 +161,7 @@ pub(super) async fn answer(
 
 /// Does the work here or on a thread that may block, and hands the batch back with what was written.
 async fn done<W>(
-    place: Place,
+    place: WorkPlace,
     service: &Arc<Hosted>,
     mut batch: Batch,
     mut out: Vec<u8>,
@@ -171,11 +171,11 @@ where
     W: FnOnce(&Hosted, &mut Batch, &mut Vec<u8>) -> Result<(), Fault> + Send + 'static,
 {
     match place {
-        Place::Loop => {
+        WorkPlace::Loop => {
             let result = work(service, &mut batch, &mut out);
             Ok((batch, result.map(|()| out)))
         }
-        Place::Away => {
+        WorkPlace::Away => {
             let service = Arc::clone(service);
             let job = move || {
                 let result = work(&service, &mut batch, &mut out);
@@ -214,8 +214,8 @@ impl Batch {
             on_error: self.on_error,
             units,
             grouping: match self.form {
-                Form::Multipart(_) => Grouping::ChangeSets,
-                Form::Json => Grouping::AtomicityGroups,
+                BatchFormat::Multipart(_) => Grouping::ChangeSets,
+                BatchFormat::Json => Grouping::AtomicityGroups,
             },
             root: (&self.root_url, &self.root_path),
             author: &self.author,
@@ -224,16 +224,16 @@ impl Batch {
             body_bytes: bytes.len(),
         };
         let output = match (&self.answer, &self.form) {
-            (Form::Multipart(boundary), Form::Multipart(_)) => Output::mirrored(boundary),
-            (Form::Multipart(boundary), Form::Json) => Output::flat(boundary),
-            (Form::Json, _) => Output::json(out),
+            (BatchFormat::Multipart(boundary), BatchFormat::Multipart(_)) => Output::mirrored(boundary),
+            (BatchFormat::Multipart(boundary), BatchFormat::Json) => Output::flat(boundary),
+            (BatchFormat::Json, _) => Output::json(out),
         };
         run.all(self.form.requests(bytes, requests_max), output, out)
     }
 }
 
 /// Looks through the whole batch: whether it is well made and small enough, and what it asks for.
-async fn scan(form: &Form<String>, body: &[u8], requests_max: usize) -> Result<Scanned, Fault> {
+async fn scan(form: &BatchFormat<String>, body: &[u8], requests_max: usize) -> Result<Scanned, Fault> {
     let mut requests = form.requests(body, requests_max);
     let (mut count, mut reads, mut looked_at) = (0, 0, 0);
     loop {
@@ -252,15 +252,15 @@ async fn scan(form: &Form<String>, body: &[u8], requests_max: usize) -> Result<S
         }
     }
     let access = match reads {
-        0 => Access::Writes,
-        _ if reads == count => Access::Reads,
-        _ => Access::Both,
+        0 => BatchAccess::Writes,
+        _ if reads == count => BatchAccess::Reads,
+        _ => BatchAccess::Both,
     };
-    Ok(Scanned { requests: count, access: if count == 0 { Access::Reads } else { access } })
+    Ok(Scanned { requests: count, access: if count == 0 { BatchAccess::Reads } else { access } })
 }
 
 /// Whether the beginning of a batch has too many requests already; that it ends too early is no fault of a beginning.
-async fn check_beginning(form: &Form<String>, beginning: &[u8], requests_max: usize) -> Result<(), Fault> {
+async fn check_beginning(form: &BatchFormat<String>, beginning: &[u8], requests_max: usize) -> Result<(), Fault> {
     let mut requests = form.requests(beginning, requests_max);
     let mut looked_at = 0;
     loop {

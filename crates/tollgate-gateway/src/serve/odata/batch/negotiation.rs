@@ -14,31 +14,31 @@ use crate::http::accept;
 
 /// How a batch, or its answer, is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form<B> {
+pub(super) enum BatchFormat<B> {
     /// `multipart/mixed` with this boundary.
     Multipart(B),
     /// JSON.
     Json,
 }
 
-impl Form<String> {
+impl BatchFormat<String> {
     pub(super) fn requests<'b>(&self, body: &'b [u8], requests_max: usize) -> Requests<'b> {
         match self {
-            Form::Multipart(boundary) => Requests::multipart(body, boundary, requests_max),
-            Form::Json => Requests::json(body, requests_max),
+            BatchFormat::Multipart(boundary) => Requests::multipart(body, boundary, requests_max),
+            BatchFormat::Json => Requests::json(body, requests_max),
         }
     }
 }
 
 /// How the batch is written, by its Content-Type.
-pub(super) fn request_form(version: Version, head: &RequestHead) -> Result<Form<String>, Fault> {
+pub(super) fn request_form(version: Version, head: &RequestHead) -> Result<BatchFormat<String>, Fault> {
     let said = head.header("content-type").unwrap_or_default();
     if let Some(boundary) = multipart::boundary(said) {
-        return Ok(Form::Multipart(boundary.to_owned()));
+        return Ok(BatchFormat::Multipart(boundary.to_owned()));
     }
     let essence = said.split(';').next().unwrap_or_default().trim();
     if version == Version::V4 && essence.eq_ignore_ascii_case(json::MEDIA_TYPE) {
-        return Ok(Form::Json);
+        return Ok(BatchFormat::Json);
     }
     if essence.eq_ignore_ascii_case(multipart::MEDIA_TYPE) {
         return Err(Fault::bad_request(
@@ -54,19 +54,23 @@ pub(super) fn request_form(version: Version, head: &RequestHead) -> Result<Form<
 }
 
 /// How the answer is written: as `Accept` has it, and where it does not care like the batch (Protocol 11.7.1).
-pub(super) fn answer_form(version: Version, form: &Form<String>, head: &RequestHead) -> Result<Form<String>, Fault> {
-    const MULTIPART: (&str, Form<()>) = (multipart::MEDIA_TYPE, Form::Multipart(()));
-    const JSON: (&str, Form<()>) = (json::MEDIA_TYPE, Form::Json);
+pub(super) fn answer_form(
+    version: Version,
+    form: &BatchFormat<String>,
+    head: &RequestHead,
+) -> Result<BatchFormat<String>, Fault> {
+    const MULTIPART: (&str, BatchFormat<()>) = (multipart::MEDIA_TYPE, BatchFormat::Multipart(()));
+    const JSON: (&str, BatchFormat<()>) = (json::MEDIA_TYPE, BatchFormat::Json);
     let offers: &[_] = match (version, form) {
         (Version::V2, _) => &[MULTIPART],
-        (Version::V4, Form::Multipart(_)) => &[MULTIPART, JSON],
-        (Version::V4, Form::Json) => &[JSON, MULTIPART],
+        (Version::V4, BatchFormat::Multipart(_)) => &[MULTIPART, JSON],
+        (Version::V4, BatchFormat::Json) => &[JSON, MULTIPART],
     };
     match accept::choose(head.values("accept"), offers, |offer, _| Some(offer)) {
-        Some(Form::Multipart(())) => Ok(Form::Multipart(boundary())),
-        Some(Form::Json) => Ok(Form::Json),
+        Some(BatchFormat::Multipart(())) => Ok(BatchFormat::Multipart(boundary())),
+        Some(BatchFormat::Json) => Ok(BatchFormat::Json),
         // V2's libraries send the `Accept` of their single requests along; there is but one form to answer in.
-        None if version == Version::V2 => Ok(Form::Multipart(boundary())),
+        None if version == Version::V2 => Ok(BatchFormat::Multipart(boundary())),
         None => Err(Fault::not_acceptable("expected Accept to allow multipart/mixed or application/json")),
     }
 }

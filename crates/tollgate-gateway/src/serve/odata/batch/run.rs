@@ -331,7 +331,7 @@ impl Running<'_, '_, '_> {
             query,
             version: run.version,
             root: root_url,
-            headers: &Part { request, max_version: run.max_version },
+            headers: &BatchPart { request, max_version: run.max_version },
             body: &request.body,
             content_ids,
             author: run.author,
@@ -367,7 +367,7 @@ impl Running<'_, '_, '_> {
     fn refused(&self, fault: Fault) -> Refusal {
         let request = self.requests.request();
         let query = request.target.split_once('?').map(|(_, query)| query);
-        let headers = Part { request, max_version: self.run.max_version };
+        let headers = BatchPart { request, max_version: self.run.max_version };
         Refusal { fault, format: negotiation::error(self.run.version, query, Some(&headers)) }
     }
 
@@ -423,12 +423,12 @@ fn reference(path: &str) -> Option<&str> {
 }
 
 /// The fields of a request of a batch, and what it has from the batch.
-struct Part<'r> {
+struct BatchPart<'r> {
     request: &'r batch::Request<'r>,
     max_version: Option<&'r str>,
 }
 
-impl Headers for Part<'_> {
+impl Headers for BatchPart<'_> {
     fn value(&self, name: &str, index: usize) -> Option<&str> {
         let named = self.request.headers.iter().filter(|header| header.0.eq_ignore_ascii_case(name));
         let own = named.map(|header| header.1.as_ref()).nth(index);

@@ -20,7 +20,7 @@ use tollgate_net::tls::{Client, ClientSettings};
 use self::place::Closed;
 pub(crate) use self::place::{FAILURES, Place, PlaceId};
 use self::state::Turn;
-pub(crate) use self::state::{Phase, Verdict};
+pub(crate) use self::state::{HealthVerdict, Phase};
 use crate::base::config_error::ConfigError;
 use crate::config::{Balance, Endpoint, EndpointLimits, Suspension};
 
@@ -188,7 +188,7 @@ impl Group {
     }
 
     /// What asking the place at `index` came to.
-    pub(super) fn checked(&self, index: usize, verdict: Verdict) {
+    pub(super) fn checked(&self, index: usize, verdict: HealthVerdict) {
         self.members[index].place.checked(verdict, self.clock.now(), &self.endpoint.suspension);
     }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::Ending;
-use super::state::{Admission, Phase, State, Turn, Verdict};
+use super::state::{Admission, HealthVerdict, Phase, PlaceState, Turn};
 use crate::config::Suspension;
 
 /// The number that connections to a place are kept under: another one as soon as they are to be others.
@@ -74,7 +74,7 @@ impl Place {
     /// A place that is ready; nothing happened there before `now`.
     pub(super) fn new(now: Instant) -> Place {
         Place {
-            state: AtomicU64::new(State::default().to_word()),
+            state: AtomicU64::new(PlaceState::default().to_word()),
             in_flight: AtomicU32::new(0),
             answered: Default::default(),
             failed: Default::default(),
@@ -93,7 +93,7 @@ impl Place {
         let more = |in_flight: u32| (in_flight < in_flight_max).then_some(in_flight + 1);
         let mut word = self.state.load(Ordering::Acquire);
         loop {
-            let (turn, next) = match State::from_word(word).admit(self.ms(now)) {
+            let (turn, next) = match PlaceState::from_word(word).admit(self.ms(now)) {
                 Admission::Not { back_in_ms } => return Err(Closed::Suspended { back_in_ms }),
                 Admission::Free(turn) => (turn, None),
                 Admission::Trial(turn, next) => (turn, Some(next)),
@@ -128,7 +128,7 @@ impl Place {
     /// A trial is over so, while its request goes on under the turn that is returned.
     pub(super) fn tried(&self, turn: Turn, ending: Ending, now: impl Fn() -> Instant, rules: &Suspension) -> Turn {
         self.judge(turn, ending, now, rules);
-        State::from_word(self.state.load(Ordering::Acquire)).turn()
+        PlaceState::from_word(self.state.load(Ordering::Acquire)).turn()
     }
 
     fn judge(&self, turn: Turn, ending: Ending, now: impl Fn() -> Instant, rules: &Suspension) {
@@ -152,19 +152,19 @@ impl Place {
     }
 
     /// A check of its health said that.
-    pub(crate) fn checked(&self, verdict: Verdict, now: Instant, rules: &Suspension) {
+    pub(crate) fn checked(&self, verdict: HealthVerdict, now: Instant, rules: &Suspension) {
         let now_ms = self.ms(now);
         self.change(|state| state.checked(verdict, now_ms, rules));
     }
 
     /// Makes it ready, whatever was held against it.
     pub(crate) fn reset(&self) {
-        self.change(|state| (state != State::default()).then(|| state.ready()));
+        self.change(|state| (state != PlaceState::default()).then(|| state.ready()));
     }
 
     /// What it looks like at `now`.
     pub(crate) fn look(&self, now: Instant) -> Look {
-        let state = State::from_word(self.state.load(Ordering::Acquire));
+        let state = PlaceState::from_word(self.state.load(Ordering::Acquire));
         let left_ms = if state.phase == Phase::Suspended { state.until_ms.saturating_sub(self.ms(now)) } else { 0 };
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Look {
@@ -180,11 +180,11 @@ impl Place {
     }
 
     /// Moves the state on, however many others do so too.
-    fn change(&self, next: impl Fn(State) -> Option<State>) {
-        let moved = self
-            .state
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| next(State::from_word(word)).map(State::to_word));
-        let Ok(before) = moved.map(State::from_word) else { return };
+    fn change(&self, next: impl Fn(PlaceState) -> Option<PlaceState>) {
+        let moved = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
+            next(PlaceState::from_word(word)).map(PlaceState::to_word)
+        });
+        let Ok(before) = moved.map(PlaceState::from_word) else { return };
         // Whoever moved it knows what it became: the same function of what it was.
         let suspends = next(before).is_some_and(|after| after.phase == Phase::Suspended && after.step > before.step);
         if suspends {

@@ -19,7 +19,7 @@ pub(crate) enum Phase {
 
 /// All that decides over a place, small enough for one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct State {
+pub(super) struct PlaceState {
     pub(super) phase: Phase,
     /// Failures in a row while it is ready.
     pub(super) failures: u16,
@@ -51,14 +51,14 @@ pub(super) enum Admission {
     /// It may, and nothing changes.
     Free(Turn),
     /// It may as the only one, once the state is this.
-    Trial(Turn, State),
+    Trial(Turn, PlaceState),
     /// It may not, for so long.
     Not { back_in_ms: u64 },
 }
 
 /// What a check of a place's health said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum HealthVerdict {
     /// It answered as it should.
     Well,
     /// It did not.
@@ -75,8 +75,8 @@ const fn most(bits: u32) -> u64 {
     (1 << bits) - 1
 }
 
-impl State {
-    pub(super) fn from_word(word: u64) -> State {
+impl PlaceState {
+    pub(super) fn from_word(word: u64) -> PlaceState {
         let mut rest = word;
         let mut take = |bits: u32| {
             let value = rest & most(bits);
@@ -90,7 +90,7 @@ impl State {
             1 => Phase::Suspended,
             _ => Phase::Trying,
         };
-        State { phase, failures, step, epoch, until_ms }
+        PlaceState { phase, failures, step, epoch, until_ms }
     }
 
     pub(super) fn to_word(self) -> u64 {
@@ -117,7 +117,7 @@ impl State {
         match self.phase {
             Phase::Ready => Admission::Free(turn(false)),
             Phase::Suspended if now_ms >= self.until_ms => {
-                Admission::Trial(turn(true), State { phase: Phase::Trying, ..self })
+                Admission::Trial(turn(true), PlaceState { phase: Phase::Trying, ..self })
             }
             Phase::Suspended => Admission::Not { back_in_ms: self.until_ms - now_ms },
             // Soon, if it is back; whoever tries has limits of its own.
@@ -126,17 +126,17 @@ impl State {
     }
 
     /// The state after a request of `turn` was answered; `None` where nothing changes.
-    pub(super) fn answered(self, turn: Turn) -> Option<State> {
+    pub(super) fn answered(self, turn: Turn) -> Option<PlaceState> {
         let counts = turn.epoch == self.epoch;
         match self.phase {
             Phase::Trying if counts && turn.is_trial => Some(self.ready()),
-            Phase::Ready if counts && self.failures > 0 => Some(State { failures: 0, ..self }),
+            Phase::Ready if counts && self.failures > 0 => Some(PlaceState { failures: 0, ..self }),
             _ => None,
         }
     }
 
     /// The state after a request of `turn` failed; `None` where nothing changes.
-    pub(super) fn failed(self, turn: Turn, now_ms: u64, rules: &Suspension) -> Option<State> {
+    pub(super) fn failed(self, turn: Turn, now_ms: u64, rules: &Suspension) -> Option<PlaceState> {
         let counts = turn.epoch == self.epoch;
         match self.phase {
             Phase::Trying if counts && turn.is_trial => Some(self.suspended(now_ms, rules)),
@@ -144,7 +144,7 @@ impl State {
                 let failures = self.failures.saturating_add(1);
                 Some(match failures >= rules.after_failures {
                     true => self.suspended(now_ms, rules),
-                    false => State { failures, ..self },
+                    false => PlaceState { failures, ..self },
                 })
             }
             _ => None,
@@ -153,33 +153,35 @@ impl State {
 
     /// The state after a request of `turn` ended without saying anything about the place: its client went away. Another
     /// may try at once.
-    pub(super) fn given_up(self, turn: Turn) -> Option<State> {
+    pub(super) fn given_up(self, turn: Turn) -> Option<PlaceState> {
         let was_trying = self.phase == Phase::Trying && turn.is_trial && turn.epoch == self.epoch;
-        was_trying.then_some(State { phase: Phase::Suspended, ..self })
+        was_trying.then_some(PlaceState { phase: Phase::Suspended, ..self })
     }
 
     /// The state after a check of health; `None` where nothing changes.
-    pub(super) fn checked(self, verdict: Verdict, now_ms: u64, rules: &Suspension) -> Option<State> {
+    pub(super) fn checked(self, verdict: HealthVerdict, now_ms: u64, rules: &Suspension) -> Option<PlaceState> {
         match (verdict, self.phase) {
-            (Verdict::Well, Phase::Ready) => (self.failures > 0).then_some(State { failures: 0, ..self }),
-            (Verdict::Well, Phase::Suspended | Phase::Trying) => Some(self.ready()),
-            (Verdict::Unwell, Phase::Ready) => self.failed(Turn { epoch: self.epoch, is_trial: false }, now_ms, rules),
-            (Verdict::Unwell, Phase::Suspended) if now_ms >= self.until_ms => Some(self.suspended(now_ms, rules)),
-            (Verdict::Unwell, Phase::Suspended | Phase::Trying) => None,
+            (HealthVerdict::Well, Phase::Ready) => (self.failures > 0).then_some(PlaceState { failures: 0, ..self }),
+            (HealthVerdict::Well, Phase::Suspended | Phase::Trying) => Some(self.ready()),
+            (HealthVerdict::Unwell, Phase::Ready) => {
+                self.failed(Turn { epoch: self.epoch, is_trial: false }, now_ms, rules)
+            }
+            (HealthVerdict::Unwell, Phase::Suspended) if now_ms >= self.until_ms => Some(self.suspended(now_ms, rules)),
+            (HealthVerdict::Unwell, Phase::Suspended | Phase::Trying) => None,
         }
     }
 
     /// Ready again, with nothing held against it.
-    pub(super) fn ready(self) -> State {
-        State { epoch: self.next_epoch(), ..State::default() }
+    pub(super) fn ready(self) -> PlaceState {
+        PlaceState { epoch: self.next_epoch(), ..PlaceState::default() }
     }
 
-    fn suspended(self, now_ms: u64, rules: &Suspension) -> State {
+    fn suspended(self, now_ms: u64, rules: &Suspension) -> PlaceState {
         let ms = rules.initial.as_secs_f64() * 1000.0 * rules.factor.powi(i32::from(self.step));
         let span_ms = ms.min(rules.max.as_secs_f64() * 1000.0) as u64;
         let step = self.step.saturating_add(1).min(most(STEP_BITS) as u8);
         let until_ms = now_ms.saturating_add(span_ms).min(most(UNTIL_BITS));
-        State { phase: Phase::Suspended, failures: 0, step, epoch: self.next_epoch(), until_ms }
+        PlaceState { phase: Phase::Suspended, failures: 0, step, epoch: self.next_epoch(), until_ms }
     }
 
     fn next_epoch(self) -> u8 {
@@ -205,7 +207,7 @@ mod tests {
         }
     }
 
-    fn admitted(state: State, now_ms: u64) -> Option<(Turn, State)> {
+    fn admitted(state: PlaceState, now_ms: u64) -> Option<(Turn, PlaceState)> {
         match state.admit(now_ms) {
             Admission::Free(turn) => Some((turn, state)),
             Admission::Trial(turn, state) => Some((turn, state)),
@@ -215,7 +217,7 @@ mod tests {
 
     #[test]
     fn suspensions_grow_up_to_the_maximum_and_an_answer_ends_them() {
-        let (mut state, mut now_ms, mut spans) = (State::default(), 0, Vec::new());
+        let (mut state, mut now_ms, mut spans) = (PlaceState::default(), 0, Vec::new());
         let (turn, _) = admitted(state, now_ms).unwrap();
         state = state.failed(turn, now_ms, &rules()).unwrap();
         assert_eq!((state.phase, state.failures), (Phase::Ready, 1), "one failure is not enough");
@@ -237,14 +239,14 @@ mod tests {
 
     #[test]
     fn an_answer_between_failures_makes_them_be_in_no_row() {
-        let (turn, state) = admitted(State::default(), 0).unwrap();
+        let (turn, state) = admitted(PlaceState::default(), 0).unwrap();
         let state = state.failed(turn, 0, &rules()).unwrap().answered(turn).unwrap();
         assert_eq!(state.failed(turn, 0, &rules()).unwrap().phase, Phase::Ready);
     }
 
     #[test]
     fn what_began_before_a_suspension_says_nothing_about_what_is_after_it() {
-        let (before, state) = admitted(State::default(), 0).unwrap();
+        let (before, state) = admitted(PlaceState::default(), 0).unwrap();
         let suspended = state.failed(before, 0, &rules()).unwrap().failed(before, 0, &rules()).unwrap();
         assert_eq!((suspended.failed(before, 5, &rules()), suspended.answered(before)), (None, None));
         let (trial, trying) = admitted(suspended, 100).unwrap();
@@ -256,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_trial_that_its_client_gave_up_is_followed_by_another() {
-        let (turn, state) = admitted(State::default(), 0).unwrap();
+        let (turn, state) = admitted(PlaceState::default(), 0).unwrap();
         let suspended = state.failed(turn, 0, &rules()).unwrap().failed(turn, 0, &rules()).unwrap();
         let (trial, trying) = admitted(suspended, 100).unwrap();
         assert_eq!(trying.given_up(trial), Some(suspended));
@@ -264,24 +266,24 @@ mod tests {
 
     #[test]
     fn checks_of_health_suspend_and_bring_back() {
-        let unwell = |state: State, now_ms| state.checked(Verdict::Unwell, now_ms, &rules());
-        let suspended = unwell(unwell(State::default(), 0).unwrap(), 0).unwrap();
+        let unwell = |state: PlaceState, now_ms| state.checked(HealthVerdict::Unwell, now_ms, &rules());
+        let suspended = unwell(unwell(PlaceState::default(), 0).unwrap(), 0).unwrap();
         assert_eq!((suspended.phase, suspended.until_ms), (Phase::Suspended, 100));
         assert_eq!(unwell(suspended, 99), None);
         let longer = unwell(suspended, 100).unwrap();
         assert_eq!((longer.phase, longer.until_ms), (Phase::Suspended, 300));
-        assert_eq!(longer.checked(Verdict::Well, 101, &rules()).unwrap().phase, Phase::Ready);
-        let once = unwell(State::default(), 0).unwrap();
-        assert_eq!(once.checked(Verdict::Well, 1, &rules()).unwrap().failures, 0);
-        assert_eq!(State::default().checked(Verdict::Well, 1, &rules()), None);
+        assert_eq!(longer.checked(HealthVerdict::Well, 101, &rules()).unwrap().phase, Phase::Ready);
+        let once = unwell(PlaceState::default(), 0).unwrap();
+        assert_eq!(once.checked(HealthVerdict::Well, 1, &rules()).unwrap().failures, 0);
+        assert_eq!(PlaceState::default().checked(HealthVerdict::Well, 1, &rules()), None);
     }
 
     prop_compose! {
         fn states()(phase in 0..3, failures in 0_u16..1024, step in 0_u8..64, epoch in 0_u8..64, until_ms in 0_u64..1 << 40)
-            -> State
+            -> PlaceState
         {
             let phase = [Phase::Ready, Phase::Suspended, Phase::Trying][phase as usize];
-            State { phase, failures, step, epoch, until_ms }
+            PlaceState { phase, failures, step, epoch, until_ms }
         }
     }
 
@@ -292,7 +294,7 @@ mod tests {
         Answered(usize),
         Failed(usize),
         GivenUp(usize),
-        Checked(Verdict),
+        Checked(HealthVerdict),
         Reset,
         Passed { ms: u64 },
     }
@@ -303,7 +305,7 @@ mod tests {
             2 => any::<usize>().prop_map(Event::Answered),
             4 => any::<usize>().prop_map(Event::Failed),
             1 => any::<usize>().prop_map(Event::GivenUp),
-            1 => prop_oneof![Just(Verdict::Well), Just(Verdict::Unwell)].prop_map(Event::Checked),
+            1 => prop_oneof![Just(HealthVerdict::Well), Just(HealthVerdict::Unwell)].prop_map(Event::Checked),
             1 => Just(Event::Reset),
             3 => (1_u64..200).prop_map(|ms| Event::Passed { ms }),
         ]
@@ -312,14 +314,14 @@ mod tests {
     proptest! {
         #[test]
         fn a_state_comes_back_out_of_its_word(state in states()) {
-            prop_assert_eq!(State::from_word(state.to_word()), state);
+            prop_assert_eq!(PlaceState::from_word(state.to_word()), state);
         }
 
         #[test]
         fn whatever_happens_one_tries_at_a_time_and_nothing_is_suspended_for_ever(
             events in proptest::collection::vec(events(), 0..200)
         ) {
-            let (mut state, mut now_ms, mut under_way) = (State::default(), 0, Vec::<Turn>::new());
+            let (mut state, mut now_ms, mut under_way) = (PlaceState::default(), 0, Vec::<Turn>::new());
             // Trials of the present suspension that have not ended.
             let mut trials = 0;
             for event in events {
@@ -355,7 +357,7 @@ mod tests {
                     prop_assert!(admitted(state, state.until_ms).is_some(), "then somebody may try");
                 }
                 prop_assert!(state.failures < rules().after_failures);
-                prop_assert_eq!(State::from_word(state.to_word()), state);
+                prop_assert_eq!(PlaceState::from_word(state.to_word()), state);
             }
         }
     }

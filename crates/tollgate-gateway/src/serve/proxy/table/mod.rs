@@ -26,11 +26,11 @@ use crate::work::dispatcher::Dispatcher;
 
 /// All routes and endpoints of one configuration.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
+pub(crate) struct RoutingTable {
     /// By path; below one path as they are asked.
     routes: Vec<ProxyRoute>,
     /// The paths in their order.
-    places: Vec<Place>,
+    places: Vec<PathRules>,
     longest: usize,
     groups: BTreeMap<Arc<str>, Arc<Group>>,
     /// The endpoints in the order of the configuration, which is how mediators name them.
@@ -61,7 +61,7 @@ impl<'c> Configured<'c> {
 
 /// A path of routes or of access rules.
 #[derive(Debug)]
-struct Place {
+struct PathRules {
     path: Box<str>,
     /// Its routes, as they are asked; none where only a rule is for it.
     routes: Range<usize>,
@@ -110,7 +110,7 @@ struct Methods(u16);
 
 /// Whose a request is.
 #[derive(Debug)]
-pub(crate) enum Found<'t> {
+pub(crate) enum RouteMatch<'t> {
     /// A route's.
     Route {
         /// Which one.
@@ -126,7 +126,7 @@ pub(crate) enum Found<'t> {
     Ambiguous,
 }
 
-impl Table {
+impl RoutingTable {
     /// What is configured, where `policy` says who may do what, and mediators log to `log`. Places and counters that were
     /// in `before` stay what they are.
     ///
@@ -135,10 +135,10 @@ impl Table {
     pub(crate) fn new(
         Configured { routes: configured, endpoints, mediation }: Configured<'_>,
         policy: &Policy,
-        before: Option<&Table>,
+        before: Option<&RoutingTable>,
         clock: &Clock,
         log: &Arc<Log>,
-    ) -> Result<Table, ConfigError> {
+    ) -> Result<RoutingTable, ConfigError> {
         let mediating = before.and_then(|before| before.mediating.clone()).unwrap_or_else(|| {
             let config::WorkProcesses { limit, queue_max, .. } = mediation.work_processes;
             let permits = vec![(); limit as usize];
@@ -170,33 +170,33 @@ impl Table {
             let begin = routes.partition_point(|route| *route.path < *path);
             let count = routes[begin..].iter().take_while(|route| *route.path == *path).count();
             let grants = policy.grants(if path.is_empty() { "/" } else { path }, []);
-            Place { path: path.into(), routes: begin..begin + count, grants }
+            PathRules { path: path.into(), routes: begin..begin + count, grants }
         };
-        let places: Vec<Place> = paths.into_iter().map(place).collect();
+        let places: Vec<PathRules> = paths.into_iter().map(place).collect();
         let longest = places.iter().map(|place| place.path.len()).max().unwrap_or_default();
         let keeps_answers = routes.iter().any(|route| route.caching.is_some());
-        Ok(Table { routes, places, longest, groups, by_number, mediating: Some(mediating), keeps_answers })
+        Ok(RoutingTable { routes, places, longest, groups, by_number, mediating: Some(mediating), keeps_answers })
     }
 
     /// Whose a request is. The host is the one that was asked for, with or without its port.
-    pub(crate) fn find(&self, host: Option<&str>, method: Method, path: &str) -> Found<'_> {
+    pub(crate) fn find(&self, host: Option<&str>, method: Method, path: &str) -> RouteMatch<'_> {
         if self.routes.is_empty() {
-            return Found::Nothing;
+            return RouteMatch::Nothing;
         }
         let found = self.find_as_it_stands(host, method, path);
         if !path::is_plain(path) {
-            let same = |other: Option<(&Place, &ProxyRoute)>| match (found, other) {
+            let same = |other: Option<(&PathRules, &ProxyRoute)>| match (found, other) {
                 (Some((place, route)), Some((other_place, other_route))) => {
                     std::ptr::eq(place, other_place) && std::ptr::eq(route, other_route)
                 }
                 (found, other) => found.is_none() && other.is_none(),
             };
             if !path::readings(path).all(|reading| same(self.find_as_it_stands(host, method, &reading))) {
-                return Found::Ambiguous;
+                return RouteMatch::Ambiguous;
             }
         }
         match found {
-            Some((place, route)) => Found::Route { route, grants: place.grants.as_ref() },
+            Some((place, route)) => RouteMatch::Route { route, grants: place.grants.as_ref() },
             None => self.other_methods(host, path),
         }
     }
@@ -243,7 +243,7 @@ impl Table {
         host: Option<&str>,
         method: Method,
         path: &str,
-    ) -> Option<(&'t Place, &'t ProxyRoute)> {
+    ) -> Option<(&'t PathRules, &'t ProxyRoute)> {
         let mut longest = None;
         for place in self.fitting(path) {
             let longest = *longest.get_or_insert(place);
@@ -256,17 +256,17 @@ impl Table {
     }
 
     /// Whose a request would be if it had another method.
-    fn other_methods(&self, host: Option<&str>, path: &str) -> Found<'_> {
+    fn other_methods(&self, host: Option<&str>, path: &str) -> RouteMatch<'_> {
         let routes = self.fitting(path).flat_map(|place| &self.routes[place.routes.clone()]);
         let methods = routes.filter(|route| route.is_for_host(host)).map(|route| route.methods.0);
         match methods.reduce(|all, methods| all | methods) {
-            Some(methods) => Found::OtherMethods(Methods(methods).names()),
-            None => Found::Nothing,
+            Some(methods) => RouteMatch::OtherMethods(Methods(methods).names()),
+            None => RouteMatch::Nothing,
         }
     }
 
     /// The places at or above `path`, the longest first.
-    fn fitting<'t, 'p>(&'t self, path: &'p str) -> impl Iterator<Item = &'t Place> + use<'t, 'p> {
+    fn fitting<'t, 'p>(&'t self, path: &'p str) -> impl Iterator<Item = &'t PathRules> + use<'t, 'p> {
         let bytes = path.as_bytes();
         let whole = (!path.ends_with('/')).then_some(path.len());
         let most = bytes.len().min(self.longest + 1);

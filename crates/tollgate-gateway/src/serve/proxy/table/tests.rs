@@ -4,27 +4,27 @@ use super::*;
 use crate::auth::{Access, Allow, Caller, Verb};
 use crate::config::Config;
 
-fn table(routes: &str) -> Table {
+fn table(routes: &str) -> RoutingTable {
     let config =
         Config::parse(&format!("{routes}\n[[endpoint]]\nname = \"e\"\nurls = [\"http://127.0.0.1:1\"]"), "g.toml");
     let config = config.unwrap();
     let policy = Policy::new(Vec::new(), Allow::anyone(), None);
-    Table::new(Configured::of(&config), &policy, None, &Clock::system(), &log()).unwrap()
+    RoutingTable::new(Configured::of(&config), &policy, None, &Clock::system(), &log()).unwrap()
 }
 
 fn route(rest: &str) -> String {
     format!("[[route]]\nendpoint = \"e\"\n{rest}\n")
 }
 
-fn shown(found: &Found<'_>) -> String {
+fn shown(found: &RouteMatch<'_>) -> String {
     match found {
-        Found::Route { route, .. } => {
+        RouteMatch::Route { route, .. } => {
             let methods = route.methods().map(|methods| format!(" {methods}")).unwrap_or_default();
             format!("{}{}{methods}", route.host().unwrap_or_default(), route.path())
         }
-        Found::Nothing => "nothing".to_owned(),
-        Found::OtherMethods(methods) => format!("only {methods}"),
-        Found::Ambiguous => "ambiguous".to_owned(),
+        RouteMatch::Nothing => "nothing".to_owned(),
+        RouteMatch::OtherMethods(methods) => format!("only {methods}"),
+        RouteMatch::Ambiguous => "ambiguous".to_owned(),
     }
 }
 
@@ -62,7 +62,7 @@ fn the_root_takes_what_nobody_else_does() {
     for (path, expected) in [("/", "/"), ("/b/c", "/"), ("/a/b", "/a"), ("/ab", "/")] {
         assert_eq!(shown(&table.find(None, Method::Get, path)), expected, "{path}");
     }
-    assert_eq!(shown(&Table::default().find(None, Method::Get, "/")), "nothing");
+    assert_eq!(shown(&RoutingTable::default().find(None, Method::Get, "/")), "nothing");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn no_way_of_writing_a_path_leads_from_one_route_to_another() {
 fn what_is_asked_of_the_backend_is_the_path_as_the_route_has_it() {
     let check = |rest: &str, prefix: &str, path: &str, query: Option<&str>, expected: &str| {
         let table = table(&route(rest));
-        let Found::Route { route, .. } = table.find(None, Method::Get, path) else { panic!("{rest} {path}") };
+        let RouteMatch::Route { route, .. } = table.find(None, Method::Get, path) else { panic!("{rest} {path}") };
         let mut out = Vec::new();
         route.write_target(prefix, path, query, &mut out);
         assert_eq!(String::from_utf8(out).unwrap(), expected, "{rest} {prefix} {path}");
@@ -128,13 +128,13 @@ fn counts_and_places_outlive_a_new_configuration() {
     let (first, second) =
         (config(&route("path = \"/a\"")), config(&["path = \"/a\"\nto = \"/b\"", "path = \"/c\""].map(route).concat()));
     let clock = Clock::system();
-    let before = Table::new(Configured::of(&first), &policy, None, &clock, &log()).unwrap();
+    let before = RoutingTable::new(Configured::of(&first), &policy, None, &clock, &log()).unwrap();
     before.routes()[0].count(204);
-    let after = Table::new(Configured::of(&second), &policy, Some(&before), &clock, &log()).unwrap();
+    let after = RoutingTable::new(Configured::of(&second), &policy, Some(&before), &clock, &log()).unwrap();
     before.routes()[0].count(404);
     assert_eq!(after.routes()[0].answered(), [0, 1, 0, 1, 0]);
     assert_eq!(after.routes()[1].answered(), [0; 5]);
-    let place = |table: &Table| table.groups().next().unwrap().members()[0].id;
+    let place = |table: &RoutingTable| table.groups().next().unwrap().members()[0].id;
     assert_eq!(place(&before), place(&after));
 }
 
@@ -146,11 +146,11 @@ fn what_a_rule_says_of_a_path_holds_for_every_route_that_is_asked_there() {
     let text = format!("{}{rules}[[endpoint]]\nname = \"e\"\nurls = [\"http://127.0.0.1:1\"]", routes.concat());
     let config = Config::parse(&text, "g").unwrap();
     let policy = Policy::new(config.authentication.rules.clone(), Allow::anyone(), None);
-    let table = Table::new(Configured::of(&config), &policy, None, &Clock::system(), &log()).unwrap();
+    let table = RoutingTable::new(Configured::of(&config), &policy, None, &Clock::system(), &log()).unwrap();
     let check = |method: Method, path: &str, expected: &str, is_permitted: bool| {
         let found = table.find(Some("x"), method, path);
         assert_eq!(shown(&found), expected, "{method:?} {path}");
-        let Found::Route { grants, .. } = found else { return };
+        let RouteMatch::Route { grants, .. } = found else { return };
         let access = Access::new(Caller::anonymous(), grants);
         assert_eq!(access.check_document(Verb::of(method)).is_ok(), is_permitted, "{method:?} {path}");
     };
