@@ -4,11 +4,11 @@
 //! It opens no file and no socket: the text comes from the caller, who also lays command line options over the result.
 
 mod admin;
-mod backends;
 mod endpoint;
 pub(crate) mod generate;
 mod location;
 mod mediation;
+mod named;
 #[cfg(test)]
 mod proxy_tests;
 mod route;
@@ -29,7 +29,6 @@ use serde::Deserialize;
 use toml::Spanned;
 
 pub use self::admin::Admin;
-pub use self::backends::{Backends, BuiltIn, StockQuote};
 pub use self::endpoint::{Balance, Endpoint, EndpointLimits, Health, Suspension};
 pub use self::generate::Generate;
 pub use self::location::Location;
@@ -45,9 +44,8 @@ pub use crate::auth::config::{Authentication, PlainBasic};
 pub use crate::auth::csrf::Csrf;
 pub use crate::base::config_error::ConfigError;
 use crate::base::number::{optional_within, within};
-pub use crate::built_in::echo::config::Echo;
-pub use crate::built_in::fibonacci::config::Fibonacci;
-use crate::built_in::stock_quote;
+use crate::built_in::BUILT_IN;
+pub use crate::built_in::service::{BuiltInKind, BuiltInService};
 pub use crate::cache::config::Cache;
 pub use crate::store::sqlite::Synchronous;
 use crate::work::settings::WorkProcessesTable;
@@ -68,10 +66,8 @@ pub struct Config {
     pub pages: Pages,
     /// The services over databases.
     pub services: Vec<Service>,
-    /// The Fibonacci service, where it is served.
-    pub fibonacci: Option<Fibonacci>,
-    /// What stands behind mediators.
-    pub backends: Backends,
+    /// The services without a database, in the order of their list.
+    pub built_in: Vec<BuiltInService>,
     /// Places that requests are passed on to.
     pub endpoints: Vec<Endpoint>,
     /// Requests that are passed on.
@@ -238,7 +234,7 @@ impl Config {
     pub fn parse(text: &str, file_name: &str) -> Result<Config, ConfigError> {
         let file: File = toml::from_str(text).map_err(|fault| ConfigError::new(text, file_name, &fault))?;
         let common = file.work_processes.over(&WorkProcesses::default());
-        let Services { of_databases: services, fibonacci, backends } = match file.services {
+        let Services { of_databases: services, built_in } = match file.services {
             Some(tables) => {
                 services(tables, &common).map_err(|(at, wrong)| ConfigError::at(text, file_name, at, &wrong))?
             }
@@ -246,11 +242,7 @@ impl Config {
             None => {
                 let of_database = [Service::flights(), Service::records()];
                 let services = of_database.map(|service| Service { work_processes: common.clone(), ..service });
-                Services {
-                    of_databases: services.into(),
-                    fibonacci: Some(Fibonacci { work_processes: common.clone(), ..Fibonacci::default() }),
-                    backends: Backends::default(),
-                }
+                Services { of_databases: services.into(), built_in: default_built_in(&common) }
             }
         };
         let tls = tls::listeners(file.tls, text, file_name)?;
@@ -277,8 +269,7 @@ impl Config {
             authentication,
             pages,
             services,
-            fibonacci,
-            backends,
+            built_in,
             endpoints,
             routes,
             mediation: file.mediation.meaning(),
@@ -291,7 +282,7 @@ impl Config {
     /// Every pool of work processes that is configured.
     pub fn work_processes_mut(&mut self) -> impl Iterator<Item = &mut WorkProcesses> {
         let of_databases = self.services.iter_mut().map(|service| &mut service.work_processes);
-        of_databases.chain(self.fibonacci.as_mut().map(|fibonacci| &mut fibonacci.work_processes))
+        of_databases.chain(self.built_in.iter_mut().filter_map(|service| service.work_processes.as_mut()))
     }
 
     /// What the operator should know of what is configured and cannot be meant, a line each.
@@ -322,7 +313,7 @@ impl Config {
     /// How many work processes there are altogether.
     pub(crate) fn work_processes(&self) -> usize {
         let of_databases = self.services.iter().map(|service| &service.work_processes);
-        let pools = of_databases.chain(self.fibonacci.as_ref().map(|fibonacci| &fibonacci.work_processes));
+        let pools = of_databases.chain(self.built_in.iter().filter_map(|service| service.work_processes.as_ref()));
         let pools = pools.chain((!self.routes.is_empty()).then_some(&self.mediation.work_processes));
         pools.map(|work_processes| work_processes.limit as usize).sum()
     }
@@ -340,8 +331,12 @@ impl Config {
 #[derive(Default)]
 struct Services {
     of_databases: Vec<Service>,
-    fibonacci: Option<Fibonacci>,
-    backends: Backends,
+    built_in: Vec<BuiltInService>,
+}
+
+/// The services without a database that are served by default.
+fn default_built_in(common: &WorkProcesses) -> Vec<BuiltInService> {
+    BUILT_IN.iter().filter(|kind| kind.is_default).map(|kind| kind.configured(common)).collect()
 }
 
 /// What the tables mean together.
@@ -354,10 +349,15 @@ fn services(
         let whole = table.span();
         let meaning = table.into_inner().meaning(common).map_err(|(at, wrong)| (at.unwrap_or(whole.clone()), wrong))?;
         let there = |name: &str| (whole.clone(), format!("the service `{name}` is there already"));
-        let (name, another) = match meaning {
-            Meaning::Fibonacci(meant) => ("fibonacci", services.fibonacci.replace(meant).is_some()),
-            Meaning::Echo(meant) => ("echo", services.backends.echo.replace(meant).is_some()),
-            Meaning::StockQuote(meant) => ("stock-quote", services.backends.stock_quote.replace(meant).is_some()),
+        match meaning {
+            Meaning::BuiltIn(service) => {
+                let place = |kind| BUILT_IN.iter().position(|listed| *listed == kind);
+                let at = services.built_in.binary_search_by_key(&place(service.kind), |other| place(other.kind));
+                match at {
+                    Ok(_) => return Err(there(service.kind.name)),
+                    Err(at) => services.built_in.insert(at, service),
+                }
+            }
             Meaning::Service(service) => {
                 if services.of_databases.iter().any(|other| other.name == service.name) {
                     return Err(match service.kind {
@@ -369,11 +369,7 @@ fn services(
                     });
                 }
                 services.of_databases.push(service);
-                continue;
             }
-        };
-        if another {
-            return Err(there(name));
         }
     }
     Ok(services)
@@ -402,10 +398,9 @@ impl Config {
     /// Bytes of the largest body that any service takes.
     fn largest_body(&self) -> usize {
         let of_databases = self.services.iter().map(|service| service.rules.largest_body());
-        let echo = self.backends.echo.iter().map(|echo| echo.body_bytes_max);
-        let stock_quote = self.backends.stock_quote.iter().map(|_| stock_quote::MESSAGE_BYTES_MAX);
+        let built_in = self.built_in.iter().map(|service| (service.kind.body_bytes_max)(service));
         let gathered = self.routes.iter().map(|route| route.body_bytes_max);
-        of_databases.chain(echo).chain(stock_quote).chain(gathered).fold(BODY_BYTES_LEAST, usize::max)
+        of_databases.chain(built_in).chain(gathered).fold(BODY_BYTES_LEAST, usize::max)
     }
 }
 
@@ -423,8 +418,7 @@ impl Default for Config {
             authentication: Authentication::default(),
             pages: Pages::default(),
             services: vec![Service::flights(), Service::records()],
-            fibonacci: Some(Fibonacci::default()),
-            backends: Backends::default(),
+            built_in: default_built_in(&WorkProcesses::default()),
             endpoints: Vec::new(),
             routes: Vec::new(),
             mediation: Mediation::default(),

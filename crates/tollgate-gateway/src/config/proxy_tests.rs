@@ -76,7 +76,7 @@ fn every_key_of_an_endpoint_and_a_route_is_read() {
     let Route { path, methods, protocol, retry, body_bytes_max, .. } = &config.routes[1];
     assert_eq!((&**path, methods, *protocol), ("", &None, Protocol::Http));
     assert_eq!((*retry, *body_bytes_max), (Retry::Idempotent, 1 << 20));
-    assert!(config.services.is_empty() && config.fibonacci.is_none(), "who proxies serves what is asked for only");
+    assert!(config.services.is_empty() && config.built_in.is_empty(), "who proxies serves what is asked for only");
     assert!(config.remarks().is_empty());
 }
 

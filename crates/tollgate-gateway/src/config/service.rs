@@ -2,21 +2,23 @@
 //!
 //! [`ServiceTable`] is what stands in the file; [`Service`] is what it means, and cannot be wrong.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use serde_json::json;
 use toml::Spanned;
 
-use super::backends::StockQuote;
 use super::location::Location;
 use super::{READ_MS_MAX, WorkProcesses, WorkProcessesTable};
 use crate::auth::csrf::Csrf;
 use crate::base::number::optional_within;
-use crate::built_in::echo::config::Echo;
-use crate::built_in::fibonacci::config::{Fibonacci, LIFETIME_SECONDS_MAX};
-use crate::built_in::{echo, fibonacci, stock_quote};
+use crate::built_in::BUILT_IN;
+use crate::built_in::service::{BuiltInKind, BuiltInService, LIFETIME_SECONDS_MAX, TableKey};
 use crate::config::rules::{IfMatch, Rules};
 use crate::http::cache_control::CacheControl;
 use crate::services::flights;
@@ -108,26 +110,49 @@ pub(super) struct ServiceTable {
 /// What a table means.
 pub(super) enum Meaning {
     Service(Service),
-    Fibonacci(Fibonacci),
-    Echo(Echo),
-    StockQuote(StockQuote),
+    BuiltIn(BuiltInService),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+/// Which service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum KindName {
-    /// The flight service: carriers, flights, bookings and travel agencies.
     Flights,
-    /// The records service: one set with a property of every common type.
     Records,
-    /// The tables of a database that is there already.
     Database,
-    /// A number that is computed badly on purpose: something worth caching.
-    Fibonacci,
-    /// What was sent, or as many bytes as were asked for: something to stand behind a mediator.
-    Echo,
-    /// Made-up stock quotes over SOAP 1.1 and 1.2, described in WSDL: the same.
-    StockQuote,
+    BuiltIn(&'static BuiltInKind),
+}
+
+/// The kinds with a database: their names, and what they are.
+const OF_DATABASES: [(KindName, &str, &str); 3] = [
+    (KindName::Flights, "flights", "The flight service: carriers, flights, bookings and travel agencies."),
+    (KindName::Records, "records", "The records service: one set with a property of every common type."),
+    (KindName::Database, "database", "The tables of a database that is there already."),
+];
+
+/// Every kind, with its name and what it is.
+fn kinds() -> impl Iterator<Item = (KindName, &'static str, &'static str)> {
+    let built_in = BUILT_IN.iter().map(|kind| (KindName::BuiltIn(kind), kind.name, kind.summary));
+    OF_DATABASES.into_iter().chain(built_in)
+}
+
+impl<'de> Deserialize<'de> for KindName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<KindName, D::Error> {
+        static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| kinds().map(|(_, name, _)| name).collect());
+        let said = String::deserialize(deserializer)?;
+        let named = kinds().find(|(_, name, _)| *name == said);
+        named.map(|(kind, ..)| kind).ok_or_else(|| D::Error::unknown_variant(&said, &NAMES))
+    }
+}
+
+impl JsonSchema for KindName {
+    fn schema_name() -> Cow<'static, str> {
+        "KindName".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        let kind = |(_, name, summary)| json!({ "description": summary, "type": "string", "const": name });
+        json_schema!({ "oneOf": kinds().map(kind).collect::<Vec<_>>() })
+    }
 }
 
 /// How much a service takes from a client at once; each is answered 413 beyond, unless it says otherwise.
@@ -180,19 +205,8 @@ const ROWS_MAX: i64 = 1_000_000_000;
 const NAME_BYTES_MAX: usize = 64;
 
 /// Names that a database's service cannot have: those of the other services, and what stands in their URLs.
-const RESERVED_NAMES: [&str; 11] = [
-    "flights",
-    "carriers",
-    "bookings",
-    "travelagencies",
-    "records",
-    "refsvc",
-    "mass-change",
-    fibonacci::NAME,
-    crate::mediate::NAME,
-    echo::NAME,
-    stock_quote::NAME,
-];
+const RESERVED_NAMES: [&str; 8] =
+    ["flights", "carriers", "bookings", "travelagencies", "records", "refsvc", "mass-change", crate::mediate::NAME];
 
 /// What is wrong with a service, and where in the file, if not with the table as a whole.
 pub(super) type Wrong = (Option<Range<usize>>, String);
@@ -248,18 +262,13 @@ impl ServiceTable {
     /// What the table means; `common` are the work processes of the whole gateway.
     pub(super) fn meaning(self, common: &WorkProcesses) -> Result<Meaning, Wrong> {
         match self.kind {
-            KindName::Fibonacci => self.fibonacci(common).map(Meaning::Fibonacci),
-            KindName::Echo => self.echo().map(Meaning::Echo),
-            KindName::StockQuote => {
-                self.has_only("stock-quote", &[])?;
-                Ok(Meaning::StockQuote(StockQuote))
-            }
+            KindName::BuiltIn(kind) => self.built_in(kind, common).map(Meaning::BuiltIn),
             KindName::Flights | KindName::Records | KindName::Database => self.service(common).map(Meaning::Service),
         }
     }
 
     /// Refuses keys that mean nothing for a service without database.
-    fn has_only(&self, kind: &str, keys: &[&str]) -> Result<(), Wrong> {
+    fn has_only_keys_of(&self, kind: &BuiltInKind) -> Result<(), Wrong> {
         let limits = self.limits.as_ref();
         let own_limits =
             self.work_processes.limit.or(self.work_processes.queue_max).or(self.work_processes.wait_ms_max);
@@ -279,27 +288,21 @@ impl ServiceTable {
             ("limits.body_bytes_max", limits.is_some_and(|limits| limits.body_bytes_max.is_some()), None),
             ("limits", limits.is_some_and(LimitsTable::is_for_databases), None),
         ];
-        match foreign.into_iter().find(|(key, stands, _)| *stands && !keys.contains(key)) {
+        match foreign.into_iter().find(|(key, stands, _)| *stands && !kind.keys.iter().any(|has| has.name() == *key)) {
             None => Ok(()),
             Some((key, _, span)) => {
-                Err((span, format!("`{key}` is not for services of kind `{kind}`, which have no database")))
+                Err((span, format!("`{key}` is not for services of kind `{}`, which have no database", kind.name)))
             }
         }
     }
 
-    fn echo(self) -> Result<Echo, Wrong> {
-        self.has_only("echo", &["limits.body_bytes_max"])?;
+    fn built_in(self, kind: &'static BuiltInKind, common: &WorkProcesses) -> Result<BuiltInService, Wrong> {
+        self.has_only_keys_of(kind)?;
+        let mut service = kind.configured(&self.work_processes.over(common));
+        service.lifetime_seconds = self.lifetime_seconds.unwrap_or(service.lifetime_seconds);
         let stated = self.limits.and_then(|limits| limits.body_bytes_max);
-        Ok(stated.map_or_else(Echo::default, |body_bytes_max| Echo { body_bytes_max }))
-    }
-
-    fn fibonacci(self, common: &WorkProcesses) -> Result<Fibonacci, Wrong> {
-        self.has_only("fibonacci", &["lifetime_seconds", "work_processes"])?;
-        let default = Fibonacci::default();
-        Ok(Fibonacci {
-            work_processes: self.work_processes.over(common),
-            lifetime_seconds: self.lifetime_seconds.unwrap_or(default.lifetime_seconds),
-        })
+        service.body_bytes_max = stated.unwrap_or(service.body_bytes_max);
+        Ok(service)
     }
 
     fn service(self, common: &WorkProcesses) -> Result<Service, Wrong> {
@@ -311,7 +314,9 @@ impl ServiceTable {
         only_for(KindName::Database, "mapping", self.mapping.as_ref().map(Spanned::span), "`database`")?;
         only_for(KindName::Flights, "seed", self.seed.as_ref().map(Spanned::span), "`flights`")?;
         if self.lifetime_seconds.is_some() {
-            return Err((None, "`lifetime_seconds` is only for services of kind `fibonacci`".to_owned()));
+            let of: Vec<_> =
+                BUILT_IN.iter().filter(|kind| kind.has(TableKey::Lifetime)).map(|kind| kind.name).collect();
+            return Err((None, format!("`lifetime_seconds` is only for services of kind `{}`", of.join("`, `"))));
         }
         let location = self.database.as_ref().map(|url| {
             Location::parse(url.as_ref())
@@ -321,7 +326,7 @@ impl ServiceTable {
         let location = location.transpose()?;
         let mut service = match self.kind {
             KindName::Flights => Service::flights(),
-            KindName::Records | KindName::Fibonacci | KindName::Echo | KindName::StockQuote => Service::records(),
+            KindName::Records | KindName::BuiltIn(_) => Service::records(),
             KindName::Database => {
                 let (location, span) = location.clone().ok_or_else(|| {
                     let wrong = "a service of kind `database` needs `database = \"sqlite:FILE\"` or `\"postgres://…\"`";
@@ -389,7 +394,7 @@ impl LimitsTable {
 }
 
 fn checked_name(name: &str) -> Result<(), String> {
-    if RESERVED_NAMES.contains(&name) {
+    if RESERVED_NAMES.contains(&name) || BUILT_IN.iter().any(|kind| kind.name == name) {
         return Err(format!("the name `{name}` is taken: give the service another one with `name`"));
     }
     let is_shaped = name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(is_of_name);

@@ -2,6 +2,12 @@
 
 use super::*;
 
+/// A service without a database as it is by default.
+fn built_in(name: &str) -> BuiltInService {
+    let kind = BUILT_IN.iter().find(|kind| kind.name == name).unwrap();
+    kind.configured(&WorkProcesses::default())
+}
+
 fn check_error(text: &str, expected: &str) {
     let fault = Config::parse(text, "gateway.toml").expect_err(text);
     assert_eq!(format!("\n{fault}\n"), expected, "{text}");
@@ -15,8 +21,8 @@ fn nothing_is_the_default() {
 #[test]
 fn the_examples_for_users_are_read() {
     Config::parse(include_str!("../../../../examples/gateway.toml"), "gateway.toml").unwrap();
-    let backends = Config::parse(include_str!("../../../../examples/backends.toml"), "backends.toml").unwrap().backends;
-    assert_eq!(backends, Backends { echo: Some(Echo::default()), stock_quote: Some(StockQuote) });
+    let backends = Config::parse(include_str!("../../../../examples/backends.toml"), "backends.toml").unwrap().built_in;
+    assert_eq!(backends, [built_in("echo"), built_in("stock-quote")]);
     let config = include_str!("../../../../examples/your-own-database.toml");
     let config = Config::parse(config, "your-own-database.toml").unwrap();
     let names: Vec<&str> = config.services.iter().map(|service| service.name.as_str()).collect();
@@ -140,11 +146,15 @@ fn every_key_is_read() {
             authentication: Authentication::default(),
             pages: Pages { size: 100 },
             services: vec![flights, Service { rules, ..of(Service::records()) }, shop, of(old_shop)],
-            fibonacci: Some(Fibonacci {
-                work_processes: WorkProcesses { limit: 250, ..work_processes },
-                lifetime_seconds: 60
-            }),
-            backends: Backends { echo: Some(Echo { body_bytes_max: 9 }), stock_quote: Some(StockQuote) },
+            built_in: vec![
+                BuiltInService {
+                    work_processes: Some(WorkProcesses { limit: 250, ..work_processes }),
+                    lifetime_seconds: 60,
+                    ..built_in("fibonacci")
+                },
+                BuiltInService { body_bytes_max: 9, ..built_in("echo") },
+                built_in("stock-quote"),
+            ],
             endpoints: Vec::new(),
             routes: Vec::new(),
             mediation: Mediation::default(),
@@ -347,17 +357,16 @@ fn the_schema_names_every_key() {
 #[test]
 fn just_the_named_services_are_served() {
     let text = "[[service]]\nkind = \"flights\"\nseed = 7\n[[service]]\nkind = \"echo\"\nlimits.body_bytes_max = 9\n";
-    let serving = |services: &[BuiltIn]| {
+    let serving = |services: &[&str]| {
         let mut config = Config::parse(text, "gateway.toml").unwrap();
         config.serve_only(services);
         let kinds: Vec<_> = config.services.into_iter().map(|service| service.kind).collect();
-        (kinds, config.fibonacci.is_some(), config.backends)
+        (kinds, config.built_in)
     };
-    let none = Backends::default();
-    let echo = Backends { echo: Some(Echo { body_bytes_max: 9 }), ..none.clone() };
-    assert_eq!(serving(&[BuiltIn::Echo]), (vec![], false, echo));
-    let stock_quote = Backends { stock_quote: Some(StockQuote), ..none.clone() };
-    assert_eq!(serving(&[BuiltIn::StockQuote, BuiltIn::Fibonacci]), (vec![], true, stock_quote));
+    let echo = BuiltInService { body_bytes_max: 9, ..built_in("echo") };
+    assert_eq!(serving(&["echo"]), (vec![], vec![echo]));
+    let both = vec![built_in("fibonacci"), built_in("stock-quote")];
+    assert_eq!(serving(&["stock-quote", "fibonacci"]), (vec![], both));
     let of_databases = vec![Kind::Flights { seed: 7 }, Kind::Records];
-    assert_eq!(serving(&[BuiltIn::Records, BuiltIn::Flights]), (of_databases, false, none));
+    assert_eq!(serving(&["records", "flights"]), (of_databases, vec![]));
 }

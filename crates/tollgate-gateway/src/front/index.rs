@@ -6,9 +6,6 @@ use tollgate_net::http1::Method;
 use tollgate_net::http1::server::Exchange;
 use tollgate_wire::edm::Version;
 
-use crate::built_in::echo;
-use crate::built_in::fibonacci;
-use crate::built_in::stock_quote;
 use crate::error::Fault;
 use crate::front::shared::Shared;
 use crate::http::READING;
@@ -38,13 +35,8 @@ pub(super) fn answer(exchange: &mut Exchange<'_>, shared: &Shared) -> Result<(),
     described.sort_unstable();
     described.dedup();
     let described = described.into_iter().map(|path| ("OpenAPI", path));
-    let others = [
-        shared.built_in.fibonacci.as_ref().map(|_| ("HTTP", fibonacci::EXAMPLE)),
-        shared.built_in.echo.as_ref().map(|_| ("HTTP", echo::EXAMPLE)),
-        shared.built_in.stock_quote.as_ref().map(|_| ("SOAP", stock_quote::EXAMPLE)),
-    ];
-    let others = others.into_iter().flatten().map(|(protocol, path)| (protocol, path.to_owned()));
-    let links: Vec<_> = odata.chain(lists).chain(described).chain(others).collect();
+    let built_in = shared.built_in.iter().map(|served| (served.kind.speaks.name(), served.kind.example.to_owned()));
+    let links: Vec<_> = odata.chain(lists).chain(described).chain(built_in).collect();
     response.header("vary", "Accept");
     let (content_type, [before, between, after]) = match form {
         IndexFormat::Json => ("application/json", ["{\"services\":[", ",", "]}"]),

@@ -10,9 +10,7 @@ use std::time::Duration;
 use tollgate_wire::edm::{Changes, Model, SetId, Version};
 
 use crate::auth::Policy;
-use crate::built_in::echo;
-use crate::built_in::fibonacci;
-use crate::built_in::stock_quote;
+use crate::built_in::BUILT_IN;
 use crate::config::PlainBasic;
 use crate::config::{self, Config, ConfigError, Kind, Location, Service};
 use crate::front::start_error::StartError;
@@ -86,18 +84,14 @@ pub(super) fn check<'h>(
     idle: Idle,
 ) -> Result<(), StartError> {
     let taken = services.clone().flat_map(|service| service.taken().map(|path| (&*service.hosted.name, path)));
-    let others = [
-        (config.fibonacci.is_some(), fibonacci::NAME, fibonacci::PATH),
-        (config.backends.echo.is_some(), echo::NAME, echo::PATH),
-        (config.backends.stock_quote.is_some(), stock_quote::NAME, stock_quote::PATH),
-    ];
-    let others = others.into_iter().filter(|(served, ..)| *served).map(|(_, name, path)| (name, path.to_owned()));
+    let others = config.built_in.iter().map(|service| (service.kind.name, service.kind.path.to_owned()));
     config::check_routes(&config.routes, taken.chain(others)).map_err(StartError::Config)?;
     if idle == Idle::Allowed {
         return Ok(());
     }
     let mut places: Vec<_> = services.flat_map(Published::places).collect();
-    places.extend(["/", fibonacci::PATH, echo::PATH, stock_quote::PATH].map(|path| (path.to_owned(), None)));
+    let built_in = BUILT_IN.iter().map(|kind| kind.path);
+    places.extend(["/"].into_iter().chain(built_in).map(|path| (path.to_owned(), None)));
     places.extend(proxy::places(&config.routes, policy).map(|path| (path.to_owned(), None)));
     match policy.idle(&places).first() {
         Some(rule) => Err(StartError::IdleRule { place: rule.place.clone() }),

@@ -168,7 +168,7 @@ fn prepare(old: &Config, new: Config, before: &Shared, certificates: &Certificat
     let shared = Shared {
         generation: before.generation + 1,
         services: before.services.iter().map(governed).collect(),
-        elsewhere: Elsewhere::new(&policy),
+        elsewhere: Elsewhere::new(&policy, &before.built_in),
         proxied: Arc::new(proxied),
         cache,
         descriptions: Descriptions::default(),
@@ -187,7 +187,7 @@ fn shows_the_same(old: &config::Authentication, new: &config::Authentication) ->
 }
 
 fn has_other_services(old: &Config, new: &Config) -> bool {
-    old.services != new.services || old.fibonacci != new.fibonacci || old.backends != new.backends
+    old.services != new.services || old.built_in != new.built_in
 }
 
 fn has_the_same_listeners(old: &Config, new: &Config) -> bool {

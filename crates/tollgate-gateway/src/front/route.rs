@@ -11,14 +11,11 @@ use tollgate_net::http1::{Method, RequestHead};
 use tollgate_net::stream::Transport;
 
 use super::core::Core;
+use super::shared::{Served, Shared};
 use crate::auth::{Grants, Verb};
-use crate::built_in::echo::{self, Echo};
-use crate::built_in::fibonacci::{self, Fibonacci};
-use crate::built_in::stock_quote::{self, StockQuote};
 use crate::cache::{self, Cachable, Dependence, Fetch, Identity, Lifetime, Turn};
 use crate::error::{Failure, Fault};
 use crate::front::index;
-use crate::front::shared::Shared;
 use crate::hosted::Published;
 use crate::hosted::{Hosted, Mount, is_below};
 use crate::http::rest_format;
@@ -36,12 +33,8 @@ pub(super) enum Route<'s> {
     Rest(&'s Published),
     /// The description of what plain REST has below the root of this service.
     OpenApi(&'s Published),
-    /// The Fibonacci service's.
-    Fibonacci(&'s Fibonacci),
-    /// The echo's.
-    Echo(&'s Echo),
-    /// The stock quotes'.
-    StockQuote(&'s StockQuote),
+    /// A service's without a database, with who may do what there.
+    BuiltIn(&'s Served, Option<&'s Arc<Grants>>),
     /// A backend's, with who may do what there.
     Proxied(&'s ProxyRoute, Option<&'s Arc<Grants>>),
     /// Nobody's, for this reason.
@@ -66,11 +59,11 @@ impl<'s> Route<'s> {
         if let Some(service) = services.iter().find(|service| service.rest.describes(path)) {
             return Route::OpenApi(service);
         }
-        match (&shared.built_in.fibonacci, &shared.built_in.echo, &shared.built_in.stock_quote) {
-            (Some(fibonacci), ..) if path == fibonacci::PATH => return Route::Fibonacci(fibonacci),
-            (_, Some(echo), _) if path == echo::PATH => return Route::Echo(echo),
-            (.., Some(stock_quote)) if path == stock_quote::PATH => return Route::StockQuote(stock_quote),
-            _ => {}
+        let built_in = shared.built_in.iter().zip(&shared.elsewhere.built_in);
+        for (served, grants) in built_in {
+            if served.kind.path == path {
+                return Route::BuiltIn(served, grants.as_ref());
+            }
         }
         // Services stand within the paths of routes, and no route within that of a service: they are the longer ones.
         match shared.proxied.find(request.host(), request.method(), path) {
@@ -87,10 +80,7 @@ impl<'s> Route<'s> {
             Route::OData(_, mount) => mount.grants.as_ref(),
             // Where several services share a root, the same rules hold for what is no list.
             Route::Rest(service) | Route::OpenApi(service) => service.rest.grants(),
-            Route::Fibonacci(_) => shared.elsewhere.fibonacci.as_ref(),
-            Route::Echo(_) => shared.elsewhere.echo.as_ref(),
-            Route::StockQuote(_) => shared.elsewhere.stock_quote.as_ref(),
-            Route::Proxied(_, grants) => *grants,
+            Route::BuiltIn(_, grants) | Route::Proxied(_, grants) => *grants,
             Route::Bare | Route::Refused(_) => shared.elsewhere.index.as_ref(),
         }
     }
@@ -149,9 +139,7 @@ impl<'s> Route<'s> {
         let cachable = match self {
             Route::OData(service, _) => of_rows(service, odata::CHOOSING_FIELDS)?,
             Route::Rest(service) => of_rows(&service.hosted, rest::CHOOSING_FIELDS)?,
-            Route::Fibonacci(fibonacci) => of_fibonacci(fibonacci, request)?,
-            // They stand for what is behind a mediator: each request is to reach them.
-            Route::Echo(_) | Route::StockQuote(_) => return None,
+            Route::BuiltIn(served, _) => served.service.cachable(request)?,
             Route::Bare | Route::Refused(_) | Route::OpenApi(_) => return None,
             // Whether it may read is asked before: who may, is given what all of those are.
             Route::Proxied(route, _) => return proxy::cachable(visit, route, exchange),
@@ -175,7 +163,7 @@ impl<'s> Route<'s> {
         fetch: &mut Fetch<'_>,
     ) -> Result<(), ExchangeError> {
         let told = match self {
-            // Versions, URL, format, work process, rows, conditions: see odata/.
+            // Versions, URL, format, work process, rows, conditions: see serve/odata/.
             Route::OData(service, mount) => return Box::pin(odata::serve(visit, service, mount, exchange)).await,
             // The same rows without the protocol.
             Route::Rest(service) => return Box::pin(rest::serve(visit, service, exchange)).await,
@@ -184,14 +172,10 @@ impl<'s> Route<'s> {
                 rest::openapi::answer(visit, (&shared.descriptions, &shared.services), service.rest.root(), exchange)
                     .map_err(Failure::Told)
             }
-            // Nothing but the processor's work.
-            Route::Fibonacci(fibonacci) => fibonacci.answer(visit, exchange).await,
-            // Bytes, and nothing looked at.
-            Route::Echo(echo) => echo.answer(visit, exchange).await,
-            // Envelope, headers, operation, figures: see stock_quote/.
-            Route::StockQuote(stock_quote) => stock_quote.answer(visit, exchange).await,
+            // A number, bytes or a quote: see built_in/.
+            Route::BuiltIn(served, _) => served.service.answer(visit, exchange).await,
             Route::Bare => bare(visit, shared, exchange).map_err(Failure::Told),
-            // A place of an endpoint, and its answer back: see proxy/.
+            // A place of an endpoint, and its answer back: see serve/proxy/.
             Route::Proxied(route, _) => {
                 let proxy = ProxyVisit {
                     visit,
@@ -243,10 +227,4 @@ fn of_rows<'s>(service: &'s Hosted, varies: &'static [&'static str]) -> Option<C
         varies,
         ..Cachable::default()
     })
-}
-
-/// Numbers: they are the same for everybody, in two forms.
-fn of_fibonacci(service: &Fibonacci, request: &RequestHead) -> Option<Cachable<'static>> {
-    let selected = fibonacci::content_type(fibonacci::form(request)?);
-    Some(Cachable { selected, lifetime: Lifetime::Stated(service.lifetime), ..Cachable::default() })
 }

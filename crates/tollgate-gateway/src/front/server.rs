@@ -17,7 +17,7 @@ use super::admin;
 use super::core::Core;
 use super::launch::{self, Launched};
 use super::reload::Reloader;
-use super::shared::{BuiltIns, Current, Elsewhere, Shared};
+use super::shared::{Current, Elsewhere, Served, Shared};
 use super::start_error::StartError;
 use super::tls::{Certificates, FailureLog};
 use crate::auth::Authentication;
@@ -98,15 +98,16 @@ impl Gateway {
             clock: clock.clone(),
             log,
         };
+        let built_in = Served::all(&config);
         let shared = Shared {
             generation: 1,
             services,
-            elsewhere: Elsewhere::new(&policy),
+            elsewhere: Elsewhere::new(&policy, &built_in),
             proxied: Arc::new(proxied),
             cache: ResponseCache::new(&config.cache, clock),
             descriptions: Descriptions::default(),
             common: Arc::new(common),
-            built_in: Arc::new(BuiltIns::new(&config)),
+            built_in,
             connections: Connections::default(),
             handshakes: Arc::new(FailureLog::new()),
         };

@@ -9,11 +9,9 @@ use tollgate_net::http1::RequestHead;
 
 use super::tls::FailureLog;
 use crate::auth::{Grants, Policy};
-use crate::built_in::echo::{self, Echo};
-use crate::built_in::fibonacci::{self, Fibonacci};
-use crate::built_in::stock_quote::{self, StockQuote};
+use crate::built_in::service::{BuiltIn, BuiltInKind, BuiltInService, Speaks};
 use crate::cache::ResponseCache;
-use crate::config::{self, Config, Protocol};
+use crate::config::{Config, Protocol};
 use crate::hosted::Published;
 use crate::serve::proxy::{self, Connections, RouteMatch};
 use crate::serve::rest::openapi::Descriptions;
@@ -36,19 +34,18 @@ pub(crate) struct Shared {
     /// What requests of every protocol need.
     pub(crate) common: Arc<Common>,
     /// The services without a database.
-    pub(crate) built_in: Arc<BuiltIns>,
+    pub(crate) built_in: Arc<[Served]>,
     /// What connections to places there are.
     pub(crate) connections: Connections,
     /// Which failed handshakes the log was told of.
     pub(crate) handshakes: Arc<FailureLog>,
 }
 
-/// The services without a database; they last as long as the process.
+/// A service without a database; it lasts as long as the process.
 #[derive(Debug)]
-pub(crate) struct BuiltIns {
-    pub(crate) fibonacci: Option<Fibonacci>,
-    pub(crate) echo: Option<Echo>,
-    pub(crate) stock_quote: Option<StockQuote>,
+pub(crate) struct Served {
+    pub(crate) kind: &'static BuiltInKind,
+    pub(crate) service: Box<dyn BuiltIn>,
 }
 
 /// Who may do what at paths that are no service's with a database.
@@ -56,12 +53,8 @@ pub(crate) struct BuiltIns {
 pub(crate) struct Elsewhere {
     /// At the index, and at what is nobody's.
     pub(crate) index: Option<Arc<Grants>>,
-    /// At the Fibonacci service.
-    pub(crate) fibonacci: Option<Arc<Grants>>,
-    /// At the echo.
-    pub(crate) echo: Option<Arc<Grants>>,
-    /// At the stock quotes.
-    pub(crate) stock_quote: Option<Arc<Grants>>,
+    /// At each service without a database, in their order.
+    pub(crate) built_in: Vec<Option<Arc<Grants>>>,
 }
 
 /// What is in force now.
@@ -72,25 +65,20 @@ pub(crate) struct Current {
     generation: AtomicU64,
 }
 
-impl BuiltIns {
-    /// Those that `config` asks for.
-    pub(crate) fn new(config: &Config) -> BuiltIns {
-        BuiltIns {
-            fibonacci: config.fibonacci.as_ref().map(Fibonacci::new),
-            echo: config.backends.echo.as_ref().map(Echo::new),
-            stock_quote: config.backends.stock_quote.map(|config::StockQuote| StockQuote::new()),
-        }
+impl Served {
+    /// The services without a database that `config` asks for.
+    pub(crate) fn all(config: &Config) -> Arc<[Served]> {
+        let made = |service: &BuiltInService| Served { kind: service.kind, service: (service.kind.make)(service) };
+        config.built_in.iter().map(made).collect()
     }
 }
 
 impl Elsewhere {
-    /// As `policy` says.
-    pub(crate) fn new(policy: &Policy) -> Elsewhere {
+    /// As `policy` says, at the index and at these services.
+    pub(crate) fn new(policy: &Policy, built_in: &[Served]) -> Elsewhere {
         Elsewhere {
             index: policy.grants("/", []),
-            fibonacci: policy.grants(fibonacci::PATH, []),
-            echo: policy.grants(echo::PATH, []),
-            stock_quote: policy.grants(stock_quote::PATH, []),
+            built_in: built_in.iter().map(|served| policy.grants(served.kind.path, [])).collect(),
         }
     }
 }
@@ -100,7 +88,10 @@ impl Shared {
     pub(crate) fn speaks_soap(&self, request: &RequestHead) -> bool {
         let found = self.proxied.find(request.host(), request.method(), request.path());
         matches!(found, RouteMatch::Route { route, .. } if route.protocol == Protocol::Soap)
-            || (self.built_in.stock_quote.is_some() && request.path() == stock_quote::PATH)
+            || self
+                .built_in
+                .iter()
+                .any(|served| served.kind.speaks == Speaks::Soap && request.path() == served.kind.path)
     }
 }
 

@@ -1,5 +1,4 @@
-//! The services that the gateway brings along: two with a model and a data set of their own, one that computes, and two
-//! that stand behind mediators.
+//! The services that the gateway brings along with a model and data of their own: flights and records.
 //!
 //! What a service deliberately does not do: read a request or write an answer; that is the protocols' business.
 

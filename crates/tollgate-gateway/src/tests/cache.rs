@@ -35,8 +35,8 @@ fn age(answer: &Answer) -> Option<u64> {
 /// Takes the only permit to compute away.
 fn occupy(gateway: &Running) -> WorkProcess<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let fibonacci = gateway.shared.built_in.fibonacci.as_ref().unwrap();
-    runtime.block_on(fibonacci.work_processes.acquire(&somebody())).unwrap()
+    let fibonacci = gateway.shared.built_in[0].service.work_processes().unwrap();
+    runtime.block_on(fibonacci.acquire(&somebody())).unwrap()
 }
 
 fn computed(gateway: &Running) -> u64 {

@@ -52,8 +52,8 @@ fn what_is_no_number_or_beyond_a_limit_is_a_problem_that_says_so() {
 fn it_has_work_processes_of_its_own() {
     let gateway = Running::start("work_processes = { limit = 1, queue_max = 0 }");
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let fibonacci = gateway.shared.built_in.fibonacci.as_ref().unwrap();
-    let held = runtime.block_on(fibonacci.work_processes.acquire(&somebody())).unwrap();
+    let fibonacci = gateway.shared.built_in[0].service.work_processes().unwrap();
+    let held = runtime.block_on(fibonacci.acquire(&somebody())).unwrap();
     let refused = gateway.get("/fibonacci?n=20");
     refused.expect(503, "ask again later");
     assert_eq!(refused.header("retry-after"), Some("1"));

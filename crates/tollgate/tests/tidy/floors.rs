@@ -131,7 +131,7 @@ const FLOORS_TO_COME: &[(&str, &str)] = &[("tollgate-report", "its rooms are bei
 
 /// Folders whose children do not name each other, and the children that all may name. `mod.rs` is exempt.
 const STRANGERS: &[Row] = &[
-    ("tollgate-gateway/built_in", &[]),
+    ("tollgate-gateway/built_in", &["service"]),
     ("tollgate-gateway/mediate/mediators", &[]),
     ("tollgate-gateway/serve", &[]),
     // The server and the client: what they share stands below them.

@@ -3,49 +3,52 @@
 //!
 //! What it deliberately does not do: wait, compute or fail. Whoever wants a slow or broken backend scripts one.
 
-pub(crate) mod config;
 mod page;
 
 use tollgate_net::http1::server::{Delimiter, Exchange};
 use tollgate_net::http1::{Method, RequestHead};
 
+use super::service::{Answering, BuiltIn, BuiltInKind, Speaks, TableKey};
 use crate::auth::Verb;
 use crate::built_in::echo::page::{PAGE_BYTES_MAX, write_page};
 use crate::error::{Failure, Fault};
 use crate::visit::Visit;
 
-/// Where it is.
-pub(crate) const PATH: &str = "/echo";
+const PATH: &str = "/echo";
 
-/// Its name for the operator.
-pub(crate) const NAME: &str = "echo";
-
-/// A request for whoever follows links.
-pub(crate) const EXAMPLE: &str = "/echo?bytes=1024";
+const EXAMPLE: &str = "/echo?bytes=1024";
 
 const ALLOW: &str = "GET, HEAD, OPTIONS, POST";
 
 /// Larger pages leave in parts of this size, a whole number of lines.
 const PART_BYTES: u64 = 64 * 1024;
 
+/// The kind.
+pub(super) const KIND: BuiltInKind = BuiltInKind {
+    name: "echo",
+    summary: "What was sent, or as many bytes as were asked for: something to stand behind a mediator.",
+    path: PATH,
+    example: EXAMPLE,
+    speaks: Speaks::Http,
+    is_default: false,
+    keys: &[TableKey::BodyBytes],
+    body_bytes_max: |service| service.body_bytes_max,
+    make: |service| Box::new(Echo { body_bytes_max: service.body_bytes_max }),
+};
+
 /// The service.
 #[derive(Debug)]
-pub(crate) struct Echo {
+struct Echo {
     /// Bytes of the largest body that is taken.
     body_bytes_max: usize,
 }
 
 impl Echo {
-    /// The service as it is configured.
-    pub(crate) fn new(config: &config::Echo) -> Echo {
-        Echo { body_bytes_max: config.body_bytes_max }
-    }
-
     /// Answers one request.
     ///
     /// # Errors
     /// What is wrong with it, or that the exchange broke.
-    pub(crate) async fn answer(&self, visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+    async fn answered(&self, visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
         let request = exchange.request();
         visit.access.check_document(Verb::of(request.method()))?;
         match request.method() {
@@ -105,6 +108,12 @@ impl Echo {
                 return Ok(());
             }
         }
+    }
+}
+
+impl BuiltIn for Echo {
+    fn answer<'a, 'e: 'a>(&'a self, visit: &'a Visit<'a>, exchange: &'a mut Exchange<'e>) -> Answering<'a> {
+        Box::pin(self.answered(visit, exchange))
     }
 }
 

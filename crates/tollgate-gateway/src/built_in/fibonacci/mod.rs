@@ -4,7 +4,6 @@
 //!
 //! What it deliberately does not do: keep anything. It states how long its answer stays good.
 
-pub(crate) mod config;
 mod number;
 
 use std::time::Duration;
@@ -13,7 +12,9 @@ use tollgate_net::http1::server::Exchange;
 use tollgate_net::http1::{Method, RequestHead};
 
 use self::number::{N_MAX, ON_LOOP_N_MAX, PAGE_BYTES_MAX, PageFormat};
+use super::service::{Answering, BuiltIn, BuiltInKind, BuiltInService, Speaks, TableKey};
 use crate::auth::Verb;
+use crate::cache::{Cachable, Lifetime};
 use crate::error::{Failure, Fault};
 use crate::http::READING;
 use crate::http::accept;
@@ -22,24 +23,33 @@ use crate::visit::Visit;
 use crate::work::board::Task;
 use crate::work::dispatcher::Dispatcher;
 
-/// Where it is.
-pub(crate) const PATH: &str = "/fibonacci";
+const PATH: &str = "/fibonacci";
 
-/// Its name for the operator.
-pub(crate) const NAME: &str = "fibonacci";
-
-/// A request for whoever follows links.
-pub(crate) const EXAMPLE: &str = "/fibonacci?n=20";
+const EXAMPLE: &str = "/fibonacci?n=20";
 
 const OFFERS: &[(&str, PageFormat)] = &[("text/plain", PageFormat::Text), ("application/json", PageFormat::Json)];
 
+/// The kind.
+pub(super) const KIND: BuiltInKind = BuiltInKind {
+    name: "fibonacci",
+    summary: "A number that is computed badly on purpose: something worth caching.",
+    path: PATH,
+    example: EXAMPLE,
+    speaks: Speaks::Http,
+    is_default: true,
+    keys: &[TableKey::Lifetime, TableKey::WorkProcesses],
+    // It reads no body.
+    body_bytes_max: |_| 0,
+    make: |service| Box::new(Fibonacci::new(service)),
+};
+
 /// The service with its work processes.
 #[derive(Debug)]
-pub(crate) struct Fibonacci {
+struct Fibonacci {
     /// Permits to compute.
-    pub(crate) work_processes: Dispatcher<()>,
+    work_processes: Dispatcher<()>,
     /// How long an answer stays good.
-    pub(crate) lifetime: Duration,
+    lifetime: Duration,
 }
 
 /// What is asked for.
@@ -52,8 +62,8 @@ struct NumberRequest {
 
 impl Fibonacci {
     /// The service as it is configured.
-    pub(crate) fn new(config: &config::Fibonacci) -> Fibonacci {
-        let work_processes = &config.work_processes;
+    fn new(config: &BuiltInService) -> Fibonacci {
+        let work_processes = config.work_processes.clone().unwrap_or_default();
         let permits = vec![(); work_processes.limit as usize];
         Fibonacci {
             work_processes: Dispatcher::new(permits, work_processes.queue_max as usize, work_processes.wait_max()),
@@ -65,7 +75,7 @@ impl Fibonacci {
     ///
     /// # Errors
     /// What is wrong with it, or that no work process was to be had.
-    pub(crate) async fn answer(&self, visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+    async fn answered(&self, visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
         let request = exchange.request();
         visit.access.check_document(Verb::of(request.method()))?;
         match request.method() {
@@ -113,13 +123,29 @@ impl Fibonacci {
     }
 }
 
+impl BuiltIn for Fibonacci {
+    fn answer<'a, 'e: 'a>(&'a self, visit: &'a Visit<'a>, exchange: &'a mut Exchange<'e>) -> Answering<'a> {
+        Box::pin(self.answered(visit, exchange))
+    }
+
+    fn work_processes(&self) -> Option<&Dispatcher<()>> {
+        Some(&self.work_processes)
+    }
+
+    /// Numbers are the same for everybody, in two forms.
+    fn cachable(&self, request: &RequestHead) -> Option<Cachable<'static>> {
+        let selected = content_type(form(request)?);
+        Some(Cachable { selected, lifetime: Lifetime::Stated(self.lifetime), ..Cachable::default() })
+    }
+}
+
 /// In which form a caller is answered.
-pub(crate) fn form(request: &RequestHead) -> Option<PageFormat> {
+fn form(request: &RequestHead) -> Option<PageFormat> {
     accept::choose(request.values("accept"), OFFERS, |form, _| Some(form))
 }
 
 /// What a form is called.
-pub(crate) fn content_type(form: PageFormat) -> &'static str {
+fn content_type(form: PageFormat) -> &'static str {
     match form {
         PageFormat::Text => "text/plain;charset=utf-8",
         PageFormat::Json => "application/json",

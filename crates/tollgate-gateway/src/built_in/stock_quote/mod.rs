@@ -16,18 +16,14 @@ use tollgate_xml::{Budget, Options, Workspace};
 
 use self::data::{History, NAMESPACE, Quote};
 use self::message::{Message, Operation, QuoteRequest, Refusal};
+use super::service::{Answering, BuiltIn, BuiltInKind, Speaks};
 use crate::auth::Verb;
 use crate::error::{Failure, Fault};
 use crate::visit::Visit;
 
-/// Where it is.
-pub(crate) const PATH: &str = "/services/SimpleStockQuoteService";
+const PATH: &str = "/services/SimpleStockQuoteService";
 
-/// Its name for the operator.
-pub(crate) const NAME: &str = "stock-quote";
-
-/// A request for whoever follows links.
-pub(crate) const EXAMPLE: &str = "/services/SimpleStockQuoteService?wsdl";
+const EXAMPLE: &str = "/services/SimpleStockQuoteService?wsdl";
 
 /// In capitals, though any would do: Synapse 3.0.1 looks for the content type of an answer by this spelling, and takes a
 /// message without it for bytes that it cannot transform.
@@ -37,7 +33,7 @@ const ALLOW: &str = "GET, HEAD, OPTIONS, POST";
 
 // The table of limits.
 /// Bytes of the largest message: whatever is larger asks for nothing that is here.
-pub(crate) const MESSAGE_BYTES_MAX: usize = 64 * 1024;
+const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 /// What one message may take of the processor: ours have a dozen nodes.
 const BUDGET: Budget = Budget {
     document_bytes_max: MESSAGE_BYTES_MAX,
@@ -56,9 +52,22 @@ const BUDGET: Budget = Budget {
 /// A full quote leaves in parts of about this size.
 const PART_BYTES: usize = 32 * 1024;
 
+/// The kind.
+pub(super) const KIND: BuiltInKind = BuiltInKind {
+    name: "stock-quote",
+    summary: "Made-up stock quotes over SOAP 1.1 and 1.2, described in WSDL: the same.",
+    path: PATH,
+    example: EXAMPLE,
+    speaks: Speaks::Soap,
+    is_default: false,
+    keys: &[],
+    body_bytes_max: |_| MESSAGE_BYTES_MAX,
+    make: |_| Box::new(StockQuote::new()),
+};
+
 /// The service.
 #[derive(Debug)]
-pub(crate) struct StockQuote {
+struct StockQuote {
     /// When trading ended on each day, the last one first.
     closing_times: Vec<String>,
     orders: AtomicU64,
@@ -73,20 +82,15 @@ enum Next {
 
 impl StockQuote {
     /// The service.
-    pub(crate) fn new() -> StockQuote {
+    fn new() -> StockQuote {
         StockQuote { closing_times: data::closing_times(), orders: AtomicU64::new(0) }
-    }
-
-    /// How many orders were placed.
-    pub(crate) fn orders(&self) -> u64 {
-        self.orders.load(Ordering::Relaxed)
     }
 
     /// Answers one request.
     ///
     /// # Errors
     /// What is wrong with it as HTTP, or that the exchange broke. What is wrong with the message is answered.
-    pub(crate) async fn answer(&self, visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+    async fn answered(&self, visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
         let request = exchange.request();
         visit.access.check_document(Verb::of(request.method()))?;
         match request.method() {
@@ -162,6 +166,16 @@ impl StockQuote {
         }
         end(&mut exchange.respond().body, Operation::GetFullQuote.name());
         Ok(())
+    }
+}
+
+impl BuiltIn for StockQuote {
+    fn answer<'a, 'e: 'a>(&'a self, visit: &'a Visit<'a>, exchange: &'a mut Exchange<'e>) -> Answering<'a> {
+        Box::pin(self.answered(visit, exchange))
+    }
+
+    fn orders(&self) -> Option<u64> {
+        Some(self.orders.load(Ordering::Relaxed))
     }
 }
 

@@ -19,8 +19,6 @@ use super::status::{
     PoolStatus, Refusals, Requests, ServerState, ServerStatus, ServiceStatus, Status, WorkProcessStatus,
 };
 use super::{authentications, endpoints, limits};
-use crate::built_in::fibonacci;
-use crate::built_in::stock_quote::StockQuote;
 use crate::front::reload::{ReloadStatus, Reloader};
 use crate::front::shared::Current;
 use crate::hosted::Hosted;
@@ -87,15 +85,16 @@ impl Sources {
         listeners.iter().for_each(|listener| all.add(&listener.requests));
         let shared = self.current.shared();
         let of_databases = shared.services.iter().map(|service| of_database(&service.hosted));
-        let fibonacci = shared.built_in.fibonacci.as_ref().map(|service| &service.work_processes);
-        let fibonacci =
-            fibonacci.map(|pool| one_service(fibonacci::NAME, pool.occupancy(), pool.queue_limits(), pool.board()));
+        let built_in =
+            shared.built_in.iter().filter_map(|served| Some((served.kind.name, served.service.work_processes()?)));
+        let built_in =
+            built_in.map(|(name, pool)| one_service(name, pool.occupancy(), pool.queue_limits(), pool.board()));
         let large_messages = shared.proxied.mediating().filter(|_| !shared.proxied.routes().is_empty());
         let large_messages =
             large_messages.map(|pool| one_service(mediate::NAME, pool.occupancy(), pool.queue_limits(), pool.board()));
-        let services: Vec<_> = of_databases.chain(fibonacci).chain(large_messages).collect();
+        let services: Vec<_> = of_databases.chain(built_in).chain(large_messages).collect();
         let authentication = authentications::gather(&shared.common.authentication);
-        let stock_orders = shared.built_in.stock_quote.as_ref().map(StockQuote::orders);
+        let stock_orders = shared.built_in.iter().find_map(|served| served.service.orders());
         let cache_limits = self.reloader.cache();
         let (server, cache) = (self.server(), cached::status(&shared.cache, &cache_limits, listing));
         let limits = limits::table(self, &shared, &cache_limits, (&services, &listeners, &cache));

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, value_parser};
-use tollgate_gateway::config::{self, BuiltIn, Kind, Location, Service, TlsListener};
+use tollgate_gateway::config::{self, Kind, Location, Service, TlsListener};
 use tollgate_gateway::{Config, Gateway, StartError};
 use tollgate_net::http1::server::Shutdown;
 use tollgate_net::tls::server::Settings;
@@ -123,18 +123,6 @@ pub(super) enum Name {
     StockQuote,
 }
 
-impl From<Name> for BuiltIn {
-    fn from(name: Name) -> BuiltIn {
-        match name {
-            Name::Flights => BuiltIn::Flights,
-            Name::Records => BuiltIn::Records,
-            Name::Fibonacci => BuiltIn::Fibonacci,
-            Name::Echo => BuiltIn::Echo,
-            Name::StockQuote => BuiltIn::StockQuote,
-        }
-    }
-}
-
 /// The largest configuration file that is read; a file beyond it is not one.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
 
@@ -206,12 +194,12 @@ fn overlaid(mut config: Config, arguments: &Arguments) -> Result<Config, Failure
     }
     if let Some(url) = &arguments.database {
         let service = database_service(url, arguments)?;
-        config.services = vec![service];
-        config.fibonacci = None;
+        config.serve_database(service);
     }
     if !arguments.service.is_empty() {
-        let services: Vec<BuiltIn> = arguments.service.iter().copied().map(BuiltIn::from).collect();
-        config.serve_only(&services);
+        let names = arguments.service.iter().filter_map(ValueEnum::to_possible_value);
+        let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();
+        config.serve_only(&names);
     }
     for (flag, url, service) in [
         ("--flights", &arguments.flights, Service::flights as fn() -> Service),
