@@ -1,19 +1,15 @@
-//! `$metadata` of OData V4 as JSON (CSDL JSON 4.01): the same model as the XML document, in the same order.
+//! `$metadata` of OData V4 as JSON (CSDL JSON 4.01).
 //!
-//! It deliberately leaves SAP's labels and units to V2, where their clients look for them.
+//! It deliberately leaves SAP's labels and units to V2, where their clients look for them. What the model declares is
+//! [`walk`]'s business.
 
-use crate::base64;
-use crate::edm::{
-    Arity, BoundTo, Changes, Declaration, EntitySet, EntityType, FunctionImport, FunctionMethod, FunctionReturn, Model,
-    Multiplicity, NavigationProperty, Parameter, Primitive, Property, PropertyKind, Provided, Version,
+use super::walk::{
+    BOUND, Form, Many, NavigationElement, OperationElement, PropertyElement, SetElement, TypeElement, TypeOf, facets,
+    is_restricted, kind, provided_term, qualified, restrictions, walk,
 };
+use crate::address::type_name;
+use crate::edm::{Arity, BoundTo, Enumeration, Model, Multiplicity, Primitive, Version};
 use crate::escape;
-use crate::json::v4;
-use crate::stencil::raw;
-use crate::value::Value;
-
-/// The name of the parameter that a bound operation is called on.
-const BOUND: &str = "it";
 
 const CORE: (&str, &str, &str) =
     ("https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.Core.V1.json", "Org.OData.Core.V1", "Core");
@@ -25,38 +21,117 @@ const CAPABILITIES: (&str, &str, &str) = (
 
 /// Writes the document.
 pub fn write(model: &Model, out: &mut Vec<u8>) {
-    let mut json = Writer { out, first: true };
-    json.object("", |json| {
-        json.text("$Version", "4.01");
-        json.text("$EntityContainer", &format!("{}.{}", model.namespace, model.container));
-        json.object("$Reference", |json| {
+    walk(model, &mut CsdlJson { out, first: true });
+}
+
+/// Members of objects and items of arrays, which have no name, one behind the other.
+struct CsdlJson<'o> {
+    out: &'o mut Vec<u8>,
+    /// Whether nothing stands in the object or array yet.
+    first: bool,
+}
+
+impl Form for CsdlJson<'_> {
+    fn version(&self) -> Version {
+        Version::V4
+    }
+
+    fn groups_overloads(&self) -> bool {
+        true
+    }
+
+    fn begin(&mut self, model: &Model) {
+        self.open("", b'{');
+        self.text("$Version", "4.01");
+        self.text("$EntityContainer", &qualified(model, &model.container));
+        self.object("$Reference", |json| {
             json.reference(CORE);
-            if model.entity_sets.iter().any(|set| set.changes != Changes::ALL) {
+            if is_restricted(model) {
                 json.reference(CAPABILITIES);
             }
         });
-        json.object(&model.namespace, |json| schema(json, model));
-    });
-}
+        self.open(&model.namespace, b'{');
+    }
 
-fn schema(json: &mut Writer<'_>, model: &Model) {
-    for entity_type in &model.entity_types {
-        for declaration in entity_type.declarations() {
-            json.object(declaration.name, |json| write_entity_type(json, model, entity_type, &declaration));
+    fn entity_type(&mut self, declared: &TypeElement<'_>) {
+        let TypeElement { name, entity_type, base, is_abstract } = declared;
+        self.open(name, b'{');
+        self.text("$Kind", "EntityType");
+        match base {
+            Some(base) => self.text("$BaseType", base),
+            None if entity_type.media => self.truth("$HasStream", true),
+            None => {}
+        }
+        if *is_abstract {
+            self.truth("$Abstract", true);
+        }
+        if base.is_none() {
+            self.array("$Key", |json| {
+                for leaf in &entity_type.key {
+                    let path = &entity_type.leaves[leaf.0].path;
+                    match path.contains('/') {
+                        false => json.text("", path),
+                        // What is no name of its own needs one.
+                        true => json.object("", |json| json.text(&path.replace('/', "_"), path)),
+                    }
+                }
+            });
         }
     }
-    for complex in &model.complex_types {
-        json.object(&complex.name, |json| {
-            json.text("$Kind", "ComplexType");
-            for declared in &complex.properties {
-                json.object(&declared.name, |json| property(json, model, declared, None));
+
+    fn complex_type(&mut self, name: &str) {
+        self.open(name, b'{');
+        self.text("$Kind", "ComplexType");
+    }
+
+    fn property(&mut self, declared: &PropertyElement<'_>) {
+        self.object(&declared.property.name, |json| {
+            json.typed(&declared.type_of);
+            if declared.property.nullable {
+                json.truth("$Nullable", true);
+            }
+            if let Some(default) = &declared.default {
+                match is_bare(&declared.type_of, default) {
+                    true => json.raw("$DefaultValue", default),
+                    false => json.text("$DefaultValue", default),
+                }
+            }
+            if let Some(term) = provided_term(declared.provided) {
+                json.truth(&format!("@{term}"), true);
             }
         });
     }
-    for enumeration in &model.enumerations {
-        json.object(enumeration.name(), |json| {
+
+    fn navigation(&mut self, declared: &NavigationElement<'_>) {
+        let NavigationElement { navigation, target, constraint, .. } = declared;
+        self.object(&navigation.name, |json| {
+            json.text("$Kind", "NavigationProperty");
+            if navigation.multiplicity == Multiplicity::Many {
+                json.truth("$Collection", true);
+            }
+            json.text("$Type", target);
+            if navigation.multiplicity == Multiplicity::ZeroOrOne {
+                json.truth("$Nullable", true);
+            }
+            if let Some(partner) = &navigation.partner {
+                json.text("$Partner", partner);
+            }
+            if !constraint.is_empty() {
+                json.object("$ReferentialConstraint", |json| {
+                    constraint.iter().for_each(|(here, there)| json.text(here, there));
+                });
+            }
+        });
+    }
+
+    fn end_type(&mut self, _: &'static str) {
+        self.close(b'}');
+    }
+
+    fn enumeration(&mut self, enumeration: &Enumeration) {
+        self.object(enumeration.name(), |json| {
             json.text("$Kind", "EnumType");
-            json.text("$UnderlyingType", &format!("Edm.{}", v4::type_name(enumeration.underlying())));
+            json.text("$UnderlyingType", type_name(Version::V4, Some(enumeration.underlying())));
             if enumeration.arity == Arity::Flags {
                 json.truth("$IsFlags", true);
             }
@@ -65,307 +140,155 @@ fn schema(json: &mut Writer<'_>, model: &Model) {
             }
         });
     }
-    for (position, function) in model.function_imports.iter().enumerate() {
-        // What differs in what it is called on only is overloads under one name.
-        let is_overload = |other: &&FunctionImport| other.name == function.name;
-        if model.function_imports[..position].iter().any(|other| is_overload(&other)) {
-            continue;
-        }
-        json.array(&function.name, |json| {
-            for overload in model.function_imports[position..].iter().filter(is_overload) {
-                json.object("", |json| operation(json, model, overload));
+
+    fn overloads(&mut self, name: &str) {
+        self.open(name, b'[');
+    }
+
+    fn operation(&mut self, declared: &OperationElement<'_>) {
+        self.object("", |json| {
+            json.text("$Kind", kind(declared.function));
+            if declared.bound.is_some() {
+                json.truth("$IsBound", true);
             }
-        });
-    }
-    json.object(&model.container, |json| {
-        json.text("$Kind", "EntityContainer");
-        for set in &model.entity_sets {
-            json.object(&set.name, |json| entity_set(json, model, set));
-        }
-        for singleton in &model.singletons {
-            let entity_type = model.type_of(singleton.set);
-            json.object(&singleton.name, |json| {
-                json.text("$Type", &qualified(model, &entity_type.name));
-                bindings(json, model, entity_type);
-            });
-        }
-        for function in model.function_imports.iter().filter(|function| function.bound.is_none()) {
-            json.object(&function.name, |json| import(json, model, function));
-        }
-    });
-}
-
-fn write_entity_type(json: &mut Writer<'_>, model: &Model, entity_type: &EntityType, declaration: &Declaration<'_>) {
-    json.text("$Kind", "EntityType");
-    match declaration.base {
-        Some(base) => json.text("$BaseType", &qualified(model, base)),
-        None if entity_type.media => json.truth("$HasStream", true),
-        None => {}
-    }
-    if declaration.is_abstract {
-        json.truth("$Abstract", true);
-    }
-    // What a type derives from says its key.
-    if declaration.base.is_none() {
-        json.array("$Key", |json| {
-            for leaf in &entity_type.key {
-                let path = &entity_type.leaves[leaf.0].path;
-                match path.contains('/') {
-                    false => json.text("", path),
-                    // What is no name of its own needs one.
-                    true => json.object("", |json| json.text(&path.replace('/', "_"), path)),
-                }
+            if let Some(path) = &declared.path {
+                json.text("$EntitySetPath", path);
             }
-        });
-    }
-    for position in &declaration.properties {
-        let declared = &entity_type.properties[*position];
-        let provided = entity_type.provided_for(*position);
-        json.object(&declared.name, |json| property(json, model, declared, provided));
-    }
-    for id in &declaration.navigation {
-        let declared = &entity_type.navigation[id.0];
-        json.object(&declared.name, |json| navigation(json, model, entity_type, declared));
-    }
-}
-
-fn property(json: &mut Writer<'_>, model: &Model, property: &Property, provided: Option<&Provided>) {
-    match property.kind {
-        PropertyKind::Primitive(primitive) => typed(json, primitive),
-        PropertyKind::Enumeration(id, stored) => {
-            if stored.item().is_some() {
-                json.truth("$Collection", true);
+            if declared.function.is_composable() {
+                json.truth("$IsComposable", true);
             }
-            json.text("$Type", &model.enumerations[id.0].full_name);
-        }
-        PropertyKind::Complex(id) => json.text("$Type", &qualified(model, &model.complex_types[id.0].name)),
-    }
-    if property.nullable {
-        json.truth("$Nullable", true);
-    }
-    if let Some(Provided::Default(value)) = provided {
-        match property.kind {
-            PropertyKind::Primitive(primitive) => default(json, primitive, value),
-            PropertyKind::Enumeration(_, Primitive::Collection(_)) => {}
-            PropertyKind::Enumeration(id, _) => {
-                let mut names = String::new();
-                model.enumerations[id.0].write_names(&mut names, value.cell());
-                if !names.is_empty() {
-                    json.text("$DefaultValue", &names);
-                }
+            if declared.bound.is_some() || !declared.parameters.is_empty() {
+                json.array("$Parameter", |json| json.parameters(declared));
             }
-            PropertyKind::Complex(_) => {}
-        }
-    }
-    match provided {
-        Some(Provided::Uuid | Provided::Database) => json.truth("@Core.ComputedDefaultValue", true),
-        Some(provided) if provided.is_managed() => json.truth("@Core.Computed", true),
-        _ => {}
-    }
-}
-
-/// A primitive type with its facets; strings are what is meant where nothing stands.
-fn typed(json: &mut Writer<'_>, primitive: Primitive) {
-    if let Primitive::Collection(item) = primitive {
-        json.truth("$Collection", true);
-        return typed(json, item.primitive());
-    }
-    if !matches!(primitive, Primitive::String { .. }) {
-        json.text("$Type", &format!("Edm.{}", v4::type_name(primitive)));
-    }
-    match primitive {
-        Primitive::String { length_max } | Primitive::Binary { length_max } if length_max > 0 => {
-            json.raw("$MaxLength", &length_max.to_string());
-        }
-        Primitive::Decimal { precision, scale } if precision > 0 => {
-            json.raw("$Precision", &precision.to_string());
-            json.raw("$Scale", &scale.to_string());
-        }
-        Primitive::Decimal { .. } => json.text("$Scale", "variable"),
-        Primitive::DateTime { precision }
-        | Primitive::DateTimeOffset { precision }
-        | Primitive::TimeOfDay { precision }
-            if precision > 0 =>
-        {
-            json.raw("$Precision", &precision.to_string());
-        }
-        _ => {}
-    }
-}
-
-/// A default as a document would have the value.
-fn default(json: &mut Writer<'_>, primitive: Primitive, value: &Value) {
-    let mut text = Vec::new();
-    match value {
-        Value::Null => return,
-        _ if primitive.item().is_some() => return,
-        Value::Binary(bytes) => base64::encode_url(&mut text, bytes),
-        value => raw::write(&mut text, Some(Version::V4), primitive, value.cell()),
-    }
-    let text = String::from_utf8_lossy(&text);
-    let is_bare = match primitive {
-        Primitive::Boolean
-        | Primitive::Byte
-        | Primitive::SByte
-        | Primitive::Int16
-        | Primitive::Int32
-        | Primitive::Int64
-        | Primitive::Decimal { .. } => true,
-        // What is no number of JSON stands as a text.
-        Primitive::Single | Primitive::Double => text.bytes().any(|byte| byte.is_ascii_digit()),
-        _ => false,
-    };
-    match is_bare {
-        true => json.raw("$DefaultValue", &text),
-        false => json.text("$DefaultValue", &text),
-    }
-}
-
-fn navigation(json: &mut Writer<'_>, model: &Model, from: &EntityType, navigation: &NavigationProperty) {
-    let target = model.type_of(navigation.target);
-    json.text("$Kind", "NavigationProperty");
-    if navigation.multiplicity == Multiplicity::Many {
-        json.truth("$Collection", true);
-    }
-    json.text("$Type", &qualified(model, &target.name));
-    if navigation.multiplicity == Multiplicity::ZeroOrOne {
-        json.truth("$Nullable", true);
-    }
-    if let Some(partner) = &navigation.partner {
-        json.text("$Partner", partner);
-    }
-    // A constraint says that this entity refers to the key of exactly one other.
-    let depends = navigation.multiplicity != Multiplicity::Many
-        && target.key.iter().all(|leaf| navigation.on.iter().any(|(_, there)| there == leaf));
-    if depends {
-        json.object("$ReferentialConstraint", |json| {
-            for (here, there) in &navigation.on {
-                json.text(&from.leaves[here.0].path, &target.leaves[there.0].path);
-            }
-        });
-    }
-}
-
-fn entity_set(json: &mut Writer<'_>, model: &Model, set: &EntitySet) {
-    let entity_type = &model.entity_types[set.entity_type.0];
-    json.truth("$Collection", true);
-    json.text("$Type", &qualified(model, &entity_type.name));
-    bindings(json, model, entity_type);
-    if let Some(etag) = entity_type.etag {
-        json.array("@Core.OptimisticConcurrency", |json| json.text("", &entity_type.leaves[etag.0].path));
-    }
-    let Changes { insert, update, delete } = set.changes;
-    for (allowed, term, property) in [
-        (insert, "@Capabilities.InsertRestrictions", "Insertable"),
-        (update, "@Capabilities.UpdateRestrictions", "Updatable"),
-        (delete, "@Capabilities.DeleteRestrictions", "Deletable"),
-    ] {
-        if !allowed {
-            json.object(term, |json| json.truth(property, false));
-        }
-    }
-}
-
-fn bindings(json: &mut Writer<'_>, model: &Model, entity_type: &EntityType) {
-    if entity_type.navigation.is_empty() {
-        return;
-    }
-    json.object("$NavigationPropertyBinding", |json| {
-        for (derived, navigation) in entity_type.bound_navigation() {
-            let target = &model.entity_sets[navigation.target.0].name;
-            match derived {
-                None => json.text(&navigation.name, target),
-                Some(derived) => {
-                    json.text(&format!("{}/{}", qualified(model, derived), navigation.name), target);
-                }
-            }
-        }
-    });
-}
-
-/// A function has no side effects; what V2 calls with POST or PUT is an action.
-fn kind(function: &FunctionImport) -> &'static str {
-    match function.method {
-        FunctionMethod::Get => "Function",
-        FunctionMethod::Post | FunctionMethod::Put => "Action",
-    }
-}
-
-fn operation(json: &mut Writer<'_>, model: &Model, function: &FunctionImport) {
-    json.text("$Kind", kind(function));
-    if let Some(bound) = &function.bound {
-        json.truth("$IsBound", true);
-        if function.answered_set().is_some() {
-            // What is answered is of the set that it is called on, unless the way leads on.
-            let path = match bound.through {
-                None => BOUND.to_owned(),
-                Some(navigation) => format!("{BOUND}/{}", model.type_of(bound.set).navigation[navigation.0].name),
-            };
-            json.text("$EntitySetPath", &path);
-        }
-    }
-    if function.is_composable() {
-        json.truth("$IsComposable", true);
-    }
-    if function.bound.is_some() || !function.parameters.is_empty() {
-        json.array("$Parameter", |json| {
-            if let Some(bound) = &function.bound {
-                json.object("", |json| {
-                    json.text("$Name", BOUND);
-                    if bound.to == BoundTo::Collection {
+            if let Some((name, many)) = &declared.returns {
+                json.object("$ReturnType", |json| {
+                    if *many == Many::Several {
                         json.truth("$Collection", true);
                     }
-                    json.text("$Type", &qualified(model, &model.type_of(bound.set).name));
-                });
-            }
-            for Parameter { name, primitive, enumeration } in &function.parameters {
-                json.object("", |json| {
-                    json.text("$Name", name);
-                    match enumeration {
-                        Some(id) => json.text("$Type", &model.enumerations[id.0].full_name),
-                        None => typed(json, *primitive),
-                    }
+                    json.text("$Type", name);
                 });
             }
         });
     }
-    let (name, many) = match function.returns {
-        FunctionReturn::Nothing => return,
-        FunctionReturn::Complex(id) => (&model.complex_types[id.0].name, false),
-        FunctionReturn::Entity(set) => (&model.type_of(set).name, false),
-        FunctionReturn::Entities(set) => (&model.type_of(set).name, true),
-    };
-    json.object("$ReturnType", |json| {
-        if many {
-            json.truth("$Collection", true);
-        }
-        json.text("$Type", &qualified(model, name));
-    });
-}
 
-fn import(json: &mut Writer<'_>, model: &Model, function: &FunctionImport) {
-    let name = match kind(function) {
-        "Function" => "$Function",
-        _ => "$Action",
-    };
-    json.text(name, &qualified(model, &function.name));
-    if let FunctionReturn::Entity(set) | FunctionReturn::Entities(set) = function.returns {
-        json.text("$EntitySet", &model.entity_sets[set.0].name);
+    fn end_overloads(&mut self) {
+        self.close(b']');
+    }
+
+    fn container(&mut self, model: &Model) {
+        self.open(&model.container, b'{');
+        self.text("$Kind", "EntityContainer");
+    }
+
+    fn entity_set(&mut self, declared: &SetElement<'_>) {
+        self.object(&declared.set.name, |json| {
+            json.truth("$Collection", true);
+            json.bindings(declared);
+            if let Some(etag) = declared.etag {
+                json.array("@Core.OptimisticConcurrency", |json| json.text("", etag));
+            }
+            for (term, property) in restrictions(declared.set.changes) {
+                json.object(&format!("@{term}"), |json| json.truth(property, false));
+            }
+        });
+    }
+
+    fn singleton(&mut self, name: &str, declared: &SetElement<'_>) {
+        self.object(name, |json| json.bindings(declared));
+    }
+
+    fn import(&mut self, declared: &OperationElement<'_>) {
+        self.object(&declared.function.name, |json| {
+            json.text(&format!("${}", kind(declared.function)), &declared.qualified);
+            if let Some(set) = declared.set {
+                json.text("$EntitySet", set);
+            }
+        });
+    }
+
+    fn end(&mut self) {
+        for _ in ["container", "schema", "document"] {
+            self.close(b'}');
+        }
     }
 }
 
-fn qualified(model: &Model, name: &str) -> String {
-    format!("{}.{name}", model.namespace)
+/// Whether a default stands without quotes: what is no number of JSON stands as a text.
+fn is_bare(type_of: &TypeOf<'_>, default: &str) -> bool {
+    match type_of {
+        TypeOf::Primitive(
+            Primitive::Boolean
+            | Primitive::Byte
+            | Primitive::SByte
+            | Primitive::Int16
+            | Primitive::Int32
+            | Primitive::Int64
+            | Primitive::Decimal { .. },
+        ) => true,
+        TypeOf::Primitive(Primitive::Single | Primitive::Double) => default.bytes().any(|byte| byte.is_ascii_digit()),
+        TypeOf::Primitive(_) | TypeOf::Members(..) | TypeOf::Complex(_) => false,
+    }
 }
 
-/// Members of objects and items of arrays, which have no name, one behind the other.
-struct Writer<'o> {
-    out: &'o mut Vec<u8>,
-    /// Whether nothing stands in the object or array yet.
-    first: bool,
-}
+impl CsdlJson<'_> {
+    /// A type with its facets; strings are what is meant where nothing stands.
+    fn typed(&mut self, type_of: &TypeOf<'_>) {
+        match type_of {
+            TypeOf::Primitive(primitive) => {
+                let item = primitive.item().map(|item| item.primitive());
+                if item.is_some() {
+                    self.truth("$Collection", true);
+                }
+                let primitive = item.unwrap_or(*primitive);
+                if !matches!(primitive, Primitive::String { .. }) {
+                    self.text("$Type", type_name(Version::V4, Some(primitive)));
+                }
+                for (name, value) in facets(Version::V4, primitive) {
+                    let name = format!("${name}");
+                    match value.bytes().all(|byte| byte.is_ascii_digit()) {
+                        true => self.raw(&name, &value),
+                        false => self.text(&name, &value),
+                    }
+                }
+            }
+            TypeOf::Members(enumeration, many) => {
+                if *many == Many::Several {
+                    self.truth("$Collection", true);
+                }
+                self.text("$Type", &enumeration.full_name);
+            }
+            TypeOf::Complex(name) => self.text("$Type", name),
+        }
+    }
 
-impl Writer<'_> {
+    fn parameters(&mut self, declared: &OperationElement<'_>) {
+        if let Some((bound, name)) = &declared.bound {
+            self.object("", |json| {
+                json.text("$Name", BOUND);
+                if bound.to == BoundTo::Collection {
+                    json.truth("$Collection", true);
+                }
+                json.text("$Type", name);
+            });
+        }
+        for (name, type_of) in &declared.parameters {
+            self.object("", |json| {
+                json.text("$Name", name);
+                json.typed(type_of);
+            });
+        }
+    }
+
+    /// The type of entities, and where navigation from them leads.
+    fn bindings(&mut self, declared: &SetElement<'_>) {
+        self.text("$Type", &declared.type_name);
+        if !declared.bindings.is_empty() {
+            self.object("$NavigationPropertyBinding", |json| {
+                declared.bindings.iter().for_each(|(path, target)| json.text(path, target));
+            });
+        }
+    }
+
     fn name(&mut self, name: &str) {
         if !self.first {
             self.out.push(b',');
@@ -399,20 +322,26 @@ impl Writer<'_> {
     }
 
     fn object(&mut self, name: &str, members: impl FnOnce(&mut Self)) {
-        self.nested(name, [b'{', b'}'], members);
+        self.open(name, b'{');
+        members(self);
+        self.close(b'}');
     }
 
     fn array(&mut self, name: &str, items: impl FnOnce(&mut Self)) {
-        self.nested(name, [b'[', b']'], items);
+        self.open(name, b'[');
+        items(self);
+        self.close(b']');
     }
 
-    fn nested(&mut self, name: &str, [open, close]: [u8; 2], inside: impl FnOnce(&mut Self)) {
+    fn open(&mut self, name: &str, bracket: u8) {
         self.name(name);
-        self.out.push(open);
+        self.out.push(bracket);
         self.first = true;
-        inside(self);
+    }
+
+    fn close(&mut self, bracket: u8) {
         self.first = false;
-        self.out.push(close);
+        self.out.push(bracket);
     }
 
     fn reference(&mut self, (url, namespace, alias): (&str, &str, &str)) {

@@ -1,12 +1,16 @@
 //! `$metadata` of OData V2 (EDMX 1.0, CSDL 2008/09) as SAP Gateway writes it, with `sap:` annotations.
 //!
-//! An annotation is written only where it differs from SAP's default (SAP annotations for OData V2, version 2.0).
+//! An annotation is written only where it differs from SAP's default (SAP annotations for OData V2, version 2.0). What the
+//! model declares is [`walk`]'s business.
 
-use crate::edm::{
-    Annotations, Association, AssociationEnd, Changes, EntityType, FunctionImport, FunctionMethod, FunctionReturn,
-    LeafId, Model, Multiplicity, NavigationProperty, Parameter, Primitive, Property, PropertyKind, Provided, Version,
+use super::walk::{
+    Form, NavigationElement, OperationElement, PropertyElement, SetElement, TypeElement, qualified, several, walk,
 };
-use crate::syntax::tag::{close, empty, open};
+use crate::edm::{
+    Annotations, Association, AssociationEnd, Changes, EntityType, FunctionMethod, LeafId, Model, Multiplicity,
+    NavigationProperty, Primitive, PropertyKind, Provided, Version,
+};
+use crate::syntax::tag::{DECLARATION, close, empty, open};
 
 const EDMX: &str = "http://schemas.microsoft.com/ado/2007/06/edmx";
 const METADATA: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata";
@@ -16,101 +20,164 @@ const VERSION: (&str, &str) = ("sap:content-version", "1");
 
 /// Writes the document.
 pub fn write(model: &Model, out: &mut Vec<u8>) {
-    out.extend_from_slice(crate::syntax::tag::DECLARATION.as_bytes());
-    open(out, "edmx:Edmx", &[("Version", "1.0"), ("xmlns:edmx", EDMX), ("xmlns:m", METADATA), ("xmlns:sap", SAP)]);
-    open(out, "edmx:DataServices", &[("m:DataServiceVersion", "2.0")]);
-    let schema =
-        [("Namespace", model.namespace.as_str()), ("xml:lang", "en"), ("sap:schema-version", "1"), ("xmlns", EDM)];
-    open(out, "Schema", &schema);
-    for entity_type in &model.entity_types {
-        write_entity_type(out, model, entity_type);
+    walk(model, &mut Edmx { out });
+}
+
+struct Edmx<'o> {
+    out: &'o mut Vec<u8>,
+}
+
+impl Form for Edmx<'_> {
+    fn version(&self) -> Version {
+        Version::V2
     }
-    for complex in &model.complex_types {
-        open(out, "ComplexType", &[("Name", &complex.name)]);
-        for property in complex.properties.iter().filter(|property| property.is_shown_in(Version::V2)) {
-            write_property(out, model, property, &Role::default());
+
+    fn begin(&mut self, model: &Model) {
+        let out = &mut *self.out;
+        out.extend_from_slice(DECLARATION.as_bytes());
+        open(out, "edmx:Edmx", &[("Version", "1.0"), ("xmlns:edmx", EDMX), ("xmlns:m", METADATA), ("xmlns:sap", SAP)]);
+        open(out, "edmx:DataServices", &[("m:DataServiceVersion", "2.0")]);
+        let schema =
+            [("Namespace", model.namespace.as_str()), ("xml:lang", "en"), ("sap:schema-version", "1"), ("xmlns", EDM)];
+        open(out, "Schema", &schema);
+    }
+
+    fn entity_type(&mut self, declared: &TypeElement<'_>) {
+        let entity_type = declared.entity_type;
+        let mut attributes = vec![("Name", declared.name)];
+        if entity_type.media {
+            attributes.push(("m:HasStream", "true"));
         }
-        close(out, "ComplexType");
+        if let Some(label) = &entity_type.label {
+            attributes.push(("sap:label", label));
+        }
+        attributes.push(VERSION);
+        open(self.out, "EntityType", &attributes);
+        open(self.out, "Key", &[]);
+        references(self.out, entity_type, &entity_type.key);
+        close(self.out, "Key");
     }
-    for association in &model.associations {
-        write_association(out, model, association);
+
+    fn complex_type(&mut self, name: &str) {
+        open(self.out, "ComplexType", &[("Name", name)]);
     }
-    write_container(out, model);
-    for name in ["Schema", "edmx:DataServices", "edmx:Edmx"] {
-        close(out, name);
+
+    fn property(&mut self, declared: &PropertyElement<'_>) {
+        let PropertyElement { property, type_of, default, .. } = declared;
+        let (kind, facets) = (type_of.name(Version::V2), type_of.facets(Version::V2));
+        let mut attributes = vec![("Name", property.name.as_str()), ("Type", kind.as_str())];
+        if !property.nullable {
+            attributes.push(("Nullable", "false"));
+        }
+        attributes.extend(facets.iter().map(|(name, value)| (*name, value.as_str())));
+        attributes.extend(default.as_deref().map(|value| ("DefaultValue", value)));
+        if declared.is_etag {
+            attributes.push(("ConcurrencyMode", "Fixed"));
+        }
+        if property.kind == PropertyKind::Primitive(Primitive::Date) {
+            attributes.push(("sap:display-format", "Date"));
+        }
+        annotations(&mut attributes, &property.annotations, declared);
+        empty(self.out, "Property", &attributes);
+    }
+
+    fn navigation(&mut self, declared: &NavigationElement<'_>) {
+        let NavigationElement { model, from, navigation, .. } = *declared;
+        let relationship = qualified(model, &navigation.association);
+        let mut attributes = vec![("Name", navigation.name.as_str()), ("Relationship", relationship.as_str())];
+        let association = model.associations.iter().find(|association| association.name == navigation.association);
+        if let Some(association) = association {
+            let [here, there] = ends(model, from, navigation, association);
+            attributes.extend([("FromRole", here.role.as_str()), ("ToRole", there.role.as_str())]);
+        }
+        empty(self.out, "NavigationProperty", &attributes);
+    }
+
+    fn end_type(&mut self, kind: &'static str) {
+        close(self.out, kind);
+    }
+
+    fn association(&mut self, model: &Model, association: &Association) {
+        write_association(self.out, model, association);
+    }
+
+    fn container(&mut self, model: &Model) {
+        let attributes = [
+            ("Name", model.container.as_str()),
+            ("m:IsDefaultEntityContainer", "true"),
+            ("sap:supported-formats", "atom json"),
+        ];
+        open(self.out, "EntityContainer", &attributes);
+    }
+
+    fn entity_set(&mut self, declared: &SetElement<'_>) {
+        let set = declared.set;
+        let mut attributes = vec![("Name", set.name.as_str()), ("EntityType", declared.type_name.as_str())];
+        if let Some(label) = &set.label {
+            attributes.push(("sap:label", label));
+        }
+        let Changes { insert, update, delete } = set.changes;
+        for (name, allowed) in [("sap:creatable", insert), ("sap:updatable", update), ("sap:deletable", delete)] {
+            if !allowed {
+                attributes.push((name, "false"));
+            }
+        }
+        attributes.push(VERSION);
+        empty(self.out, "EntitySet", &attributes);
+    }
+
+    fn association_set(&mut self, model: &Model, association: &Association) {
+        let set = format!("{}Set", association.name);
+        let name = qualified(model, &association.name);
+        open(self.out, "AssociationSet", &[("Name", &set), ("Association", &name), VERSION]);
+        for end in &association.ends {
+            empty(self.out, "End", &[("EntitySet", &model.entity_sets[end.set.0].name), ("Role", &end.role)]);
+        }
+        close(self.out, "AssociationSet");
+    }
+
+    /// V2 calls nothing on entities, so that imports are all operations.
+    fn import(&mut self, declared: &OperationElement<'_>) {
+        let returns = declared.returns.as_ref().map(|(name, many)| several(name, *many));
+        let mut attributes = vec![("Name", declared.function.name.as_str())];
+        attributes.extend(returns.as_deref().map(|returns| ("ReturnType", returns)));
+        attributes.extend(declared.set.map(|set| ("EntitySet", set)));
+        attributes.push((
+            "m:HttpMethod",
+            match declared.function.method {
+                FunctionMethod::Get => "GET",
+                FunctionMethod::Post => "POST",
+                FunctionMethod::Put => "PUT",
+            },
+        ));
+        open(self.out, "FunctionImport", &attributes);
+        for (name, type_of) in &declared.parameters {
+            let (kind, facets) = (type_of.name(Version::V2), type_of.facets(Version::V2));
+            let mut attributes = vec![("Name", *name), ("Type", kind.as_str()), ("Mode", "In")];
+            attributes.extend(facets.iter().map(|(name, value)| (*name, value.as_str())));
+            empty(self.out, "Parameter", &attributes);
+        }
+        close(self.out, "FunctionImport");
+    }
+
+    fn end(&mut self) {
+        for name in ["EntityContainer", "Schema", "edmx:DataServices", "edmx:Edmx"] {
+            close(self.out, name);
+        }
     }
 }
 
-/// What a property is for its entity.
-#[derive(Clone, Copy, Default)]
-struct Role<'m> {
-    is_key: bool,
-    is_etag: bool,
-    provided: Option<&'m Provided>,
-}
-
-fn write_entity_type(out: &mut Vec<u8>, model: &Model, entity_type: &EntityType) {
-    let mut attributes = vec![("Name", entity_type.name.as_str())];
-    if entity_type.media {
-        attributes.push(("m:HasStream", "true"));
-    }
-    if let Some(label) = &entity_type.label {
-        attributes.push(("sap:label", label));
-    }
-    attributes.push(VERSION);
-    open(out, "EntityType", &attributes);
-    open(out, "Key", &[]);
-    write_references(out, entity_type, &entity_type.key);
-    close(out, "Key");
-    let properties = entity_type.properties.iter().enumerate();
-    for (position, property) in properties.filter(|(_, property)| property.is_shown_in(Version::V2)) {
-        let is_it = |leaf: &LeafId| entity_type.leaves[leaf.0].property == position;
-        let role = Role {
-            is_key: entity_type.key.iter().any(is_it),
-            is_etag: entity_type.etag.as_ref().is_some_and(is_it),
-            provided: entity_type.provided_for(position),
-        };
-        write_property(out, model, property, &role);
-    }
-    for navigation in &entity_type.navigation {
-        write_navigation(out, model, entity_type, navigation);
-    }
-    close(out, "EntityType");
-}
-
-fn write_references(out: &mut Vec<u8>, entity_type: &EntityType, leaves: &[LeafId]) {
+fn references(out: &mut Vec<u8>, entity_type: &EntityType, leaves: &[LeafId]) {
     for leaf in leaves {
         empty(out, "PropertyRef", &[("Name", &entity_type.leaves[leaf.0].path)]);
     }
 }
 
-fn write_property(out: &mut Vec<u8>, model: &Model, property: &Property, role: &Role<'_>) {
-    let kind = match property.kind {
-        PropertyKind::Primitive(primitive) | PropertyKind::Enumeration(_, primitive) => type_name(primitive).to_owned(),
-        PropertyKind::Complex(id) => format!("{}.{}", model.namespace, model.complex_types[id.0].name),
-    };
-    let mut attributes = vec![("Name", property.name.as_str()), ("Type", kind.as_str())];
-    if !property.nullable {
-        attributes.push(("Nullable", "false"));
-    }
-    let facets = match property.kind {
-        PropertyKind::Primitive(primitive) | PropertyKind::Enumeration(_, primitive) => facets(primitive),
-        PropertyKind::Complex(_) => Vec::new(),
-    };
-    attributes.extend(facets.iter().map(|(name, value)| (*name, value.as_str())));
-    let default = super::default_value(Version::V2, property, role.provided);
-    attributes.extend(default.as_deref().map(|value| ("DefaultValue", value)));
-    if role.is_etag {
-        attributes.push(("ConcurrencyMode", "Fixed"));
-    }
-    if property.kind == PropertyKind::Primitive(Primitive::Date) {
-        attributes.push(("sap:display-format", "Date"));
-    }
-    annotations(&mut attributes, &property.annotations, role);
-    empty(out, "Property", &attributes);
-}
-
-fn annotations<'a>(attributes: &mut Vec<(&'a str, &'a str)>, annotations: &'a Annotations, role: &Role<'_>) {
+fn annotations<'a>(
+    attributes: &mut Vec<(&'a str, &'a str)>,
+    annotations: &'a Annotations,
+    declared: &PropertyElement<'_>,
+) {
     let Annotations { label, unit, semantics, not_creatable, not_updatable, not_sortable, not_filterable } =
         annotations;
     for (name, value) in [("sap:unit", unit), ("sap:label", label), ("sap:semantics", semantics)] {
@@ -118,10 +185,10 @@ fn annotations<'a>(attributes: &mut Vec<(&'a str, &'a str)>, annotations: &'a An
             attributes.push((name, value));
         }
     }
-    let is_managed = role.provided.is_some_and(Provided::is_managed);
+    let is_managed = declared.provided.is_some_and(Provided::is_managed);
     for (name, denied) in [
         ("sap:creatable", *not_creatable || is_managed),
-        ("sap:updatable", *not_updatable || is_managed || role.is_key),
+        ("sap:updatable", *not_updatable || is_managed || declared.is_key),
         ("sap:sortable", *not_sortable),
         ("sap:filterable", *not_filterable),
     ] {
@@ -129,17 +196,6 @@ fn annotations<'a>(attributes: &mut Vec<(&'a str, &'a str)>, annotations: &'a An
             attributes.push((name, "false"));
         }
     }
-}
-
-fn write_navigation(out: &mut Vec<u8>, model: &Model, from: &EntityType, navigation: &NavigationProperty) {
-    let relationship = format!("{}.{}", model.namespace, navigation.association);
-    let mut attributes = vec![("Name", navigation.name.as_str()), ("Relationship", relationship.as_str())];
-    let association = model.associations.iter().find(|association| association.name == navigation.association);
-    if let Some(association) = association {
-        let [here, there] = ends(model, from, navigation, association);
-        attributes.extend([("FromRole", here.role.as_str()), ("ToRole", there.role.as_str())]);
-    }
-    empty(out, "NavigationProperty", &attributes);
 }
 
 /// The end that a navigation property starts from and the one that it leads to.
@@ -161,7 +217,7 @@ fn ends<'m>(
 fn write_association(out: &mut Vec<u8>, model: &Model, association: &Association) {
     open(out, "Association", &[("Name", &association.name), VERSION]);
     for end in &association.ends {
-        let kind = format!("{}.{}", model.namespace, model.type_of(end.set).name);
+        let kind = qualified(model, &model.type_of(end.set).name);
         let multiplicity = multiplicity(end.multiplicity);
         empty(out, "End", &[("Type", &kind), ("Multiplicity", multiplicity), ("Role", &end.role)]);
     }
@@ -172,7 +228,7 @@ fn write_association(out: &mut Vec<u8>, model: &Model, association: &Association
             ["Principal", "Dependent"].into_iter().zip(&association.ends).zip([principal, dependent])
         {
             open(out, name, &[("Role", &end.role)]);
-            write_references(out, model.type_of(end.set), &leaves);
+            references(out, model.type_of(end.set), &leaves);
             close(out, name);
         }
         close(out, "ReferentialConstraint");
@@ -186,98 +242,6 @@ fn multiplicity(multiplicity: Multiplicity) -> &'static str {
         Multiplicity::One => "1",
         Multiplicity::Many => "*",
     }
-}
-
-fn write_container(out: &mut Vec<u8>, model: &Model) {
-    let attributes = [
-        ("Name", model.container.as_str()),
-        ("m:IsDefaultEntityContainer", "true"),
-        ("sap:supported-formats", "atom json"),
-    ];
-    open(out, "EntityContainer", &attributes);
-    for set in &model.entity_sets {
-        let kind = format!("{}.{}", model.namespace, model.entity_types[set.entity_type.0].name);
-        let mut attributes = vec![("Name", set.name.as_str()), ("EntityType", kind.as_str())];
-        if let Some(label) = &set.label {
-            attributes.push(("sap:label", label));
-        }
-        let Changes { insert, update, delete } = set.changes;
-        for (name, allowed) in [("sap:creatable", insert), ("sap:updatable", update), ("sap:deletable", delete)] {
-            if !allowed {
-                attributes.push((name, "false"));
-            }
-        }
-        attributes.push(VERSION);
-        empty(out, "EntitySet", &attributes);
-    }
-    for association in &model.associations {
-        let set = format!("{}Set", association.name);
-        let name = format!("{}.{}", model.namespace, association.name);
-        open(out, "AssociationSet", &[("Name", &set), ("Association", &name), VERSION]);
-        for end in &association.ends {
-            empty(out, "End", &[("EntitySet", &model.entity_sets[end.set.0].name), ("Role", &end.role)]);
-        }
-        close(out, "AssociationSet");
-    }
-    // V2 calls nothing on entities.
-    for function in model.function_imports.iter().filter(|function| function.bound.is_none()) {
-        write_function(out, model, function);
-    }
-    close(out, "EntityContainer");
-}
-
-fn write_function(out: &mut Vec<u8>, model: &Model, function: &FunctionImport) {
-    let (returns, set) = match function.returns {
-        FunctionReturn::Nothing => (None, None),
-        FunctionReturn::Complex(id) => (Some(format!("{}.{}", model.namespace, model.complex_types[id.0].name)), None),
-        FunctionReturn::Entity(set) => (Some(format!("{}.{}", model.namespace, model.type_of(set).name)), Some(set)),
-        FunctionReturn::Entities(set) => {
-            (Some(format!("Collection({}.{})", model.namespace, model.type_of(set).name)), Some(set))
-        }
-    };
-    let mut attributes = vec![("Name", function.name.as_str())];
-    if let Some(returns) = &returns {
-        attributes.push(("ReturnType", returns));
-    }
-    if let Some(set) = set {
-        attributes.push(("EntitySet", &model.entity_sets[set.0].name));
-    }
-    attributes.push((
-        "m:HttpMethod",
-        match function.method {
-            FunctionMethod::Get => "GET",
-            FunctionMethod::Post => "POST",
-            FunctionMethod::Put => "PUT",
-        },
-    ));
-    open(out, "FunctionImport", &attributes);
-    for Parameter { name, primitive, .. } in &function.parameters {
-        let facets = facets(*primitive);
-        let mut attributes = vec![("Name", name.as_str()), ("Type", type_name(*primitive)), ("Mode", "In")];
-        attributes.extend(facets.iter().map(|(name, value)| (*name, value.as_str())));
-        empty(out, "Parameter", &attributes);
-    }
-    close(out, "FunctionImport");
-}
-
-fn facets(primitive: Primitive) -> Vec<(&'static str, String)> {
-    match primitive {
-        Primitive::String { length_max } | Primitive::Binary { length_max } if length_max > 0 => {
-            vec![("MaxLength", length_max.to_string())]
-        }
-        Primitive::Decimal { precision, scale } if precision > 0 => {
-            vec![("Precision", precision.to_string()), ("Scale", scale.to_string())]
-        }
-        Primitive::Date => vec![("Precision", "0".to_owned())],
-        Primitive::DateTime { precision }
-        | Primitive::DateTimeOffset { precision }
-        | Primitive::TimeOfDay { precision } => vec![("Precision", precision.to_string())],
-        _ => Vec::new(),
-    }
-}
-
-fn type_name(primitive: Primitive) -> &'static str {
-    crate::address::type_name(Version::V2, Some(primitive))
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 //! `$metadata` of OData V4 (CSDL XML 4.0).
 //!
-//! It deliberately leaves SAP's labels and units to V2, where their clients look for them.
+//! It deliberately leaves SAP's labels and units to V2, where their clients look for them. What the model declares is
+//! [`walk`]'s business.
 
-use crate::edm::{
-    Arity, BoundTo, Changes, Declaration, EntitySet, EntityType, Enumeration, FunctionImport, FunctionMethod,
-    FunctionReturn, Model, Multiplicity, NavigationProperty, Parameter, Primitive, Property, PropertyKind, Provided,
-    Version,
+use super::walk::{
+    BOUND, Form, Many, NavigationElement, OperationElement, PropertyElement, SetElement, TypeElement, is_restricted,
+    kind, provided_term, restrictions, several, walk,
 };
-use crate::json::v4;
-use crate::syntax::tag::{close, empty, open, text_element};
+use crate::address::type_name;
+use crate::edm::{Arity, BoundTo, Enumeration, Model, Multiplicity, Version};
+use crate::syntax::tag::{DECLARATION, close, empty, open, text_element};
 
 const EDMX: &str = "http://docs.oasis-open.org/odata/ns/edmx";
 const EDM: &str = "http://docs.oasis-open.org/odata/ns/edm";
@@ -20,305 +21,190 @@ const CORE_URL: &str = "https://oasis-tcs.github.io/odata-vocabularies/vocabular
 
 /// Writes the document.
 pub fn write(model: &Model, out: &mut Vec<u8>) {
-    out.extend_from_slice(crate::syntax::tag::DECLARATION.as_bytes());
-    open(out, "edmx:Edmx", &[("Version", "4.0"), ("xmlns:edmx", EDMX)]);
-    write_reference(out, CORE_URL, CORE, "Core");
-    if model.entity_sets.iter().any(|set| set.changes != Changes::ALL) {
-        write_reference(out, CAPABILITIES_URL, CAPABILITIES, "Capabilities");
+    walk(model, &mut CsdlXml { out });
+}
+
+struct CsdlXml<'o> {
+    out: &'o mut Vec<u8>,
+}
+
+impl Form for CsdlXml<'_> {
+    fn version(&self) -> Version {
+        Version::V4
     }
-    open(out, "edmx:DataServices", &[]);
-    open(out, "Schema", &[("Namespace", &model.namespace), ("xmlns", EDM)]);
-    for entity_type in &model.entity_types {
-        for declaration in entity_type.declarations() {
-            write_entity_type(out, model, entity_type, &declaration);
+
+    fn begin(&mut self, model: &Model) {
+        self.out.extend_from_slice(DECLARATION.as_bytes());
+        open(self.out, "edmx:Edmx", &[("Version", "4.0"), ("xmlns:edmx", EDMX)]);
+        self.reference(CORE_URL, CORE, "Core");
+        if is_restricted(model) {
+            self.reference(CAPABILITIES_URL, CAPABILITIES, "Capabilities");
+        }
+        open(self.out, "edmx:DataServices", &[]);
+        open(self.out, "Schema", &[("Namespace", &model.namespace), ("xmlns", EDM)]);
+    }
+
+    fn entity_type(&mut self, declared: &TypeElement<'_>) {
+        let TypeElement { name, entity_type, base, is_abstract } = declared;
+        let mut attributes = vec![("Name", *name)];
+        attributes.extend(base.as_deref().map(|base| ("BaseType", base)));
+        if *is_abstract {
+            attributes.push(("Abstract", "true"));
+        }
+        if base.is_none() && entity_type.media {
+            attributes.push(("HasStream", "true"));
+        }
+        open(self.out, "EntityType", &attributes);
+        if base.is_none() {
+            open(self.out, "Key", &[]);
+            for leaf in &entity_type.key {
+                empty(self.out, "PropertyRef", &[("Name", &entity_type.leaves[leaf.0].path)]);
+            }
+            close(self.out, "Key");
         }
     }
-    for complex in &model.complex_types {
-        open(out, "ComplexType", &[("Name", &complex.name)]);
-        for property in &complex.properties {
-            write_property(out, model, property, None);
+
+    fn complex_type(&mut self, name: &str) {
+        open(self.out, "ComplexType", &[("Name", name)]);
+    }
+
+    fn property(&mut self, declared: &PropertyElement<'_>) {
+        let PropertyElement { property, type_of, provided, default, .. } = declared;
+        let (kind, facets) = (type_of.name(Version::V4), type_of.facets(Version::V4));
+        let mut attributes = vec![("Name", property.name.as_str()), ("Type", kind.as_str())];
+        if !property.nullable {
+            attributes.push(("Nullable", "false"));
         }
-        close(out, "ComplexType");
+        attributes.extend(facets.iter().map(|(name, value)| (*name, value.as_str())));
+        attributes.extend(default.as_deref().map(|value| ("DefaultValue", value)));
+        let Some(term) = provided_term(*provided) else { return empty(self.out, "Property", &attributes) };
+        open(self.out, "Property", &attributes);
+        empty(self.out, "Annotation", &[("Term", term), ("Bool", "true")]);
+        close(self.out, "Property");
     }
-    for enumeration in &model.enumerations {
-        write_enumeration(out, enumeration);
-    }
-    for function in &model.function_imports {
-        write_operation(out, model, function);
-    }
-    open(out, "EntityContainer", &[("Name", &model.container)]);
-    for set in &model.entity_sets {
-        write_entity_set(out, model, set);
-    }
-    for singleton in &model.singletons {
-        let entity_type = model.type_of(singleton.set);
-        let kind = format!("{}.{}", model.namespace, entity_type.name);
-        open(out, "Singleton", &[("Name", &singleton.name), ("Type", &kind)]);
-        write_bindings(out, model, entity_type);
-        close(out, "Singleton");
-    }
-    for function in model.function_imports.iter().filter(|function| function.bound.is_none()) {
-        write_import(out, model, function);
-    }
-    for name in ["EntityContainer", "Schema", "edmx:DataServices", "edmx:Edmx"] {
-        close(out, name);
-    }
-}
 
-fn write_reference(out: &mut Vec<u8>, url: &str, namespace: &str, alias: &str) {
-    open(out, "edmx:Reference", &[("Uri", url)]);
-    empty(out, "edmx:Include", &[("Namespace", namespace), ("Alias", alias)]);
-    close(out, "edmx:Reference");
-}
-
-fn write_entity_type(out: &mut Vec<u8>, model: &Model, entity_type: &EntityType, declaration: &Declaration<'_>) {
-    let base = declaration.base.map(|base| format!("{}.{base}", model.namespace));
-    let mut attributes = vec![("Name", declaration.name)];
-    attributes.extend(base.as_deref().map(|base| ("BaseType", base)));
-    if declaration.is_abstract {
-        attributes.push(("Abstract", "true"));
-    }
-    // What a type derives from says these for it.
-    if base.is_none() && entity_type.media {
-        attributes.push(("HasStream", "true"));
-    }
-    open(out, "EntityType", &attributes);
-    if base.is_none() {
-        open(out, "Key", &[]);
-        for leaf in &entity_type.key {
-            empty(out, "PropertyRef", &[("Name", &entity_type.leaves[leaf.0].path)]);
+    fn navigation(&mut self, declared: &NavigationElement<'_>) {
+        let NavigationElement { navigation, target, constraint, .. } = declared;
+        let many = if navigation.multiplicity == Multiplicity::Many { Many::Several } else { Many::One };
+        let kind = several(target, many);
+        let mut attributes = vec![("Name", navigation.name.as_str()), ("Type", kind.as_str())];
+        if navigation.multiplicity == Multiplicity::One {
+            attributes.push(("Nullable", "false"));
         }
-        close(out, "Key");
-    }
-    for position in &declaration.properties {
-        write_property(out, model, &entity_type.properties[*position], entity_type.provided_for(*position));
-    }
-    for navigation in &declaration.navigation {
-        write_navigation(out, model, entity_type, &entity_type.navigation[navigation.0]);
-    }
-    close(out, "EntityType");
-}
-
-fn write_property(out: &mut Vec<u8>, model: &Model, property: &Property, provided: Option<&Provided>) {
-    let (kind, facets) = match property.kind {
-        PropertyKind::Primitive(primitive) => (type_name(primitive), facets(primitive)),
-        PropertyKind::Enumeration(id, stored) => {
-            (of_enumeration(&model.enumerations[id.0].full_name, stored), Vec::new())
+        if let Some(partner) = &navigation.partner {
+            attributes.push(("Partner", partner));
         }
-        PropertyKind::Complex(id) => (format!("{}.{}", model.namespace, model.complex_types[id.0].name), Vec::new()),
-    };
-    let mut attributes = vec![("Name", property.name.as_str()), ("Type", kind.as_str())];
-    if !property.nullable {
-        attributes.push(("Nullable", "false"));
-    }
-    attributes.extend(facets.iter().map(|(name, value)| (*name, value.as_str())));
-    let default = match property.kind {
-        PropertyKind::Enumeration(id, stored) if stored.item().is_none() => {
-            default_member(&model.enumerations[id.0], provided)
+        if constraint.is_empty() {
+            return empty(self.out, "NavigationProperty", &attributes);
         }
-        _ => super::default_value(Version::V4, property, provided),
-    };
-    attributes.extend(default.as_deref().map(|value| ("DefaultValue", value)));
-    let term = match provided {
-        Some(Provided::Uuid | Provided::Database) => "Core.ComputedDefaultValue",
-        Some(provided) if provided.is_managed() => "Core.Computed",
-        _ => return empty(out, "Property", &attributes),
-    };
-    open(out, "Property", &attributes);
-    empty(out, "Annotation", &[("Term", term), ("Bool", "true")]);
-    close(out, "Property");
-}
+        open(self.out, "NavigationProperty", &attributes);
+        for (here, there) in constraint {
+            empty(self.out, "ReferentialConstraint", &[("Property", here), ("ReferencedProperty", there)]);
+        }
+        close(self.out, "NavigationProperty");
+    }
 
-fn write_enumeration(out: &mut Vec<u8>, enumeration: &Enumeration) {
-    let underlying = type_name(enumeration.underlying());
-    let mut attributes = vec![("Name", enumeration.name()), ("UnderlyingType", underlying.as_str())];
-    if enumeration.arity == Arity::Flags {
-        attributes.push(("IsFlags", "true"));
+    fn end_type(&mut self, kind: &'static str) {
+        close(self.out, kind);
     }
-    open(out, "EnumType", &attributes);
-    for member in &enumeration.members {
-        empty(out, "Member", &[("Name", &member.name), ("Value", &member.number.to_string())]);
-    }
-    close(out, "EnumType");
-}
 
-/// The default of a property by the names of its members.
-fn default_member(enumeration: &Enumeration, provided: Option<&Provided>) -> Option<String> {
-    let Some(Provided::Default(value)) = provided else { return None };
-    let mut names = String::new();
-    enumeration.write_names(&mut names, value.cell());
-    Some(names).filter(|names| !names.is_empty())
-}
+    fn enumeration(&mut self, enumeration: &Enumeration) {
+        let underlying = type_name(Version::V4, Some(enumeration.underlying()));
+        let mut attributes = vec![("Name", enumeration.name()), ("UnderlyingType", underlying)];
+        if enumeration.arity == Arity::Flags {
+            attributes.push(("IsFlags", "true"));
+        }
+        open(self.out, "EnumType", &attributes);
+        for member in &enumeration.members {
+            empty(self.out, "Member", &[("Name", &member.name), ("Value", &member.number.to_string())]);
+        }
+        close(self.out, "EnumType");
+    }
 
-fn write_navigation(out: &mut Vec<u8>, model: &Model, from: &EntityType, navigation: &NavigationProperty) {
-    let target = model.type_of(navigation.target);
-    let name = format!("{}.{}", model.namespace, target.name);
-    let kind = match navigation.multiplicity {
-        Multiplicity::Many => format!("Collection({name})"),
-        Multiplicity::One | Multiplicity::ZeroOrOne => name,
-    };
-    let mut attributes = vec![("Name", navigation.name.as_str()), ("Type", kind.as_str())];
-    if navigation.multiplicity == Multiplicity::One {
-        attributes.push(("Nullable", "false"));
+    fn operation(&mut self, declared: &OperationElement<'_>) {
+        let element = kind(declared.function);
+        let mut attributes = vec![("Name", declared.function.name.as_str())];
+        if declared.function.is_composable() {
+            attributes.push(("IsComposable", "true"));
+        }
+        if declared.bound.is_some() {
+            attributes.push(("IsBound", "true"));
+        }
+        attributes.extend(declared.path.as_deref().map(|path| ("EntitySetPath", path)));
+        open(self.out, element, &attributes);
+        if let Some((bound, name)) = &declared.bound {
+            let many = if bound.to == BoundTo::Collection { Many::Several } else { Many::One };
+            let kind = several(name, many);
+            empty(self.out, "Parameter", &[("Name", BOUND), ("Type", &kind), ("Nullable", "false")]);
+        }
+        for (name, type_of) in &declared.parameters {
+            let (kind, facets) = (type_of.name(Version::V4), type_of.facets(Version::V4));
+            let mut attributes = vec![("Name", *name), ("Type", kind.as_str()), ("Nullable", "false")];
+            attributes.extend(facets.iter().map(|(name, value)| (*name, value.as_str())));
+            empty(self.out, "Parameter", &attributes);
+        }
+        if let Some((name, many)) = &declared.returns {
+            empty(self.out, "ReturnType", &[("Type", &several(name, *many)), ("Nullable", "false")]);
+        }
+        close(self.out, element);
     }
-    if let Some(partner) = &navigation.partner {
-        attributes.push(("Partner", partner));
-    }
-    // A constraint says that this entity refers to the key of exactly one other.
-    let depends = navigation.multiplicity != Multiplicity::Many
-        && target.key.iter().all(|leaf| navigation.on.iter().any(|(_, there)| there == leaf));
-    if !depends {
-        return empty(out, "NavigationProperty", &attributes);
-    }
-    open(out, "NavigationProperty", &attributes);
-    for (here, there) in &navigation.on {
-        let (here, there) = (&from.leaves[here.0].path, &target.leaves[there.0].path);
-        empty(out, "ReferentialConstraint", &[("Property", here), ("ReferencedProperty", there)]);
-    }
-    close(out, "NavigationProperty");
-}
 
-fn write_entity_set(out: &mut Vec<u8>, model: &Model, set: &EntitySet) {
-    let entity_type = &model.entity_types[set.entity_type.0];
-    let kind = format!("{}.{}", model.namespace, entity_type.name);
-    open(out, "EntitySet", &[("Name", &set.name), ("EntityType", &kind)]);
-    write_bindings(out, model, entity_type);
-    if let Some(etag) = entity_type.etag {
-        open(out, "Annotation", &[("Term", "Core.OptimisticConcurrency")]);
-        open(out, "Collection", &[]);
-        text_element(out, "PropertyPath", &entity_type.leaves[etag.0].path);
-        close(out, "Collection");
-        close(out, "Annotation");
+    fn container(&mut self, model: &Model) {
+        open(self.out, "EntityContainer", &[("Name", &model.container)]);
     }
-    let Changes { insert, update, delete } = set.changes;
-    for (allowed, term, property) in [
-        (insert, "Capabilities.InsertRestrictions", "Insertable"),
-        (update, "Capabilities.UpdateRestrictions", "Updatable"),
-        (delete, "Capabilities.DeleteRestrictions", "Deletable"),
-    ] {
-        if !allowed {
+
+    fn entity_set(&mut self, declared: &SetElement<'_>) {
+        let out = &mut *self.out;
+        open(out, "EntitySet", &[("Name", &declared.set.name), ("EntityType", &declared.type_name)]);
+        bindings(out, declared);
+        if let Some(etag) = declared.etag {
+            open(out, "Annotation", &[("Term", "Core.OptimisticConcurrency")]);
+            open(out, "Collection", &[]);
+            text_element(out, "PropertyPath", etag);
+            close(out, "Collection");
+            close(out, "Annotation");
+        }
+        for (term, property) in restrictions(declared.set.changes) {
             open(out, "Annotation", &[("Term", term)]);
             open(out, "Record", &[]);
             empty(out, "PropertyValue", &[("Property", property), ("Bool", "false")]);
             close(out, "Record");
             close(out, "Annotation");
         }
+        close(out, "EntitySet");
     }
-    close(out, "EntitySet");
-}
 
-fn write_bindings(out: &mut Vec<u8>, model: &Model, entity_type: &EntityType) {
-    for (derived, navigation) in entity_type.bound_navigation() {
-        let target = &model.entity_sets[navigation.target.0].name;
-        let path = match derived {
-            None => navigation.name.clone(),
-            Some(derived) => format!("{}.{derived}/{}", model.namespace, navigation.name),
-        };
-        empty(out, "NavigationPropertyBinding", &[("Path", &path), ("Target", target)]);
+    fn singleton(&mut self, name: &str, declared: &SetElement<'_>) {
+        open(self.out, "Singleton", &[("Name", name), ("Type", &declared.type_name)]);
+        bindings(self.out, declared);
+        close(self.out, "Singleton");
     }
-}
 
-/// The name of the parameter that is what an operation is called on.
-const BOUND: &str = "it";
-
-/// A function has no side effects; what V2 calls with POST or PUT is an action.
-fn operation(function: &FunctionImport) -> &'static str {
-    match function.method {
-        FunctionMethod::Get => "Function",
-        FunctionMethod::Post | FunctionMethod::Put => "Action",
+    fn import(&mut self, declared: &OperationElement<'_>) {
+        let kind = kind(declared.function);
+        let mut attributes = vec![("Name", declared.function.name.as_str()), (kind, declared.qualified.as_str())];
+        attributes.extend(declared.set.map(|set| ("EntitySet", set)));
+        empty(self.out, if kind == "Function" { "FunctionImport" } else { "ActionImport" }, &attributes);
     }
-}
 
-fn write_operation(out: &mut Vec<u8>, model: &Model, function: &FunctionImport) {
-    let mut attributes = vec![("Name", function.name.as_str())];
-    if function.is_composable() {
-        attributes.push(("IsComposable", "true"));
-    }
-    if let Some(bound) = &function.bound {
-        attributes.push(("IsBound", "true"));
-        // What is answered is of the set that it is called on, unless the way leads on.
-        let path = match bound.through {
-            None => BOUND.to_owned(),
-            Some(navigation) => format!("{BOUND}/{}", model.type_of(bound.set).navigation[navigation.0].name),
-        };
-        if function.answered_set().is_some() {
-            attributes.push(("EntitySetPath", &path));
+    fn end(&mut self) {
+        for name in ["EntityContainer", "Schema", "edmx:DataServices", "edmx:Edmx"] {
+            close(self.out, name);
         }
-        open(out, operation(function), &attributes);
-        let name = format!("{}.{}", model.namespace, model.type_of(bound.set).name);
-        let kind = match bound.to {
-            BoundTo::Entity => name,
-            BoundTo::Collection => format!("Collection({name})"),
-        };
-        empty(out, "Parameter", &[("Name", BOUND), ("Type", &kind), ("Nullable", "false")]);
-    } else {
-        open(out, operation(function), &attributes);
-    }
-    for Parameter { name, primitive, enumeration } in &function.parameters {
-        let (kind, facets) = match enumeration {
-            Some(id) => (model.enumerations[id.0].full_name.clone(), Vec::new()),
-            None => (type_name(*primitive), facets(*primitive)),
-        };
-        let mut attributes = vec![("Name", name.as_str()), ("Type", kind.as_str()), ("Nullable", "false")];
-        attributes.extend(facets.iter().map(|(name, value)| (*name, value.as_str())));
-        empty(out, "Parameter", &attributes);
-    }
-    let returns = match function.returns {
-        FunctionReturn::Nothing => None,
-        FunctionReturn::Complex(id) => Some(format!("{}.{}", model.namespace, model.complex_types[id.0].name)),
-        FunctionReturn::Entity(set) => Some(format!("{}.{}", model.namespace, model.type_of(set).name)),
-        FunctionReturn::Entities(set) => Some(format!("Collection({}.{})", model.namespace, model.type_of(set).name)),
-    };
-    if let Some(returns) = returns {
-        empty(out, "ReturnType", &[("Type", &returns), ("Nullable", "false")]);
-    }
-    close(out, operation(function));
-}
-
-fn write_import(out: &mut Vec<u8>, model: &Model, function: &FunctionImport) {
-    let kind = operation(function);
-    let target = format!("{}.{}", model.namespace, function.name);
-    let mut attributes = vec![("Name", function.name.as_str()), (kind, target.as_str())];
-    if let FunctionReturn::Entity(set) | FunctionReturn::Entities(set) = function.returns {
-        attributes.push(("EntitySet", &model.entity_sets[set.0].name));
-    }
-    empty(out, if kind == "Function" { "FunctionImport" } else { "ActionImport" }, &attributes);
-}
-
-fn type_name(primitive: Primitive) -> String {
-    match primitive {
-        Primitive::Collection(item) => item.collection_name().to_owned(),
-        primitive => format!("Edm.{}", v4::type_name(primitive)),
     }
 }
 
-/// The type of what holds members of an enumeration: one, or a collection.
-fn of_enumeration(full_name: &str, stored: Primitive) -> String {
-    match stored.item() {
-        Some(_) => format!("Collection({full_name})"),
-        None => full_name.to_owned(),
+impl CsdlXml<'_> {
+    fn reference(&mut self, url: &str, namespace: &str, alias: &str) {
+        open(self.out, "edmx:Reference", &[("Uri", url)]);
+        empty(self.out, "edmx:Include", &[("Namespace", namespace), ("Alias", alias)]);
+        close(self.out, "edmx:Reference");
     }
 }
 
-fn facets(primitive: Primitive) -> Vec<(&'static str, String)> {
-    match primitive {
-        Primitive::Collection(item) => facets(item.primitive()),
-        Primitive::String { length_max } | Primitive::Binary { length_max } if length_max > 0 => {
-            vec![("MaxLength", length_max.to_string())]
-        }
-        Primitive::Decimal { precision, scale } if precision > 0 => {
-            vec![("Precision", precision.to_string()), ("Scale", scale.to_string())]
-        }
-        // Without a scale a decimal would have no digits after its point.
-        Primitive::Decimal { .. } => vec![("Scale", "variable".to_owned())],
-        Primitive::DateTime { precision }
-        | Primitive::DateTimeOffset { precision }
-        | Primitive::TimeOfDay { precision }
-            if precision > 0 =>
-        {
-            vec![("Precision", precision.to_string())]
-        }
-        _ => Vec::new(),
+fn bindings(out: &mut Vec<u8>, declared: &SetElement<'_>) {
+    for (path, target) in &declared.bindings {
+        empty(out, "NavigationPropertyBinding", &[("Path", path), ("Target", target)]);
     }
 }
 

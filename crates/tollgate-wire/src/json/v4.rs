@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use super::{Dialect, Object, count, end, entities, flatten, no_entity, primitive, text, value};
+use crate::address::type_name;
 use crate::edm::{EntityType, Model, Multiplicity, Primitive, PropertyKind, SubtypeId, Version};
 use crate::escape;
 use crate::format::{Format, Ieee754, Metadata, Release};
@@ -225,32 +226,7 @@ fn annotated_type(field: Field<'_>) -> Option<Cow<'_, str>> {
         (Some(enumeration), Primitive::Collection(_)) => Some(format!("Collection({})", enumeration.full_name).into()),
         (Some(enumeration), _) => Some(enumeration.full_name.as_str().into()),
         (None, Primitive::Boolean | Primitive::String { .. } | Primitive::Double) => None,
-        (None, Primitive::Collection(item)) => Some(item.collection_name().replace("Edm.", "").into()),
-        (None, other) => Some(type_name(other).into()),
-    }
-}
-
-/// The name of a V4 type behind `Edm.`.
-pub(crate) fn type_name(primitive: Primitive) -> &'static str {
-    match primitive {
-        Primitive::Boolean => "Boolean",
-        Primitive::Byte => "Byte",
-        Primitive::SByte => "SByte",
-        Primitive::Int16 => "Int16",
-        Primitive::Int32 => "Int32",
-        Primitive::Int64 => "Int64",
-        Primitive::Single => "Single",
-        Primitive::Double => "Double",
-        Primitive::Decimal { .. } => "Decimal",
-        Primitive::String { .. } => "String",
-        Primitive::Binary { .. } => "Binary",
-        Primitive::Guid => "Guid",
-        Primitive::Date => "Date",
-        Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. } => "DateTimeOffset",
-        Primitive::TimeOfDay { .. } => "TimeOfDay",
-        Primitive::Duration => "Duration",
-        // It has the name of its namespace inside.
-        Primitive::Collection(item) => item.collection_name(),
+        (None, other) => Some(type_name(Version::V4, Some(other)).replace("Edm.", "").into()),
     }
 }
 

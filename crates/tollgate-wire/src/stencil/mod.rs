@@ -3,7 +3,7 @@
 //! sent.
 //!
 //! It deliberately does not buffer rows, does not decide what a page is, and knows no format: rows come in document order,
-//! whoever reads them may send and empty the buffer between two calls, and each format is a [`Notation`].
+//! whoever reads them may send and empty the buffer between two calls, and each format is a `Notation`.
 //!
 //! ```text
 //! let stencil = Stencil::compile(model, set, format, &select, &expand);
