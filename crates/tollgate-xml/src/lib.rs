@@ -16,7 +16,7 @@ mod xslt;
 pub use budget::Budget;
 pub use error::{Error, ErrorKind, Position};
 pub use names::{Name, Namespace, Prefix, XML_NAMESPACE, XMLNS_NAMESPACE};
-pub use parse::{Doctype, Options, Whitespace, Workspace};
+pub use parse::{Doctype, Options, Whitespace, Workspace, pull};
 pub use serialize::{Method, OutputSettings};
 pub use tree::Document;
 pub use xpath::XPath;

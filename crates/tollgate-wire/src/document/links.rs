@@ -9,6 +9,7 @@ use crate::document::{self, Document, ReadError};
 use crate::format::Format;
 use crate::json;
 use crate::syntax::json::{Event, Limits, Reader};
+use crate::syntax::xml::unescaped;
 use memchr::memmem;
 use std::borrow::Cow;
 use std::fmt;
@@ -328,7 +329,7 @@ fn attribute_in(tag: &[u8], attribute: &str) -> Option<String> {
 
 fn unescape(text: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(text).ok()?;
-    quick_xml::escape::unescape(text).ok().map(Cow::into_owned)
+    unescaped(text).ok().map(Cow::into_owned)
 }
 
 fn scan_json(document: &[u8], format: Format, names: &[&str]) -> Result<Found, ReadError> {

@@ -1,13 +1,14 @@
-//! XML elements one after another, on top of quick-xml: names without prefixes, texts with their references resolved.
+//! XML elements one after another, by the reader of tollgate-xml: names without prefixes, texts with their references
+//! resolved.
 //!
 //! It refuses what no answer of a service needs and attacks do: document type declarations (and with them entities) and
 //! deep nesting. Comments and processing instructions are passed over.
 
 use super::ReadError;
-use quick_xml::events;
-use quick_xml::events::BytesStart;
-use quick_xml::events::attributes::Attribute;
 use std::borrow::Cow;
+use tollgate_xml::pull::{PullReader, Wrong};
+
+pub(crate) use tollgate_xml::pull::{Event, StartTag as Tag, unescaped};
 
 /// Open elements beyond which no document is read.
 pub(crate) const DEPTH_MAX: usize = 64;
@@ -16,42 +17,7 @@ pub(crate) const BYTES_MAX: usize = 256 << 20;
 
 /// Reads one document.
 pub(crate) struct Reader<'a> {
-    reader: quick_xml::Reader<&'a [u8]>,
-    depth: usize,
-    /// An empty element was begun; its end comes next.
-    pending_end: bool,
-}
-
-/// What stands next inside of an element.
-pub(crate) enum Event<'a> {
-    /// A start tag.
-    Begin(Tag<'a>),
-    /// Text, one of perhaps several parts.
-    Text(Cow<'a, str>),
-    /// The end tag of the innermost open element.
-    End,
-}
-
-/// A start tag: local name and attributes by local name.
-pub(crate) struct Tag<'a>(BytesStart<'a>);
-
-impl Tag<'_> {
-    pub(crate) fn name(&self) -> &str {
-        self.0.local_name().into_inner()
-    }
-
-    pub(crate) fn attribute(&self, name: &str) -> Option<Cow<'_, str>> {
-        if self.0.attributes_raw().is_empty() {
-            return None;
-        }
-        // They were checked when the tag was read.
-        let mut attributes = self.0.attributes();
-        let mut attributes = attributes.with_checks(false).flatten();
-        let is_it = |found: &Attribute<'_>| {
-            found.key.local_name().as_ref() == name && found.key.as_namespace_binding().is_none()
-        };
-        attributes.find(is_it)?.normalized_value(quick_xml::XmlVersion::Implicit1_0).ok()
-    }
+    reader: PullReader<'a>,
 }
 
 impl<'a> Reader<'a> {
@@ -64,35 +30,27 @@ impl<'a> Reader<'a> {
             position: error.valid_up_to(),
             message: "the document is no UTF-8".to_owned(),
         })?;
-        Ok(Reader { reader: quick_xml::Reader::from_str(text), depth: 0, pending_end: false })
+        Ok(Reader { reader: PullReader::new(text, DEPTH_MAX) })
     }
 
     /// Byte offset of what will be read next.
     pub(crate) fn position(&self) -> usize {
-        self.reader.buffer_position() as usize
+        self.reader.position()
     }
 
     /// The start tag of the root element.
     pub(crate) fn root(&mut self) -> Result<Tag<'a>, ReadError> {
-        loop {
-            match self.next()? {
-                Event::Begin(tag) => return Ok(tag),
-                Event::Text(text) if text.trim().is_empty() => {}
-                Event::Text(_) | Event::End => return Err(self.fault("expected an element")),
-            }
+        match self.next()? {
+            Event::Begin(tag) => Ok(tag),
+            Event::Text(_) | Event::End => Err(self.fault("expected an element")),
         }
     }
 
     /// Nothing but space may follow.
     pub(crate) fn end(&mut self) -> Result<(), ReadError> {
-        loop {
-            match self.reader.read_event() {
-                Ok(events::Event::Eof) => return Ok(()),
-                Ok(events::Event::Comment(_) | events::Event::PI(_)) => {}
-                Ok(events::Event::Text(text)) if text.xml10_content().trim().is_empty() => {}
-                Ok(_) => return Err(self.fault("the document goes on behind its root element")),
-                Err(error) => return Err(self.syntax(&error)),
-            }
+        match self.reader.next().map_err(wrong)? {
+            None => Ok(()),
+            Some(_) => Err(self.fault("the document goes on behind its root element")),
         }
     }
 
@@ -149,75 +107,30 @@ impl<'a> Reader<'a> {
 
     /// Passes over the rest of the innermost open element.
     pub(crate) fn skip(&mut self) -> Result<(), ReadError> {
-        let depth = self.depth;
-        while self.depth >= depth {
+        let depth = self.reader.depth();
+        while self.reader.depth() >= depth {
             self.next()?;
         }
         Ok(())
     }
 
     /// What stands next.
+    #[inline]
     pub(crate) fn next(&mut self) -> Result<Event<'a>, ReadError> {
-        if std::mem::take(&mut self.pending_end) {
-            self.depth -= 1;
-            return Ok(Event::End);
+        match self.reader.next().map_err(wrong)? {
+            Some(event) => Ok(event),
+            None => Err(self.fault("the document is over")),
         }
-        loop {
-            let event = self.reader.read_event().map_err(|error| self.syntax(&error))?;
-            match event {
-                events::Event::Start(start) => return self.begin(start),
-                events::Event::Empty(start) => {
-                    self.pending_end = true;
-                    return self.begin(start);
-                }
-                events::Event::End(_) => {
-                    self.depth -= 1;
-                    return Ok(Event::End);
-                }
-                events::Event::Text(text) => return Ok(Event::Text(text.xml10_content())),
-                events::Event::CData(text) => return Ok(Event::Text(text.xml10_content())),
-                events::Event::GeneralRef(reference) => {
-                    if let Some(character) = reference.resolve_char_ref().map_err(|error| self.syntax(&error))? {
-                        return Ok(Event::Text(Cow::Owned(character.to_string())));
-                    }
-                    let name = reference.xml10_content();
-                    let text = quick_xml::escape::resolve_predefined_entity(&name);
-                    let text = text.ok_or_else(|| self.fault(format!("unknown entity '{name}'")))?;
-                    return Ok(Event::Text(Cow::Borrowed(text)));
-                }
-                events::Event::DocType(_) => return Err(self.fault("a document type declaration is not read")),
-                events::Event::Comment(_) | events::Event::PI(_) | events::Event::Decl(_) => {}
-                events::Event::Eof => return Err(self.fault("the document ends within an element")),
-            }
-        }
-    }
-
-    fn begin(&mut self, start: BytesStart<'a>) -> Result<Event<'a>, ReadError> {
-        if self.depth == DEPTH_MAX {
-            return Err(self.fault(format!("elements are nested deeper than {DEPTH_MAX}")));
-        }
-        self.depth += 1;
-        // Most elements of a body have none.
-        if !start.attributes_raw().is_empty() {
-            for attribute in start.attributes() {
-                let attribute = attribute.map_err(|error| self.fault(error.to_string()))?;
-                // Only a reference can be wrong in a value.
-                if attribute.value.contains('&') {
-                    let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0);
-                    value.map_err(|error| self.syntax(&error))?;
-                }
-            }
-        }
-        Ok(Event::Begin(Tag(start)))
-    }
-
-    fn syntax(&self, error: &quick_xml::Error) -> ReadError {
-        self.fault(error.to_string())
     }
 
     fn fault(&self, message: impl Into<String>) -> ReadError {
         ReadError { position: self.position(), message: message.into() }
     }
+}
+
+#[cold]
+fn wrong((position, message): Wrong) -> ReadError {
+    ReadError { position, message }
 }
 
 #[cfg(test)]
@@ -246,12 +159,12 @@ mod tests {
             let error = text_of_root(document).unwrap_err();
             assert!(error.message.contains(message), "{document}: {error}");
         };
-        check("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "a document type declaration is not read");
-        check("<a>&b;</a>", "unknown entity 'b'");
-        check("<a>", "the document ends within an element");
-        check("<a></a><a/>", "the document goes on behind its root element");
-        check("<a></b>", "");
-        check("a", "expected an element");
+        check("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "a document type is not allowed here");
+        check("<a>&b;</a>", "entity `b` is not declared");
+        check("<a>", "the document ends within `a`");
+        check("<a></a><a/>", "a second document element");
+        check("<a></b>", "`</b>` where `</a>` was expected");
+        check("a", "character data outside of the document element");
         assert_eq!(Reader::new(b"<a>\xff</a>").err().map(|error| error.position), Some(3));
     }
 

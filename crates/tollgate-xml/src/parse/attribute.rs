@@ -48,63 +48,84 @@ impl Attribute {
     }
 }
 
+/// An attribute as it stands in a tag.
+pub(super) struct Written {
+    pub(super) name: Range<usize>,
+    /// The prefix's length, its colon included.
+    pub(super) prefix_length: usize,
+    /// What stands between its quotes.
+    pub(super) value: Range<usize>,
+}
+
+impl Written {
+    /// The first attribute in `span` of a text, which begins behind a name or a value.
+    ///
+    /// # Errors
+    /// Where there is none, and why.
+    pub(super) fn next(source: &str, span: Range<usize>) -> Result<Option<Written>, (usize, String)> {
+        let bytes = source.as_bytes();
+        let blank = |mut at: usize| {
+            while at < span.end && is_space(bytes[at]) {
+                at += 1;
+            }
+            at
+        };
+        let name_start = blank(span.start);
+        if name_start == span.end {
+            return Ok(None);
+        }
+        if name_start == span.start {
+            return Err((name_start, "white space was expected before an attribute".to_owned()));
+        }
+        let mut at = name_start;
+        while at < span.end && !is_space(bytes[at]) && bytes[at] != b'=' {
+            at += 1;
+        }
+        let name = name_start..at;
+        let written = &source[name.clone()];
+        let Some((prefix, _)) = split_name(written) else {
+            return Err((name_start, format!("`{written}` is no name of an attribute")));
+        };
+        let prefix_length = if prefix.is_empty() { 0 } else { prefix.len() + 1 };
+        at = blank(at);
+        if at == span.end || bytes[at] != b'=' {
+            return Err((name_start, format!("attribute `{written}` has no value")));
+        }
+        at = blank(at + 1);
+        let quote = if at < span.end { bytes[at] } else { 0 };
+        if !matches!(quote, b'"' | b'\'') {
+            return Err((at, format!("the value of `{written}` stands in no quotes")));
+        }
+        let start = at + 1;
+        match memchr::memchr(quote, &bytes[start..span.end]) {
+            Some(length) => Ok(Some(Written { name, prefix_length, value: start..start + length })),
+            None => Err((at, format!("the value of `{written}` is not closed"))),
+        }
+    }
+}
+
 impl<'s> Parse<'s, '_> {
     /// Finds the attributes in `span`, which begins behind the element's name.
     pub(super) fn read_attributes(&mut self, span: Range<usize>, found: &mut Vec<Attribute>) -> Result<(), Error> {
-        let bytes = self.source.as_bytes();
         let mut at = span.start;
         let element = if self.declarations.is_some() { self.element_name(span.start) } else { "" };
-        loop {
-            let blank_start = at;
-            while at < span.end && is_space(bytes[at]) {
-                at += 1;
-            }
-            if at == span.end {
-                return Ok(());
-            }
-            if at == blank_start {
-                return Err(self.wrong(at, "white space was expected before an attribute"));
-            }
+        while let Some(next) =
+            Written::next(self.source, at..span.end).map_err(|(at, message)| self.wrong(at, message))?
+        {
             if found.len() >= self.budget.attributes_max {
                 let error = exceeded("attributes of an element", self.budget.attributes_max as u64);
-                return Err(self.too_much(at, &error));
+                return Err(self.too_much(next.name.start, &error));
             }
-            let name_start = at;
-            while at < span.end && !is_space(bytes[at]) && bytes[at] != b'=' {
-                at += 1;
-            }
-            let name = name_start..at;
-            let written = &self.source[name.clone()];
-            let Some((prefix, _)) = split_name(written) else {
-                return Err(self.wrong(name_start, format!("`{written}` is no name of an attribute")));
-            };
-            let prefix_length = if prefix.is_empty() { 0 } else { prefix.len() + 1 };
-            while at < span.end && is_space(bytes[at]) {
-                at += 1;
-            }
-            if at == span.end || bytes[at] != b'=' {
-                return Err(self.wrong(name_start, format!("attribute `{written}` has no value")));
-            }
-            at += 1;
-            while at < span.end && is_space(bytes[at]) {
-                at += 1;
-            }
-            let quote = if at < span.end { bytes[at] } else { 0 };
-            if !matches!(quote, b'"' | b'\'') {
-                return Err(self.wrong(at, format!("the value of `{written}` stands in no quotes")));
-            }
-            let value_start = at + 1;
-            let Some(length) = memchr::memchr(quote, &bytes[value_start..span.end]) else {
-                return Err(self.wrong(at, format!("the value of `{written}` is not closed")));
-            };
-            at = value_start + length + 1;
+            let Written { name, prefix_length, value } = next;
+            at = value.end + 1;
             let is_tokens = match &self.declarations {
-                Some(declarations) => declarations.is_tokens(element, written),
+                Some(declarations) => declarations.is_tokens(element, &self.source[name.clone()]),
                 None => false,
             };
-            let value = self.value(value_start..value_start + length, is_tokens)?;
+            let value = self.value(value, is_tokens)?;
             found.push(Attribute { name, prefix_length, default_name: None, value, resolved: None });
         }
+        Ok(())
     }
 
     /// The name of the element whose attributes begin at `end`.

@@ -8,6 +8,7 @@ mod decode;
 mod doctype;
 mod document;
 mod markup;
+pub mod pull;
 mod reference;
 mod workspace;
 

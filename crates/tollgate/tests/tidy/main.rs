@@ -45,7 +45,7 @@ const WALLS: &[(&str, &[&str])] = &[
     ("tollgate-store", &["tollgate-net", "tollgate-wire"]),
     ("tollgate-truth", &["tollgate-facts", "tollgate-lab", "tollgate-net", "tollgate-wire"]),
     ("tollgate-net", &[]),
-    ("tollgate-wire", &[]),
+    ("tollgate-wire", &["tollgate-xml"]),
     ("tollgate-xml", &[]),
 ];
 
