@@ -113,10 +113,8 @@ impl Table {
         let boundary = body.strip_prefix(b"--").and_then(|rest| rest.split(|byte| *byte == b'\r').next());
         let boundary = boundary.and_then(|boundary| std::str::from_utf8(boundary).ok());
         let mut requests = match boundary {
-            Some(boundary) => {
-                Requests::Multipart(Box::new(multipart::Requests::new(body, boundary, BATCH_REQUESTS_MAX)))
-            }
-            None => Requests::Json(Box::new(json::Requests::new(body, BATCH_REQUESTS_MAX))),
+            Some(boundary) => Requests::multipart(body, boundary, BATCH_REQUESTS_MAX),
+            None => Requests::json(body, BATCH_REQUESTS_MAX),
         };
         // Each answer: the id of its request, its status, and its body.
         let mut answers: Vec<(Option<String>, u16, String)> = Vec::new();

@@ -10,7 +10,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tollgate_wire::body::{Reader, Step};
+use tollgate_wire::body::{ArrayStep, Reader};
 use tollgate_wire::content::Checker;
 use tollgate_wire::edm::{
     Annotations, Changes, ComplexId, ComplexType, EntitySet, EntityType, LeafId, Model, Multiplicity,
@@ -118,7 +118,7 @@ fn arrays(time: Duration) {
             let mut found = 0;
             for bytes in black_box(&document).chunks(part) {
                 array.feed(bytes);
-                while array.next(&mut entry).expect("every record is right") == Step::Entry {
+                while array.next(&mut entry).expect("every record is right") == ArrayStep::Entry {
                     black_box(&entry);
                     found += 1;
                 }

@@ -19,7 +19,7 @@ pub(crate) fn parse(
     text: &str,
     at: usize,
 ) -> Parsed<Option<Key>> {
-    let mut reader = Reader { version, aliases, entity_type, text, position: 0 };
+    let mut reader = KeyReader { version, aliases, entity_type, text, position: 0 };
     reader.key().map_err(|problem| problem.behind(at))
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn of_segment(entity_type: &EntityType, part: usize, text: &str) -> O
 /// Parameter aliases with their `@`, and what stands behind them.
 pub(crate) type Aliases = [(String, String)];
 
-struct Reader<'t> {
+struct KeyReader<'t> {
     version: Version,
     aliases: &'t Aliases,
     entity_type: &'t EntityType,
@@ -45,7 +45,7 @@ struct Reader<'t> {
     position: usize,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> KeyReader<'t> {
     fn key(&mut self) -> Parsed<Option<Key>> {
         self.space();
         if self.position == self.text.len() {

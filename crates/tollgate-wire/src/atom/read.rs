@@ -5,7 +5,7 @@
 
 use super::RELATED;
 use crate::syntax::ReadError;
-use crate::syntax::xml::{Event, Reader, Tag};
+use crate::syntax::xml::{Event, Tag, XmlReader};
 use crate::value::document::{Document, Entity, Extent, Related, Scalar};
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 /// # Errors
 /// What is wrong with the document, and at which byte.
 pub fn read(document: &[u8]) -> Result<Document, ReadError> {
-    let mut reader = Reader::new(document)?;
+    let mut reader = XmlReader::new(document)?;
     let root = reader.root()?;
     let found = match root.name() {
         "feed" => feed(&mut reader)?,
@@ -33,7 +33,7 @@ pub fn read(document: &[u8]) -> Result<Document, ReadError> {
 }
 
 /// Reads a feed behind its start tag.
-fn feed(reader: &mut Reader<'_>) -> Result<Document, ReadError> {
+fn feed(reader: &mut XmlReader<'_>) -> Result<Document, ReadError> {
     let mut document = Document::default();
     while let Some(tag) = reader.child()? {
         match tag.name() {
@@ -56,7 +56,7 @@ fn feed(reader: &mut Reader<'_>) -> Result<Document, ReadError> {
 }
 
 /// Reads an entry behind its start tag.
-fn entry(reader: &mut Reader<'_>, tag: &Tag<'_>) -> Result<Entity, ReadError> {
+fn entry(reader: &mut XmlReader<'_>, tag: &Tag<'_>) -> Result<Entity, ReadError> {
     let mut entity = Entity { etag: tag.attribute("etag").map(Cow::into_owned), ..Entity::default() };
     while let Some(tag) = reader.child()? {
         match tag.name() {
@@ -81,7 +81,7 @@ fn entry(reader: &mut Reader<'_>, tag: &Tag<'_>) -> Result<Entity, ReadError> {
     Ok(entity)
 }
 
-fn link(reader: &mut Reader<'_>, tag: &Tag<'_>, entity: &mut Entity) -> Result<(), ReadError> {
+fn link(reader: &mut XmlReader<'_>, tag: &Tag<'_>, entity: &mut Entity) -> Result<(), ReadError> {
     let (relation, url) = (tag.attribute("rel").unwrap_or("alternate".into()), tag.attribute("href"));
     let Some(name) = relation.strip_prefix(RELATED) else {
         // The edit link wins over the self link, whichever comes first.
@@ -115,7 +115,7 @@ fn link(reader: &mut Reader<'_>, tag: &Tag<'_>, entity: &mut Entity) -> Result<(
     Ok(())
 }
 
-fn properties(reader: &mut Reader<'_>, entity: &mut Entity, parent: &str) -> Result<(), ReadError> {
+fn properties(reader: &mut XmlReader<'_>, entity: &mut Entity, parent: &str) -> Result<(), ReadError> {
     while let Some(tag) = reader.child()? {
         let path = if parent.is_empty() { tag.name().to_owned() } else { format!("{parent}/{}", tag.name()) };
         property(reader, &tag, &path, entity)?;
@@ -125,7 +125,7 @@ fn properties(reader: &mut Reader<'_>, entity: &mut Entity, parent: &str) -> Res
 
 /// Reads a property behind its start tag: complex if it has child elements.
 pub(crate) fn property(
-    reader: &mut Reader<'_>,
+    reader: &mut XmlReader<'_>,
     tag: &Tag<'_>,
     path: &str,
     entity: &mut Entity,

@@ -6,7 +6,7 @@ use crate::edm::{Multiplicity, NavigationProperty, Version};
 use crate::escape;
 use crate::number::write_integer;
 use crate::stencil::cell::Form;
-use crate::stencil::element::{self, Dialect};
+use crate::stencil::element::{self, XmlDialect};
 use crate::stencil::outline::{Member, Outline};
 use crate::stencil::program::Program;
 use crate::stencil::{Base, Content, Expansion, FeedHead, NextLink, Notation, Stencil, Whole};
@@ -79,9 +79,9 @@ fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
     }
     for member in outline.members(Version::V2) {
         match member {
-            Member::Primitive(field) => element::element(end, Dialect::V2, field, ""),
+            Member::Primitive(field) => element::element(end, XmlDialect::V2, field, ""),
             Member::Complex { name, complex, fields } => {
-                element::complex(end, Dialect::V2, name, &fields, &type_attribute(&outline.complex_name(complex)));
+                element::complex(end, XmlDialect::V2, name, &fields, &type_attribute(&outline.complex_name(complex)));
             }
         }
     }
@@ -129,10 +129,10 @@ fn type_attribute(name: &str) -> String {
 fn compile_property(stencil: &mut Stencil, outline: &Outline<'_>, member: &Member<'_>) {
     let program = stencil.begin.text(tag::DECLARATION);
     match member {
-        Member::Primitive(field) => element::element(program, Dialect::V2, *field, PROPERTY_NAMESPACES),
+        Member::Primitive(field) => element::element(program, XmlDialect::V2, *field, PROPERTY_NAMESPACES),
         Member::Complex { name, complex, fields } => {
             let attributes = format!("{PROPERTY_NAMESPACES}{}", type_attribute(&outline.complex_name(*complex)));
-            element::complex(program, Dialect::V2, name, fields, &attributes);
+            element::complex(program, XmlDialect::V2, name, fields, &attributes);
         }
     }
 }

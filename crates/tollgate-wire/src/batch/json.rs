@@ -19,9 +19,9 @@ pub use write::{RequestWriter, ResponseWriter};
 /// The media type.
 pub const MEDIA_TYPE: &str = "application/json";
 
-/// Reads the requests of a batch; see [`super::Requests`].
+/// Reads the requests of a batch; see [`super::RequestReader`].
 #[derive(Debug)]
-pub struct Requests<'a> {
+pub struct RequestReader<'a> {
     body: &'a [u8],
     array: Array<'a>,
     requests: usize,
@@ -31,16 +31,16 @@ pub struct Requests<'a> {
     groups: usize,
     /// The group that is open.
     group: Option<Cow<'a, str>>,
-    /// Whether [`Requests::request`] was read and is still to be handed out: groups end and begin before it.
+    /// Whether [`RequestReader::request`] was read and is still to be handed out: groups end and begin before it.
     waiting: bool,
     request: Request<'a>,
     named: Vec<(usize, Cow<'a, str>)>,
 }
 
-impl<'a> Requests<'a> {
+impl<'a> RequestReader<'a> {
     /// Begins to read. A batch of more than `requests_max` requests is refused when that is found.
-    pub fn new(body: &'a [u8], requests_max: usize) -> Requests<'a> {
-        Requests {
+    pub fn new(body: &'a [u8], requests_max: usize) -> RequestReader<'a> {
+        RequestReader {
             body,
             array: Array::new(body, "requests"),
             requests: 0,
@@ -104,25 +104,25 @@ impl<'a> Requests<'a> {
         let mut seen = Seen::default();
         while let Some((name, at)) = member(reader)? {
             match name.as_ref() {
-                "id" => id = Some(seen.text(reader, Member::Id, at)?),
-                "method" => method = Some(seen.text(reader, Member::Method, at)?),
-                "url" => url = Some(seen.text(reader, Member::Url, at)?),
-                "atomicityGroup" => request.group = Some(seen.text(reader, Member::Group, at)?),
+                "id" => id = Some(seen.text(reader, OnceMember::Id, at)?),
+                "method" => method = Some(seen.text(reader, OnceMember::Method, at)?),
+                "url" => url = Some(seen.text(reader, OnceMember::Url, at)?),
+                "atomicityGroup" => request.group = Some(seen.text(reader, OnceMember::Group, at)?),
                 "dependsOn" => {
-                    seen.once(Member::DependsOn, at)?;
+                    seen.once(OnceMember::DependsOn, at)?;
                     read_names(reader, &mut self.named)?;
                 }
                 "if" => {
-                    seen.once(Member::If, at)?;
+                    seen.once(OnceMember::If, at)?;
                     reader.skip_value()?;
                     request.condition = Condition::Present;
                 }
                 "headers" => {
-                    seen.once(Member::Headers, at)?;
+                    seen.once(OnceMember::Headers, at)?;
                     read_headers(reader, &mut request.headers)?;
                 }
                 "body" => {
-                    seen.once(Member::Body, at)?;
+                    seen.once(OnceMember::Body, at)?;
                     body = Some(raw_value(self.body, reader)?);
                 }
                 // An annotation, of the request or of one of its members.
@@ -222,8 +222,8 @@ impl<'a> Responses<'a> {
         let mut seen = Seen::default();
         while let Some((name, at)) = member(reader)? {
             match name.as_ref() {
-                "id" => id = Some(seen.text(reader, Member::Id, at)?),
-                "atomicityGroup" => group = Some(seen.text(reader, Member::Group, at)?),
+                "id" => id = Some(seen.text(reader, OnceMember::Id, at)?),
+                "atomicityGroup" => group = Some(seen.text(reader, OnceMember::Group, at)?),
                 "status" => {
                     status = match reader.next()? {
                         Event::Number(number) => number.parse().ok().filter(|status| (100..600).contains(status)),
@@ -248,11 +248,11 @@ impl<'a> Responses<'a> {
 struct Array<'a> {
     reader: Reader<'a>,
     name: &'static str,
-    place: Place,
+    place: Progress,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Progress {
     Before,
     Inside,
     Behind,
@@ -262,12 +262,12 @@ impl<'a> Array<'a> {
     fn new(body: &'a [u8], name: &'static str) -> Array<'a> {
         let limits = Limits { bytes_max: body.len(), ..Limits::default() };
         let reader = Reader::new(body, limits).expect("a body is as long as it is");
-        Array { reader, name, place: Place::Before }
+        Array { reader, name, place: Progress::Before }
     }
 
     /// Where the next object begins, its bracket read; `None` when the document was read to its end.
     fn next(&mut self) -> Result<Option<usize>, BatchError> {
-        if self.place == Place::Before {
+        if self.place == Progress::Before {
             if self.reader.next()? != Event::ObjectBegin {
                 return Err(BatchError::malformed(0, "a batch is an object"));
             }
@@ -275,9 +275,9 @@ impl<'a> Array<'a> {
                 let message = format!("the batch has no {:?}", self.name);
                 return Err(BatchError::malformed(self.reader.position(), message));
             }
-            self.place = Place::Inside;
+            self.place = Progress::Inside;
         }
-        if self.place == Place::Inside {
+        if self.place == Progress::Inside {
             match self.reader.next()? {
                 Event::ObjectBegin => return Ok(Some(self.reader.position() - 1)),
                 Event::ArrayEnd => {}
@@ -293,7 +293,7 @@ impl<'a> Array<'a> {
             if self.reader.next()? != Event::End {
                 return Err(BatchError::malformed(self.reader.position(), "the document goes on behind the batch"));
             }
-            self.place = Place::Behind;
+            self.place = Progress::Behind;
         }
         Ok(None)
     }
@@ -318,7 +318,7 @@ impl<'a> Array<'a> {
 
 /// The members of a request or an answer that stand there at most once.
 #[derive(Debug, Clone, Copy)]
-enum Member {
+enum OnceMember {
     Id,
     Method,
     Url,
@@ -334,7 +334,7 @@ enum Member {
 struct Seen(u8);
 
 impl Seen {
-    fn once(&mut self, member: Member, at: usize) -> Result<(), BatchError> {
+    fn once(&mut self, member: OnceMember, at: usize) -> Result<(), BatchError> {
         let bit = 1 << member as u8;
         if self.0 & bit != 0 {
             return Err(BatchError::malformed(at, "the member stands there twice"));
@@ -343,7 +343,7 @@ impl Seen {
         Ok(())
     }
 
-    fn text<'a>(&mut self, reader: &mut Reader<'a>, member: Member, at: usize) -> Result<Cow<'a, str>, BatchError> {
+    fn text<'a>(&mut self, reader: &mut Reader<'a>, member: OnceMember, at: usize) -> Result<Cow<'a, str>, BatchError> {
         self.once(member, at)?;
         text(reader)
     }

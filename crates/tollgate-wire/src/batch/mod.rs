@@ -70,21 +70,21 @@ pub enum Step {
 #[derive(Debug)]
 pub enum Requests<'a> {
     /// From `multipart/mixed`.
-    Multipart(Box<multipart::Requests<'a>>),
+    Multipart(Box<multipart::RequestReader<'a>>),
     /// From JSON.
-    Json(Box<json::Requests<'a>>),
+    Json(Box<json::RequestReader<'a>>),
 }
 
 impl<'a> Requests<'a> {
     /// Begins to read `multipart/mixed` with this boundary. A batch of more than `requests_max` requests, or change sets,
     /// is refused when that is found.
     pub fn multipart(body: &'a [u8], boundary: &str, requests_max: usize) -> Requests<'a> {
-        Requests::Multipart(Box::new(multipart::Requests::new(body, boundary, requests_max)))
+        Requests::Multipart(Box::new(multipart::RequestReader::new(body, boundary, requests_max)))
     }
 
     /// Begins to read JSON, with the same limit.
     pub fn json(body: &'a [u8], requests_max: usize) -> Requests<'a> {
-        Requests::Json(Box::new(json::Requests::new(body, requests_max)))
+        Requests::Json(Box::new(json::RequestReader::new(body, requests_max)))
     }
 
     /// Goes on to the next step.

@@ -20,9 +20,9 @@ pub use write::{RequestWriter, ResponseWriter};
 /// The media type, without its boundary.
 pub const MEDIA_TYPE: &str = "multipart/mixed";
 
-/// Reads the requests of a batch; see [`super::Requests`].
+/// Reads the requests of a batch; see [`super::RequestReader`].
 #[derive(Debug)]
-pub struct Requests<'a> {
+pub struct RequestReader<'a> {
     body: &'a [u8],
     parts: Parts<'a>,
     change_set: Option<Parts<'a>>,
@@ -34,11 +34,11 @@ pub struct Requests<'a> {
     request: Request<'a>,
 }
 
-impl<'a> Requests<'a> {
+impl<'a> RequestReader<'a> {
     /// Begins to read a body whose Content-Type has this boundary. A batch of more than `requests_max` requests, or change
     /// sets, is refused when that is found.
-    pub fn new(body: &'a [u8], boundary: &str, requests_max: usize) -> Requests<'a> {
-        Requests {
+    pub fn new(body: &'a [u8], boundary: &str, requests_max: usize) -> RequestReader<'a> {
+        RequestReader {
             body,
             parts: Parts::new(body, 0..body.len(), boundary),
             change_set: None,

@@ -315,7 +315,7 @@ proptest! {
         }
         writer.finish();
         answers.finish(&mut responses);
-        let mut reader = multipart::Requests::new(&requests, "long-and-by-chance", MAX);
+        let mut reader = multipart::RequestReader::new(&requests, "long-and-by-chance", MAX);
         let mut found = 0;
         let mut groups = 0;
         loop {
@@ -377,7 +377,7 @@ proptest! {
         }
         writer.finish();
         answers.finish(&mut responses);
-        let mut reader = json::Requests::new(&requests, MAX);
+        let mut reader = json::RequestReader::new(&requests, MAX);
         let mut found = 0;
         loop {
             match reader.next().unwrap() {

@@ -27,7 +27,7 @@ pub struct Envelope {
 
 /// What [`ArrayReader::next`] has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum ArrayStep {
     /// A record, which the entry holds.
     Entry,
     /// Nothing before more bytes are fed.
@@ -121,7 +121,7 @@ impl ArrayReader {
     /// # Errors
     /// What is wrong, with the record's index before the property's path; nothing can be read behind it.
     #[allow(clippy::should_implement_trait, reason = "it fills what it is given, and may need more")]
-    pub fn next(&mut self, entry: &mut Entry) -> Result<Step, BodyError> {
+    pub fn next(&mut self, entry: &mut Entry) -> Result<ArrayStep, BodyError> {
         self.step(entry).map_err(|error| *error)
     }
 
@@ -131,12 +131,12 @@ impl ArrayReader {
     /// If the document is not complete.
     pub fn finish(&mut self, entry: &mut Entry) -> Result<(), BodyError> {
         match self.step(entry).map_err(|error| *error)? {
-            Step::End => return Ok(()),
-            Step::Entry => {
+            ArrayStep::End => return Ok(()),
+            ArrayStep::Entry => {
                 let message = "a record was left unread when the document ended";
                 return Err(*self.fault(message));
             }
-            Step::NeedMore => {}
+            ArrayStep::NeedMore => {}
         }
         if self.cut.is_some() {
             // What stands there is no whole record: reading it says where and why.
@@ -146,15 +146,15 @@ impl ArrayReader {
         Err(*self.fault("the document ends before it is complete"))
     }
 
-    fn step(&mut self, entry: &mut Entry) -> Read<Step> {
+    fn step(&mut self, entry: &mut Entry) -> Read<ArrayStep> {
         loop {
             let Some(byte) = self.skip_space() else {
-                return Ok(if self.state == State::Behind { Step::End } else { Step::NeedMore });
+                return Ok(if self.state == State::Behind { ArrayStep::End } else { ArrayStep::NeedMore });
             };
             match (self.state, byte) {
                 (State::Start, b'[') => self.enter_array(),
                 (State::Start, b'{') => match self.is_envelope()? {
-                    None => return Ok(Step::NeedMore),
+                    None => return Ok(ArrayStep::NeedMore),
                     Some(true) => {
                         self.at += 1;
                         self.state = State::Name { first: true };
@@ -165,7 +165,7 @@ impl ArrayReader {
                     self.at = MARK.len()
                 }
                 (State::Start, _) if self.dropped + self.at == 0 && MARK.starts_with(&self.buffer) => {
-                    return Ok(Step::NeedMore);
+                    return Ok(ArrayStep::NeedMore);
                 }
                 (State::Start, _) => return Err(self.fault("expected an array of entities, or one entity")),
                 (State::Item { .. } | State::Single, b'{') => return self.next_record(entry),
@@ -191,7 +191,7 @@ impl ArrayReader {
                 }
                 (State::Name { .. }, _) => {
                     if !self.member()? {
-                        return Ok(Step::NeedMore);
+                        return Ok(ArrayStep::NeedMore);
                     }
                 }
                 (State::Member, b',') => {
@@ -302,19 +302,19 @@ impl ArrayReader {
         self.not_yet::<()>(end).map(|_| ())
     }
 
-    fn next_record(&mut self, entry: &mut Entry) -> Read<Step> {
+    fn next_record(&mut self, entry: &mut Entry) -> Read<ArrayStep> {
         let end = match &mut self.cut {
             None => match self.record(entry, self.buffer.len()) {
-                Ok(()) => return Ok(Step::Entry),
+                Ok(()) => return Ok(ArrayStep::Entry),
                 // Only a whole record is really wrong.
                 Err(_) => self.cut.insert(End::default()).find(&self.buffer[self.at..]),
             },
             Some(cut) => cut.find(&self.buffer[self.at..]),
         };
         match end {
-            Some(length) => self.record(entry, self.at + length).map(|()| Step::Entry),
+            Some(length) => self.record(entry, self.at + length).map(|()| ArrayStep::Entry),
             None if self.buffer.len() - self.at > RECORD_BYTES_MAX => Err(self.too_long()),
-            None => Ok(Step::NeedMore),
+            None => Ok(ArrayStep::NeedMore),
         }
     }
 

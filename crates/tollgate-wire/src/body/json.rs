@@ -7,7 +7,7 @@ use super::check::{self, Wrong};
 use super::entry::Entry;
 use super::error::{BodyError, Read};
 use super::link::{self, Named};
-use super::shape::{Complex, Kind, Leaf, Member, Navigation, Shape};
+use super::shape::{Complex, Kind, Leaf, Navigation, Shape, ShapeMember};
 use super::{Context, DEPTH_MAX};
 use crate::address::quoted;
 use crate::edm::{Multiplicity, Primitive, SetId, SubtypeId, Version};
@@ -228,7 +228,7 @@ impl<'d, 'c> Json<'d, 'c> {
 
     /// Reads the value of a member; `position` is that of its name.
     #[inline]
-    fn member(&mut self, member: &'c Member, entry: &mut Entry, position: usize) -> Read<()> {
+    fn member(&mut self, member: &'c ShapeMember, entry: &mut Entry, position: usize) -> Read<()> {
         match &member.kind {
             Kind::Leaf(leaf) if entry.is_set(leaf.id) => Err(twice(position)),
             Kind::Navigation(navigation) if entry.children.iter().any(|(id, _)| *id == navigation.id) => {

@@ -19,7 +19,7 @@ mod reference;
 mod shape;
 mod xml;
 
-pub use array::{ArrayReader, Envelope, Step};
+pub use array::{ArrayReader, ArrayStep, Envelope};
 pub use error::BodyError;
 
 use crate::edm::{Model, SetId, Version};

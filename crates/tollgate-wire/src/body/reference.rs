@@ -93,7 +93,7 @@ fn of_json(json: &mut Json<'_, '_>, format: Format, may_wrap: MayWrap) -> Read<(
 }
 
 fn of_xml(document: &[u8]) -> Read<(usize, String)> {
-    let mut reader = xml::Reader::new(document)?;
+    let mut reader = xml::XmlReader::new(document)?;
     let root = reader.root()?;
     let position = reader.position();
     if root.name() != "uri" {

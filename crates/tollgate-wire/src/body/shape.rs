@@ -29,13 +29,13 @@ pub(crate) struct Shape {
     pub(crate) subtypes: Vec<String>,
     /// How many leaves the entity type has.
     pub(crate) leaves: usize,
-    pub(crate) members: Vec<Member>,
+    pub(crate) members: Vec<ShapeMember>,
     /// Positions in `members`, by length of the name and then by the name.
     sorted: Vec<u16>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Member {
+pub(crate) struct ShapeMember {
     pub(crate) name: String,
     /// The name as it stands in JSON, with quotes and colon.
     pub(crate) quoted: Box<[u8]>,
@@ -138,8 +138,8 @@ fn parameters(model: &Model, operation: &FunctionImport) -> Shape {
     Shape::new(name, operation.parameters.len(), members.collect())
 }
 
-fn member(name: &str, kind: Kind) -> Member {
-    Member { name: name.to_owned(), quoted: format!("\"{name}\":").into_bytes().into(), kind }
+fn member(name: &str, kind: Kind) -> ShapeMember {
+    ShapeMember { name: name.to_owned(), quoted: format!("\"{name}\":").into_bytes().into(), kind }
 }
 
 impl Leaf {
@@ -157,7 +157,7 @@ impl Leaf {
 }
 
 impl Shape {
-    fn new(type_name: String, leaves: usize, members: Vec<Member>) -> Shape {
+    fn new(type_name: String, leaves: usize, members: Vec<ShapeMember>) -> Shape {
         let count = u16::try_from(members.len()).expect("a type has fewer than 65,536 properties");
         let mut sorted: Vec<u16> = (0..count).collect();
         let rank = |position: u16| {

@@ -12,7 +12,7 @@ use super::{Context, DEPTH_MAX};
 use crate::atom::RELATED;
 use crate::edm::{Multiplicity, Primitive, SetId};
 use crate::items;
-use crate::syntax::xml::{Reader, Tag};
+use crate::syntax::xml::{Tag, XmlReader};
 use crate::value::{Cell, Row};
 
 /// Whose XML it is.
@@ -26,7 +26,7 @@ pub(crate) enum Dialect {
 
 /// Reads one document.
 pub(crate) struct Xml<'d, 'c> {
-    reader: Reader<'d>,
+    reader: XmlReader<'d>,
     context: Context<'c>,
     dialect: Dialect,
     /// Where a text of several parts is put together.
@@ -42,7 +42,7 @@ impl<'d, 'c> Xml<'d, 'c> {
         context: Context<'c>,
         scratch: String,
     ) -> Read<Xml<'d, 'c>> {
-        Ok(Xml { reader: Reader::new(document)?, context, dialect, scratch, depth: 0 })
+        Ok(Xml { reader: XmlReader::new(document)?, context, dialect, scratch, depth: 0 })
     }
 
     /// Reads a document of one entity.

@@ -7,21 +7,21 @@ use crate::atom::Atom;
 use crate::edm::{Model, PropertyKind, SetId, Singleton};
 use crate::format::Format;
 use crate::json::rows;
-use crate::json::v2::Verbose;
-use crate::json::v4::Compact;
+use crate::json::v2::JsonV2;
+use crate::json::v4::JsonV4;
 use crate::plan::{Called, Expand, Options, Select, Shape};
 use crate::relation::Applied;
-use crate::rest::{Json, Xml};
+use crate::rest::{RestJson, RestXml};
 use crate::stencil::outline::{Field, Member, Outline};
 use crate::stencil::{Notation, Stencil, Whole};
 
 fn notation(format: Format) -> &'static dyn Notation {
     match format {
         Format::V2Atom => &Atom,
-        Format::V2Json => &Verbose,
-        Format::V4Json { .. } => &Compact,
-        Format::RestJson => &Json,
-        Format::RestXml { .. } => &Xml,
+        Format::V2Json => &JsonV2,
+        Format::V4Json { .. } => &JsonV4,
+        Format::RestJson => &RestJson,
+        Format::RestXml { .. } => &RestXml,
     }
 }
 

@@ -25,18 +25,18 @@ use crate::value::document::{Entity, Related, Scalar, Schema};
 
 /// Who reads the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum JsonDialect {
     V2,
     V4(Ieee754),
     Rest,
 }
 
 /// How a primitive that is not null is written.
-pub(crate) fn pattern(dialect: Dialect, primitive: Primitive) -> Pattern {
+pub(crate) fn pattern(dialect: JsonDialect, primitive: Primitive) -> Pattern {
     use Primitive as P;
     let bare = |form| Pattern { before: "", form, after: "" };
     let quoted = |form| Pattern { before: "\"", form, after: "\"" };
-    let text_for_doubles = matches!(dialect, Dialect::V2 | Dialect::V4(Ieee754::String));
+    let text_for_doubles = matches!(dialect, JsonDialect::V2 | JsonDialect::V4(Ieee754::String));
     match primitive {
         P::Boolean => bare(Form::Boolean(Syntax::Json)),
         P::Byte | P::SByte | P::Int16 | P::Int32 => bare(Form::Integer(Syntax::Json)),
@@ -47,25 +47,25 @@ pub(crate) fn pattern(dialect: Dialect, primitive: Primitive) -> Pattern {
         P::Single | P::Double => {
             let width = if primitive == P::Single { Width::Single } else { Width::Double };
             match dialect {
-                Dialect::V2 => quoted(Form::Real(Syntax::JsonQuoted, width)),
-                Dialect::V4(_) | Dialect::Rest => bare(Form::Real(Syntax::Json, width)),
+                JsonDialect::V2 => quoted(Form::Real(Syntax::JsonQuoted, width)),
+                JsonDialect::V4(_) | JsonDialect::Rest => bare(Form::Real(Syntax::Json, width)),
             }
         }
         P::Binary { .. } => match dialect {
-            Dialect::V4(_) => quoted(Form::Base64Url(Syntax::JsonQuoted)),
-            Dialect::V2 | Dialect::Rest => quoted(Form::Base64(Syntax::JsonQuoted)),
+            JsonDialect::V4(_) => quoted(Form::Base64Url(Syntax::JsonQuoted)),
+            JsonDialect::V2 | JsonDialect::Rest => quoted(Form::Base64(Syntax::JsonQuoted)),
         },
-        P::Date | P::DateTime { .. } if dialect == Dialect::V2 => {
+        P::Date | P::DateTime { .. } if dialect == JsonDialect::V2 => {
             Pattern { before: "\"\\/Date(", form: Form::Ticks, after: ")\\/\"" }
         }
-        P::DateTimeOffset { .. } if dialect == Dialect::V2 => {
+        P::DateTimeOffset { .. } if dialect == JsonDialect::V2 => {
             Pattern { before: "\"\\/Date(", form: Form::Ticks, after: "+0000)\\/\"" }
         }
         // V4 has no date with time but without zone.
-        P::DateTime { .. } if matches!(dialect, Dialect::V4(_)) => {
+        P::DateTime { .. } if matches!(dialect, JsonDialect::V4(_)) => {
             Pattern { before: "\"", form: Form::JsonText, after: "Z\"" }
         }
-        P::TimeOfDay { .. } if dialect == Dialect::V2 => quoted(Form::TimeAsDuration(Syntax::JsonQuoted)),
+        P::TimeOfDay { .. } if dialect == JsonDialect::V2 => quoted(Form::TimeAsDuration(Syntax::JsonQuoted)),
         P::String { .. }
         | P::Guid
         | P::Date
@@ -79,11 +79,11 @@ pub(crate) fn pattern(dialect: Dialect, primitive: Primitive) -> Pattern {
 }
 
 /// Writes a primitive without its name.
-pub(crate) fn value(program: &mut Program, dialect: Dialect, field: Field<'_>) {
+pub(crate) fn value(program: &mut Program, dialect: JsonDialect, field: Field<'_>) {
     if let Primitive::Collection(item) = field.primitive {
         return items(program, dialect, field, item);
     }
-    if let (Dialect::V4(_) | Dialect::Rest, Some(enumeration)) = (dialect, field.enumeration) {
+    if let (JsonDialect::V4(_) | JsonDialect::Rest, Some(enumeration)) = (dialect, field.enumeration) {
         let null = Null { take_back: 1, skip: 1, text: "null" };
         program.text("\"");
         return program.members(field.column, (enumeration, Names::Json), null, "\"");
@@ -94,17 +94,17 @@ pub(crate) fn value(program: &mut Program, dialect: Dialect, field: Field<'_>) {
 }
 
 /// Writes a collection without its name.
-fn items(program: &mut Program, dialect: Dialect, field: Field<'_>, item: Item) {
+fn items(program: &mut Program, dialect: JsonDialect, field: Field<'_>, item: Item) {
     let primitive = item.primitive();
     let enumeration = match dialect {
-        Dialect::V4(_) | Dialect::Rest => field.enumeration.map(|known| (Arc::clone(known), Names::Json)),
-        Dialect::V2 => None,
+        JsonDialect::V4(_) | JsonDialect::Rest => field.enumeration.map(|known| (Arc::clone(known), Names::Json)),
+        JsonDialect::V2 => None,
     };
     // All others are in quotes in the canonical array, and in documents.
     let differs = match primitive {
-        Primitive::Decimal { .. } => dialect != Dialect::V4(Ieee754::String),
-        Primitive::Int64 => dialect == Dialect::V4(Ieee754::String),
-        Primitive::DateTime { .. } => matches!(dialect, Dialect::V4(_)),
+        Primitive::Decimal { .. } => dialect != JsonDialect::V4(Ieee754::String),
+        Primitive::Int64 => dialect == JsonDialect::V4(Ieee754::String),
+        Primitive::DateTime { .. } => matches!(dialect, JsonDialect::V4(_)),
         _ => false,
     };
     let array = if differs || enumeration.is_some() { Array::Rewritten } else { Array::Copied };
@@ -142,12 +142,12 @@ impl<'p> Object<'p> {
     }
 
     /// Writes a primitive.
-    pub(crate) fn field(&mut self, dialect: Dialect, field: Field<'_>) {
+    pub(crate) fn field(&mut self, dialect: JsonDialect, field: Field<'_>) {
         value(self.name(&[field.name]), dialect, field);
     }
 
     /// Writes a member of an entity as it is, complex ones as objects.
-    pub(crate) fn member(&mut self, dialect: Dialect, member: &Member<'_>) {
+    pub(crate) fn member(&mut self, dialect: JsonDialect, member: &Member<'_>) {
         match member {
             Member::Primitive(field) => self.field(dialect, *field),
             Member::Complex { name, fields, .. } => {

@@ -1,6 +1,6 @@
 //! Verbose JSON of OData V2: everything below `d`, links as `__metadata` and `__deferred`.
 
-use super::{Dialect, Object, count, end, entities, flatten, no_entity, primitive, text};
+use super::{JsonDialect, Object, count, end, entities, flatten, no_entity, primitive, text};
 use crate::edm::{Multiplicity, Version};
 use crate::escape;
 use crate::number::write_integer;
@@ -14,9 +14,9 @@ use crate::value::document::{Document, Entity, Extent, Related, Schema};
 
 /// Verbose JSON of OData V2.
 #[derive(Debug)]
-pub(crate) struct Verbose;
+pub(crate) struct JsonV2;
 
-impl Notation for Verbose {
+impl Notation for JsonV2 {
     fn entities(&self, stencil: &mut Stencil, outline: &Outline<'_>) {
         compile(stencil, outline);
     }
@@ -90,13 +90,13 @@ fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
 
 fn write_member(object: &mut Object<'_>, outline: &Outline<'_>, member: &Member<'_>) {
     match member {
-        Member::Primitive(field) => object.field(Dialect::V2, *field),
+        Member::Primitive(field) => object.field(JsonDialect::V2, *field),
         Member::Complex { name, complex, fields } => {
             let program = object.name(&[name]).text("{");
             let mut inner = Object::empty(program);
             inner.name(&["__metadata"]).texts(&["{\"type\":\"", &outline.complex_name(*complex), "\"}"]);
             for field in fields {
-                inner.field(Dialect::V2, *field);
+                inner.field(JsonDialect::V2, *field);
             }
             program.text("}");
         }

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::{Dialect, Object, count, end, entities, flatten, no_entity, primitive, text, value};
+use super::{JsonDialect, Object, count, end, entities, flatten, no_entity, primitive, text, value};
 use crate::address::type_name;
 use crate::edm::{EntityType, Model, Multiplicity, Primitive, PropertyKind, SubtypeId, Version};
 use crate::escape;
@@ -47,9 +47,9 @@ impl Style {
 
 /// JSON of OData V4.
 #[derive(Debug)]
-pub(crate) struct Compact;
+pub(crate) struct JsonV4;
 
-impl Notation for Compact {
+impl Notation for JsonV4 {
     fn entities(&self, stencil: &mut Stencil, outline: &Outline<'_>) {
         compile(stencil, outline, Style::of(stencil.format));
     }
@@ -216,7 +216,7 @@ pub(super) fn annotated_field(object: &mut Object<'_>, field: Field<'_>, style: 
     if let (Metadata::Full, Some(name)) = (style.metadata, annotated_type(field)) {
         object.name(&[field.name, style.control(), "type"]).texts(&["\"#", &name, "\""]);
     }
-    object.field(Dialect::V4(style.ieee754), field);
+    object.field(JsonDialect::V4(style.ieee754), field);
 }
 
 /// The type that a reader cannot see from the JSON value: section 4.5.3 lets it see Boolean, String and Double. That of a
@@ -250,7 +250,7 @@ fn compile_property(stencil: &mut Stencil, outline: &Outline<'_>, whole: Whole<'
             if let (Metadata::Full, Some(name)) = (metadata, annotated_type(*field)) {
                 object.name(&[at, "type"]).texts(&["\"#", &name, "\""]);
             }
-            value(object.name(&["value"]), Dialect::V4(ieee754), *field);
+            value(object.name(&["value"]), JsonDialect::V4(ieee754), *field);
         }
         Member::Complex { complex, fields, .. } => {
             if metadata == Metadata::Full {

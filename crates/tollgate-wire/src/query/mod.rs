@@ -75,25 +75,27 @@ pub(crate) fn read(
     let (named, set, options) = match resource {
         Resource::Read(plan) => {
             let named = match plan.options.called {
-                Some(Called { returned: Some(_), .. }) => Named(0, "the value of a function"),
-                _ => Named::of(version, model, plan),
+                Some(Called { returned: Some(_), .. }) => Addressed(0, "the value of a function"),
+                _ => Addressed::of(version, model, plan),
             };
             (named, Some(plan.set()), &mut plan.options)
         }
         Resource::References(plan) => {
             let many = if plan.shape == Shape::Collection { REFERENCES_OF_MANY } else { 0 };
-            (Named(REFERENCES | many, "references"), Some(plan.set()), &mut plan.options)
+            (Addressed(REFERENCES | many, "references"), Some(plan.set()), &mut plan.options)
         }
         // It is not built, so its options have no meaning.
         Resource::Function(_) => return Ok(custom),
         Resource::Act(act) => {
             let named = match model.function_imports[act.action].answered_set() {
-                Some(_) => Named::of(version, model, &act.plan),
-                None => Named(0, "an action without an answer"),
+                Some(_) => Addressed::of(version, model, &act.plan),
+                None => Addressed(0, "an action without an answer"),
             };
             (named, Some(act.plan.set()), &mut act.plan.options)
         }
-        Resource::ServiceDocument | Resource::Metadata | Resource::Batch => (Named(0, "no data"), None, &mut scratch),
+        Resource::ServiceDocument | Resource::Metadata | Resource::Batch => {
+            (Addressed(0, "no data"), None, &mut scratch)
+        }
     };
     let nothing = EntityType::default();
     let entity_type = set.map_or(&nothing, |set| model.seen(version, set, options.subtype));
@@ -173,7 +175,7 @@ pub(crate) fn aliases_of(query: &str) -> Vec<(String, String)> {
 }
 
 /// What a path names, as what an option may apply to, and in words.
-struct Named(u8, &'static str);
+struct Addressed(u8, &'static str);
 
 /// What the path names besides, where V4's `$select` would have a meaning that is not built.
 const COMPLEX: &str = "a complex property";
@@ -181,24 +183,24 @@ const COMPLEX: &str = "a complex property";
 /// What the path names besides, where V4's options of collections would have a meaning that is not built.
 const VALUES: &str = "a collection of values";
 
-impl Named {
-    fn of(version: Version, model: &Model, plan: &Plan) -> Named {
+impl Addressed {
+    fn of(version: Version, model: &Model, plan: &Plan) -> Addressed {
         let holds_values = |leaf: LeafId| model.type_of(plan.set()).leaves[leaf.0].primitive.item().is_some();
         match plan.shape {
-            Shape::Collection => Named(COLLECTION, "a collection"),
-            Shape::Entity => Named(ENTITY, "one entity"),
-            Shape::Count if version == Version::V2 => Named(COUNT | COUNT_OF_V2, "a count"),
-            Shape::Count => Named(COUNT, "a count"),
-            Shape::Property(_) => Named(0, COMPLEX),
-            Shape::Leaf(leaf) | Shape::RawValue(leaf) if holds_values(leaf) => Named(0, VALUES),
-            Shape::Leaf(_) | Shape::RawValue(_) => Named(0, "a property"),
-            Shape::Stream => Named(0, "a media stream"),
+            Shape::Collection => Addressed(COLLECTION, "a collection"),
+            Shape::Entity => Addressed(ENTITY, "one entity"),
+            Shape::Count if version == Version::V2 => Addressed(COUNT | COUNT_OF_V2, "a count"),
+            Shape::Count => Addressed(COUNT, "a count"),
+            Shape::Property(_) => Addressed(0, COMPLEX),
+            Shape::Leaf(leaf) | Shape::RawValue(leaf) if holds_values(leaf) => Addressed(0, VALUES),
+            Shape::Leaf(_) | Shape::RawValue(_) => Addressed(0, "a property"),
+            Shape::Stream => Addressed(0, "a media stream"),
         }
     }
 }
 
-fn check_applies(option: &SystemOption, version: Version, named: &Named) -> Parsed<()> {
-    let Named(bits, words) = *named;
+fn check_applies(option: &SystemOption, version: Version, named: &Addressed) -> Parsed<()> {
+    let Addressed(bits, words) = *named;
     if option.applies_to == ANYTHING || option.applies_to & bits != 0 {
         return Ok(());
     }

@@ -124,7 +124,8 @@ pub fn has_order(primitive: Primitive) -> bool {
 /// # Errors
 /// Which parameter is unknown, stands twice or has a value that it cannot have.
 pub fn parse(model: &Model, entity_type: &EntityType, query: &str) -> Result<Asked, UrlError> {
-    let mut reader = Reader { model, entity_type, values: [const { None }; RESERVED.len()], conditions: Vec::new() };
+    let mut reader =
+        ListReader { model, entity_type, values: [const { None }; RESERVED.len()], conditions: Vec::new() };
     for part in query.split('&').filter(|part| !part.is_empty()) {
         let (raw_name, raw_value) = part.split_once('=').unwrap_or((part, ""));
         let name = decode(raw_name, Plus::Space)
@@ -159,7 +160,7 @@ pub fn parse_of_one(entity_type: &EntityType, query: &str) -> Result<Options, Ur
 }
 
 /// A query as far as it is read.
-struct Reader<'m> {
+struct ListReader<'m> {
     model: &'m Model,
     entity_type: &'m EntityType,
     /// What stands behind each of [`RESERVED`].
@@ -174,7 +175,7 @@ struct Condition {
     values: Vec<Value>,
 }
 
-impl Reader<'_> {
+impl ListReader<'_> {
     fn take(&mut self, name: &str, value: &str) -> Parsed<()> {
         if let Some(index) = RESERVED.iter().position(|reserved| *reserved == name) {
             if self.values[index].is_some() {

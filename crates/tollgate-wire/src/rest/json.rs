@@ -4,7 +4,7 @@
 
 use crate::edm::{Multiplicity, Version};
 use crate::escape;
-use crate::json::{Dialect, Object};
+use crate::json::{JsonDialect, Object};
 use crate::number::write_integer;
 use crate::stencil::outline::{Member, Outline};
 use crate::stencil::program::Program;
@@ -12,9 +12,9 @@ use crate::stencil::{Base, Expansion, FeedHead, Notation, Stencil, Whole};
 
 /// JSON without any protocol.
 #[derive(Debug)]
-pub(crate) struct Json;
+pub(crate) struct RestJson;
 
-impl Notation for Json {
+impl Notation for RestJson {
     fn entities(&self, stencil: &mut Stencil, outline: &Outline<'_>) {
         compile(stencil, outline);
     }
@@ -42,7 +42,7 @@ fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
     stencil.document.text("{");
     let mut object = Object::empty(&mut stencil.begin);
     for member in outline.members(Version::V4) {
-        object.member(Dialect::Rest, &member);
+        object.member(JsonDialect::Rest, &member);
     }
     for expand in outline.expand {
         let navigation = &outline.entity_type.navigation[expand.navigation.0];
@@ -66,7 +66,7 @@ fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
 
 fn compile_property(stencil: &mut Stencil, member: &Member<'_>) {
     stencil.begin.text("{");
-    Object::empty(&mut stencil.begin).member(Dialect::Rest, member);
+    Object::empty(&mut stencil.begin).member(JsonDialect::Rest, member);
     stencil.begin.text("}");
 }
 

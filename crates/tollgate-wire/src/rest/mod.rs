@@ -8,5 +8,5 @@
 mod json;
 mod xml;
 
-pub(crate) use json::Json;
-pub(crate) use xml::{Xml, read as read_xml};
+pub(crate) use json::RestJson;
+pub(crate) use xml::{RestXml, read as read_xml};

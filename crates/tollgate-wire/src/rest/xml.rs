@@ -7,19 +7,19 @@ use crate::edm::Version;
 use crate::escape;
 use crate::format::{Format, Padding};
 use crate::number::write_integer;
-use crate::stencil::element::{self, Dialect};
+use crate::stencil::element::{self, XmlDialect};
 use crate::stencil::outline::{Member, Outline};
 use crate::stencil::program::Program;
 use crate::stencil::{Base, Expansion, FeedHead, Notation, Stencil, Whole};
-use crate::syntax::xml::Reader;
+use crate::syntax::xml::XmlReader;
 use crate::syntax::{ReadError, tag};
 use crate::value::document::{Document, Entity, Extent};
 
 /// XML without any protocol.
 #[derive(Debug)]
-pub(crate) struct Xml;
+pub(crate) struct RestXml;
 
-impl Notation for Xml {
+impl Notation for RestXml {
     fn entities(&self, stencil: &mut Stencil, outline: &Outline<'_>) {
         let padding = match stencil.format {
             Format::RestXml { padding } => padding,
@@ -51,9 +51,9 @@ fn compile(stencil: &mut Stencil, outline: &Outline<'_>, padding: Padding) {
     (stencil.first, stencil.next) = (open.clone(), open);
     for member in outline.members(Version::V4) {
         match member {
-            Member::Primitive(field) => element::element(&mut stencil.begin, Dialect::Rest, field, ""),
+            Member::Primitive(field) => element::element(&mut stencil.begin, XmlDialect::Rest, field, ""),
             Member::Complex { name, fields, .. } => {
-                element::complex(&mut stencil.begin, Dialect::Rest, name, &fields, "");
+                element::complex(&mut stencil.begin, XmlDialect::Rest, name, &fields, "");
             }
         }
     }
@@ -106,8 +106,8 @@ fn pad(program: &mut Program, size: usize) {
 fn compile_property(stencil: &mut Stencil, member: &Member<'_>) {
     let program = stencil.begin.text(tag::DECLARATION);
     match member {
-        Member::Primitive(field) => element::element(program, Dialect::Rest, *field, ""),
-        Member::Complex { name, fields, .. } => element::complex(program, Dialect::Rest, name, fields, ""),
+        Member::Primitive(field) => element::element(program, XmlDialect::Rest, *field, ""),
+        Member::Complex { name, fields, .. } => element::complex(program, XmlDialect::Rest, name, fields, ""),
     }
 }
 
@@ -137,7 +137,7 @@ fn feed_end(out: &mut Vec<u8>, stencil: &Stencil, next_link: Option<&str>) {
 /// Reads plain XML: a root element whose children all have child elements of their own is a collection, any other is one
 /// entity. A property with child elements is complex, related entities are read as such; padding is passed over.
 pub(crate) fn read(document: &[u8]) -> Result<Document, ReadError> {
-    let mut reader = Reader::new(document)?;
+    let mut reader = XmlReader::new(document)?;
     let root = reader.root()?;
     let mut children = Vec::new();
     let mut next = None;

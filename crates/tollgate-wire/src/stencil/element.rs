@@ -14,32 +14,32 @@ use crate::number::Width;
 
 /// Who reads the XML.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum XmlDialect {
     /// OData V2: elements in the data namespace, `m:null`.
     V2,
     /// Elements without namespace, `null`.
     Rest,
 }
 
-impl Dialect {
+impl XmlDialect {
     pub(crate) fn prefix(self) -> &'static str {
         match self {
-            Dialect::V2 => "d:",
-            Dialect::Rest => "",
+            XmlDialect::V2 => "d:",
+            XmlDialect::Rest => "",
         }
     }
 
     /// What follows the name of an element whose value is null.
     fn null(self) -> &'static str {
         match self {
-            Dialect::V2 => " m:null=\"true\"/>",
-            Dialect::Rest => " null=\"true\"/>",
+            XmlDialect::V2 => " m:null=\"true\"/>",
+            XmlDialect::Rest => " null=\"true\"/>",
         }
     }
 }
 
 /// How a primitive that is not null is written.
-pub(crate) fn pattern(dialect: Dialect, primitive: Primitive) -> Pattern {
+pub(crate) fn pattern(dialect: XmlDialect, primitive: Primitive) -> Pattern {
     use Primitive as P;
     let bare = |form| Pattern { before: "", form, after: "" };
     match (primitive, dialect) {
@@ -49,8 +49,8 @@ pub(crate) fn pattern(dialect: Dialect, primitive: Primitive) -> Pattern {
         (P::Double, _) => bare(Form::Real(Syntax::Xml, Width::Double)),
         (P::Binary { .. }, _) => bare(Form::Base64(Syntax::Xml)),
         // V2 has no date without time.
-        (P::Date, Dialect::V2) => Pattern { before: "", form: Form::XmlText, after: "T00:00:00" },
-        (P::TimeOfDay { .. }, Dialect::V2) => bare(Form::TimeAsDuration(Syntax::Xml)),
+        (P::Date, XmlDialect::V2) => Pattern { before: "", form: Form::XmlText, after: "T00:00:00" },
+        (P::TimeOfDay { .. }, XmlDialect::V2) => bare(Form::TimeAsDuration(Syntax::Xml)),
         (
             P::Decimal { .. }
             | P::String { .. }
@@ -68,13 +68,13 @@ pub(crate) fn pattern(dialect: Dialect, primitive: Primitive) -> Pattern {
 }
 
 /// Writes a primitive as an element; `attributes` begin with a space.
-pub(crate) fn element(program: &mut Program, dialect: Dialect, field: Field<'_>, attributes: &str) {
+pub(crate) fn element(program: &mut Program, dialect: XmlDialect, field: Field<'_>, attributes: &str) {
     let pattern = pattern(dialect, field.primitive);
     program.texts(&["<", dialect.prefix(), field.name, attributes, ">"]);
     let close = format!("</{}{}>", dialect.prefix(), field.name);
     let enumeration = match dialect {
-        Dialect::Rest => field.enumeration.map(|known| (known, Names::Xml)),
-        Dialect::V2 => None,
+        XmlDialect::Rest => field.enumeration.map(|known| (known, Names::Xml)),
+        XmlDialect::V2 => None,
     };
     if let Primitive::Collection(item) = field.primitive {
         program.items(field.column, typical_size(field.primitive), items(dialect, item, enumeration));
@@ -94,7 +94,7 @@ pub(crate) fn element(program: &mut Program, dialect: Dialect, field: Field<'_>,
 }
 
 /// How a collection is written: an element for each of its values.
-fn items(dialect: Dialect, item: Item, enumeration: Option<(&Arc<Enumeration>, Names)>) -> ItemsForm {
+fn items(dialect: XmlDialect, item: Item, enumeration: Option<(&Arc<Enumeration>, Names)>) -> ItemsForm {
     let pattern = pattern(dialect, item.primitive());
     ItemsForm {
         begin: "",
@@ -108,7 +108,7 @@ fn items(dialect: Dialect, item: Item, enumeration: Option<(&Arc<Enumeration>, N
 }
 
 /// Writes a complex property as an element.
-pub(crate) fn complex(program: &mut Program, dialect: Dialect, name: &str, fields: &[Field<'_>], attributes: &str) {
+pub(crate) fn complex(program: &mut Program, dialect: XmlDialect, name: &str, fields: &[Field<'_>], attributes: &str) {
     program.texts(&["<", dialect.prefix(), name, attributes, ">"]);
     for field in fields {
         element(program, dialect, *field, "");

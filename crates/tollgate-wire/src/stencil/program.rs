@@ -17,14 +17,14 @@ use std::ops::Range;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Program {
     text: Vec<u8>,
-    steps: Vec<Step>,
+    steps: Vec<SlotAt>,
     enumerations: Vec<Arc<Enumeration>>,
     items: Vec<ItemsForm>,
     size_estimate: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct SlotAt {
     /// Where the static bytes before the slot end in `Program::text`.
     end: u32,
     slot: Slot,
@@ -122,7 +122,7 @@ impl Program {
                 Slot::Items { column, form } => Slot::Items { column, form: form + before },
                 slot => slot,
             };
-            Step { end: step.end + offset, slot }
+            SlotAt { end: step.end + offset, slot }
         }));
         self.enumerations.extend_from_slice(&other.enumerations);
         self.items.extend_from_slice(&other.items);
@@ -132,7 +132,7 @@ impl Program {
 
     fn slot(&mut self, slot: Slot, size: usize) -> &mut Program {
         let end = u32::try_from(self.text.len()).expect("the static bytes of one entity fit 4 GiB");
-        self.steps.push(Step { end, slot });
+        self.steps.push(SlotAt { end, slot });
         self.size_estimate += size;
         self
     }

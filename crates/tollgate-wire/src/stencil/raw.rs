@@ -1,7 +1,7 @@
 //! A single value without any document around it: `/$value`, as `text/plain` or, for binaries, as its bytes.
 
 use super::cell::{self, Form};
-use super::element::{self, Dialect};
+use super::element::{self, XmlDialect};
 use crate::edm::{Primitive, Version};
 use crate::items;
 use crate::value::Cell;
@@ -17,7 +17,7 @@ pub fn content_type(primitive: Primitive) -> &'static str {
 /// Writes a raw value, or of a collection how many values it has; null is nothing (it is answered with 404 in V2 and
 /// 204 in V4). `version` is `None` for plain REST.
 pub fn write(out: &mut Vec<u8>, version: Option<Version>, primitive: Primitive, value: Cell<'_>) {
-    let dialect = if version == Some(Version::V2) { Dialect::V2 } else { Dialect::Rest };
+    let dialect = if version == Some(Version::V2) { XmlDialect::V2 } else { XmlDialect::Rest };
     match (value, primitive) {
         (value, Primitive::Collection(_)) => {
             out.extend_from_slice(items::count(value).to_string().as_bytes());

@@ -16,12 +16,12 @@ pub(crate) const DEPTH_MAX: usize = 64;
 pub(crate) const BYTES_MAX: usize = 256 << 20;
 
 /// Reads one document.
-pub(crate) struct Reader<'a> {
+pub(crate) struct XmlReader<'a> {
     reader: PullReader<'a>,
 }
 
-impl<'a> Reader<'a> {
-    pub(crate) fn new(document: &'a [u8]) -> Result<Reader<'a>, ReadError> {
+impl<'a> XmlReader<'a> {
+    pub(crate) fn new(document: &'a [u8]) -> Result<XmlReader<'a>, ReadError> {
         if document.len() > BYTES_MAX {
             let message = format!("the document has {} bytes, at most {BYTES_MAX} are read", document.len());
             return Err(ReadError { position: BYTES_MAX, message });
@@ -30,7 +30,7 @@ impl<'a> Reader<'a> {
             position: error.valid_up_to(),
             message: "the document is no UTF-8".to_owned(),
         })?;
-        Ok(Reader { reader: PullReader::new(text, DEPTH_MAX) })
+        Ok(XmlReader { reader: PullReader::new(text, DEPTH_MAX) })
     }
 
     /// Byte offset of what will be read next.
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     fn text_of_root(document: &str) -> Result<String, ReadError> {
-        let mut reader = Reader::new(document.as_bytes())?;
+        let mut reader = XmlReader::new(document.as_bytes())?;
         reader.root()?;
         let text = reader.text()?;
         reader.end()?;
@@ -165,7 +165,7 @@ mod tests {
         check("<a></a><a/>", "a second document element");
         check("<a></b>", "`</b>` where `</a>` was expected");
         check("a", "character data outside of the document element");
-        assert_eq!(Reader::new(b"<a>\xff</a>").err().map(|error| error.position), Some(3));
+        assert_eq!(XmlReader::new(b"<a>\xff</a>").err().map(|error| error.position), Some(3));
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub(crate) fn append_canonical(out: &mut Vec<u8>, text: &str) -> Option<()> {
         Some(at) => (&text[..at], exponent_value(&text[at + 1..])?),
         None => (text, 0),
     };
-    let parts = Parts::split(mantissa)?;
+    let parts = SplitDecimal::split(mantissa)?;
     let count = (parts.whole.len() + parts.fraction.len()) as i64;
     if count + exponent.abs() > CANONICAL_DIGITS_MAX as i64 {
         return None;
@@ -95,7 +95,7 @@ pub fn compare(a: &str, b: &str) -> Ordering {
 }
 
 fn compare_by_digits(a: &str, b: &str) -> Ordering {
-    match (Parts::split(a), Parts::split(b)) {
+    match (SplitDecimal::split(a), SplitDecimal::split(b)) {
         (Some(a), Some(b)) => a.compare(&b),
         (Some(_), None) => Ordering::Greater,
         (None, Some(_)) => Ordering::Less,
@@ -142,7 +142,7 @@ fn leading_digits(mut value: u64, mut text: &[u8]) -> (u64, &[u8]) {
 /// Whether a canonical decimal fits `precision` significant digits with at most `scale` after the point (trailing zeros
 /// do not count). A precision of 0 means no limit at all.
 pub fn fits(text: &str, precision: u16, scale: u16) -> bool {
-    let Some(parts) = Parts::split(text) else { return false };
+    let Some(parts) = SplitDecimal::split(text) else { return false };
     let fraction = parts.fraction.trim_end_matches('0');
     precision == 0
         || (fraction.len() <= usize::from(scale)
@@ -259,14 +259,14 @@ fn whole(text: &str, take: impl Fn(i128, i128) -> i128) -> Result<String, Decima
 }
 
 /// A decimal cut into its parts; zeros at the left are gone.
-struct Parts<'t> {
+struct SplitDecimal<'t> {
     negative: bool,
     whole: &'t str,
     fraction: &'t str,
 }
 
-impl<'t> Parts<'t> {
-    fn split(text: &'t str) -> Option<Parts<'t>> {
+impl<'t> SplitDecimal<'t> {
+    fn split(text: &'t str) -> Option<SplitDecimal<'t>> {
         let (negative, unsigned) = match text.as_bytes().first()? {
             b'-' => (true, &text[1..]),
             b'+' => (false, &text[1..]),
@@ -276,14 +276,14 @@ impl<'t> Parts<'t> {
         let all_digits = whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit());
         // `.5` is let through since clients write it; a lone or trailing point is not.
         let shape = all_digits && if whole.len() == unsigned.len() { !whole.is_empty() } else { !fraction.is_empty() };
-        shape.then(|| Parts { negative, whole: whole.trim_start_matches('0'), fraction })
+        shape.then(|| SplitDecimal { negative, whole: whole.trim_start_matches('0'), fraction })
     }
 
     fn is_zero(&self) -> bool {
         self.whole.is_empty() && self.fraction.bytes().all(|digit| digit == b'0')
     }
 
-    fn compare(&self, other: &Parts<'_>) -> Ordering {
+    fn compare(&self, other: &SplitDecimal<'_>) -> Ordering {
         match (self.negative && !self.is_zero(), other.negative && !other.is_zero()) {
             (false, false) => self.compare_size(other),
             (true, true) => other.compare_size(self),
@@ -292,7 +292,7 @@ impl<'t> Parts<'t> {
         }
     }
 
-    fn compare_size(&self, other: &Parts<'_>) -> Ordering {
+    fn compare_size(&self, other: &SplitDecimal<'_>) -> Ordering {
         self.whole
             .len()
             .cmp(&other.whole.len())
@@ -310,7 +310,7 @@ struct Number {
 
 impl Number {
     fn parse(text: &str) -> Result<Number, DecimalError> {
-        let parts = Parts::split(text).ok_or(DecimalError::Malformed)?;
+        let parts = SplitDecimal::split(text).ok_or(DecimalError::Malformed)?;
         let mut digits = 0i128;
         for digit in parts.whole.bytes().chain(parts.fraction.bytes()) {
             digits = digits

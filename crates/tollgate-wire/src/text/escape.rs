@@ -19,7 +19,7 @@ pub fn xml_attribute(out: &mut Vec<u8>, text: &[u8]) {
 /// Writes the content of a JSON string.
 #[inline]
 pub fn json_text(out: &mut Vec<u8>, text: &[u8]) {
-    write::<Json>(out, text);
+    write::<JsonText>(out, text);
 }
 
 /// Writes `text` through `encode` unless it consists of characters that mean themselves in a URL path segment.
@@ -46,7 +46,7 @@ pub(crate) fn json_plain_length(text: &[u8]) -> usize {
         }
         length += 8;
     }
-    let rest = text[length..].iter().position(|byte| Json::SPECIAL[usize::from(*byte)]);
+    let rest = text[length..].iter().position(|byte| JsonText::SPECIAL[usize::from(*byte)]);
     rest.map_or(text.len(), |rest| length + rest)
 }
 
@@ -65,7 +65,7 @@ const UNRESERVED: [bool; 256] = {
 };
 
 /// A place where text stands.
-trait Place {
+trait Escaping {
     /// For each byte of valid UTF-8: 0 if it means itself.
     const SPECIAL: [bool; 256];
     /// Non-zero if one of the eight bytes may need more than a copy: a special character or one beyond ASCII.
@@ -103,7 +103,7 @@ fn half_word(bytes: &[u8]) -> u64 {
 }
 
 #[inline(always)]
-fn write<P: Place>(out: &mut Vec<u8>, text: &[u8]) {
+fn write<P: Escaping>(out: &mut Vec<u8>, text: &[u8]) {
     let length = text.len();
     let end = out.len() + length;
     if length < 8 {
@@ -143,7 +143,7 @@ fn write<P: Place>(out: &mut Vec<u8>, text: &[u8]) {
 
 #[cold]
 #[inline(never)]
-fn write_special<P: Place>(out: &mut Vec<u8>, text: &[u8]) {
+fn write_special<P: Escaping>(out: &mut Vec<u8>, text: &[u8]) {
     for chunk in text.utf8_chunks() {
         let mut rest = chunk.valid().as_bytes();
         while let Some(at) = rest.iter().position(|byte| P::SPECIAL[usize::from(*byte)]) {
@@ -160,7 +160,7 @@ fn write_special<P: Place>(out: &mut Vec<u8>, text: &[u8]) {
 
 struct XmlText;
 struct XmlAttribute;
-struct Json;
+struct JsonText;
 
 /// Markup, control characters, and the first byte of U+FFFE and U+FFFF.
 const fn xml_special(more: &[u8]) -> [bool; 256] {
@@ -205,7 +205,7 @@ fn xml_replace(out: &mut Vec<u8>, rest: &[u8]) -> usize {
     1
 }
 
-impl Place for XmlText {
+impl Escaping for XmlText {
     const SPECIAL: [bool; 256] = xml_special(b"");
 
     #[inline(always)]
@@ -219,7 +219,7 @@ impl Place for XmlText {
     }
 }
 
-impl Place for XmlAttribute {
+impl Escaping for XmlAttribute {
     const SPECIAL: [bool; 256] = xml_special(b"\"");
 
     #[inline(always)]
@@ -238,7 +238,7 @@ impl Place for XmlAttribute {
     }
 }
 
-impl Place for Json {
+impl Escaping for JsonText {
     const SPECIAL: [bool; 256] = {
         let mut table = [false; 256];
         let mut byte = 0;
@@ -324,14 +324,14 @@ mod tests {
         fn the_fast_look_misses_nothing(text in proptest::collection::vec(prop_oneof![
             4 => 0x20u8..0x7f, 1 => any::<u8>(), 1 => proptest::sample::select(b"<>&\"\\\r\n".to_vec()),
         ], 0..40)) {
-            fn slow<P: Place>(text: &[u8]) -> Vec<u8> {
+            fn slow<P: Escaping>(text: &[u8]) -> Vec<u8> {
                 let mut out = Vec::new();
                 write_special::<P>(&mut out, text);
                 out
             }
             prop_assert_eq!(written(xml_text, &text).into_bytes(), slow::<XmlText>(&text));
             prop_assert_eq!(written(xml_attribute, &text).into_bytes(), slow::<XmlAttribute>(&text));
-            prop_assert_eq!(written(json_text, &text).into_bytes(), slow::<Json>(&text));
+            prop_assert_eq!(written(json_text, &text).into_bytes(), slow::<JsonText>(&text));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Arrays of entities that arrive in parts.
 
 use crate::body::{FLIGHTS, describe, model};
-use tollgate_wire::body::{ENVELOPE_TEXT_BYTES_MAX, Envelope, RECORD_BYTES_MAX, Reader, Step};
+use tollgate_wire::body::{ArrayStep, ENVELOPE_TEXT_BYTES_MAX, Envelope, RECORD_BYTES_MAX, Reader};
 use tollgate_wire::entry::Entry;
 
 fn envelope() -> Option<Envelope> {
@@ -18,8 +18,8 @@ fn records(chunks: &[&[u8]], envelope: Option<Envelope>) -> (Vec<String>, Option
         array.feed(chunk);
         loop {
             match array.next(&mut entry) {
-                Ok(Step::Entry) => found.push(describe(&model, set, &entry)),
-                Ok(Step::NeedMore | Step::End) => break,
+                Ok(ArrayStep::Entry) => found.push(describe(&model, set, &entry)),
+                Ok(ArrayStep::NeedMore | ArrayStep::End) => break,
                 Err(error) => return (found, Some(error.to_string())),
             }
         }

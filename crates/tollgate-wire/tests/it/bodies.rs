@@ -2,7 +2,7 @@
 
 use crate::fixture;
 use std::sync::Arc;
-use tollgate_wire::body::{BodyError, Envelope, Reader, Step};
+use tollgate_wire::body::{ArrayStep, BodyError, Envelope, Reader};
 use tollgate_wire::edm::{LeafId, Model, Primitive, SetId};
 use tollgate_wire::entry::Entry;
 use tollgate_wire::format::{Format, Ieee754, Metadata, Padding, Release};
@@ -101,8 +101,8 @@ fn records(reader: &Reader, parts: &[&[u8]], envelope: Option<Envelope>) -> (Vec
         array.feed(part);
         loop {
             match array.next(&mut entry) {
-                Ok(Step::Entry) => found.push(said(&entry)),
-                Ok(Step::NeedMore | Step::End) => break,
+                Ok(ArrayStep::Entry) => found.push(said(&entry)),
+                Ok(ArrayStep::NeedMore | ArrayStep::End) => break,
                 Err(error) => return (found, Some(error)),
             }
         }

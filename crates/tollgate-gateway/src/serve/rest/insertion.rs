@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use tollgate_net::http1::server::Exchange;
-use tollgate_wire::body::{Envelope, Step};
+use tollgate_wire::body::{ArrayStep, Envelope};
 use tollgate_wire::edm::SetId;
 use tollgate_wire::entry::Entry;
 
@@ -104,15 +104,15 @@ impl Insertion {
         let mut reader = self.service.bodies.array(self.set, "", envelope);
         loop {
             match reader.next(entry)? {
-                Step::Entry if reader.records() > rows_max => return Err(Fault::too_many_entities(rows_max)),
-                Step::Entry => {
+                ArrayStep::Entry if reader.records() > rows_max => return Err(Fault::too_many_entities(rows_max)),
+                ArrayStep::Entry => {
                     let index = reader.records() - 1;
                     if index == 0 {
                         self.check_name(reader.text(ENTITY))?;
                     }
                     self.insert_one(connection, entry).map_err(|fault| fault.of_entity(index))?;
                 }
-                Step::NeedMore | Step::End => {
+                ArrayStep::NeedMore | ArrayStep::End => {
                     if !source.next(|bytes| reader.feed(bytes))? {
                         reader.finish(entry)?;
                         break;

@@ -25,7 +25,8 @@ pub(super) fn canonical(pattern: &str) -> Result<String, Wrong> {
     if characters.len() > PATTERN_CHARS_MAX {
         return Err((PATTERN_CHARS_MAX, format!("a pattern of more than {PATTERN_CHARS_MAX} characters")));
     }
-    let mut reader = Reader { characters: &characters, position: 0, out: String::with_capacity(pattern.len() + 16) };
+    let mut reader =
+        PatternReader { characters: &characters, position: 0, out: String::with_capacity(pattern.len() + 16) };
     reader.alternatives(0)?;
     match reader.peek() {
         None => Ok(reader.out),
@@ -33,13 +34,13 @@ pub(super) fn canonical(pattern: &str) -> Result<String, Wrong> {
     }
 }
 
-struct Reader<'p> {
+struct PatternReader<'p> {
     characters: &'p [char],
     position: usize,
     out: String,
 }
 
-impl Reader<'_> {
+impl PatternReader<'_> {
     fn peek(&self) -> Option<char> {
         self.characters.get(self.position).copied()
     }

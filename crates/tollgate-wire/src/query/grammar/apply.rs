@@ -1,9 +1,9 @@
 //! `$apply`: transformations between slashes (OData Extension for Data Aggregation 4.0).
 
-use super::Reader;
+use super::GrammarReader;
 use crate::address::Parsed;
 
-impl Reader<'_> {
+impl GrammarReader<'_> {
     pub(super) fn transformations(&mut self) -> Parsed<()> {
         self.nested(|reader| {
             loop {
@@ -33,19 +33,19 @@ impl Reader<'_> {
         match name {
             "filter" | "top" | "skip" => self.expression()?,
             "search" => self.search()?,
-            "compute" => self.list(Reader::computed)?,
+            "compute" => self.list(GrammarReader::computed)?,
             "orderby" => self.orders()?,
             "aggregate" => self.aggregates()?,
-            "expand" => self.list(Reader::expanded_and_transformed)?,
+            "expand" => self.list(GrammarReader::expanded_and_transformed)?,
             "concat" => {
                 self.transformations()?;
                 self.need(",")?;
-                self.list(Reader::transformations)?;
+                self.list(GrammarReader::transformations)?;
             }
             "groupby" => {
                 self.need("(")?;
                 if !self.take_behind_spaces(")") {
-                    self.list(Reader::expression)?;
+                    self.list(GrammarReader::expression)?;
                     self.need(")")?;
                 }
                 if self.take_behind_spaces(",") {
@@ -58,11 +58,11 @@ impl Reader<'_> {
                 self.space();
                 self.expression()?;
             }
-            "nest" => self.list(Reader::transformed_and_named)?,
+            "nest" => self.list(GrammarReader::transformed_and_named)?,
             "addnested" => {
                 self.path()?;
                 self.need(",")?;
-                self.list(Reader::transformed_and_named)?;
+                self.list(GrammarReader::transformed_and_named)?;
             }
             "join" | "outerjoin" => {
                 self.path()?;

@@ -1,6 +1,6 @@
 //! `commonExpr`: operands between operators, paths, calls, literals, and values in the form of JSON.
 
-use super::Reader;
+use super::GrammarReader;
 use crate::address::{Parsed, read_literal};
 use crate::edm::Version;
 
@@ -8,9 +8,9 @@ use crate::edm::Version;
 const OPERATORS: &[&str] =
     &["or", "and", "eq", "ne", "gt", "ge", "lt", "le", "add", "sub", "mul", "div", "divby", "mod", "has"];
 
-impl Reader<'_> {
+impl GrammarReader<'_> {
     pub(super) fn expression(&mut self) -> Parsed<()> {
-        self.nested(Reader::operands)
+        self.nested(GrammarReader::operands)
     }
 
     fn operands(&mut self) -> Parsed<()> {
@@ -33,7 +33,7 @@ impl Reader<'_> {
             match is_in && self.rest().starts_with('(') {
                 true => {
                     self.position += 1;
-                    self.list(Reader::expression)?;
+                    self.list(GrammarReader::expression)?;
                     self.need(")")?;
                 }
                 false => self.operand()?,
@@ -46,7 +46,7 @@ impl Reader<'_> {
         if word.eq_ignore_ascii_case("not") && self.rest()[word.len()..].starts_with([' ', '\t', '(']) {
             self.position += word.len();
             self.space();
-            return self.nested(Reader::operand);
+            return self.nested(GrammarReader::operand);
         }
         match self.rest().chars().next() {
             None => Err(self.expected("a property, a literal or a function, found the end")),
@@ -56,7 +56,7 @@ impl Reader<'_> {
                 self.expression()?;
                 self.need(")")
             }
-            Some('[' | '{') => self.nested(Reader::json),
+            Some('[' | '{') => self.nested(GrammarReader::json),
             Some('@') => {
                 self.annotation()?;
                 self.path_behind()
@@ -72,7 +72,7 @@ impl Reader<'_> {
             Some('-') if !self.rest()[1..].starts_with(|next: char| next.is_ascii_digit() || next == 'I') => {
                 self.position += 1;
                 self.space();
-                self.nested(Reader::operand)
+                self.nested(GrammarReader::operand)
             }
             Some(_) => self.literal_or_path(),
         }
@@ -204,7 +204,7 @@ impl Reader<'_> {
             }
             _ if !name.starts_with("rollup") && self.take(")") => Ok(()),
             _ => {
-                self.list(Reader::argument)?;
+                self.list(GrammarReader::argument)?;
                 self.need(")")
             }
         }

@@ -1,13 +1,13 @@
 //! Literals of geography and geometry: `geography'SRID=0;Point(142.1 64.1)'`. They are read and not kept, since no store has
 //! their types.
 
-use super::Reader;
+use super::GrammarReader;
 use crate::address::Parsed;
 
 /// Numbers of a position: two, and perhaps a height and a measure.
 const COORDINATES: std::ops::RangeInclusive<usize> = 2..=4;
 
-impl Reader<'_> {
+impl GrammarReader<'_> {
     /// The rest of a literal from its quote on.
     pub(super) fn geo(&mut self) -> Parsed<()> {
         self.need("'")?;
@@ -33,10 +33,10 @@ impl Reader<'_> {
             "point" => self.in_parentheses(|reader| reader.position_of_point()),
             "linestring" => self.line(),
             "polygon" => self.rings(),
-            "multipoint" => self.many(Reader::point),
-            "multilinestring" => self.many(Reader::line),
-            "multipolygon" => self.many(Reader::rings),
-            "collection" | "geometrycollection" => self.nested(|reader| reader.many(Reader::shape)),
+            "multipoint" => self.many(GrammarReader::point),
+            "multilinestring" => self.many(GrammarReader::line),
+            "multipolygon" => self.many(GrammarReader::rings),
+            "collection" | "geometrycollection" => self.nested(|reader| reader.many(GrammarReader::shape)),
             _ => {
                 self.position = at;
                 Err(self.expected("Point, LineString, Polygon or a collection of them"))
@@ -49,11 +49,11 @@ impl Reader<'_> {
     }
 
     fn line(&mut self) -> Parsed<()> {
-        self.in_parentheses(|reader| reader.list(Reader::position_of_point))
+        self.in_parentheses(|reader| reader.list(GrammarReader::position_of_point))
     }
 
     fn rings(&mut self) -> Parsed<()> {
-        self.in_parentheses(|reader| reader.list(Reader::line))
+        self.in_parentheses(|reader| reader.list(GrammarReader::line))
     }
 
     /// Any number, none too.

@@ -1,9 +1,9 @@
 //! The items of `$select` and `$expand` with their options, and `$search`.
 
-use super::Reader;
+use super::GrammarReader;
 use crate::address::{Parsed, quoted};
 
-impl Reader<'_> {
+impl GrammarReader<'_> {
     pub(super) fn selected(&mut self) -> Parsed<()> {
         if self.take("*") {
             return Ok(());
@@ -28,7 +28,7 @@ impl Reader<'_> {
             true if self.rest().starts_with(['$', '@']) || self.names_an_option() => self.options(),
             true => {
                 if !self.take_behind_spaces(")") {
-                    self.list(Reader::identifier)?;
+                    self.list(GrammarReader::identifier)?;
                     self.need(")")?;
                 }
                 Ok(())

@@ -21,7 +21,7 @@ use crate::address::{Fault, Parsed, Problem, quoted};
 /// # Errors
 /// What was expected, and where.
 pub(crate) fn check(option: &str, text: &str) -> Parsed<()> {
-    let mut reader = Reader { text, position: 0, nesting: 0 };
+    let mut reader = GrammarReader { text, position: 0, nesting: 0 };
     reader.space();
     if !reader.option(option)? {
         return Ok(());
@@ -34,22 +34,22 @@ pub(crate) fn check(option: &str, text: &str) -> Parsed<()> {
 }
 
 /// A place in a text.
-struct Reader<'t> {
+struct GrammarReader<'t> {
     text: &'t str,
     position: usize,
     nesting: usize,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> GrammarReader<'t> {
     /// The value of an option; `false`, without moving, if it is none with a grammar of its own.
     fn option(&mut self, name: &str) -> Parsed<bool> {
         match name {
             "$filter" => self.expression()?,
             "$orderby" => self.orders()?,
-            "$compute" => self.list(Reader::computed)?,
+            "$compute" => self.list(GrammarReader::computed)?,
             "$apply" => self.transformations()?,
-            "$select" => self.list(Reader::selected)?,
-            "$expand" => self.list(Reader::expanded)?,
+            "$select" => self.list(GrammarReader::selected)?,
+            "$expand" => self.list(GrammarReader::expanded)?,
             "$search" => self.search()?,
             _ => return Ok(false),
         }

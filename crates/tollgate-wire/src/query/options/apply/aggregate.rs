@@ -54,7 +54,7 @@ pub(super) fn grouped(
         let kept = state.groups.as_mut().and_then(|groups| groups.kept.take());
         for (at, item) in list::items(text, b',') {
             let at = begin + at;
-            let Named { aggregate, name, enumeration } =
+            let NamedAggregate { aggregate, name, enumeration } =
                 aggregate(context, &state, item).map_err(|problem| problem.behind(at))?;
             if columns.iter().any(|column| column.path == name) {
                 return Err(Problem::new(Fault::BadValue, at, format!("the name {} is taken", quoted(&name))));
@@ -133,7 +133,7 @@ fn only_of(aggregate: Aggregate, condition: &Expression) -> Aggregate {
 }
 
 /// What is aggregated, with its name.
-struct Named {
+struct NamedAggregate {
     aggregate: Aggregate,
     name: String,
     /// Of which the value is a member; then it is the number of that.
@@ -141,14 +141,14 @@ struct Named {
 }
 
 /// `PRICE mul SEATSOCC with sum as Total`, `$count as N`.
-fn aggregate(context: &Context<'_>, state: &State, item: &str) -> Parsed<Named> {
+fn aggregate(context: &Context<'_>, state: &State, item: &str) -> Parsed<NamedAggregate> {
     let mut parser = state.parser(context, item);
     if item.starts_with("$count") && !item.starts_with("$count/") {
         parser.begin_at("$count".len());
         let (name, _) = parser.alias_name()?;
         parser.end()?;
         let aggregate = Aggregate { method: Method::Count, operand: None, primitive: Primitive::Int64 };
-        return Ok(Named { aggregate, name: name.to_owned(), enumeration: None });
+        return Ok(NamedAggregate { aggregate, name: name.to_owned(), enumeration: None });
     }
     if state.columns.is_none() && leads_to_many(context, item) {
         return Err(Problem::not_implemented(0, "the aggregation of related entities"));
@@ -180,7 +180,11 @@ fn aggregate(context: &Context<'_>, state: &State, item: &str) -> Parsed<Named> 
     let name = name.to_owned();
     let Some(id) = enumeration else {
         let primitive = result_of(context, method, &operand)?;
-        return Ok(Named { aggregate: Aggregate { method, operand: Some(operand), primitive }, name, enumeration });
+        return Ok(NamedAggregate {
+            aggregate: Aggregate { method, operand: Some(operand), primitive },
+            name,
+            enumeration,
+        });
     };
     let members = &context.model.enumerations[id.0];
     let (operand, enumeration) = match method {
@@ -192,7 +196,7 @@ fn aggregate(context: &Context<'_>, state: &State, item: &str) -> Parsed<Named> 
         }
     };
     let primitive = result_of(context, method, &operand)?;
-    Ok(Named { aggregate: Aggregate { method, operand: Some(operand), primitive }, name, enumeration })
+    Ok(NamedAggregate { aggregate: Aggregate { method, operand: Some(operand), primitive }, name, enumeration })
 }
 
 /// Least and greatest members are found by their numbers. Where texts are stored, those stand in their columns again.
