@@ -19,7 +19,7 @@ pub use write::{RequestWriter, ResponseWriter};
 /// The media type.
 pub const MEDIA_TYPE: &str = "application/json";
 
-/// Reads the requests of a batch; see [`super::RequestReader`].
+/// Reads the requests of a batch; see [`super::Requests`].
 #[derive(Debug)]
 pub struct RequestReader<'a> {
     body: &'a [u8],

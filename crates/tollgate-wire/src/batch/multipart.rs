@@ -20,7 +20,7 @@ pub use write::{RequestWriter, ResponseWriter};
 /// The media type, without its boundary.
 pub const MEDIA_TYPE: &str = "multipart/mixed";
 
-/// Reads the requests of a batch; see [`super::RequestReader`].
+/// Reads the requests of a batch; see [`super::Requests`].
 #[derive(Debug)]
 pub struct RequestReader<'a> {
     body: &'a [u8],
