@@ -5,9 +5,11 @@
 //! /proc.
 
 pub mod check;
+mod conduct;
 pub mod cores;
 pub mod experiment;
 pub mod judge;
+mod kinds;
 pub mod load;
 pub mod plan;
 pub mod probe;

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use tollgate_facts::names::did_you_mean;
-use tollgate_facts::results::{Connecting, NamedLevel};
+use tollgate_facts::results::{Connecting, NamedLevel, Piece};
 
 use super::batch::Preset;
 use super::encryption::{Encrypting, EncryptionLevel, KeyKind, TlsVersion};
@@ -257,8 +257,12 @@ impl Experiment {
         if let Some(load) = &self.load {
             return load.users(level);
         }
-        let fixed = self.encrypting.as_ref().map(|own| own.users).or(self.ladder.map(|ladder| ladder.users));
-        fixed.map_or(level, u64::from)
+        self.fixed_users().map_or(level, u64::from)
+    }
+
+    /// Users who ask at each level alike; absent where levels are users, or say otherwise how many there are.
+    pub fn fixed_users(&self) -> Option<u32> {
+        self.encrypting.as_ref().map(|own| own.users).or(self.ladder.map(|ladder| ladder.users))
     }
 
     /// What the levels mean where they are more than numbers.
@@ -321,6 +325,28 @@ impl Variant {
         match self.distance {
             Distance::Local => name,
             Distance::Remote => name.strip_suffix("-remote").unwrap_or(name),
+        }
+    }
+}
+
+impl WorkloadKind {
+    /// The unit of its work in words.
+    pub fn unit(self) -> &'static str {
+        match self {
+            WorkloadKind::Walk => "pass over the list and every entity that it names",
+            WorkloadKind::Request => "request",
+            WorkloadKind::Scenario => "iteration of all steps",
+            WorkloadKind::Insert => "transfer of as many records as the level says",
+            WorkloadKind::Batch => "document",
+        }
+    }
+
+    /// What its figures are told of.
+    pub fn piece(self) -> Piece {
+        match self {
+            WorkloadKind::Insert => Piece::Record,
+            WorkloadKind::Batch => Piece::Document,
+            WorkloadKind::Walk | WorkloadKind::Request | WorkloadKind::Scenario => Piece::Request,
         }
     }
 }

@@ -159,7 +159,7 @@ pub(super) fn steal(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
 }
 
 /// That the hypervisor took more of the cores than it may.
-pub(super) fn steal_finding(ticks: Ticks) -> Option<Finding> {
+pub(crate) fn steal_finding(ticks: Ticks) -> Option<Finding> {
     let share = ticks.steal_share();
     (share > STEAL_SHARE_MAX).then(|| Finding {
         verdict: Verdict::Marked,

@@ -5,15 +5,13 @@
 
 pub(crate) mod answers;
 pub(crate) mod at_rate;
-pub mod batch;
-mod bounds;
+pub(crate) mod bounds;
 pub mod cells;
 mod evidence;
 pub(crate) mod held_up;
 mod scenario;
 mod seen;
 mod settling;
-pub(crate) mod slope;
 pub mod spread;
 pub(crate) mod stalls;
 mod systems;
@@ -211,7 +209,7 @@ fn backend(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
@@ -234,7 +232,7 @@ mod tests {
             |is: fn(&Check) -> bool| RULES.iter().filter(move |(_, check)| is(check)).map(|(rule, _)| rule.name);
         judged(About::Closed, of_runs(|check| !matches!(check, AtRate(_))));
         judged(About::AtRate, of_runs(|check| !matches!(check, Closed(_))));
-        judged(About::Batch, batch::names());
+        judged(About::Batch, crate::kinds::distance::rules::names());
         judged(About::Single, crate::single::mark_names());
         judged(About::Subject, [rules::SUBJECT_DIED.name].into_iter());
         // Their checks stand beside the tolls.
@@ -244,7 +242,7 @@ mod tests {
     const NOTHING_BEFORE: &Settling = &Settling::NONE;
 
     /// A cell without any fault, and the evidence that shows it.
-    pub(super) fn sound() -> Cell {
+    pub(crate) fn sound() -> Cell {
         let mut cell = fixture::cell("odata-v2-atom", 20);
         cell.requests = 10_000;
         cell.rounds = 8;

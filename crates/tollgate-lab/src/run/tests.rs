@@ -1,15 +1,16 @@
 //! Runs without a gateway: scripted subjects, and the options that other tests start from.
 
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use super::*;
 use crate::experiment::Experiment;
 use crate::plan::{Extent, PlanOptions};
 use crate::testing::{ITEMS, TestServer};
-use tollgate_facts::results::Verdict;
+use tollgate_facts::results::{RunResult, State, Verdict};
 
 /// Options of a run of `protocol` that nothing is served for.
-pub(super) fn options() -> RunOptions {
+pub(crate) fn options() -> RunOptions {
     RunOptions {
         seed: Some(1),
         command_line: vec!["tollgate".to_owned(), "run".to_owned(), "protocol".to_owned()],

@@ -22,6 +22,8 @@ pub(crate) use marks::names as mark_names;
 
 use tollgate_facts::results::load::QuickResult;
 
+use crate::conduct::options::RunError;
+use crate::conduct::stop::StopFlag;
 use crate::cores::Cores;
 use crate::load::answer::odata_batch::BatchForm;
 use crate::load::answer::soap;
@@ -35,7 +37,6 @@ use crate::load::target::{Connection, LoadTarget};
 use crate::load::worker::{Order, Report, ReportEnd, Work, Worker};
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::Meter;
-use crate::run::{RunError, StopFlag};
 use crate::traffic::feed;
 use crate::traffic::feed::{Feed, FeedEnd};
 use crate::traffic::model::{Arrivals, Closed, End, Lane, Load, Open};

@@ -13,6 +13,8 @@ use tollgate_net::tls::server::{Acceptor, Settings};
 use tollgate_wire::links::Template;
 
 use super::*;
+use crate::conduct::options::RunError;
+use crate::conduct::stop::StopFlag;
 use crate::load::REQUEST_TIMEOUT;
 use crate::load::answer::failure::ErrorClass;
 use crate::load::pass::Pass;
@@ -20,7 +22,6 @@ use crate::load::record::course::Course;
 use crate::load::record::recorder::{Recorder, Tally};
 use crate::load::target::LoadTarget;
 use crate::load::worker::{Order, ReportEnd, Role, Work, Worker};
-use crate::run::{RunError, StopFlag};
 use crate::testing::{ITEMS, TestServer, get};
 use crate::traffic::model::{Closed, End};
 use crate::traffic::request::{ListFormat, RequestShape};

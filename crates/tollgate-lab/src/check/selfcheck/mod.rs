@@ -12,9 +12,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::conduct::conductor::Ending;
+use crate::conduct::options::{Observer, RunError, RunOptions};
+use crate::conduct::stop::StopFlag;
 use crate::experiment::Experiment;
 use crate::plan::{Extent, Plan, PlanOptions};
-use crate::run::{self, Ending, Observer, RunError, RunOptions, StopFlag};
+use crate::run;
 pub use judge::significant_most;
 use tollgate_facts::results::{Figure, RunResult, TollVerdict};
 use tollgate_facts::toll;

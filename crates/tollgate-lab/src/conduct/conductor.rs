@@ -1,0 +1,349 @@
+//! The conductor of a run: blocks are measured in their order, the result is stored as it grows, and stands whatever
+//! happens later.
+//!
+//! What it deliberately does not do: print (an [`Observer`] is told), or know what is measured: that is the kind's.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::book::{self, Book};
+use super::looking;
+use super::options::{Certificates, Observer, Progress, RunError, RunOptions};
+use super::stop::StopFlag;
+use super::store::Store;
+use crate::cores::Cores;
+use crate::experiment::Experiment;
+use crate::judge;
+use crate::plan::Plan;
+use crate::plan::schedule::Block;
+use crate::probe;
+use tollgate_facts::results::{self, FORMAT, RunResult, State};
+use tollgate_facts::stats::sequential::Looking;
+
+/// What a run left.
+#[derive(Debug)]
+pub struct RunOutcome {
+    /// The result as it is stored.
+    pub result: RunResult,
+    /// The folder that holds `result.json`.
+    pub directory: PathBuf,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Everything planned was measured.
+    Complete,
+    /// It was told to stop; what was measured stands.
+    Interrupted,
+    /// A subject failed; what was measured stands.
+    SubjectFailed,
+}
+
+/// Why a run ends before its plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Halt {
+    /// It was told to.
+    Stopped,
+    /// What is measured failed: of which variant, at which level, and how.
+    Subject { variant: String, level: u64, how: String },
+    /// The lab itself cannot go on.
+    Ours(String),
+}
+
+/// A kind of experiment while it is run.
+pub(crate) trait Kind: Sized {
+    /// What is measured while it is there.
+    type Subjects;
+
+    /// What a variant's work is done by, in words before its name.
+    const DOER: &'static str;
+
+    /// Measures everything, by [`Conductor::measure`] for blocks.
+    fn measure(run: &mut Conductor<'_, Self>) -> Result<(), Halt>;
+
+    /// Begins what is measured anew, for blocks of this level.
+    fn begin_anew(run: &mut Conductor<'_, Self>, subjects: &mut Self::Subjects, level: u64) -> Result<(), Halt>;
+
+    /// Whether there is anything to measure of a variant in a block.
+    fn is_measured(_run: &Conductor<'_, Self>, _subjects: &Self::Subjects, _level: u64, _variant: usize) -> bool {
+        true
+    }
+
+    /// Measures one trial, and writes it down.
+    fn trial(
+        run: &mut Conductor<'_, Self>,
+        subjects: &mut Self::Subjects,
+        block: &Block,
+        place: usize,
+        variant: usize,
+    ) -> Result<(), Halt>;
+
+    /// Whether the result is stored behind each trial or each block.
+    fn stores(run: &Conductor<'_, Self>) -> Stores;
+
+    /// Whether what was not measured at all for this reason has no result either.
+    fn leaves_nothing(halt: &Halt) -> bool {
+        matches!(halt, Halt::Subject { .. })
+    }
+
+    /// Puts cells, doubts and series into a result that has trials, faults and gaps.
+    fn fill(run: &mut Conductor<'_, Self>);
+
+    /// Adds what is computed from tolls, each time it is stored.
+    fn conclude(_run: &mut Conductor<'_, Self>) {}
+
+    /// Adds what is computed once, at the end.
+    fn close(_run: &mut Conductor<'_, Self>) {}
+}
+
+/// When the result is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stores {
+    /// Behind each trial.
+    EachTrial,
+    /// Behind each block, where there are many trials.
+    EachBlock,
+}
+
+/// Since when trials are measured, for what is likely left.
+#[derive(Debug)]
+struct Clock {
+    began: Instant,
+    /// Trials before that.
+    before: usize,
+    /// Time that went into no trial.
+    aside: Duration,
+    /// Trials in all.
+    planned: usize,
+}
+
+/// A run under way.
+pub(crate) struct Conductor<'a, K> {
+    pub(crate) options: &'a RunOptions,
+    /// What is measured, with what became known meanwhile.
+    pub(crate) experiment: Experiment,
+    pub(crate) plan: Plan,
+    pub(crate) cores: &'a Cores,
+    pub(crate) observer: &'a dyn Observer,
+    pub(crate) stop: &'a StopFlag,
+    pub(crate) store: Store,
+    pub(crate) result: RunResult,
+    pub(crate) book: Book,
+    clock: Clock,
+    /// What it is a run of.
+    pub(crate) kind: K,
+}
+
+/// What a run begins with.
+pub(crate) struct Beginning<'a> {
+    pub(crate) options: &'a RunOptions,
+    pub(crate) plan: Plan,
+    pub(crate) cores: &'a Cores,
+    pub(crate) observer: &'a dyn Observer,
+    pub(crate) stop: &'a StopFlag,
+    pub(crate) store: Store,
+    pub(crate) seed: u64,
+    pub(crate) started: jiff::Timestamp,
+    pub(crate) variants: Vec<results::Variant>,
+    /// The network in words.
+    pub(crate) network: String,
+}
+
+impl<'a> Beginning<'a> {
+    /// The run of a kind.
+    pub(crate) fn of<K: Kind>(self, kind: K) -> Conductor<'a, K> {
+        let result = blank(&self);
+        let Beginning { options, plan, cores, observer, stop, store, .. } = self;
+        let clock = Clock { began: Instant::now(), before: 0, aside: Duration::ZERO, planned: 0 };
+        let (experiment, book) = (options.experiment.clone(), Book::default());
+        Conductor { options, experiment, plan, cores, observer, stop, store, result, book, clock, kind }
+    }
+}
+
+impl<K: Kind> Conductor<'_, K> {
+    /// Measures all, as far as it gets, and stores the result with its ending.
+    ///
+    /// # Errors
+    /// Why nothing was measured.
+    pub(crate) fn conduct(mut self) -> Result<RunOutcome, RunError> {
+        // Only now: the result says how many cores the machine lent us, not how many this thread keeps.
+        let _on_generator_cores = self.cores.pin_to_generator();
+        let ending = self.ended().map_err(|halt| {
+            RunError::Failed(match halt {
+                Halt::Subject { variant, how, .. } => format!("the {} `{variant}` {how}", K::DOER),
+                Halt::Ours(message) => message,
+                Halt::Stopped => "it was interrupted".to_owned(),
+            })
+        })?;
+        let directory = self.store.directory().to_owned();
+        Ok(RunOutcome { result: self.result, directory, ending })
+    }
+
+    fn ended(&mut self) -> Result<Ending, Halt> {
+        let halted = K::measure(self);
+        if let Err(halt) = &halted
+            && self.book.trials() == 0
+            && K::leaves_nothing(halt)
+        {
+            return Err(halt.clone());
+        }
+        let (ending, state, reason) = match halted {
+            Ok(()) => (Ending::Complete, State::Complete, None),
+            Err(Halt::Stopped) => (Ending::Interrupted, State::Partial, Some("it was interrupted".to_owned())),
+            Err(Halt::Subject { variant, level, how }) => {
+                let how = how.lines().map(str::trim).collect::<Vec<_>>().join(" | ");
+                self.book.faults.push(judge::subject_died(&variant, level, &how));
+                (Ending::SubjectFailed, State::Partial, Some(format!("the {} `{variant}` {how}", K::DOER)))
+            }
+            // What cannot be stored any more was stored as far as it could be.
+            Err(Halt::Ours(reason)) => return Err(Halt::Ours(reason)),
+        };
+        K::close(self);
+        (self.result.state, self.result.reason) = (state, reason);
+        self.result.finished = Some(text(jiff::Timestamp::now()));
+        self.save()?;
+        self.observer.progress(&Progress::Finished);
+        Ok(ending)
+    }
+
+    /// From here on so many trials are measured in all.
+    pub(crate) fn plan_trials(&mut self, planned: usize) {
+        self.clock = Clock { began: Instant::now(), before: self.book.trials(), aside: Duration::ZERO, planned };
+    }
+
+    /// Measures blocks in their order.
+    pub(crate) fn blocks(&mut self, blocks: &[Block], subjects: &mut K::Subjects) -> Result<(), Halt> {
+        let mut start = 0;
+        for (place_of_block, block) in blocks.iter().enumerate() {
+            if start != block.start {
+                let began = Instant::now();
+                K::begin_anew(self, subjects, block.level)?;
+                self.clock.aside += began.elapsed();
+                start = block.start;
+            }
+            let stores = K::stores(self);
+            for (place, variant) in block.order.iter().enumerate() {
+                if !K::is_measured(self, subjects, block.level, *variant) {
+                    continue;
+                }
+                K::trial(self, subjects, block, place, *variant)?;
+                if stores == Stores::EachTrial {
+                    self.save()?;
+                }
+                self.tell(*variant, block.level);
+            }
+            if stores == Stores::EachBlock {
+                self.save()?;
+            }
+            let is_whole = blocks.get(place_of_block + 1).is_none_or(|next| next.number != block.number);
+            if is_whole && looking::is_enough(&mut self.result, block.number + 1) {
+                return self.save();
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the observer that a trial is done.
+    pub(crate) fn tell(&self, variant: usize, level: u64) {
+        let (done, Clock { began, before, aside, planned }) = (self.book.trials(), &self.clock);
+        let each = began.elapsed().saturating_sub(*aside) / (done.saturating_sub(*before) as u32).max(1);
+        let left = each * planned.saturating_sub(done) as u32;
+        let variant = &self.experiment.variants[variant].name;
+        self.observer.progress(&Progress::Trial { done, planned: *planned, variant, level, left });
+    }
+
+    /// Stores everything measured so far.
+    pub(crate) fn save(&mut self) -> Result<(), Halt> {
+        self.book.fill(&mut self.result);
+        K::fill(self);
+        book::judge(&self.experiment.thresholds, &mut self.result);
+        K::conclude(self);
+        self.store.write_result(&self.result).map_err(Halt::Ours)
+    }
+
+    /// A failure of what is measured.
+    pub(crate) fn failed_at(&self, variant: usize, level: u64, how: String) -> Halt {
+        Halt::Subject { variant: self.experiment.variants[variant].name.clone(), level, how }
+    }
+}
+
+fn text(time: jiff::Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// The result before anything is measured.
+fn blank(beginning: &Beginning<'_>) -> RunResult {
+    let Beginning { options, plan, cores, .. } = beginning;
+    let experiment = &options.experiment;
+    let (factor, factor_unit) = experiment.factor.words();
+    let is_planned = |name: &str| beginning.variants.iter().any(|variant| variant.peer.as_deref() == Some(name));
+    let peers = options.peers.iter().filter(|peer| is_planned(&peer.name));
+    RunResult {
+        format: FORMAT,
+        experiment: results::Experiment {
+            name: experiment.name.clone(),
+            question: experiment.question.clone(),
+            factor: factor.to_owned(),
+            factor_unit: factor_unit.to_owned(),
+            levels: plan.levels.clone(),
+            named_levels: experiment.named_levels(),
+            users: experiment.fixed_users(),
+            variants: beginning.variants.clone(),
+            unit_of_work: experiment.workload.unit().to_owned(),
+            piece: experiment.workload.piece(),
+            published_table: experiment.published_table.map(|table| table.name().to_owned()),
+        },
+        version: options.version.clone(),
+        started: text(beginning.started),
+        finished: None,
+        state: State::Running,
+        reason: None,
+        machine: probe::machine::machine(),
+        command: options.command_line.clone(),
+        seed: beginning.seed,
+        settings: results::Settings {
+            extent: plan.extent.name().to_owned(),
+            blocks: plan.blocks,
+            slice_ms: plan.slice.as_secs_f64() * 1e3,
+            generator_cores: cores.generator.clone(),
+            subject_cores: cores.subjects.clone(),
+            starts: 0,
+            network: beginning.network.clone(),
+            equivalence_share: plan
+                .equivalence_ppm
+                .map_or(tollgate_facts::results::NO_TOLL_BAND, |ppm| f64::from(ppm) / 1e6),
+            insecure: options.certificates == Certificates::Unverified,
+            content_checked_share: 0.0,
+            round_trip_ms: None,
+            cell_ms: plan.cell.map(|cell| cell.as_secs_f64() * 1e3),
+            looks: plan.until_width_ppm.map(|width_ppm| results::Looks {
+                width: f64::from(width_ppm) / 1e6,
+                done: 0,
+                is_reached: false,
+                alpha: Looking::Often.alpha(),
+            }),
+        },
+        cells: Vec::new(),
+        tolls: Vec::new(),
+        validity: Vec::new(),
+        trials: Vec::new(),
+        series: Vec::new(),
+        published: experiment.published.clone(),
+        gaps: Vec::new(),
+        links: Vec::new(),
+        peers: peers.map(|peer| results::Peer { name: peer.name.clone(), title: peer.title.clone() }).collect(),
+        comparisons: Vec::new(),
+        thresholds: Vec::new(),
+        fits: Vec::new(),
+        flows: Vec::new(),
+        round_trips: Vec::new(),
+        crypto: Vec::new(),
+        peaks: Vec::new(),
+        scalings: Vec::new(),
+        warm_ups: Vec::new(),
+        distance: None,
+    }
+}

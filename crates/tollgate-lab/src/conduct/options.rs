@@ -1,0 +1,227 @@
+//! What a run is asked, whom it tells, and why it may refuse.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tollgate_net::tls::{ClientSettings, TlsChoice};
+
+use crate::experiment::{Experiment, Variant};
+use crate::plan::PlanOptions;
+use crate::subject::Peer;
+
+/// What a run is asked.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// How much of it.
+    pub plan: PlanOptions,
+    /// The folder of the result; absent: `runs/<experiment>-<time>`.
+    pub out: Option<PathBuf>,
+    /// `--subject VARIANT=URL`: what is measured instead of the file's. A URL without a path keeps the variant's path.
+    pub subjects: Vec<(String, String)>,
+    /// `--subjects`: the peers that variants of the experiment name.
+    pub peers: Vec<Peer>,
+    /// `--serve-arg`: further arguments of tollgate's own gateway, behind those of the experiment.
+    pub serve_arguments: Vec<String>,
+    /// `--subject-pid VARIANT=PID`: whose CPU and memory are watched; several for one variant are added up.
+    pub subject_pids: Vec<(String, u32)>,
+    /// `--header`: fields of every request, in order.
+    pub headers: Vec<(String, String)>,
+    /// `--basic`: user and password, sent at once.
+    pub basic: Option<(String, String)>,
+    /// `--insecure`: whether certificates are verified.
+    pub certificates: Certificates,
+    /// `--ca`: a PEM file of authorities that are trusted besides the machine's own.
+    pub authorities: Option<PathBuf>,
+    /// `--i-may-load`: hosts off loopback that may be loaded.
+    pub may_load: Vec<String>,
+    /// `--i-may-empty`: hosts whose tables a run of inserts may empty, whatever stands in them.
+    pub may_empty: Vec<String>,
+    /// `--link`: what the network before a batch's database is made of.
+    pub link: LinkChoice,
+    /// `--database`: a PostgreSQL of the user's for a batch; absent: one is started.
+    pub database: Option<String>,
+    /// Seed of every order; absent: drawn.
+    pub seed: Option<u64>,
+    /// The command line as it is stored, secrets removed.
+    pub command_line: Vec<String>,
+    /// The program that serves the built-in subjects: `PROGRAM serve --listen … --admin …`.
+    pub serve_program: PathBuf,
+    /// Version of tollgate, as stored.
+    pub version: String,
+}
+
+impl RunOptions {
+    /// An experiment as it stands, with the usual extent, on subjects that `serve_program` serves.
+    pub fn of(experiment: Experiment, serve_program: PathBuf) -> RunOptions {
+        RunOptions {
+            experiment,
+            plan: PlanOptions::default(),
+            out: None,
+            subjects: Vec::new(),
+            peers: Vec::new(),
+            serve_arguments: Vec::new(),
+            subject_pids: Vec::new(),
+            headers: Vec::new(),
+            basic: None,
+            certificates: Certificates::Verified,
+            authorities: None,
+            may_load: Vec::new(),
+            may_empty: Vec::new(),
+            link: LinkChoice::default(),
+            database: None,
+            seed: None,
+            command_line: Vec::new(),
+            serve_program,
+            version: String::new(),
+        }
+    }
+
+    /// How TLS is spoken with the user's subjects.
+    pub(crate) fn tls(&self) -> ClientSettings {
+        ClientSettings { authorities: self.authorities.clone(), ..self.certificates.into() }
+    }
+
+    /// The peer that does the work of a variant; `None` where the experiment's own subject does.
+    ///
+    /// # Errors
+    /// That it is named and not there.
+    pub(crate) fn peer(&self, variant: &Variant) -> Result<Option<&Peer>, String> {
+        let Some(name) = &variant.peer else { return Ok(None) };
+        let peer = self.peers.iter().find(|peer| peer.name == *name);
+        peer.map(Some).ok_or_else(|| format!("nothing is known of the subject `{name}`"))
+    }
+}
+
+/// What the network before a batch's database is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LinkChoice {
+    /// A proxy that holds bytes back.
+    #[default]
+    Proxy,
+    /// Packets between two network namespaces.
+    Tun,
+    /// Nothing: the network is the user's own, and two saved runs are compared.
+    None,
+}
+
+impl LinkChoice {
+    /// The name on the command line and in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            LinkChoice::Proxy => "proxy",
+            LinkChoice::Tun => "tun",
+            LinkChoice::None => "none",
+        }
+    }
+}
+
+/// Whether the certificates of https subjects are verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Certificates {
+    /// Against the machine's roots.
+    #[default]
+    Verified,
+    /// Not at all.
+    Unverified,
+}
+
+impl From<Certificates> for TlsChoice {
+    fn from(certificates: Certificates) -> TlsChoice {
+        match certificates {
+            Certificates::Verified => TlsChoice::Verify,
+            Certificates::Unverified => TlsChoice::Insecure,
+        }
+    }
+}
+
+impl From<Certificates> for ClientSettings {
+    fn from(certificates: Certificates) -> ClientSettings {
+        TlsChoice::from(certificates).into()
+    }
+}
+
+/// Told how a run goes on. Called between trials, never while one is measured.
+pub trait Observer {
+    /// Something was done.
+    fn progress(&self, progress: &Progress<'_>);
+}
+
+/// An observer that does nothing.
+impl Observer for () {
+    fn progress(&self, _: &Progress<'_>) {}
+}
+
+/// What was done.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Progress<'a> {
+    /// The plan stands.
+    Planned {
+        /// Trials to come.
+        trials: usize,
+        /// How long they take at least.
+        duration: Duration,
+    },
+    /// A subject is being started or asked whether it is there.
+    Starting {
+        /// Name of the variant.
+        variant: &'a str,
+    },
+    /// One transfer of each level is tried, to see how long it takes and whether errors begin.
+    Surveying {
+        /// Name of the variant.
+        variant: &'a str,
+    },
+    /// A subject is being warmed up.
+    WarmingUp {
+        /// Name of the variant.
+        variant: &'a str,
+    },
+    /// A trial is done and stored.
+    Trial {
+        /// Trials done.
+        done: usize,
+        /// Trials planned.
+        planned: usize,
+        /// Name of the variant.
+        variant: &'a str,
+        /// The level.
+        level: u64,
+        /// What is likely left of the run.
+        left: Duration,
+    },
+    /// The run is over; the result stands.
+    Finished,
+}
+
+/// Why there is no result at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunError {
+    /// What was asked cannot be: the caller's command line or file.
+    Usage(String),
+    /// It could be, but failed before anything was measured.
+    Failed(String),
+}
+
+impl RunError {
+    /// The exit status of the program: 2 for usage, 1 for a failure.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            RunError::Usage(_) => 2,
+            RunError::Failed(_) => 1,
+        }
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Usage(message) | RunError::Failed(message) => formatter.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}

@@ -1,0 +1,230 @@
+//! What a batch is measured on: a database, and before it a link for each distance, beside which an echo can be asked how
+//! long it really is.
+//!
+//! What it deliberately does not do: decide which distances are measured, or judge what the links keep.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use tollgate_net::link::{Echo, Link, LinkSpec, Side, Tun, TunSpec, round_trips};
+
+use super::place::DatabaseUrl;
+use crate::conduct::options::{LinkChoice, RunError, RunOptions};
+use crate::cores::Cores;
+use crate::subject::{Postgres, PostgresError, PostgresOptions, end_with_this_thread};
+
+/// Messages by which a link is asked how long it is, and the time between them.
+const MESSAGES: usize = 15;
+const SPACING: Duration = Duration::from_micros(300);
+
+/// A commit waits for the network, not for the disk: what a disk does in between would hide 100 us.
+const SETTINGS: [(&str, &str); 2] = [("synchronous_commit", "off"), ("shared_buffers", "64MB")];
+
+/// A database and the links before it.
+#[derive(Debug)]
+pub(crate) struct Bench {
+    database: Database,
+    links: Links,
+}
+
+#[derive(Debug)]
+enum Database {
+    Ours(Postgres),
+    Theirs(DatabaseUrl, SocketAddr),
+}
+
+#[derive(Debug)]
+enum Links {
+    None,
+    Proxies { echo: Echo, of: Vec<Proxied> },
+    Line(Line),
+}
+
+/// A line of packets, which has one length at a time.
+#[derive(Debug)]
+struct Line {
+    tun: Tun,
+    away: Duration,
+    /// At its far end.
+    echo: Option<Echo>,
+}
+
+/// A distance: the way to the database and that to the echo.
+#[derive(Debug)]
+struct Proxied {
+    away: Duration,
+    database: Link,
+    echo: Link,
+}
+
+impl Bench {
+    /// Starts a database, or finds the user's, and prepares for links.
+    pub(crate) fn start(options: &RunOptions, cores: &Cores) -> Result<Bench, RunError> {
+        let failed = |error: String| RunError::Failed(error);
+        let line = match options.link {
+            LinkChoice::Tun => Some(Line::lay()?),
+            LinkChoice::Proxy | LinkChoice::None => None,
+        };
+        let database = match &options.database {
+            Some(url) => {
+                let place = DatabaseUrl::parse(url).map_err(|error| RunError::Usage(format!("--database: {error}")))?;
+                let address = place.reached().map_err(|error| failed(format!("--database: {error}")))?;
+                Database::Theirs(place, address)
+            }
+            None => {
+                let settings = SETTINGS.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+                let asked = PostgresOptions { settings, ..PostgresOptions::default() };
+                let started = match &line {
+                    None => Postgres::start(&asked, cores),
+                    Some(line) => {
+                        let asked = PostgresOptions { address: IpAddr::V4(Side::Far.address()), ..asked };
+                        let started = line.tun.door(Side::Far).within(|| Postgres::start(&asked, cores));
+                        started.unwrap_or_else(|error| Err(PostgresError::Failed(error.to_string())))
+                    }
+                };
+                Database::Ours(started.map_err(|error| match error {
+                    PostgresError::Missing => RunError::Usage(error.to_string()),
+                    PostgresError::Failed(_) => RunError::Failed(error.to_string()),
+                })?)
+            }
+        };
+        let links = match (options.link, line) {
+            (_, Some(line)) => Links::Line(line),
+            (LinkChoice::None, None) => Links::None,
+            (LinkChoice::Proxy | LinkChoice::Tun, None) => {
+                let echo = Echo::start(any_port()).map_err(|error| failed(format!("no echo: {error}")))?;
+                Links::Proxies { echo, of: Vec::new() }
+            }
+        };
+        Ok(Bench { database, links })
+    }
+
+    /// The database's URL by way of a link of this delay, which is made when it is first asked for.
+    pub(crate) fn url(&mut self, away: Duration) -> Result<String, String> {
+        let address = match &self.database {
+            Database::Ours(postgres) => postgres.address(),
+            Database::Theirs(_, address) => *address,
+        };
+        let by = match &mut self.links {
+            Links::None => address,
+            Links::Proxies { echo, of } => proxied(of, away, address, echo.address())?.database.address(),
+            Links::Line(line) => {
+                line.change(away)?;
+                address
+            }
+        };
+        Ok(match &self.database {
+            Database::Ours(postgres) => postgres.url_by(by),
+            Database::Theirs(place, _) => place.by(by),
+        })
+    }
+
+    /// Starts a process where the batch is.
+    pub(crate) fn spawn(&self, command: &mut Command) -> io::Result<Child> {
+        match &self.links {
+            Links::None | Links::Proxies { .. } => {
+                end_with_this_thread(command);
+                command.spawn()
+            }
+            // Over there it ends once the line is gone with us; the thread that starts it is gone at once.
+            Links::Line(line) => line.tun.door(Side::Near).within(|| command.spawn())?,
+        }
+    }
+
+    /// The median round trip over a link of this delay; absent where there is none.
+    pub(crate) fn ask(&mut self, away: Duration) -> Result<Option<Duration>, String> {
+        let asked = match &mut self.links {
+            Links::None => return Ok(None),
+            Links::Proxies { of, .. } => match of.iter().find(|link| link.away == away) {
+                Some(link) => round_trips(link.echo.address(), MESSAGES, SPACING),
+                None => return Ok(None),
+            },
+            Links::Line(line) => {
+                line.change(away)?;
+                let Some(echo) = line.echo.as_ref().map(Echo::address) else { return Ok(None) };
+                line.tun.door(Side::Near).within(|| round_trips(echo, MESSAGES, SPACING)).and_then(|found| found)
+            }
+        };
+        asked.map(|found| Some(found.median())).map_err(|error| format!("the link cannot be asked: {error}"))
+    }
+
+    /// CPU time of the whole database by now in microseconds; absent of the user's.
+    pub(crate) fn database_cpu_us(&self) -> Option<f64> {
+        match &self.database {
+            Database::Ours(postgres) => postgres.cpu_us(),
+            Database::Theirs(..) => None,
+        }
+    }
+
+    /// What the database is, in a few words without secrets.
+    pub(crate) fn words(&self) -> String {
+        match &self.database {
+            Database::Ours(postgres) => format!(
+                "PostgreSQL {}, a cluster of its own whose commits do not wait for the disk",
+                postgres.version()
+            ),
+            Database::Theirs(place, _) => format!("a PostgreSQL at {}", place.host),
+        }
+    }
+
+    /// Whether the database was started for the run.
+    pub(crate) fn is_ours(&self) -> bool {
+        matches!(self.database, Database::Ours(_))
+    }
+}
+
+impl Line {
+    /// Lays a line without delay, with an echo at its far end.
+    fn lay() -> Result<Line, RunError> {
+        let why = |error: io::Error| match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported => {
+                RunError::Usage(format!("--link tun needs root and TUN devices ({error}): --link proxy needs neither"))
+            }
+            _ => RunError::Failed(format!("no line of packets: {error}")),
+        };
+        let tun = Tun::open(&TunSpec::of_round_trip(Duration::ZERO)).map_err(why)?;
+        let place = SocketAddr::from((Side::Far.address(), 0));
+        let echo = tun.door(Side::Far).within(|| Echo::start(place)).and_then(|echo| echo).map_err(why)?;
+        Ok(Line { tun, away: Duration::ZERO, echo: Some(echo) })
+    }
+
+    fn change(&mut self, away: Duration) -> Result<(), String> {
+        if self.away != away {
+            let changed = self.tun.change(&TunSpec::of_round_trip(away));
+            changed.map_err(|error| format!("no line of {away:?}: {error}"))?;
+            self.away = away;
+        }
+        Ok(())
+    }
+}
+
+/// An echo ends by a connection to itself, which can be had at its own end only.
+impl Drop for Line {
+    fn drop(&mut self) {
+        if let Some(echo) = self.echo.take() {
+            // Without a thread there is nobody to end it; it goes with this process.
+            let _ = self.tun.door(Side::Far).within(|| drop(echo));
+        }
+    }
+}
+
+fn proxied(of: &mut Vec<Proxied>, away: Duration, database: SocketAddr, echo: SocketAddr) -> Result<&Proxied, String> {
+    let position = match of.iter().position(|link| link.away == away) {
+        Some(position) => position,
+        None => {
+            let start = |target| {
+                let spec = LinkSpec::of_round_trip(away);
+                Link::start(any_port(), target, &spec).map_err(|error| format!("no link of {away:?}: {error}"))
+            };
+            of.push(Proxied { away, database: start(database)?, echo: start(echo)? });
+            of.len() - 1
+        }
+    };
+    Ok(&of[position])
+}
+
+fn any_port() -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
+}

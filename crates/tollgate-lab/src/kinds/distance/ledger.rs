@@ -1,0 +1,230 @@
+//! What is known of each cell of a run of batches beside its trials, and what is told of it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::rules::{BatchEvidence, judge};
+use super::slope::per_document;
+use crate::conduct::book::Book;
+use crate::conduct::series::Growing;
+use crate::judge::cells;
+use crate::judge::cells::CellRecord;
+use crate::load::record::recorder::Recorder;
+use crate::probe::system::Ticks;
+use tollgate_facts::results::Reading;
+use tollgate_facts::results::{BatchFound, Cell, Estimate, RunResult, Trial};
+use tollgate_facts::stats::{self, signed_rank::median};
+
+/// All cells of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    entries: BTreeMap<(String, u64), Entry>,
+}
+
+/// What of a cell is not in its trials.
+#[derive(Debug, Default)]
+struct Entry {
+    /// Documents that its trials were asked for.
+    asked: u64,
+    ticks: Ticks,
+    series: Growing,
+    away: Option<Duration>,
+}
+
+/// What is added with a trial.
+#[derive(Debug)]
+pub(crate) struct Beside {
+    pub(crate) asked: u64,
+    pub(crate) ticks: Ticks,
+    pub(crate) readings: Vec<Reading>,
+    /// What was asked of the link; absent without one.
+    pub(crate) away: Option<Duration>,
+}
+
+impl Ledger {
+    /// Adds a trial.
+    pub(crate) fn add(&mut self, trial: &Trial, beside: Beside) {
+        let entry = self.entries.entry((trial.variant.clone(), trial.level)).or_default();
+        entry.asked += beside.asked;
+        entry.ticks = entry.ticks.plus(beside.ticks);
+        entry.away = beside.away;
+        beside.readings.into_iter().for_each(|reading| entry.series.add(trial.start_ms, reading));
+        let mut cores = |name, used_us: Option<f64>| {
+            if let Some(used_us) = used_us {
+                let value = used_us / 1e3 / trial.duration_ms.max(f64::MIN_POSITIVE);
+                entry.series.add(trial.start_ms, Reading { name, unit: "cores", value });
+            }
+        };
+        cores("subject-cpu-share", trial.subject_cpu_us);
+        cores("backend-cpu-share", trial.backend_cpu_us);
+    }
+
+    /// Puts cells, doubts and series into `result`.
+    pub(crate) fn fill(&self, book: &Book, result: &mut RunResult) {
+        let base = result.experiment.variants.iter().find(|variant| variant.baseline.is_none());
+        let base = base.map(|base| base.name.clone()).unwrap_or_default();
+        for ((variant, level), entry) in &self.entries {
+            let cell = entry.cell(variant, &book.of(variant, *level), &book.of(&base, *level), variant == &base);
+            let evidence = BatchEvidence { cell: &cell, asked: entry.asked, ticks: entry.ticks };
+            result.validity.extend(judge(&evidence));
+            result.cells.push(cell);
+            result.series.extend(entry.series.stored(variant, *level));
+        }
+        result.settings.content_checked_share = 0.0;
+    }
+}
+
+impl Entry {
+    fn cell(&self, variant: &str, trials: &[&Trial], beside: &[&Trial], is_base: bool) -> Cell {
+        let mut recorder = Recorder::default();
+        recorder.tally.requests = trials.iter().map(|trial| trial.requests).sum();
+        let level = trials.first().map_or(0, |trial| trial.level);
+        let memory = self.series.peak("subject-resident-memory");
+        let threads = self.series.peak("subject-threads");
+        let record = CellRecord {
+            variant,
+            level,
+            response: &recorder.response,
+            service: &recorder.service,
+            tally: &recorder.tally,
+            // A batch that is over before it is looked at has used CPU time all the same.
+            peak: Some((memory.unwrap_or(0.0) as u64, threads.unwrap_or(0.0) as u32)),
+            memory_bytes_mean: self.series.mean("subject-resident-memory"),
+        };
+        let mut cell = cells::cell(&record, trials);
+        let set_aside: u64 = trials.iter().map(|trial| trial.errors).sum();
+        if set_aside > 0 {
+            cell.errors.insert("set-aside".to_owned(), set_aside);
+        }
+        // One of a value and of its inverse: the means of both over the blocks would contradict each other.
+        cell.requests_per_second = per_second(cell.unit_time_ms);
+        let over = |value: &dyn Fn(&Trial) -> Option<f64>| stats::estimate(&by_block(trials, value));
+        let of = |pick: fn(&tollgate_facts::results::Batched) -> f64| {
+            over(&move |trial| per_document(trial, pick(&trial.batch?)))
+        };
+        let link = |trials: &[&Trial]| by_block_keyed(trials, &|trial| trial.batch?.link_us);
+        let (own, without) = (link(trials), link(beside));
+        let added: Vec<f64> = own.iter().filter_map(|(block, link_us)| Some(link_us - without.get(block)?)).collect();
+        let added = if is_base { vec![0.0; added.len()] } else { added };
+        let has_link = self.away.is_some() && !added.is_empty();
+        cell.batch = Some(BatchFound {
+            documents: trials.iter().filter_map(|trial| Some(trial.batch?.stored)).sum(),
+            round_trips: of(|batch| batch.round_trips as f64),
+            compute_us: of(|batch| batch.compute_us),
+            database_us: of(|batch| batch.database_us),
+            waiting_us: of(|batch| batch.waiting_us),
+            asked_us: self.away.map(|away| away.as_secs_f64() * 1e6),
+            added_us: has_link.then(|| stats::estimate(&added)),
+            added_median_us: median(added).filter(|_| has_link),
+        });
+        cell
+    }
+}
+
+/// Documents a second where each takes so long, whatever the processes: of the mean and the ends of the interval.
+fn per_second(time_ms: Estimate) -> Estimate {
+    let of = |ms: f64| if ms > 0.0 { 1e3 / ms } else { f64::MAX };
+    match time_ms.n {
+        0 => time_ms,
+        n => Estimate { mean: of(time_ms.mean), low: of(time_ms.high), high: of(time_ms.low), n },
+    }
+}
+
+fn by_block(trials: &[&Trial], value: &dyn Fn(&Trial) -> Option<f64>) -> Vec<f64> {
+    by_block_keyed(trials, value).into_values().collect()
+}
+
+/// Means of each block.
+fn by_block_keyed(trials: &[&Trial], value: &dyn Fn(&Trial) -> Option<f64>) -> BTreeMap<u32, f64> {
+    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for trial in trials {
+        if let Some(value) = value(trial) {
+            blocks.entry(trial.block).or_default().push(value);
+        }
+    }
+    blocks.into_iter().filter_map(|(block, values)| Some((block, stats::mean(&values)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conduct::book;
+    use tollgate_facts::fixture;
+    use tollgate_facts::results::{Batched, Outcome, Validity};
+    use tollgate_facts::threshold::Threshold;
+
+    #[test]
+    fn thresholds_are_asked_of_a_batch_too_and_its_rate_is_that_of_its_time() {
+        let mut run = fixture::protocol();
+        run.experiment.variants.truncate(1);
+        run.experiment.levels = vec![1];
+        let (name, like) = (run.experiment.variants[0].name.clone(), run.trials[0].clone());
+        let (mut ledger, mut book) = (Ledger::default(), Book::default());
+        for (block, document_ms) in [10.0, 30.0, 20.0].into_iter().enumerate() {
+            let batch = Batched { documents: 10, stored: 10, ..Batched::default() };
+            let trial = Trial {
+                variant: name.clone(),
+                level: 1,
+                block: block as u32,
+                units: 10,
+                requests: 10,
+                duration_ms: document_ms * 10.0,
+                unit_times_ms: vec![document_ms; 10],
+                batch: Some(batch),
+                ..like.clone()
+            };
+            let beside = Beside { asked: 10, ticks: Ticks::default(), readings: Vec::new(), away: None };
+            ledger.add(&trial, beside);
+            book.trials.push(trial);
+        }
+        let thresholds = ["time < 1 us", "errors == 0"].map(|text| Threshold::parse(text).unwrap());
+        run.trials.clear();
+        book.fill(&mut run);
+        ledger.fill(&book, &mut run);
+        book::judge(&thresholds, &mut run);
+        let outcomes: Vec<Outcome> = run.thresholds.iter().map(|found| found.outcome).collect();
+        assert_eq!(outcomes.len(), 2, "{:?}", run.thresholds);
+        assert!(outcomes[0] != Outcome::Holds && outcomes[1] == Outcome::Holds, "{:?}", run.thresholds);
+        let cell = &run.cells[0];
+        assert!((cell.requests_per_second.mean * cell.unit_time_ms.mean - 1e3).abs() < 1e-6, "{cell:?}");
+    }
+
+    /// What is said of the dearer one of two variants by blocks of which the last takes so long.
+    fn judged(run: &mut RunResult, last_ms: f64) -> Vec<String> {
+        let mut variants = vec![run.experiment.variants[0].clone(); 2];
+        (variants[0].baseline, variants[1].baseline) = (None, Some("base".to_owned()));
+        (variants[0].name, variants[1].name) = ("base".to_owned(), "dearer".to_owned());
+        (run.experiment.variants, run.experiment.levels) = (variants, vec![1]);
+        let like = Trial { level: 1, units: 10, requests: 10, ..run.trials[0].clone() };
+        run.trials.clear();
+        let (mut ledger, mut book) = (Ledger::default(), Book::default());
+        for block in 0..8 {
+            let dearer_ms = if block == 7 { last_ms } else { 10.5 + 0.01 * f64::from(block) };
+            for (variant, document_ms) in [("base", 10.0), ("dearer", dearer_ms)] {
+                let trial = Trial {
+                    variant: variant.to_owned(),
+                    block,
+                    duration_ms: document_ms * 10.0,
+                    unit_times_ms: vec![document_ms; 10],
+                    batch: Some(Batched { documents: 10, stored: 10, ..Batched::default() }),
+                    ..like.clone()
+                };
+                let beside = Beside { asked: 10, ticks: Ticks::default(), readings: Vec::new(), away: None };
+                ledger.add(&trial, beside);
+                book.trials.push(trial);
+            }
+        }
+        book.fill(run);
+        ledger.fill(&book, run);
+        book::judge(&[], run);
+        let of = |doubt: &&Validity| doubt.variant == "dearer" && doubt.rule != "samples";
+        run.validity.iter().filter(of).map(|doubt| doubt.rule.clone()).collect()
+    }
+
+    #[test]
+    fn tests_that_disagree_on_a_batch_are_a_mark_of_it() {
+        assert_eq!(judged(&mut fixture::protocol(), 200.0), ["ranks"]);
+        let sound = judged(&mut fixture::protocol(), 10.6);
+        assert!(!sound.contains(&"ranks".to_owned()), "{sound:?}");
+    }
+}

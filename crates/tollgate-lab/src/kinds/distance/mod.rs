@@ -1,0 +1,449 @@
+//! A run about distance: a database is started, links are laid before it, and the batch is run as a child process for each
+//! trial, in interleaved blocks. From what the blocks say the distances with names are computed, and then run in blocks of
+//! their own.
+//!
+//! What it deliberately does not do: know the batch beyond its command line and the figures that it prints.
+
+mod bench;
+mod child;
+mod ledger;
+mod place;
+pub(crate) mod rules;
+mod slope;
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use tollgate_net::link::{LinkMode, accuracy};
+
+use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome, Stores};
+use crate::conduct::options::{LinkChoice, Observer, Progress, RunError, RunOptions};
+use crate::conduct::stop::StopFlag;
+use crate::conduct::store::Store;
+use crate::cores::Cores;
+use crate::experiment::{Experiment, Location, Preset};
+use crate::plan::schedule;
+use crate::plan::schedule::Block;
+use crate::plan::{DOCUMENTS_LEAST, Plan};
+use crate::probe::system::Ticks;
+use crate::secret;
+use crate::subject::{Installed, check_loadable, is_named};
+use bench::Bench;
+use child::{Asked, Broken, Ran};
+use ledger::{Beside, Ledger};
+use tollgate_facts::results::{self, Batched, Distances, Gap, GapKind, PresetVerdict, Trial};
+
+/// Most documents of a trial.
+const DOCUMENTS_MAX: u64 = 20_000;
+/// What the seed of the blocks of presets differs in from that of the others.
+const PRESETS_SEED: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Whether the experiment can be run as asked, as far as that can be told without starting anything; without a link only the
+/// bottom variant stays.
+pub(crate) fn check(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> {
+    let usage = |message: String| Err(RunError::Usage(message));
+    let is_given = !options.subjects.is_empty() || !options.subject_pids.is_empty() || !options.peers.is_empty();
+    if is_given {
+        return usage("a batch has no subjects to replace: --database gives it your PostgreSQL".to_owned());
+    }
+    if let Some(url) = &options.database {
+        let place = place::DatabaseUrl::parse(url).map_err(|error| RunError::Usage(format!("--database: {error}")))?;
+        let allowed = check_loadable(&place.host, &options.may_load);
+        allowed.map_err(|error| RunError::Usage(format!("--database: {error}")))?;
+        // It cannot be asked from here what stands in them.
+        if !is_named(&place.host, &options.may_empty) {
+            let host = &place.host;
+            return usage(format!(
+                "--database: this run makes tollgate_document, tollgate_unit and tollgate_result there, or empties them, and \
+                 leaves them: if it may, say --i-may-empty {host}"
+            ));
+        }
+    }
+    match (options.link, &options.database) {
+        (LinkChoice::Tun, Some(_)) => usage(
+            "--link tun: a database of yours is not in the namespace at its far end; leave --database out, or take --link proxy"
+                .to_owned(),
+        ),
+        (LinkChoice::None, _) => {
+            plan.variants.retain(|variant| options.experiment.variants[*variant].baseline.is_none());
+            plan.presets = 0;
+            Ok(())
+        }
+        (LinkChoice::Proxy, _) | (LinkChoice::Tun, None) => Ok(()),
+    }
+}
+
+/// Runs it.
+pub(crate) fn run(
+    options: &RunOptions,
+    plan: Plan,
+    observer: &dyn Observer,
+    stop: &StopFlag,
+) -> Result<RunOutcome, RunError> {
+    if options.database.is_none() {
+        Installed::find().map_err(|error| RunError::Usage(error.to_string()))?;
+    }
+    let started = jiff::Timestamp::now();
+    let store = Store::choose(options.out.as_deref(), &options.experiment.name, started)?;
+    let cores = Cores::divide();
+    let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
+    observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
+    let batches = Batches { ledger: Ledger::default(), documents: HashMap::new(), began: Instant::now() };
+    let (variants, network) = (Vec::new(), words(options.link).to_owned());
+    let beginning = Beginning { options, plan, cores: &cores, observer, stop, store, seed, started, variants, network };
+    beginning.of(batches).conduct()
+}
+
+/// What a run of batches has beyond others.
+struct Batches {
+    ledger: Ledger,
+    /// Documents of a trial, by variant and level.
+    documents: HashMap<(usize, u64), u64>,
+    began: Instant,
+}
+
+type Session<'a> = Conductor<'a, Batches>;
+
+impl Kind for Batches {
+    type Subjects = Bench;
+
+    const DOER: &'static str = "batch at";
+
+    fn measure(run: &mut Session<'_>) -> Result<(), Halt> {
+        let name = &run.experiment.variants[run.plan.variants[0]].name;
+        run.observer.progress(&Progress::Starting { variant: name });
+        let mut bench = run.bench()?;
+        run.describe(&bench);
+        run.leave_out_what_the_link_cannot_keep()?;
+        let (variants, levels) = (run.plan.variants.clone(), run.plan.levels.clone());
+        run.count_off(&mut bench, &variants, &levels)?;
+        run.plan_trials(run.plan.trials() + run.trials_of_presets(run.experiment.presets.len()));
+        let blocks = schedule::blocks(&run.plan, run.result.seed, |_, _| u32::MAX);
+        run.blocks(&blocks, &mut bench)?;
+        run.presets(&mut bench)
+    }
+
+    fn begin_anew(run: &mut Session<'_>, bench: &mut Bench, _level: u64) -> Result<(), Halt> {
+        *bench = run.bench()?;
+        Ok(())
+    }
+
+    fn trial(
+        run: &mut Session<'_>,
+        bench: &mut Bench,
+        block: &Block,
+        place: usize,
+        variant: usize,
+    ) -> Result<(), Halt> {
+        run.batch(bench, block, place, variant)
+    }
+
+    fn stores(_run: &Session<'_>) -> Stores {
+        Stores::EachBlock
+    }
+
+    fn leaves_nothing(halt: &Halt) -> bool {
+        matches!(halt, Halt::Subject { .. } | Halt::Stopped)
+    }
+
+    fn fill(run: &mut Session<'_>) {
+        run.kind.ledger.fill(&run.book, &mut run.result);
+    }
+
+    fn conclude(run: &mut Session<'_>) {
+        let slope = slope::slope(&run.result, &run.experiment.presets, run.plan.blocks);
+        let result = &mut run.result;
+        if let Some(mut distance) = result.distance.take() {
+            let cores = (distance.batch_cores, distance.database_cores);
+            distance.hinges =
+                slope.as_ref().map_or_else(Vec::new, |slope| slope::hinges(result, slope, cores.0, cores.1));
+            for preset in distance.presets.iter_mut().filter(|preset| preset.verdict != PresetVerdict::Refused) {
+                let cell = result.cells.iter().find(|cell| cell.variant == preset.name);
+                let is_own =
+                    |toll: &&results::Toll| toll.variant == preset.name && toll.figure == results::Figure::UnitTime;
+                let toll = result.tolls.iter().find(is_own);
+                if let Some(slope) = &slope {
+                    slope::confirm(preset, slope, toll, cell);
+                }
+            }
+            distance.slope = slope;
+            result.distance = Some(distance);
+        }
+    }
+}
+
+impl Session<'_> {
+    /// Starts a database. Of two at once the cores would be shared, so another one ends before.
+    fn bench(&self) -> Result<Bench, Halt> {
+        Bench::start(self.options, self.cores).map_err(|error| Halt::Ours(error.to_string()))
+    }
+
+    /// Writes down what is measured on.
+    fn describe(&mut self, bench: &Bench) {
+        let (options, cores) = (self.options, self.cores);
+        let variants = self.plan.variants.iter().map(|variant| stored(options, bench, *variant));
+        self.result.experiment.variants = variants.collect();
+        self.result.settings.starts = self.plan.starts;
+        let used = |cores_of: &[usize]| if cores_of.is_empty() { cores.all.len() } else { cores_of.len() } as u32;
+        self.result.distance = Some(Distances {
+            link: options.link.name().to_owned(),
+            link_words: words(options.link).to_owned(),
+            database: bench.words(),
+            batch_cores: used(&cores.subjects),
+            database_cores: if bench.is_ours() { used(&cores.generator) } else { 0 },
+            ..Distances::default()
+        });
+    }
+
+    /// Measures from which delay on this kind of link is accurate here, and leaves out all shorter ones.
+    fn leave_out_what_the_link_cannot_keep(&mut self) -> Result<(), Halt> {
+        let mode = match self.options.link {
+            LinkChoice::None => return Ok(()),
+            LinkChoice::Proxy => LinkMode::Proxy,
+            LinkChoice::Tun => LinkMode::Tun,
+        };
+        let found = accuracy(mode).map_err(|error| Halt::Ours(format!("the link cannot be measured: {error}")))?;
+        let least = found.least();
+        if let Some(distance) = &mut self.result.distance {
+            distance.accurate_from_us = least.map(|least| least.as_secs_f64() * 1e6);
+        }
+        let keeps = |away: Duration| away.is_zero() || least.is_some_and(|least| away >= least);
+        let (kept, left): (Vec<usize>, Vec<usize>) =
+            self.plan.variants.iter().partition(|variant| away(&self.experiment, **variant).is_none_or(keeps));
+        for variant in left {
+            let accurate = match least {
+                Some(least) => format!("this kind of link is accurate from {} us on here", least.as_micros()),
+                None => "this kind of link keeps no delay here".to_owned(),
+            };
+            for level in &self.plan.levels {
+                let variant = self.experiment.variants[variant].name.clone();
+                let reason = format!("{accurate}: a shorter delay would be another one than it says");
+                self.book.gaps.push(Gap { variant, level: *level, kind: GapKind::TooShort, reason });
+            }
+        }
+        self.plan.variants = kept;
+        Ok(())
+    }
+
+    /// Runs few documents in each cell, which warms all up, to see how many a trial takes.
+    fn count_off(&mut self, bench: &mut Bench, variants: &[usize], levels: &[u64]) -> Result<(), Halt> {
+        for &variant in variants {
+            for &level in levels {
+                let name = self.experiment.variants[variant].name.clone();
+                self.observer.progress(&Progress::Surveying { variant: &name });
+                let least = level * DOCUMENTS_LEAST;
+                let ran = self.ran(bench, variant, level, least)?;
+                let document_ms = ran.report.batch_ms / ran.report.documents.max(1) as f64;
+                let wanted = (self.plan.slice.as_secs_f64() * 1e3 / document_ms).ceil();
+                // As many for each process: else the last ones would work alone.
+                let wanted = (wanted.min(DOCUMENTS_MAX as f64) as u64).max(least).next_multiple_of(level);
+                self.kind.documents.insert((variant, level), wanted);
+            }
+        }
+        Ok(())
+    }
+
+    fn batch(&mut self, bench: &mut Bench, block: &Block, place: usize, variant: usize) -> Result<(), Halt> {
+        let away = away(&self.experiment, variant).unwrap_or_default();
+        let documents = self.kind.documents.get(&(variant, block.level)).copied().unwrap_or(DOCUMENTS_LEAST);
+        let before = bench.ask(away).map_err(Halt::Ours)?;
+        let (ticks, database_us) = (Ticks::now(&self.cores.all), bench.database_cpu_us());
+        let start = self.kind.began.elapsed();
+        let Ran { report, readings } = self.ran(bench, variant, block.level, documents)?;
+        let database_us = database_us.zip(bench.database_cpu_us()).map(|(before, after)| after - before);
+        let ticks = Ticks::now(&self.cores.all).since(ticks);
+        let behind = bench.ask(away).map_err(Halt::Ours)?;
+        let link_us = before.zip(behind).map(|(before, behind)| (before + behind).as_secs_f64() * 0.5e6);
+        let trial = Trial {
+            variant: self.experiment.variants[variant].name.clone(),
+            level: block.level,
+            start: block.start,
+            block: block.number,
+            place: place as u32,
+            start_ms: start.as_secs_f64() * 1e3,
+            duration_ms: report.batch_ms,
+            units: report.stored,
+            unit_times_ms: match report.stored {
+                0 => Vec::new(),
+                stored => vec![report.batch_ms / stored as f64],
+            },
+            requests: report.stored,
+            records: 0,
+            errors: report.set_aside,
+            bytes_received: 0,
+            bytes_sent: 0,
+            response_time_mean_ms: report.batch_ms * block.level as f64 / report.stored.max(1) as f64,
+            subject_cpu_us: Some(report.cpu_us),
+            backend_cpu_us: database_us,
+            batch: Some(Batched {
+                documents,
+                stored: report.stored,
+                set_aside: report.set_aside,
+                connect_ms: report.connect_ms,
+                round_trips: report.round_trips,
+                compute_us: report.compute_us,
+                database_us: report.database_us,
+                waiting_us: report.waiting_us,
+                link_us,
+            }),
+            generator_cpu_us: 0.0,
+            generator_busiest_cpu_us: 0.0,
+            generator_run_queue_us: 0.0,
+        };
+        let away = (self.options.link != LinkChoice::None).then_some(away);
+        self.kind.ledger.add(&trial, Beside { asked: documents, ticks, readings, away });
+        self.book.trials.push(trial);
+        Ok(())
+    }
+
+    /// Runs the batch once.
+    fn ran(&self, bench: &mut Bench, variant: usize, level: u64, documents: u64) -> Result<Ran, Halt> {
+        if self.stop.is_stopped() {
+            return Err(Halt::Stopped);
+        }
+        let away = away(&self.experiment, variant).unwrap_or_default();
+        let url = bench.url(away).map_err(Halt::Ours)?;
+        let program = self.options.serve_program.as_path();
+        let asked = Asked { program, database: &url, processes: level, documents };
+        let bench = &*bench;
+        let ran = child::run(&asked, self.cores, self.stop, |command| bench.spawn(command));
+        ran.map_err(|broken| match broken {
+            Broken::Stopped => Halt::Stopped,
+            Broken::Failed(how) => {
+                let how = how.replace(&url, &secret::hide(&url));
+                self.failed_at(variant, level, how)
+            }
+        })
+    }
+
+    /// Computes the distances with names, and runs those that the link can keep beside no distance.
+    fn presets(&mut self, bench: &mut Bench) -> Result<(), Halt> {
+        if self.plan.presets == 0 {
+            return Ok(());
+        }
+        self.save()?;
+        let Some(distance) = &mut self.result.distance else { return Ok(()) };
+        let known = self.experiment.presets.clone();
+        distance.presets = slope::presets(&known, distance.slope.as_ref(), distance.accurate_from_us);
+        let found = distance.presets.clone();
+        let runnable = known.iter().zip(&found).filter(|(_, found)| found.verdict == PresetVerdict::Open);
+        let asked: Vec<(&Preset, Duration)> = runnable
+            .filter_map(|(preset, found)| Some((preset, Duration::from_secs_f64(found.asked_us? / 1e6))))
+            .collect();
+        let base = self.experiment.variants.iter().position(|variant| variant.baseline.is_none());
+        let Some(base) = base.filter(|_| !asked.is_empty()) else { return Ok(()) };
+        let level = self.plan.levels[0];
+        let first = self.experiment.variants.len();
+        for (preset, away) in &asked {
+            let like = self.experiment.variants[base].clone();
+            self.experiment.variants.push(crate::experiment::Variant {
+                name: preset.name.clone(),
+                title: preset.title.clone(),
+                baseline: Some(base),
+                at: Location::Link(*away),
+                ..like
+            });
+            let like = self.result.experiment.variants[0].clone();
+            let baseline = Some(self.experiment.variants[base].name.clone());
+            let (name, title) = (preset.name.clone(), preset.title.clone());
+            self.result.experiment.variants.push(results::Variant { name, title, baseline, ..like });
+        }
+        let mut variants: Vec<usize> = (first..self.experiment.variants.len()).collect();
+        self.count_off(bench, &variants, &[level])?;
+        self.plan_trials(self.book.trials() + self.trials_of_presets(asked.len()));
+        variants.push(base);
+        let plan = Plan { variants, levels: vec![level], starts: 1, ..self.plan.clone() };
+        let offset = self.plan.blocks;
+        let mut blocks = schedule::blocks(&plan, self.result.seed ^ PRESETS_SEED, |_, _| u32::MAX);
+        blocks.iter_mut().for_each(|block| block.number += offset);
+        self.blocks(&blocks, bench)
+    }
+
+    fn trials_of_presets(&self, presets: usize) -> usize {
+        if presets == 0 || self.plan.presets == 0 { 0 } else { (presets + 1) * self.plan.blocks as usize * 2 }
+    }
+}
+
+/// How far the database of a variant is.
+fn away(experiment: &Experiment, variant: usize) -> Option<Duration> {
+    match experiment.variants[variant].at {
+        Location::Link(away) => Some(away),
+        Location::Gateway(_) | Location::Url(_) => None,
+    }
+}
+
+/// What the link is, in words.
+fn words(link: LinkChoice) -> &'static str {
+    match link {
+        LinkChoice::Proxy => LinkMode::Proxy.words(),
+        LinkChoice::Tun => LinkMode::Tun.words(),
+        LinkChoice::None => "the network as it is: no delay is added",
+    }
+}
+
+/// A variant as results have it.
+fn stored(options: &RunOptions, bench: &Bench, variant: usize) -> results::Variant {
+    let variant = &options.experiment.variants[variant];
+    results::Variant {
+        name: variant.name.clone(),
+        title: variant.title.clone(),
+        baseline: variant.baseline.map(|baseline| options.experiment.variants[baseline].name.clone()),
+        subject: format!("tollgate generate, a process for each trial, on {}", bench.words()),
+        inserting: None,
+        distance: results::Distance::Local,
+        peer: None,
+        connecting: None,
+        backend: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::PlanOptions;
+
+    fn checked(change: impl FnOnce(&mut RunOptions)) -> Result<Plan, String> {
+        let experiment = Experiment::builtin("distance").unwrap();
+        let mut options = RunOptions { experiment, ..crate::run::tests::options() };
+        change(&mut options);
+        let mut plan = Plan::new(&options.experiment, &PlanOptions::default()).unwrap();
+        match check(&options, &mut plan) {
+            Ok(()) => Ok(plan),
+            Err(error) => {
+                assert_eq!(error.exit_code(), 2);
+                Err(error.to_string())
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_link_only_the_bottom_variant_is_run_and_no_preset() {
+        let plan = checked(|options| options.link = LinkChoice::None).unwrap();
+        assert_eq!((plan.variants, plan.presets), (vec![0], 0));
+        let plan = checked(|_| {}).unwrap();
+        assert_eq!((plan.variants.len(), plan.presets), (6, 4));
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_the_reason() {
+        let database = |url: &str| {
+            let url = url.to_owned();
+            move |options: &mut RunOptions| options.database = Some(url)
+        };
+        let check = |refused: Result<Plan, String>, expected: &str| {
+            let said = refused.map(|_| ()).unwrap_err();
+            assert!(said.contains(expected), "{said}");
+        };
+        check(checked(database("postgres://me@db.example.com/x")), "say --i-may-load db.example.com");
+        check(checked(database("postgres://me@127.0.0.1/x")), "leaves them: if it may, say --i-may-empty 127.0.0.1");
+        check(checked(database("sqlite:x")), "--database: expected postgres://");
+        let both = |options: &mut RunOptions| {
+            options.link = LinkChoice::Tun;
+            options.may_empty = vec!["127.0.0.1".to_owned()];
+            options.database = Some("postgres://me@127.0.0.1/x".to_owned());
+        };
+        check(checked(both), "not in the namespace");
+        let subject = |options: &mut RunOptions| options.subjects.push(("rtt-0".to_owned(), "http://h".to_owned()));
+        check(checked(subject), "--database gives it your PostgreSQL");
+    }
+}

@@ -1,0 +1,138 @@
+//! Rules about a batch: whether it did what it was asked, and whether the link before its database was what was asked.
+
+use crate::judge::bounds::BLOCKS_MIN;
+use crate::judge::held_up::steal_finding;
+use crate::probe::system::Ticks;
+use tollgate_facts::results::{Cell, Validity, Verdict};
+use tollgate_facts::rules::{self, Finding, Rule};
+
+/// What a link adds may be off by one part in ten of what was asked …
+pub(crate) const LINK_SHARE_MAX: f64 = 0.1;
+/// … or by so much: what two wake-ups of a thread vary by.
+pub(crate) const LINK_OFF_US: f64 = 30.0;
+/// Off by more, a cell is marked, since its name is not what it is: times are held against what the link added, not against
+/// what it was asked. From a quarter on it is refused.
+pub(crate) const LINK_REFUSED_SHARE: f64 = 0.25;
+
+/// What the rules look at in one cell of a batch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BatchEvidence<'a> {
+    /// The cell.
+    pub(crate) cell: &'a Cell,
+    /// Documents that its trials were asked for.
+    pub(crate) asked: u64,
+    /// What all cores did during its trials.
+    pub(crate) ticks: Ticks,
+}
+
+type BatchCheck = fn(&BatchEvidence<'_>) -> Option<Finding>;
+
+/// All rules in the order of the report.
+const RULES: &[(Rule, BatchCheck)] =
+    &[(rules::DOCUMENTS, documents), (rules::LINK, link), (rules::SAMPLES, samples), (rules::STEAL, steal)];
+
+/// The names of all rules.
+#[cfg(test)]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|(rule, _)| rule.name)
+}
+
+/// What the rules find in a cell; a single `ok` where they find nothing.
+pub(crate) fn judge(evidence: &BatchEvidence<'_>) -> Vec<Validity> {
+    let of = |rule: &str, finding: Finding| finding.of(&evidence.cell.variant, evidence.cell.level, rule);
+    let mut found: Vec<Validity> =
+        RULES.iter().filter_map(|(rule, check)| Some(of(rule.name, check(evidence)?))).collect();
+    if found.is_empty() {
+        found.push(of(rules::ALL, Finding::nothing(RULES.len())));
+    }
+    found
+}
+
+/// Each document that waits is stored, once.
+fn documents(evidence: &BatchEvidence<'_>) -> Option<Finding> {
+    let stored = evidence.cell.batch?.documents;
+    (stored != evidence.asked).then(|| Finding {
+        verdict: Verdict::Refused,
+        reason: format!("{stored} of {} documents were stored", evidence.asked),
+        remedy: "let nobody else work on these tables; `tollgate generate` says what is wrong with a document",
+        value: stored as f64,
+        bound: evidence.asked as f64,
+    })
+}
+
+fn link(evidence: &BatchEvidence<'_>) -> Option<Finding> {
+    let batch = evidence.cell.batch?;
+    let (asked_us, added_us) = (batch.asked_us?, batch.added_median_us?);
+    let (off_us, bound) = ((added_us - asked_us).abs(), LINK_OFF_US.max(asked_us * LINK_SHARE_MAX));
+    (off_us > bound).then(|| Finding {
+        verdict: if off_us > bound.max(asked_us * LINK_REFUSED_SHARE) { Verdict::Refused } else { Verdict::Marked },
+        reason: format!(
+            "the link added {added_us:.0} us to a round trip in the median block, where {asked_us:.0} us were asked"
+        ),
+        remedy: "stop what else runs on this machine; `tollgate link verify` shows what it can",
+        value: off_us,
+        bound,
+    })
+}
+
+fn samples(evidence: &BatchEvidence<'_>) -> Option<Finding> {
+    let cell = evidence.cell;
+    (cell.rounds < BLOCKS_MIN).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("only {} whole blocks ({} trials)", cell.rounds, cell.trials),
+        remedy: "run at least 8 rounds: intervals from fewer are wide",
+        value: f64::from(cell.rounds),
+        bound: f64::from(BLOCKS_MIN),
+    })
+}
+
+fn steal(evidence: &BatchEvidence<'_>) -> Option<Finding> {
+    steal_finding(evidence.ticks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tollgate_facts::results::BatchFound;
+
+    fn check(fault: impl FnOnce(&mut Cell, &mut BatchFound), steal: u64, expected: &[(&str, Verdict)]) {
+        let mut cell = crate::judge::tests::sound();
+        let added_median_us = Some(1010.0);
+        let mut batch = BatchFound { documents: 640, asked_us: Some(1000.0), added_median_us, ..BatchFound::default() };
+        fault(&mut cell, &mut batch);
+        cell.batch = Some(batch);
+        let ticks = Ticks { total: 1000, idle: 500, steal };
+        let found = judge(&BatchEvidence { cell: &cell, asked: 640, ticks });
+        let names: Vec<(&str, Verdict)> = found.iter().map(|doubt| (doubt.rule.as_str(), doubt.verdict)).collect();
+        assert_eq!(names, expected, "{found:?}");
+    }
+
+    #[test]
+    fn a_sound_batch_is_ok() {
+        check(|_, _| {}, 0, &[("all", Verdict::Ok)]);
+        check(|_, batch| (batch.asked_us, batch.added_median_us) = (None, None), 0, &[("all", Verdict::Ok)]);
+    }
+
+    #[test]
+    fn a_document_that_is_not_stored_refuses_the_cell() {
+        check(|_, batch| batch.documents = 639, 0, &[("documents", Verdict::Refused)]);
+    }
+
+    #[test]
+    fn a_link_that_is_off_by_more_than_a_tenth_marks_the_cell_and_by_a_quarter_refuses_it() {
+        let added = |added_us: f64| move |_: &mut Cell, batch: &mut BatchFound| batch.added_median_us = Some(added_us);
+        check(added(1100.0), 0, &[("all", Verdict::Ok)]);
+        check(added(1100.1), 0, &[("link", Verdict::Marked)]);
+        check(added(899.0), 0, &[("link", Verdict::Marked)]);
+        check(added(1250.0), 0, &[("link", Verdict::Marked)]);
+        check(added(1250.1), 0, &[("link", Verdict::Refused)]);
+        check(added(749.0), 0, &[("link", Verdict::Refused)]);
+        let short = |_: &mut Cell, batch: &mut BatchFound| batch.asked_us = Some(980.0);
+        check(short, 0, &[("all", Verdict::Ok)]);
+    }
+
+    #[test]
+    fn few_blocks_and_stolen_time_are_marked() {
+        check(|cell, _| cell.rounds = 7, 11, &[("samples", Verdict::Marked), ("steal", Verdict::Marked)]);
+    }
+}

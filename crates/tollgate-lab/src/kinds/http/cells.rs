@@ -1,0 +1,538 @@
+//! What is known of each cell of a load, and what is told of it.
+//!
+//! It deliberately does not keep trials: those are in the book of the run.
+
+use super::rate::Offer;
+use super::trial::Measured;
+use crate::conduct::book::Book;
+use crate::conduct::series::Growing;
+use crate::experiment::{Experiment, LoadShape};
+use crate::judge;
+use crate::judge::cells;
+use crate::judge::cells::CellRecord;
+use crate::judge::spread;
+use crate::judge::spread::Groups;
+use crate::judge::{Evidence, Settling, Systems};
+use crate::load::record::little;
+use crate::load::record::recorder::{Recorder, Tally, Transfers};
+use crate::plan::Plan;
+use crate::probe::generator::ThreadsUsed;
+use crate::probe::system::Ticks;
+use std::time::Duration;
+use tollgate_facts::results::Reading;
+use tollgate_facts::results::TcpCounts;
+use tollgate_facts::results::{
+    Cell, Connecting, EqualRate, GeneratorUse, IterationsOffered, Peak, Piece, Played, RunResult, Series, Settlement,
+    Trial, Validity,
+};
+use tollgate_facts::toll::Findings;
+use tollgate_facts::toll::comparison;
+use tollgate_facts::toll::fit;
+use tollgate_facts::toll::occupancy::{Around, Seen};
+
+/// What peaks are told of: the series, the series of its limit, and the unit.
+const PEAKS: [(&str, Option<&str>, &str); 3] = [
+    ("work-processes-busy", Some("work-processes-limit"), "work processes"),
+    ("work-processes-waiting", None, "requests"),
+    ("subject-threads", None, "threads"),
+];
+
+/// What is known of one cell at equal rate.
+#[derive(Debug)]
+struct AtRate {
+    offer: Offer,
+    recorder: Recorder,
+    groups: Groups,
+    wall: Duration,
+    used: ThreadsUsed,
+    /// Of each worker the most users that came in a trial: they stay, with their connections.
+    came_most: Vec<u64>,
+    ticks: Ticks,
+    tcp: TcpCounts,
+}
+
+/// All cells of a run.
+#[derive(Debug)]
+pub(crate) struct Cells {
+    cells: Vec<Entry>,
+    bins: Bins,
+}
+
+/// Widths of bins in milliseconds: all distributions of one load can be laid over each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Bins {
+    closed_ms: f64,
+    rate_ms: f64,
+}
+
+/// What is known of one cell.
+#[derive(Debug)]
+struct Entry {
+    variant: usize,
+    name: String,
+    level: u64,
+    recorder: Recorder,
+    ticks: Ticks,
+    tcp: TcpCounts,
+    series: Growing,
+    /// Connections that were open before its first trial; at a rate those that warmed the subject up are left out.
+    opened_before: u64,
+    /// Starts of the subject, each of which closed them.
+    starts: u64,
+    /// At a rate, where users come as they are needed: the most that came in a trial.
+    came_most: u64,
+    /// Whether users have a setup, in which their connections are opened before time counts.
+    has_setup: bool,
+    unsteady_starts: u32,
+    systems: Systems,
+    /// Cores on which subjects and what is behind them run; 0 where they are not pinned.
+    subject_cores: usize,
+    /// Users of its trials: as many as the level says, or for an insert as many as its mode has connections.
+    users: u64,
+    /// How an insert's transfers were settled in the survey, and what did not agree there.
+    surveyed: Transfers,
+    /// What is expected of its connections; absent where they are no part of the question.
+    connecting: Option<Connecting>,
+    /// The shortest time for which users of a trial began to ask; absent before the first one.
+    slice_least: Option<Duration>,
+    /// What failed before trials, while connections were opened.
+    settling: Settling,
+    /// What was recorded at equal rate; absent before that.
+    rate: Option<AtRate>,
+    /// What was seen of a ladder's gateway; absent for other experiments.
+    seen: Option<Seen>,
+    /// How a scenario is loaded where its users do not simply wait.
+    load: Option<LoadShape>,
+    /// Trials in which rows came to an end.
+    trials_out_of_rows: u32,
+    look_cpu_us: Option<f64>,
+    round_trip_ms: f64,
+    /// What was found by now; absent while a trial is not in it yet.
+    found: Option<(Cell, Vec<Validity>)>,
+}
+
+impl Cells {
+    /// An empty book, with the cores that each variant's subject is held to (0: none) and where its baseline is measured.
+    pub(crate) fn new(
+        experiment: &Experiment,
+        plan: &Plan,
+        cores_of: impl Fn(usize) -> usize,
+        systems: impl Fn(usize) -> Systems,
+    ) -> Cells {
+        let entry = |level: u64, variant: usize| Entry {
+            variant,
+            name: experiment.variants[variant].name.clone(),
+            level,
+            recorder: Recorder::default(),
+            ticks: Ticks::default(),
+            tcp: TcpCounts::default(),
+            series: Growing::default(),
+            opened_before: 0,
+            starts: 0,
+            came_most: 0,
+            has_setup: experiment.variants[variant].played.as_ref().is_some_and(|played| played.has_setup()),
+            unsteady_starts: 0,
+            systems: systems(variant),
+            subject_cores: cores_of(variant),
+            users: experiment.variants[variant]
+                .mode
+                .map_or(experiment.users(level), |mode| mode.connections_for(level)),
+            surveyed: Transfers::default(),
+            connecting: experiment.variants[variant].connecting,
+            slice_least: None,
+            settling: Settling::NONE,
+            rate: None,
+            seen: experiment.ladder.map(|_| Seen::default()),
+            load: experiment.load.clone(),
+            trials_out_of_rows: 0,
+            look_cpu_us: None,
+            round_trip_ms: plan.round_trip.as_secs_f64() * 1e3,
+            found: None,
+        };
+        let cells = plan.levels.iter().flat_map(|level| plan.variants.iter().map(|variant| entry(*level, *variant)));
+        Cells { cells: cells.collect(), bins: Bins::default() }
+    }
+
+    /// A subject was started and warmed up: each level has that many connections open.
+    pub(crate) fn started(&mut self, variant: usize, is_steady: bool) {
+        for entry in self.cells.iter_mut().filter(|entry| entry.variant == variant) {
+            entry.started(is_steady);
+        }
+    }
+
+    /// The same of a subject that serves one level alone.
+    pub(crate) fn started_at(&mut self, variant: usize, level: u64, is_steady: bool) {
+        if let Some(entry) = self.entry(variant, level) {
+            entry.started(is_steady);
+        }
+    }
+
+    /// What it takes a subject to be looked at.
+    pub(crate) fn look_costs(&mut self, variant: usize, level: u64, cpu_us: Option<f64>) {
+        if let Some(entry) = self.entry(variant, level) {
+            entry.look_cpu_us = cpu_us;
+            entry.found = None;
+        }
+    }
+
+    /// Adds what failed while connections were opened before a trial: it is in no figure.
+    pub(crate) fn settled(&mut self, variant: usize, level: u64, tally: &Tally) {
+        if let Some(entry) = self.entry(variant, level) {
+            entry.settling.add(tally);
+            entry.found = None;
+        }
+    }
+
+    /// Adds a trial whose users began to ask for so long.
+    pub(crate) fn add(&mut self, variant: usize, trial: &Trial, slice: Duration, measured: &Measured) {
+        let Some(entry) = self.entry(variant, trial.level) else { return };
+        entry.found = None;
+        entry.slice_least = Some(entry.slice_least.map_or(slice, |least| least.min(slice)));
+        entry.recorder.add(&measured.recorder);
+        entry.came_most = entry.came_most.max(measured.recorder.tally.sends.users);
+        entry.trials_out_of_rows += u32::from(measured.recorder.tally.out_of_rows > 0);
+        entry.ticks = entry.ticks.plus(measured.ticks);
+        entry.tcp = entry.tcp.plus(measured.tcp);
+        for (at_ms, readings) in &measured.samples {
+            if let Some(seen) = &mut entry.seen {
+                seen.add(readings);
+            }
+            let is_shown = |reading: &&Reading| entry.seen.is_some() || !reading.name.starts_with("connections-");
+            for reading in readings.iter().filter(is_shown) {
+                entry.series.add(*at_ms, *reading);
+            }
+        }
+        let max_ms =
+            if measured.recorder.response.is_empty() { 0.0 } else { measured.recorder.response.max() as f64 / 1e6 };
+        entry.series.add(trial.start_ms, Reading { name: "response-time-max", unit: "ms", value: max_ms });
+        if let Some(subject_cpu_us) = trial.subject_cpu_us {
+            let value = subject_cpu_us / 1e3 / trial.duration_ms.max(f64::MIN_POSITIVE);
+            entry.series.add(trial.start_ms, Reading { name: "subject-cpu-share", unit: "cores", value });
+        }
+        if let Some(backend_cpu_us) = trial.backend_cpu_us {
+            let value = backend_cpu_us / 1e3 / trial.duration_ms.max(f64::MIN_POSITIVE);
+            entry.series.add(trial.start_ms, Reading { name: "backend-cpu-share", unit: "cores", value });
+        }
+        // Single times of units are in the trial already, and would grow without end here.
+        entry.recorder.tally.unit_times.clear();
+    }
+
+    /// Adds a trial at equal rate.
+    pub(crate) fn add_at_rate(
+        &mut self,
+        variant: usize,
+        level: u64,
+        offer: &Offer,
+        measured: &Measured,
+        is_last_of_block: bool,
+    ) {
+        let Some(entry) = self.entry(variant, level) else { return };
+        entry.found = None;
+        let rate = entry.rate.get_or_insert_with(|| AtRate {
+            offer: *offer,
+            recorder: Recorder::default(),
+            groups: Groups::new(offer.blocks, offer.answers_per_block),
+            wall: Duration::ZERO,
+            used: ThreadsUsed::default(),
+            came_most: Vec::new(),
+            ticks: Ticks::default(),
+            tcp: TcpCounts::default(),
+        });
+        rate.wall += measured.wall;
+        rate.used = rate.used.plus(measured.used);
+        rate.came_most.resize(rate.came_most.len().max(measured.came.len()), 0);
+        rate.came_most.iter_mut().zip(&measured.came).for_each(|(most, came)| *most = (*most).max(*came));
+        rate.ticks = rate.ticks.plus(measured.ticks);
+        rate.tcp = rate.tcp.plus(measured.tcp);
+        rate.recorder.add(&measured.recorder);
+        rate.recorder.tally.unit_times.clear();
+        rate.groups.add(&measured.recorder.response, is_last_of_block);
+    }
+
+    /// Answers per second of the slowest variant of a level; absent where one has none.
+    pub(crate) fn least_throughput(&self, book: &Book, level: u64) -> Option<f64> {
+        let of = |entry: &Entry| {
+            let own = book.of(&entry.name, level).into_iter();
+            let (requests, wall_ms) = own
+                .fold((0, 0.0), |(requests, wall_ms), trial| (requests + trial.requests, wall_ms + trial.duration_ms));
+            (requests > 0).then(|| requests as f64 / (wall_ms / 1e3))
+        };
+        let rates: Option<Vec<f64>> = self.cells.iter().filter(|entry| entry.level == level).map(of).collect();
+        rates?.into_iter().reduce(f64::min)
+    }
+
+    /// Adds how a transfer of the survey was settled.
+    pub(crate) fn surveyed(&mut self, variant: usize, level: u64, transfers: &Transfers) {
+        if let Some(entry) = self.entry(variant, level) {
+            entry.surveyed.settle(transfers.settlement, transfers.fault.clone());
+            entry.found = None;
+        }
+    }
+
+    /// Puts cells, doubts and what is told of them into `result`; only cells with something new are made anew.
+    pub(crate) fn fill(&mut self, book: &Book, result: &mut RunResult, experiment: &Experiment, plan: &Plan) {
+        let bins = self.bins_that_suit();
+        if bins != self.bins {
+            // A cell in bins of another width could not be laid over the others.
+            self.cells.iter_mut().for_each(|entry| entry.found = None);
+            self.bins = bins;
+        }
+        let (mut checked, mut requests) = (0, 0);
+        for entry in &mut self.cells {
+            let variant = &experiment.variants[entry.variant].name;
+            let (cell, doubts) = match entry.found.take() {
+                Some(found) => found,
+                None => {
+                    let trials = book.of(variant, entry.level);
+                    if trials.is_empty() {
+                        // Of a cell without figures only a settlement that did not agree is told.
+                        let unsettled = judge::unsettled(variant, entry.level, &entry.surveyed);
+                        result.validity.extend(unsettled);
+                        continue;
+                    }
+                    let cell = entry.cell(variant, &trials, bins);
+                    let doubts = judge::judge(&entry.evidence(&cell, plan));
+                    (cell, doubts)
+                }
+            };
+            checked += entry.recorder.tally.checked;
+            requests += entry.recorder.tally.requests;
+            result.validity.extend_from_slice(&doubts);
+            result.cells.push(cell.clone());
+            entry.found = Some((cell, doubts));
+        }
+        if result.experiment.piece == Piece::Record {
+            // Of an insert's answers only the status is read; what was sent is compared with what is stored.
+            let settled = |of: fn(&Settlement) -> u64| -> u64 {
+                result.cells.iter().filter_map(|cell| Some(of(&cell.inserted.as_ref()?.settlement))).sum()
+            };
+            (checked, requests) = (settled(|found| found.compared), settled(|found| found.counted));
+        }
+        result.settings.content_checked_share = if requests == 0 { 0.0 } else { checked as f64 / requests as f64 };
+        result.series = self.series(experiment);
+        result.peaks = self.cells.iter().filter(|entry| entry.connecting.is_some()).flat_map(Entry::peaks).collect();
+        result.fits = fit::fits(&result.experiment, &result.cells, &result.validity);
+        result.comparisons = comparison::compute(&result.experiment, &Findings::of(result));
+    }
+
+    fn bins_that_suit(&self) -> Bins {
+        let connecting = || self.cells.iter().filter(|entry| entry.connecting.is_some());
+        let closed = connecting().map(|entry| &entry.recorder.response);
+        let at_rate = connecting().filter_map(|entry| Some(&entry.rate.as_ref()?.recorder.response));
+        Bins { closed_ms: spread::bin_ms(closed), rate_ms: spread::bin_ms(at_rate) }
+    }
+
+    fn series(&self, experiment: &Experiment) -> Vec<Series> {
+        let of = |entry: &Entry| {
+            entry.series.stored(&experiment.variants[entry.variant].name, entry.level).collect::<Vec<_>>()
+        };
+        self.cells.iter().flat_map(of).collect()
+    }
+
+    fn entry(&mut self, variant: usize, level: u64) -> Option<&mut Entry> {
+        self.cells.iter_mut().find(|entry| entry.variant == variant && entry.level == level)
+    }
+}
+
+impl AtRate {
+    fn found(&self, bin_ms: f64) -> EqualRate {
+        let tally = &self.recorder.tally;
+        let sends = tally.sends;
+        let lateness = self.recorder.lateness.as_ref();
+        EqualRate {
+            rate_per_second: self.offer.rate_per_second,
+            rate_share: self.offer.share,
+            arrivals: self.offer.arrivals,
+            intended: sends.intended,
+            sent: sends.intended - sends.unsent,
+            unsent: sends.unsent,
+            answered: tally.requests,
+            errors: cells::errors(tally),
+            error_examples: cells::error_examples(tally),
+            handshakes_full: tally.handshakes.full,
+            handshakes_resumed: tally.handshakes.resumed,
+            lateness_ms: lateness.map(cells::percentiles).unwrap_or_default(),
+            overdue_ms: self.recorder.overdue.as_ref().map(cells::percentiles).unwrap_or_default(),
+            generator: self.generator(),
+            tcp: Some(self.tcp),
+            response_time_ms: cells::percentiles(&self.recorder.response),
+            linear: spread::linear(&self.recorder.response, bin_ms),
+            groups: self.groups.done().to_vec(),
+        }
+    }
+}
+
+impl AtRate {
+    fn generator(&self) -> GeneratorUse {
+        let wall_ns = (self.wall.as_nanos() as f64).max(1.0);
+        let tally = &self.recorder.tally;
+        let asked = (tally.requests + tally.failures()).max(1) as f64;
+        GeneratorUse {
+            cpu_share: self.used.busiest_cpu_ns as f64 / wall_ns,
+            cpu_us_per_request: self.used.cpu_ns as f64 / 1e3 / asked,
+            run_queue_share: self.used.run_queue_max_ns as f64 / wall_ns,
+            stalls_ms: self.recorder.stalls.as_ref().map(cells::percentiles).unwrap_or_default(),
+        }
+    }
+}
+
+impl Entry {
+    /// Its subject was started and warmed up.
+    fn started(&mut self, is_steady: bool) {
+        if !self.is_open() {
+            self.opened_before += self.users;
+        }
+        self.starts += 1;
+        self.unsteady_starts += u32::from(!is_steady);
+        self.found = None;
+    }
+
+    /// Whether iterations begin at a rate.
+    fn is_open(&self) -> bool {
+        self.load.as_ref().is_some_and(LoadShape::is_open)
+    }
+
+    /// Connections that users may open: before the first trial, or at a rate when they first come after a start, unless
+    /// they have them from their setup.
+    fn connections_entitled(&self) -> u64 {
+        match (self.is_open(), self.has_setup) {
+            (true, true) => 0,
+            (true, false) => self.starts.max(1) * self.came_most,
+            (false, _) => self.opened_before,
+        }
+    }
+
+    fn cell(&self, variant: &str, trials: &[&Trial], bins: Bins) -> Cell {
+        let memory = self.series.peak("subject-resident-memory");
+        let threads = self.series.peak("subject-threads");
+        let mut cell = cells::cell(
+            &CellRecord {
+                variant,
+                level: self.level,
+                response: &self.recorder.response,
+                service: &self.recorder.service,
+                tally: &self.recorder.tally,
+                peak: memory.zip(threads).map(|(memory, threads)| (memory as u64, threads as u32)),
+                memory_bytes_mean: self.series.mean("subject-resident-memory"),
+            },
+            trials,
+        );
+        cell.connections += self.opened_before;
+        cell.tcp = Some(self.tcp);
+        cell.generator.stalls_ms = self.recorder.stalls.as_ref().map(cells::percentiles).unwrap_or_default();
+        if self.connecting.is_some() {
+            let wall_s = trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3;
+            cell.connected = Some(cells::connected(&self.recorder, wall_s));
+            cell.linear = Some(spread::linear(&self.recorder.response, bins.closed_ms));
+            cell.equal_rate = self.rate.as_ref().map(|rate| rate.found(bins.rate_ms));
+        }
+        cell.played = self.recorder.stepped.as_deref().map(|stepped| Played {
+            trials_out_of_rows: self.trials_out_of_rows,
+            offered: self.load.as_ref().filter(|load| load.is_open()).map(|load| self.offered(load, cell.trials)),
+            staged: self.recorder.staged.as_deref().map(|staged| cells::staged(staged, cell.trials)),
+            ..cells::played(stepped)
+        });
+        cell.occupancy = self.seen.as_ref().and_then(|seen| {
+            seen.found(&Around {
+                users: self.users,
+                requests_per_second: cell.requests_per_second.mean,
+                round_trip_ms: self.round_trip_ms,
+                cores_busy_share: self.ticks.busy_share(),
+                look_cpu_us: self.look_cpu_us,
+            })
+        });
+        if let Some(inserted) = &mut cell.inserted {
+            inserted.settlement = inserted.settlement.plus(self.surveyed.settlement);
+            inserted.work_processes_busy_max = self.series.peak("work-processes-busy");
+            inserted.work_processes_waiting_max = self.series.peak("work-processes-waiting");
+        }
+        cell
+    }
+
+    fn offered(&self, load: &LoadShape, trials: u32) -> IterationsOffered {
+        let sends = self.recorder.tally.sends;
+        IterationsOffered {
+            arrivals: load.arrivals,
+            intended: sends.intended,
+            unstarted: sends.unsent,
+            users: sends.users as f64 / f64::from(trials.max(1)),
+            users_max: u64::from(load.users_max),
+            lateness_ms: self.recorder.lateness.as_ref().map(cells::percentiles).unwrap_or_default(),
+            overdue_ms: self.recorder.overdue.as_ref().map(cells::percentiles).unwrap_or_default(),
+        }
+    }
+
+    /// The most that was seen of what a limit may hold.
+    fn peaks(&self) -> impl Iterator<Item = Peak> {
+        let peak = |(name, limit, unit): &(&str, Option<&str>, &str)| {
+            Some(Peak {
+                variant: self.name.clone(),
+                level: self.level,
+                name: (*name).to_owned(),
+                value: self.series.peak(name)?,
+                limit: limit.and_then(|limit| self.series.peak(limit)),
+                unit: (*unit).to_owned(),
+            })
+        };
+        PEAKS.iter().filter_map(peak).collect::<Vec<_>>().into_iter()
+    }
+
+    fn evidence<'a>(&'a self, cell: &'a Cell, plan: &Plan) -> Evidence<'a> {
+        let tally = &self.recorder.tally;
+        let slice_ms = self.slice_least.unwrap_or(plan.slice).as_secs_f64() * 1e3;
+        let grows = plan.slice_most > plan.slice && cell.trials > 0 && self.users > 0;
+        Evidence {
+            cell,
+            checked: tally.checked,
+            answers_per_user: grows.then(|| tally.requests as f64 / (self.users * u64::from(cell.trials)) as f64),
+            settling: &self.settling,
+            littles_law: little::law(&self.recorder, self.users, slice_ms).map(|law| {
+                let stolen_share = self.ticks.stolen_ms() / (slice_ms * f64::from(cell.trials.max(1)));
+                let run_queue_share = cell.generator.run_queue_share;
+                law.without_core(little::between_reads(&self.recorder, run_queue_share, stolen_share, slice_ms))
+            }),
+            unsettled: self.surveyed.fault.as_deref().or(tally.transfers.fault.as_deref()),
+            ticks: self.ticks,
+            rate_ticks: self.rate.as_ref().map(|rate| rate.ticks).unwrap_or_default(),
+            beats: self.recorder.stalls.as_ref(),
+            rate_beats: self.rate.as_ref().and_then(|rate| rate.recorder.stalls.as_ref()),
+            connections_entitled: self.connections_entitled(),
+            rate_connections: self.rate.as_ref().map_or(0, |rate| rate.recorder.tally.connections),
+            rate_connections_entitled: self.rate.as_ref().map_or(0, |rate| rate.came_most.iter().sum()),
+            unsteady_starts: self.unsteady_starts,
+            connecting: self.connecting,
+            subject_cores: self.subject_cores,
+            systems: self.systems,
+            blocks_planned: plan.blocks,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::PlanOptions;
+
+    #[test]
+    fn at_a_rate_users_with_a_setup_have_their_connections_before_time_counts() {
+        let variant = |name: &str| format!("[[variant]]\nname = \"{name}\"\nurl = \"/\"\nscenario = \"{name}\"\n");
+        let step = |phase: &str| format!("[[scenario.{phase}]]\nname = \"{phase}\"\npath = \"x\"\n");
+        let text = format!(
+            "name = \"mine\"\nquestion = \"Whose are they?\"\n[factor]\nname = \"rate\"\nlevels = [10]\n\
+             [workload]\nkind = \"scenario\"\n{}{}[[scenario]]\nname = \"bare\"\n{}[[scenario]]\nname = \"set-up\"\n{}{}",
+            variant("bare"),
+            variant("set-up"),
+            step("step"),
+            step("setup"),
+            step("step"),
+        );
+        let experiment = Experiment::parse(&text, "mine.toml").unwrap();
+        let plan = Plan::new(&experiment, &PlanOptions::default()).unwrap();
+        let mut cells = Cells::new(&experiment, &plan, |_| 0, |_| Systems::Same);
+        let entitled = cells.cells.iter_mut().map(|entry| {
+            entry.came_most = 5;
+            entry.connections_entitled()
+        });
+        assert_eq!(entitled.collect::<Vec<_>>(), [5, 0]);
+    }
+}

@@ -1,0 +1,97 @@
+//! The file descriptors and ports that a run needs: every variant keeps the connections of its largest level open, or
+//! has them for a trial, and a run that went out of them would blame the subject.
+//!
+//! The soft limit is raised to the hard one, which the subjects inherit; the hard one is the machine's business.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::experiment::{Connections, Distance, Experiment};
+use crate::load::ports;
+use crate::load::target::Connection;
+use crate::plan::Plan;
+
+/// Descriptors beside the users' connections: files, pipes of the subjects, event queues, probes.
+const OTHERS: u64 = 64;
+
+/// Raises the limit as far as it goes, and tells whether it is enough.
+///
+/// # Errors
+/// When it is not, with what to do.
+pub(crate) fn check(experiment: &Experiment, plan: &Plan) -> Result<(), String> {
+    let limit = getrlimit(Resource::Nofile);
+    // A failure leaves the soft limit, which is then what counts.
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    let allowed = if raised.is_ok() { limit.maximum } else { limit.current };
+    enough(needed(experiment, plan), allowed)
+}
+
+/// Holds the ports that the users of a variant take against those of the machine. Variants have servers of their own,
+/// each of which may be reached from every port.
+///
+/// # Errors
+/// When they are not enough, with what to do.
+pub(crate) fn check_ports(experiment: &Experiment, plan: &Plan) -> Result<(), String> {
+    let level = plan.levels.iter().max().copied().unwrap_or(0);
+    let of = |variant: &usize| {
+        let variant = &experiment.variants[*variant];
+        let users = variant.mode.map_or(experiment.users(level), |mode| mode.connections_for(level));
+        let opens = variant.connecting.is_some_and(|connecting| connecting.requests_per_connection.is_some());
+        (users, if opens { Connection::New } else { Connection::KeepAlive })
+    };
+    plan.variants
+        .iter()
+        .map(of)
+        .try_for_each(|(users, connection)| ports::check(usize::try_from(users).unwrap_or(usize::MAX), connection))
+}
+
+fn needed(experiment: &Experiment, plan: &Plan) -> u64 {
+    let level = plan.levels.iter().max().copied().unwrap_or(0);
+    let of = |variant: &usize| {
+        let variant = &experiment.variants[*variant];
+        // Through a link each connection is one on either side of it.
+        let ends = if variant.distance == Distance::Remote { 3 } else { 1 };
+        // An insert has one connection beside those of its transfers.
+        // Where each level has a place of its own, each has its connections.
+        let places = if experiment.encrypting.is_some() { plan.levels.len() as u64 } else { 1 };
+        // Each work process of a ladder is one connection on either side of the link to its database.
+        let through = if experiment.ladder.is_some() { 2 * level } else { 0 };
+        let users = places * experiment.users(level) + through;
+        variant.mode.map_or(users, |mode| ends * mode.connections_for(level) + 1)
+    };
+    if experiment.connections == Connections::PerTrial {
+        // One variant at a time; a mediator has one connection to its backend for each of a user.
+        return 2 * experiment.users(level) + OTHERS;
+    }
+    plan.variants.iter().map(of).fold(OTHERS, u64::saturating_add)
+}
+
+/// `None` is no limit.
+fn enough(needed: u64, allowed: Option<u64>) -> Result<(), String> {
+    match allowed {
+        Some(allowed) if needed > allowed => Err(format!(
+            "{needed} file descriptors are needed for the connections of all variants, but {allowed} are allowed: \
+             take fewer variants (`--only`) or lower levels (`--level`), or raise the limit (`ulimit -Hn`)"
+        )),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::PlanOptions;
+
+    #[test]
+    fn every_variant_keeps_the_connections_of_the_largest_level() {
+        let experiment = Experiment::builtin("protocol").unwrap();
+        let plan = Plan::new(&experiment, &PlanOptions::default()).unwrap();
+        assert_eq!(needed(&experiment, &plan), 6 * 20 + OTHERS);
+        assert!(check(&experiment, &plan).is_ok());
+    }
+
+    #[test]
+    fn a_limit_is_enough_up_to_itself() {
+        assert!(enough(1024, Some(1024)).is_ok() && enough(1024, None).is_ok());
+        assert!(enough(1025, Some(1024)).unwrap_err().contains("1025 file descriptors"));
+    }
+}

@@ -1,0 +1,64 @@
+//! Inserts in a run: what a trial of transfers is asked.
+//!
+//! What it deliberately does not do: warm up, survey, or note where errors begin; each has a file of its own.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::subjects::watched::Watched;
+use super::trial::{Asked, Asking};
+use crate::experiment::Variant;
+use crate::load::insert::{Closeness, Records, Transfer};
+use crate::traffic::model::{Closed, End};
+
+/// Transfers of more records are compared record by record in the survey only; their rows are counted every time.
+const COMPARED_RECORDS_MAX: u64 = 1000;
+
+/// What a run of inserts knows beyond its plan.
+#[derive(Debug)]
+pub(crate) struct Inserting {
+    /// The records of every transfer.
+    pub(crate) records: Arc<Records>,
+    /// The least level at which a variant's errors have begun.
+    pub(crate) onsets: HashMap<usize, u64>,
+}
+
+impl Inserting {
+    /// The records of the largest level.
+    pub(crate) fn new(seed: u64, level_max: u64) -> Inserting {
+        let count = usize::try_from(level_max).expect("levels are bounded");
+        Inserting { records: Arc::new(Records::generate(seed, count)), onsets: HashMap::new() }
+    }
+
+    /// A measured trial.
+    pub(crate) fn trial(&self, variant: &Variant, subject: &Watched, level: u64, end: End) -> Asked {
+        let closeness = if level <= COMPARED_RECORDS_MAX { Closeness::Compare } else { Closeness::Count };
+        self.asked(variant, subject, level, end, closeness)
+    }
+
+    /// So many transfers, settled so closely.
+    pub(crate) fn asked(
+        &self,
+        variant: &Variant,
+        subject: &Watched,
+        level: u64,
+        end: End,
+        closeness: Closeness,
+    ) -> Asked {
+        let mode = variant.mode.expect("every variant of an insert has a mode");
+        let beside = subject.beside.clone().expect("an insert asks beside its transfers");
+        let transfer = Transfer {
+            mode,
+            count: level as usize,
+            records: Arc::clone(&self.records),
+            places: beside.places,
+            reading: beside.reading,
+            emptying: beside.emptying,
+            permission: beside.permission,
+            clocks: subject.clocks.clone(),
+            closeness,
+        };
+        let load = Closed::new(mode.connections_for(level) as usize, end).into();
+        Asked { work: Asking::Insert(Box::new(transfer)), load, stages: None, level }
+    }
+}

@@ -1,0 +1,68 @@
+//! Where the errors of a variant begin: the least level at which one was seen, in the survey or in a trial.
+//!
+//! What it deliberately does not do: judge errors. One failed request is enough, and its share stands beside its words.
+
+use super::session::Session;
+use crate::load::record::recorder::Tally;
+
+/// How a transfer or a trial failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failed {
+    /// The first failure's words.
+    pub(crate) example: String,
+    /// Requests that failed.
+    pub(crate) failures: u64,
+    /// Requests that were answered, validly or not, or not at all.
+    pub(crate) requests: u64,
+}
+
+impl Failed {
+    /// What failed in a trial; `None` where nothing did.
+    pub(crate) fn of(tally: &Tally) -> Option<Failed> {
+        let example = tally.errors.first()?.example.clone();
+        let failures = tally.failures();
+        Some(Failed { example, failures, requests: tally.requests + failures })
+    }
+
+    /// `503 Service Unavailable (2 of 120 requests)`.
+    fn words(&self) -> String {
+        let noun = if self.requests == 1 { "request" } else { "requests" };
+        format!("{} ({} of {} {noun})", self.example, self.failures, self.requests)
+    }
+}
+
+impl Session<'_, '_> {
+    /// Whether a variant's errors have begun at this level or below.
+    pub(crate) fn is_after_onset(&self, variant: usize, level: u64) -> bool {
+        let onset = self.kind.inserting.as_ref().and_then(|inserting| inserting.onsets.get(&variant));
+        onset.is_some_and(|onset| *onset <= level)
+    }
+
+    /// Errors have begun: this level is where, if none is known at a lower one, and what lies above is not measured any
+    /// more.
+    pub(crate) fn note_onset(&mut self, variant: usize, level: u64, failed: &Failed) {
+        let Some(inserting) = &mut self.kind.inserting else { return };
+        let onset = inserting.onsets.entry(variant).or_insert(u64::MAX);
+        if level >= *onset {
+            return;
+        }
+        *onset = level;
+        let name = &self.options.experiment.variants[variant].name;
+        self.book.onset(name, level, failed.words(), &self.plan.levels);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_says_how_many_requests_it_hit() {
+        let check = |failures: u64, requests: u64, expected: &str| {
+            let failed = Failed { example: "503 Service Unavailable".to_owned(), failures, requests };
+            assert_eq!(failed.words(), expected);
+        };
+        check(2, 120, "503 Service Unavailable (2 of 120 requests)");
+        check(1, 1, "503 Service Unavailable (1 of 1 request)");
+    }
+}

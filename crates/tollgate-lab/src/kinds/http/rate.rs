@@ -1,0 +1,147 @@
+//! The load at equal rate: after the closed one has told what every variant of a level can take, all of them are
+//! offered the same, in mirrored blocks again. Response times are compared here alone: users who wait for a slower
+//! server offer it less.
+//!
+//! What it deliberately does not do: judge whether the rate was kept (see [`crate::judge`]).
+
+use super::session::Session;
+use super::subjects::watched::Watched;
+use super::trial::Asked;
+use crate::conduct::conductor::Halt;
+use crate::load::record::course::Course;
+use crate::load::scenario::{Conduct, Rows};
+use crate::plan::schedule;
+use crate::plan::schedule::Block;
+use crate::plan::{Plan, RatePlan, TRIALS_PER_BLOCK};
+use crate::traffic::model;
+use crate::traffic::model::{End, Lane, Open};
+use tollgate_facts::results::Arrivals;
+
+/// Distinguishes what is drawn here from what is drawn for the closed load.
+const SEED: u64 = 0x7261_7465;
+/// Users at most, by those of the closed load: who is slow at a rate that he can take has that many waiting for him.
+const USERS_FACTOR: u64 = 10;
+
+/// What a level's variants are offered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Offer {
+    /// Requests per second.
+    pub(crate) rate_per_second: f64,
+    /// The share of the least throughput that it is.
+    pub(crate) share: f64,
+    /// How the intended starts lie.
+    pub(crate) arrivals: Arrivals,
+    /// Blocks that are planned, and answers in each that are to be expected.
+    pub(crate) blocks: u32,
+    pub(crate) answers_per_block: f64,
+}
+
+impl Session<'_, '_> {
+    /// Offers every level its rate, block by block.
+    pub(crate) fn at_equal_rate(&mut self, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
+        let encrypting = self.options.experiment.encrypting.as_ref();
+        let (Some(shape), Some(planned)) = (encrypting.and_then(|own| own.equal_rate), self.plan.equal_rate) else {
+            return Ok(());
+        };
+        let mut offers: Vec<(u64, Offer)> = Vec::new();
+        for level in &self.plan.levels {
+            // A level of which a variant was not answered at all is offered nothing.
+            let Some(least) = self.kind.cells.least_throughput(&self.book, *level) else { continue };
+            let rate_per_second = rounded(least * shape.share);
+            let block = planned.slice.as_secs_f64() * f64::from(TRIALS_PER_BLOCK);
+            offers.push((
+                *level,
+                Offer {
+                    rate_per_second,
+                    share: shape.share,
+                    arrivals: shape.arrivals,
+                    blocks: planned.blocks,
+                    answers_per_block: rate_per_second * block,
+                },
+            ));
+        }
+        let blocks = blocks(&self.plan, planned, self.result.seed);
+        let total = self.book.trials() + blocks.iter().map(|block| block.order.len()).sum::<usize>();
+        self.plan_trials(total);
+        for (number, block) in blocks.iter().enumerate() {
+            let Some((_, offer)) = offers.iter().find(|(level, _)| *level == block.level) else { continue };
+            for (place, variant) in block.order.iter().enumerate() {
+                let slot = self.slot(*variant);
+                let Some(subject) = &mut subjects[slot] else { continue };
+                let seed = self.result.seed ^ SEED ^ ((number as u64) << 32 | place as u64);
+                let is_last = block.order[place + 1..].iter().all(|later| later != variant);
+                self.offered(*variant, subject, block.level, (offer, planned), seed, is_last)?;
+                self.tell(*variant, block.level);
+            }
+            // There are many trials, and no figure of one stands by itself.
+            self.save()?;
+        }
+        Ok(())
+    }
+
+    fn offered(
+        &mut self,
+        variant: usize,
+        subject: &mut Watched,
+        level: u64,
+        (offer, planned): (&Offer, RatePlan),
+        seed: u64,
+        is_last_of_block: bool,
+    ) -> Result<(), Halt> {
+        let users = self.options.experiment.users(level) * USERS_FACTOR;
+        let open = Open {
+            rate_per_second: offer.rate_per_second,
+            arrivals: match offer.arrivals {
+                Arrivals::Constant => model::Arrivals::Constant,
+                Arrivals::Poisson => model::Arrivals::Poisson,
+            },
+            users_max: users as usize,
+            end: End::after(planned.slice),
+            seed,
+            lane: Lane::WHOLE,
+        };
+        let slot = self.slot(variant);
+        let asked = Asked {
+            work: self.reading(Conduct { seed, rows: Rows::AsTheyEnd }),
+            load: open.into(),
+            stages: None,
+            level,
+        };
+        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
+        let name = &self.options.experiment.variants[variant].name;
+        let tag = format!("{name}@{level}!rate");
+        let stored = self.store.write_times(&tag, measured.start, measured.wall, &measured.recorder.response);
+        self.book.further += 1;
+        self.kind.cells.add_at_rate(variant, level, offer, &measured, is_last_of_block);
+        self.kind.generator.keep(measured.recorder);
+        stored.map_err(Halt::Ours)
+    }
+}
+
+/// The blocks of the load at equal rate.
+fn blocks(plan: &Plan, rate: RatePlan, seed: u64) -> Vec<Block> {
+    // Subjects go on as they are: their starts were dealt out among the blocks of the closed load.
+    let plan = Plan { blocks: rate.blocks, starts: 1, ..plan.clone() };
+    schedule::blocks(&plan, seed ^ SEED, |_, _| u32::MAX)
+}
+
+/// Two digits are enough for a rate, and are remembered.
+fn rounded(rate: f64) -> f64 {
+    let step = 10_f64.powf(rate.max(1.0).log10().floor() - 1.0);
+    ((rate / step).floor() * step).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_rounded_down_to_two_digits() {
+        let check = |rate: f64, expected: f64| assert!((rounded(rate) - expected).abs() < 1e-9, "{rate}");
+        check(1234.5, 1200.0);
+        check(99.9, 99.0);
+        check(57.0, 57.0);
+        check(5.67, 5.6);
+        check(0.2, 1.0);
+    }
+}

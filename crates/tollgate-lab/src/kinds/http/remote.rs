@@ -1,0 +1,121 @@
+//! Whether the link of remote variants is as long as was asked: measured before the first trial and after the last,
+//! stored, and a doubt of every remote cell where it was not.
+//!
+//! What it deliberately does not do: stand between generator and subject. A link of the same kind is measured, so that
+//! the subjects see nothing of it.
+
+use std::time::Duration;
+
+use tollgate_net::link::{Effort, LinkSpec, verify};
+
+use crate::experiment::{Distance, Experiment};
+use crate::plan::Plan;
+use tollgate_facts::results::{LinkCheck, Moment, Validity, Verdict};
+
+/// Measures a link of this round trip.
+///
+/// # Errors
+/// That none can be made here.
+pub(crate) fn check(moment: Moment, round_trip: Duration) -> Result<LinkCheck, String> {
+    let verified = verify(&LinkSpec::of_round_trip(round_trip), Effort::Short)
+        .map_err(|error| format!("the link of {round_trip:?} cannot be measured: {error}"))?;
+    let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+    Ok(LinkCheck {
+        moment,
+        asked_ms: milliseconds(verified.asked),
+        got_ms: milliseconds(verified.got.median()),
+        direct_ms: milliseconds(verified.direct.median()),
+        tolerance_ms: milliseconds(verified.tolerance()),
+        samples: verified.got.count() as u64,
+    })
+}
+
+/// Whether the plan has a link: to a remote variant, or to the database of a ladder.
+pub(crate) fn is_needed(experiment: &Experiment, plan: &Plan) -> bool {
+    let is_remote = |variant: &usize| experiment.variants[*variant].distance == Distance::Remote;
+    experiment.ladder.is_some() || plan.variants.iter().any(is_remote)
+}
+
+/// The words about a link in a result: what it is, and what it was measured to be.
+pub(crate) fn words(round_trip: Duration, checks: &[LinkCheck]) -> String {
+    let asked_ms = round_trip.as_secs_f64() * 1e3;
+    let mut words = format!("a link of {asked_ms} ms round trip (a proxy: no handshake, no slow start, no loss)");
+    for (position, check) in checks.iter().enumerate() {
+        let (joint, got_ms, moment) =
+            (if position == 0 { ", measured" } else { "," }, check.got_ms, check.moment.name());
+        words.push_str(&format!("{joint} {got_ms:.3} ms {moment}"));
+    }
+    words
+}
+
+/// A doubt of every remote cell for each measurement that is off.
+pub(crate) fn doubts(checks: &[LinkCheck], experiment: &Experiment, plan: &Plan) -> Vec<Validity> {
+    let is_remote =
+        |variant: &&usize| experiment.ladder.is_some() || experiment.variants[**variant].distance == Distance::Remote;
+    let doubt = |check: &LinkCheck, variant: usize, level: u64| Validity {
+        variant: experiment.variants[variant].name.clone(),
+        level,
+        rule: "link".to_owned(),
+        verdict: Verdict::Marked,
+        reason: format!(
+            "the link took {:.3} ms {} the trials, where {} ms were asked ({:.3} ms without it)",
+            check.got_ms,
+            check.moment.name(),
+            check.asked_ms,
+            check.direct_ms
+        ),
+        remedy: "stop what else runs on this machine; `tollgate link verify` shows what it can".to_owned(),
+        value: (check.got_ms - check.asked_ms).abs(),
+        bound: check.tolerance_ms,
+    };
+    let mut doubts = Vec::new();
+    for check in checks.iter().filter(|check| !check.is_kept()) {
+        for variant in plan.variants.iter().filter(is_remote) {
+            doubts.extend(plan.levels.iter().map(|level| doubt(check, *variant, *level)));
+        }
+    }
+    doubts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::PlanOptions;
+
+    fn link(moment: Moment, got_ms: f64) -> LinkCheck {
+        LinkCheck { moment, asked_ms: 20.0, got_ms, direct_ms: 0.04, tolerance_ms: 1.06, samples: 200 }
+    }
+
+    #[test]
+    fn a_result_says_what_was_asked_and_what_came() {
+        let round_trip = Duration::from_millis(20);
+        let check = |checks: &[LinkCheck], expected: &str| {
+            let words = words(round_trip, checks);
+            assert_eq!(
+                words,
+                format!("a link of 20 ms round trip (a proxy: no handshake, no slow start, no loss){expected}")
+            );
+        };
+        check(&[], "");
+        check(&[link(Moment::Before, 20.1)], ", measured 20.100 ms before");
+        check(
+            &[link(Moment::Before, 20.1), link(Moment::After, 20.25)],
+            ", measured 20.100 ms before, 20.250 ms after",
+        );
+    }
+
+    #[test]
+    fn a_link_that_is_off_marks_every_remote_cell_and_no_other() {
+        let experiment = Experiment::builtin("batching").unwrap();
+        let options =
+            PlanOptions { only: vec!["batch-10".to_owned()], levels: Some(vec![5, 10]), ..PlanOptions::default() };
+        let plan = Plan::new(&experiment, &options).unwrap();
+        assert!(is_needed(&experiment, &plan));
+        let found = |checks: &[LinkCheck]| doubts(checks, &experiment, &plan);
+        assert_eq!(found(&[link(Moment::Before, 21.06), link(Moment::After, 18.94)]), []);
+        let doubts = found(&[link(Moment::Before, 20.0), link(Moment::After, 21.07)]);
+        assert!(doubts.iter().all(|doubt| doubt.variant.ends_with("-remote")), "{doubts:?}");
+        assert_eq!((doubts.len(), doubts[0].level, doubts[1].level), (4, 5, 10));
+        assert!(doubts[0].reason.starts_with("the link took 21.070 ms after the trials, where 20 ms were asked"));
+    }
+}

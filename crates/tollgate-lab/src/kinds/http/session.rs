@@ -1,0 +1,548 @@
+//! The conduct of a run: subjects are begun and warmed up, blocks are measured in their order, and every trial is
+//! stored.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use super::cells::Cells;
+use super::inserting::Inserting;
+use super::onset::Failed;
+use super::paces::Paces;
+use super::remote;
+use super::subjects::backends::Backends;
+use super::subjects::line::Line;
+use super::subjects::rungs::Afar;
+use super::subjects::secured::Secured;
+use super::subjects::sites::{Origin, Site};
+use super::subjects::watched::{Process, Watched};
+use super::trial::{Asked, Asking, Broken, Generator, Measured};
+use crate::conduct::conductor::{Conductor, Halt, Kind, Stores};
+use crate::conduct::options::Progress;
+use crate::experiment::{Connections, WorkloadKind};
+use crate::load::record::course::{BIN, Course};
+use crate::load::scenario::{Conduct, Rows, mixed};
+use crate::plan::schedule;
+use crate::plan::schedule::Block;
+use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST, WARM_UP_OF_LADDER};
+use crate::secret;
+use crate::traffic::model::{Closed, End};
+use tollgate_facts::results::{self, LinkCheck, Moment, Trial};
+use tollgate_facts::stats::warm_up::{self, WarmUp, mser5};
+use tollgate_facts::toll::round_trips;
+use tollgate_facts::toll::scaling;
+
+/// A subject has so long to answer its first unit of work.
+const FIRST_ANSWER_WITHIN: Duration = Duration::from_secs(2);
+/// Of a scenario whose first iteration fails so many more are played: only some rows may be at fault.
+const FURTHER_ITERATIONS: u64 = 4;
+/// Length of one part of the warm-up: ten bins.
+const WARM_UP_PART: Duration = Duration::from_millis(500);
+
+/// What is drawn before trials is drawn apart from what is drawn in them.
+const BEFOREHAND: u64 = 0x6265_666f_7265;
+
+/// When iterations are due is drawn apart from which rows they have.
+const ARRIVALS: u64 = 0x6172_7269_7665;
+/// What is asked at a rate is warmed up by so many users who wait.
+const WARM_UP_USERS_AT_RATE: u64 = 4;
+
+/// A warm-up by users whose connections are open for a trial only has at most so many.
+const WARM_UP_USERS_MOST: u64 = 320;
+
+/// What a run that loads servers has beyond others.
+pub(crate) struct Loading<'a> {
+    pub(crate) sites: &'a [Site],
+    pub(crate) headers: &'a [(String, String)],
+    pub(crate) generator: Generator,
+    /// What is known of each cell.
+    pub(crate) cells: Cells,
+    /// What an insert knows beyond that; absent for other workloads.
+    pub(crate) inserting: Option<Inserting>,
+    /// Certificates, user and configuration of our own gateway; absent where it needs none.
+    pub(crate) secured: Option<Secured>,
+    /// The line to the subjects, where they are far away packet by packet.
+    pub(crate) line: Option<&'a Line>,
+    /// The database of a ladder; absent for other experiments.
+    pub(crate) afar: Option<Afar>,
+    /// The level of the blocks at hand: of a ladder, that of the subjects.
+    pub(crate) at: u64,
+    /// How fast the variants were so far.
+    pub(crate) paces: Paces,
+    /// How often the subjects were started.
+    pub(crate) starts: u32,
+    /// How often something was asked that does not count.
+    pub(crate) begun: u64,
+}
+
+/// A run under way.
+pub(crate) type Session<'r, 'l> = Conductor<'r, Loading<'l>>;
+
+/// Subjects while they are there: they end before the servers behind them, which wait for their connections.
+pub(crate) struct Subjects {
+    pub(crate) all: Vec<Option<Watched>>,
+    backends: Backends,
+}
+
+impl Kind for Loading<'_> {
+    type Subjects = Subjects;
+
+    const DOER: &'static str = "subject of";
+
+    fn measure(run: &mut Conductor<'_, Self>) -> Result<(), Halt> {
+        run.check_link(Moment::Before)?;
+        run.measure_blocks()?;
+        run.check_link(Moment::After)
+    }
+
+    fn begin_anew(run: &mut Conductor<'_, Self>, subjects: &mut Subjects, level: u64) -> Result<(), Halt> {
+        run.kind.at = level;
+        let fresh = run.begin_all(&mut subjects.all)?;
+        drop(std::mem::replace(&mut subjects.backends, fresh));
+        run.warm_up_all(&mut subjects.all)
+    }
+
+    fn is_measured(run: &Conductor<'_, Self>, subjects: &Subjects, level: u64, variant: usize) -> bool {
+        !run.is_after_onset(variant, level) && subjects.all[run.slot(variant)].is_some()
+    }
+
+    fn trial(
+        run: &mut Conductor<'_, Self>,
+        subjects: &mut Subjects,
+        block: &Block,
+        place: usize,
+        variant: usize,
+    ) -> Result<(), Halt> {
+        let slot = run.slot(variant);
+        let Some(subject) = &mut subjects.all[slot] else { return Ok(()) };
+        run.load_trial(block, place, variant, subject)
+    }
+
+    fn stores(run: &Conductor<'_, Self>) -> Stores {
+        // Of an insert there are too many trials.
+        if run.kind.inserting.is_some() { Stores::EachBlock } else { Stores::EachTrial }
+    }
+
+    fn fill(run: &mut Conductor<'_, Self>) {
+        run.kind.cells.fill(&run.book, &mut run.result, &run.experiment, &run.plan);
+    }
+
+    fn close(run: &mut Conductor<'_, Self>) {
+        run.result.scalings = scaling::scalings(&run.result, run.result.seed);
+        run.result.round_trips = round_trips::costs(&run.result);
+    }
+}
+
+impl Session<'_, '_> {
+    /// Measures what the link of remote variants does, if there are any.
+    fn check_link(&mut self, moment: Moment) -> Result<(), Halt> {
+        let experiment = &self.options.experiment;
+        if let Some(line) = self.kind.line {
+            let checks = line.check(moment).map_err(Halt::Ours)?;
+            // A cell is doubtful once, whether its line was off before or after.
+            let is_known = |check: &LinkCheck| {
+                let mut off = self.result.links.iter().filter(|known| !known.is_kept());
+                off.any(|known| known.asked_ms.total_cmp(&check.asked_ms).is_eq())
+            };
+            let fresh: Vec<LinkCheck> = checks.iter().filter(|check| !is_known(check)).copied().collect();
+            for doubt in line.doubts(&fresh, experiment, &self.plan) {
+                self.book.faults.push(doubt);
+            }
+            self.result.links.extend(checks);
+            self.result.settings.network = line.words();
+            return Ok(());
+        }
+        if !remote::is_needed(experiment, &self.plan) {
+            return Ok(());
+        }
+        let check = remote::check(moment, self.plan.round_trip).map_err(Halt::Ours)?;
+        for doubt in remote::doubts(&[check], experiment, &self.plan) {
+            self.book.faults.push(doubt);
+        }
+        let links = &mut self.result.links;
+        let said = remote::words(self.plan.round_trip, links);
+        links.push(check);
+        let network = &mut self.result.settings.network;
+        *network = network.replace(&said, &remote::words(self.plan.round_trip, links));
+        Ok(())
+    }
+
+    fn measure_blocks(&mut self) -> Result<(), Halt> {
+        let mut all: Vec<Option<Watched>> = self.kind.sites.iter().map(|_| None).collect();
+        let backends = self.begin_all(&mut all)?;
+        let mut subjects = Subjects { all, backends };
+        self.warm_up_all(&mut subjects.all)?;
+        // What is cold takes longer than it will, and a cell would be skipped for it.
+        let blocks = match self.kind.inserting {
+            Some(_) => self.survey(&mut subjects.all)?,
+            None if self.kind.afar.is_some() => schedule::by_level(&self.plan, self.result.seed),
+            None => schedule::blocks(&self.plan, self.result.seed, |_, _| u32::MAX),
+        };
+        self.plan_trials(blocks.iter().map(|block| block.order.len()).sum());
+        self.blocks(&blocks, &mut subjects)?;
+        self.at_equal_rate(&mut subjects.all)?;
+        self.observe(&subjects.all);
+        Ok(())
+    }
+
+    /// Begins every subject, or begins it anew.
+    fn begin_all(&mut self, subjects: &mut [Option<Watched>]) -> Result<Backends, Halt> {
+        for (slot, subject) in subjects.iter_mut().enumerate() {
+            if subject.as_ref().is_some_and(Watched::is_ours) {
+                *subject = None;
+            }
+            if subject.is_none() {
+                self.kind.generator.forget(slot);
+            }
+        }
+        let backends = Backends::begin(self.options, self.kind.sites, self.store.directory(), self.cores);
+        let backends = backends.map_err(|(variant, how)| self.failed(variant, how))?;
+        let mut processes: HashMap<usize, Rc<RefCell<Process>>> = HashMap::new();
+        for (slot, site) in self.kind.sites.iter().enumerate() {
+            let variant = &self.options.experiment.variants[site.variant];
+            self.observer.progress(&Progress::Starting { variant: &variant.name });
+            if subjects[slot].is_none() {
+                let failed = |how| self.failed(site.variant, how);
+                let known = backends.of(site, variant).or_else(|| processes.get(&site.process).map(Rc::clone));
+                let process = match known {
+                    Some(process) => process,
+                    None => {
+                        let folder = self.store.directory().join(format!("subject-{}", site.process));
+                        let secured = self.kind.secured.as_ref();
+                        let laid = self
+                            .kind
+                            .afar
+                            .as_ref()
+                            .map(|afar| afar.rung(variant, self.kind.at, self.store.directory()));
+                        let around = (secured, &backends, laid.transpose().map_err(failed)?);
+                        let begun = Process::begin(site, self.options, around, &folder, self.cores);
+                        let begun = begun.map_err(|how| failed(format!("is not there: {how}")))?;
+                        let begun = Rc::new(RefCell::new(begun));
+                        processes.insert(site.process, Rc::clone(&begun));
+                        begun
+                    }
+                };
+                let asked = (self.options, self.kind.headers);
+                let planned = (&self.plan, self.kind.secured.as_ref(), &backends);
+                let begun = Watched::begin(site, variant, &process, asked, planned, (self.kind.sites, self.cores));
+                let begun = subjects[slot].insert(begun.map_err(failed)?);
+                if self.kind.afar.is_some() {
+                    self.kind.cells.look_costs(site.variant, self.kind.at, begun.look_cpu_us());
+                }
+            }
+            if self.stop.is_stopped() {
+                return Err(Halt::Stopped);
+            }
+        }
+        self.count_start();
+        Ok(backends)
+    }
+
+    /// Writes down that the subjects were started once more, those that are ours. Of a ladder each level has its own.
+    fn count_start(&mut self) {
+        let is_ours = self.kind.sites.iter().any(|site| matches!(site.place, Origin::Child(_)));
+        let starts = &mut self.result.settings.starts;
+        *starts = match self.kind.afar {
+            Some(_) => u32::from(is_ours),
+            None => *starts + u32::from(is_ours),
+        };
+    }
+
+    /// Warms every subject up.
+    fn warm_up_all(&mut self, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
+        if self.kind.inserting.is_some() {
+            return self.warm_up_inserts(subjects);
+        }
+        let start = self.kind.starts;
+        self.kind.starts += 1;
+        for (slot, site) in self.kind.sites.iter().enumerate() {
+            let Some(subject) = &mut subjects[slot] else { continue };
+            let name = &self.options.experiment.variants[site.variant].name;
+            self.observer.progress(&Progress::WarmingUp { variant: name });
+            // One at each place: a listener that cannot do its work is told apart from one that fails under load.
+            for level in self.places() {
+                self.first_answer(slot, site.variant, subject, level)?;
+            }
+            let is_steady = self.warm_up(slot, site.variant, subject, start)?;
+            match self.kind.afar {
+                Some(_) => self.kind.cells.started_at(site.variant, self.kind.at, is_steady),
+                None => self.kind.cells.started(site.variant, is_steady),
+            }
+            self.part(slot);
+        }
+        Ok(())
+    }
+
+    /// One unit of work by one user: a subject that cannot do that is told apart from one that fails under load.
+    fn first_answer(&mut self, slot: usize, variant: usize, subject: &mut Watched, level: u64) -> Result<(), Halt> {
+        let is_scenario = self.options.experiment.workload == WorkloadKind::Scenario;
+        let looks: &[u64] = if is_scenario { &[1, FURTHER_ITERATIONS] } else { &[1] };
+        let mut failed = None;
+        for units in looks {
+            let load = Closed::new(1, End { after: Some(FIRST_ANSWER_WITHIN), units: Some(*units) }).into();
+            // With one work process a whole pass takes long: its list is enough.
+            let work = if self.kind.afar.is_some() { Asking::Request } else { self.beforehand() };
+            let asked = Asked { work, load, stages: None, level };
+            let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
+            let tally = &measured.recorder.tally;
+            let what = match (tally.requests, tally.units) {
+                (0, _) => Some("gives no valid answer"),
+                // What later steps need is not there, and all figures would be of the first ones.
+                (_, 0) if is_scenario => Some("answers no whole iteration"),
+                _ => None,
+            };
+            failed = what.zip(tally.errors.first()).map(|(what, failure)| {
+                let url = secret::hide(&subject.aim(level).target.target.to_string());
+                format!("{what} at {url}: {}", failure.example)
+            });
+            self.kind.generator.keep(measured.recorder);
+            if failed.is_none() {
+                break;
+            }
+        }
+        failed.map_or(Ok(()), |how| Err(self.failed(variant, how)))
+    }
+
+    /// Loads until response times are steady; says whether they became so.
+    fn warm_up(&mut self, slot: usize, variant: usize, subject: &mut Watched, start: u32) -> Result<bool, Halt> {
+        let experiment = &self.options.experiment;
+        let encrypting = experiment.encrypting.as_ref();
+        let peer = self.options.peer(&experiment.variants[variant]).ok().flatten();
+        let wanted = peer.map_or(Duration::ZERO, |peer| peer.warm_up);
+        // Of one gateway with many listeners the first place warms all of it up.
+        let (level, ramp_up) = match encrypting {
+            Some(encrypting) => (self.plan.levels[0], encrypting.ramp_up),
+            None if experiment.connections == Connections::PerTrial => {
+                let level = self.plan.levels.iter().rev().find(|level| **level <= WARM_UP_USERS_MOST);
+                (*level.unwrap_or(&self.plan.levels[0]), Duration::ZERO)
+            }
+            None => (*self.plan.levels.last().expect("a plan has a level"), Duration::ZERO),
+        };
+        let users = match &experiment.load {
+            Some(shape) if shape.is_open() => shape.users(level).min(WARM_UP_USERS_AT_RATE),
+            _ => experiment.users(level),
+        } as usize;
+        let mut ramp_up = Some(ramp_up);
+        let began = Instant::now();
+        let mut course = Vec::new();
+        let mut points = Vec::new();
+        loop {
+            let ramp_up = ramp_up.take().unwrap_or_default();
+            let load = Closed { ramp_up, ..Closed::new(users, End::after(WARM_UP_PART)) }.into();
+            let asked = Asked { work: self.beforehand(), load, stages: None, level };
+            let measured = self.load(slot, variant, subject, asked, Course::Binned)?;
+            let answered = measured.recorder.tally.requests as f64;
+            self.kind.paces.note(variant, None, measured.recorder.tally.requests, measured.wall);
+            points.push((began.elapsed().as_secs_f64(), answered / measured.wall.as_secs_f64().max(1e-9)));
+            let bins = measured.recorder.course_ns();
+            // A part ends on a whole pass, within a bin: that last one is not comparable.
+            let whole = (measured.wall.as_nanos() / BIN.as_nanos()) as usize;
+            course.extend(bins.into_iter().take(whole));
+            let is_answered = measured.recorder.tally.requests > 0;
+            self.kind.generator.keep(measured.recorder);
+            if !is_answered {
+                return Err(self.failed(variant, "answers no more while it is warmed up".to_owned()));
+            }
+            let elapsed = began.elapsed();
+            if self.kind.afar.is_some() {
+                // What is waited for is a link, which does not become warm.
+                if elapsed >= WARM_UP_OF_LADDER {
+                    return Ok(true);
+                }
+                continue;
+            }
+            let is_steady = match mser5(&course) {
+                WarmUp::Cut { .. } if elapsed >= WARM_UP_LEAST.max(wanted) => true,
+                _ if elapsed >= WARM_UP_MOST + wanted => false,
+                _ => continue,
+            };
+            let name = experiment.variants[variant].name.clone();
+            let course = warm_up::course(&course);
+            self.result.warm_ups.push(results::WarmUp { variant: name, level, start, points, is_steady, course });
+            return Ok(is_steady);
+        }
+    }
+
+    fn load_trial(&mut self, block: &Block, place: usize, variant: usize, subject: &mut Watched) -> Result<(), Halt> {
+        let slot = self.slot(variant);
+        let pace = self.kind.paces.of(variant, block.level);
+        let slice = self.plan.slice_of(self.options.experiment.users(block.level), pace);
+        let end = End::after(slice);
+        let asked = match &self.kind.inserting {
+            Some(inserting) => inserting.trial(&self.options.experiment.variants[variant], subject, block.level, end),
+            None => {
+                let users = self.options.experiment.users(block.level) as usize;
+                self.settle(slot, variant, subject, block.level)?;
+                let seed = seed_of(self.result.seed, block, place);
+                let work = self.reading(Conduct { seed, rows: Rows::AsTheyEnd });
+                let shape = self.options.experiment.load.as_ref();
+                let closed = || Closed::new(users, end).into();
+                let load = shape.map_or_else(closed, |shape| shape.of_trial(block.level, end, mixed(seed, ARRIVALS)));
+                Asked { work, load, stages: shape.and_then(|shape| shape.stages.clone()), level: block.level }
+            }
+        };
+        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
+        let name = &self.options.experiment.variants[variant].name;
+        let tag = format!("{name}@{}", block.level);
+        let recorder = &measured.recorder;
+        let mut stored = self.store.write_times(&tag, measured.start, measured.wall, &recorder.response);
+        if let Some(failed) = &recorder.failed {
+            stored = stored
+                .and_then(|()| self.store.write_times(&format!("{tag}!failed"), measured.start, measured.wall, failed));
+        }
+        let tally = &recorder.tally;
+        let unanswered = tally.errors.first().filter(|_| tally.requests == 0).map(|error| error.example.clone());
+        let failed = Failed::of(tally);
+        // Of servers that are not ours there are no starts.
+        let start = if self.result.settings.starts == 0 { 0 } else { block.start };
+        let trial = Trial { start, ..trial_of(name, block, place, &measured) };
+        self.kind.paces.note(variant, Some(block.level), tally.requests, measured.wall);
+        self.kind.cells.add(variant, &trial, slice, &measured);
+        self.book.trials.push(trial);
+        self.kind.generator.keep(measured.recorder);
+        stored.map_err(Halt::Ours)?;
+        self.part(slot);
+        if self.kind.inserting.is_some() {
+            if let Some(failed) = failed {
+                self.note_onset(variant, block.level, &failed);
+            }
+            return Ok(());
+        }
+        match unanswered {
+            Some(example) => Err(self.failed_at(variant, block.level, format!("answers no more: {example}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// What is asked for a while before a trial that opens connections, and counts nowhere.
+    fn settle(&mut self, slot: usize, variant: usize, subject: &mut Watched, level: u64) -> Result<(), Halt> {
+        if self.plan.settle.is_zero() {
+            return Ok(());
+        }
+        let users = self.options.experiment.users(level) as usize;
+        let load = Closed::new(users, End::after(self.plan.settle)).into();
+        let asked = Asked { work: self.beforehand(), load, stages: None, level };
+        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
+        self.kind.cells.settled(variant, level, &measured.recorder.tally);
+        self.kind.generator.keep(measured.recorder);
+        Ok(())
+    }
+
+    /// Closes the connections of a variant where they are open for one trial only.
+    fn part(&self, slot: usize) {
+        if self.options.experiment.connections == Connections::PerTrial {
+            self.kind.generator.forget(slot);
+        }
+    }
+
+    /// A level for each place that a variant is asked at.
+    fn places(&self) -> Vec<u64> {
+        match &self.options.experiment.encrypting {
+            Some(_) => self.plan.levels.clone(),
+            None => self.plan.levels[..1].to_vec(),
+        }
+    }
+
+    pub(crate) fn load(
+        &mut self,
+        slot: usize,
+        variant: usize,
+        subject: &mut Watched,
+        asked: Asked,
+        course: Course,
+    ) -> Result<Measured, Halt> {
+        let level = asked.level;
+        // A short trial may be over before anybody looks whether it is to go on.
+        if self.stop.is_stopped() {
+            return Err(Halt::Stopped);
+        }
+        if let Some(line) = self.kind.line {
+            line.at(level).map_err(Halt::Ours)?;
+        }
+        let measured = self.kind.generator.trial(slot, subject, asked, course, self.stop);
+        measured.map_err(|broken| match broken {
+            Broken::Stopped => Halt::Stopped,
+            Broken::Died(how) => self.failed_at(variant, level, how),
+        })
+    }
+
+    /// What is asked of a subject that only answers, while nothing counts: each time of other rows, and of no fewer.
+    fn beforehand(&mut self) -> Asking {
+        self.kind.begun += 1;
+        self.reading(Conduct { seed: mixed(mixed(self.result.seed, BEFOREHAND), self.kind.begun), rows: Rows::Again })
+    }
+
+    /// What is asked of a subject that only answers.
+    pub(crate) fn reading(&self, conduct: Conduct) -> Asking {
+        match self.options.experiment.workload {
+            WorkloadKind::Walk => Asking::Walk,
+            WorkloadKind::Scenario => Asking::Scenario(conduct),
+            WorkloadKind::Request | WorkloadKind::Insert | WorkloadKind::Batch => Asking::Request,
+        }
+    }
+
+    pub(crate) fn slot(&self, variant: usize) -> usize {
+        self.kind.sites.iter().position(|site| site.variant == variant).expect("every planned variant has a site")
+    }
+
+    pub(crate) fn failed(&self, variant: usize, how: String) -> Halt {
+        self.failed_at(variant, self.plan.levels[0], how)
+    }
+}
+
+/// The seed of what is drawn in a trial: the same for all variants of a block, another one on their way back.
+fn seed_of(run: u64, block: &Block, place: usize) -> u64 {
+    let half = u64::from(place * 2 >= block.order.len());
+    [block.level, u64::from(block.number), half].into_iter().fold(run, mixed)
+}
+
+fn trial_of(name: &str, block: &Block, place: usize, measured: &Measured) -> Trial {
+    let tally = &measured.recorder.tally;
+    let response_ns = tally.response_total_ns as f64 / tally.requests.max(1) as f64;
+    let unit_times_ms: Vec<f64> = tally.unit_times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
+    let is_insert = tally.transfers.settlement.counted > 0;
+    Trial {
+        variant: name.to_owned(),
+        level: block.level,
+        start: block.start,
+        block: block.number,
+        place: place as u32,
+        start_ms: measured.start.as_secs_f64() * 1e3,
+        duration_ms: if is_insert { unit_times_ms.iter().sum() } else { measured.wall.as_secs_f64() * 1e3 },
+        units: tally.units,
+        unit_times_ms,
+        requests: tally.requests,
+        records: tally.transfers.records,
+        errors: tally.failures(),
+        bytes_received: tally.received_bytes,
+        bytes_sent: tally.sent_bytes,
+        response_time_mean_ms: response_ns / 1e6,
+        subject_cpu_us: measured.subject_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
+        backend_cpu_us: measured.backend_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
+        batch: None,
+        generator_cpu_us: measured.used.cpu_ns as f64 / 1e3,
+        generator_busiest_cpu_us: measured.used.busiest_cpu_ns as f64 / 1e3,
+        generator_run_queue_us: measured.used.run_queue_max_ns as f64 / 1e3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_of_a_block_draw_alike_and_blocks_and_runs_do_not() {
+        let seeds = |run: u64, number: u32, level: u64| {
+            let block = Block { number, level, start: 0, order: vec![0, 1, 2, 2, 1, 0] };
+            [0, 1, 2, 3, 4, 5].map(|place| seed_of(run, &block, place))
+        };
+        let [there, .., back] = seeds(1, 0, 20);
+        assert_eq!(seeds(1, 0, 20), [there, there, there, back, back, back]);
+        let all = [seeds(1, 0, 20), seeds(1, 1, 20), seeds(1, 0, 1), seeds(2, 0, 20)];
+        let mut different: Vec<u64> = all.concat();
+        different.sort_unstable();
+        different.dedup();
+        assert_eq!(different.len(), 8);
+    }
+}

@@ -1,0 +1,173 @@
+//! The servers behind the subjects, each a process of its own that is started before them, and the configuration of our
+//! own mediator, in which their URLs stand.
+//!
+//! What it deliberately does not do: watch them (see [`super::watched`]).
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::sites::{Origin, Site};
+use super::watched::Process;
+use crate::conduct::options::RunOptions;
+use crate::cores::Cores;
+use crate::experiment::{Configuration, Variant};
+
+/// The folder of the configuration inside the run's.
+const FOLDER: &str = "mediator";
+/// Its name.
+const CONFIGURATION: &str = "mediator.toml";
+
+/// Servers behind subjects while they run. Dropping it ends those that nobody else holds.
+#[derive(Debug, Default)]
+pub(crate) struct Backends {
+    running: Vec<(String, Rc<RefCell<Process>>)>,
+    laid: Option<Laid>,
+}
+
+/// A configuration as a file, with what it names beside it. Dropping it removes them.
+#[derive(Debug)]
+pub(crate) struct Laid {
+    folder: PathBuf,
+    file: PathBuf,
+    /// The file that it was made from.
+    source: PathBuf,
+    /// The run's folder where it was made for this one; it goes as well if nothing else came into it.
+    made: Option<PathBuf>,
+}
+
+impl Laid {
+    /// Where it stands.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// A message of who read it, with the author's files in the place of these, whose lines are the same.
+    pub(crate) fn told(&self, message: &str) -> String {
+        let text = |path: &Path| path.display().to_string();
+        let beside = self.source.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let message = message.replace(&text(&self.file), &text(&self.source));
+        message.replace(&text(&self.folder), &text(beside.unwrap_or(Path::new("."))))
+    }
+}
+
+impl Drop for Laid {
+    fn drop(&mut self) {
+        // What cannot be removed is in a folder for results, where it is seen.
+        let _ = fs::remove_dir_all(&self.folder);
+        if let Some(run) = &self.made {
+            // It holds results, unless nothing was measured.
+            let _ = fs::remove_dir(run);
+        }
+    }
+}
+
+impl Backends {
+    /// Starts all that the experiment has, if any variant is measured on a process of ours.
+    ///
+    /// # Errors
+    /// The first variant that is to be measured, and why it cannot be.
+    pub(crate) fn begin(
+        options: &RunOptions,
+        sites: &[Site],
+        run: &Path,
+        cores: &Cores,
+    ) -> Result<Backends, (usize, String)> {
+        let experiment = &options.experiment;
+        let is_ours = |site: &&Site| matches!(site.place, Origin::Child(_));
+        let Some(first) = sites.iter().find(is_ours) else { return Ok(Backends::default()) };
+        let mut backends = Backends::default();
+        for backend in &experiment.backends {
+            let failed = |how: String| (first.variant, format!("has no backend `{}`: {how}", backend.name));
+            let begun = Process::begin_backend(&options.serve_program, &backend.arguments, cores).map_err(failed)?;
+            backends.running.push((backend.name.clone(), Rc::new(RefCell::new(begun))));
+        }
+        // Of a ladder each gateway has its own.
+        if let Some(configuration) = experiment.configuration.as_ref().filter(|_| experiment.ladder.is_none()) {
+            let laid = lay(configuration, &backends.urls(), run).map_err(|how| (first.variant, how))?;
+            backends.laid = Some(laid);
+        }
+        Ok(backends)
+    }
+
+    /// The one that serves a variant past any subject.
+    pub(crate) fn of(&self, site: &Site, variant: &Variant) -> Option<Rc<RefCell<Process>>> {
+        let name = variant.backend.as_ref().filter(|_| matches!(site.place, Origin::Child(_)))?;
+        self.running.iter().find(|(known, _)| known == name).map(|(_, process)| Rc::clone(process))
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> &[(String, Rc<RefCell<Process>>)] {
+        &self.running
+    }
+
+    /// Names and URLs.
+    pub(crate) fn urls(&self) -> Vec<(String, String)> {
+        let url = |process: &Rc<RefCell<Process>>| process.borrow().url().trim_end_matches('/').to_owned();
+        self.running.iter().map(|(name, process)| (name.clone(), url(process))).collect()
+    }
+
+    /// What a subject says of its configuration, told of the files that it was made from.
+    pub(crate) fn told(&self, message: &str) -> String {
+        self.laid.as_ref().map_or_else(|| message.to_owned(), |laid| laid.told(message))
+    }
+
+    /// The configuration of our own mediator.
+    pub(crate) fn configuration(&self) -> Option<&Path> {
+        self.laid.as_ref().map(|laid| laid.file.as_path())
+    }
+}
+
+/// Writes a configuration, with these values in it, into a new folder of the run.
+///
+/// # Errors
+/// What could not be written.
+pub(crate) fn lay(configuration: &Configuration, values: &[(String, String)], run: &Path) -> Result<Laid, String> {
+    // Of an earlier start its own is still there until its subjects are gone.
+    let folder = (0..).map(|number| run.join(format!("{FOLDER}-{number}"))).find(|folder| !folder.exists());
+    let folder = folder.unwrap_or_else(|| run.join(FOLDER));
+    let told = |error: std::io::Error| format!("needs the new folder {}: {error}", folder.display());
+    let made = (!run.exists()).then(|| run.to_owned());
+    fs::create_dir_all(run).and_then(|()| fs::create_dir(&folder)).map_err(told)?;
+    let folder = std::path::absolute(&folder).map_err(told)?;
+    let laid = Laid { file: folder.join(CONFIGURATION), folder, source: configuration.source.clone(), made };
+    let write = || {
+        fs::write(&laid.file, configuration.filled(values))?;
+        configuration.files.iter().try_for_each(|(name, text)| fs::write(laid.folder.join(name), text))
+    };
+    write().map_err(|error: std::io::Error| format!("needs files in {}: {error}", laid.folder.display()))?;
+    Ok(laid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_stands_beside_what_it_names_with_the_urls_of_the_backends_and_goes_with_the_run() {
+        let run = tempfile::tempdir().unwrap();
+        let configuration = Configuration {
+            source: PathBuf::from("mine/esb.toml"),
+            text: "urls = [\"{echo}\", \"{echo}\"] # {other}".to_owned(),
+            files: vec![("request.xsl".to_owned(), "<xsl/>".to_owned())],
+        };
+        let urls = [("echo".to_owned(), "http://127.0.0.1:1".to_owned())];
+        let laid = [(); 2].map(|()| lay(&configuration, &urls, run.path()).unwrap());
+        assert_ne!(laid[0].file, laid[1].file, "another start has its own");
+        let text = fs::read_to_string(&laid[0].file).unwrap();
+        assert_eq!(text, "urls = [\"http://127.0.0.1:1\", \"http://127.0.0.1:1\"] # {other}");
+        assert_eq!(fs::read_to_string(laid[0].folder.join("request.xsl")).unwrap(), "<xsl/>");
+        let message = format!("{}:3:1 and {}/request.xsl", laid[0].file.display(), laid[0].folder.display());
+        assert_eq!(laid[0].told(&message), "mine/esb.toml:3:1 and mine/request.xsl");
+        drop(laid);
+        assert_eq!(fs::read_dir(run.path()).unwrap().count(), 0);
+        let fresh = run.path().join("fresh");
+        drop(lay(&configuration, &urls, &fresh).unwrap());
+        assert!(!fresh.exists(), "nothing was measured");
+        let laid = lay(&configuration, &urls, &fresh).unwrap();
+        fs::write(fresh.join("result.json"), "{}").unwrap();
+        drop(laid);
+        assert_eq!(fs::read_dir(&fresh).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,70 @@
+//! A run of inserts empties the table it measures. One that is not ours is counted first: rows that stand in it are
+//! somebody's, and go only where that was said.
+//!
+//! It asks how many rows there are, and changes nothing.
+
+use super::sites::{Origin, Site};
+use super::watched::{beside, places_on};
+use crate::conduct::options::{RunError, RunOptions};
+use crate::load::insert;
+use crate::secret;
+use crate::subject::is_named;
+
+/// Whether every table that was there before the run is empty, or may be emptied.
+///
+/// # Errors
+/// The table that is not, with its rows and the flag that allows it; or that it cannot be counted.
+pub(crate) fn check(options: &RunOptions, sites: &[Site], headers: &[(String, String)]) -> Result<(), RunError> {
+    let Some(places) = &options.experiment.places else { return Ok(()) };
+    let mut counted = Vec::new();
+    for site in sites {
+        let Origin::There(target) = &site.place else { continue };
+        if is_named(target.host(), &options.may_empty) {
+            continue;
+        }
+        let variant = &options.experiment.variants[site.variant];
+        let places = places_on(options, variant, places).map_err(RunError::Usage)?;
+        let scheme = if target.to_string().starts_with("https") { "https" } else { "http" };
+        let url = format!("{scheme}://{}{}", target.authority(), places.entity_path());
+        if counted.contains(&url) {
+            continue;
+        }
+        let asked = (options.tls(), headers);
+        let beside = beside(target, &places, asked, insert::Emptying::OnlyOwnRows).map_err(RunError::Failed)?;
+        let rows = insert::count(&beside.reading, &places).map_err(|why| {
+            let (name, url) = (&variant.name, secret::hide(&url));
+            RunError::Failed(format!("the subject of `{name}` gives no valid answer at {url}: {why}"))
+        })?;
+        if rows > 0 {
+            return Err(RunError::Usage(refusal(&url, rows, target.host())));
+        }
+        counted.push(url);
+    }
+    Ok(())
+}
+
+/// Whether the tables of this site may be emptied whatever stands in them.
+pub(crate) fn permission(site: &Site, options: &RunOptions) -> insert::Emptying {
+    match &site.place {
+        Origin::There(target) if !is_named(target.host(), &options.may_empty) => insert::Emptying::OnlyOwnRows,
+        Origin::There(_) | Origin::Child(_) => insert::Emptying::AllRows,
+    }
+}
+
+fn refusal(url: &str, rows: u64, host: &str) -> String {
+    let rows = if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
+    let url = secret::hide(url);
+    format!("{url} holds {rows}, and this run empties that table: if they may go, say --i-may-empty {host}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_refusal_names_the_table_its_rows_and_the_flag() {
+        let check = |rows: u64, expected: &str| assert_eq!(refusal("http://h/s/T", rows, "h"), expected);
+        check(1, "http://h/s/T holds 1 row, and this run empties that table: if they may go, say --i-may-empty h");
+        check(20, "http://h/s/T holds 20 rows, and this run empties that table: if they may go, say --i-may-empty h");
+    }
+}

@@ -1,0 +1,11 @@
+//! What is measured and what it needs around it: places, processes, servers behind them, certificates, links.
+//!
+//! What it deliberately does not do: load them.
+
+pub(crate) mod backends;
+pub(crate) mod emptying;
+pub(crate) mod line;
+pub(crate) mod rungs;
+pub(crate) mod secured;
+pub(crate) mod sites;
+pub(crate) mod watched;

@@ -1,0 +1,247 @@
+//! What tollgate's own gateway needs to be the subject of an experiment about encryption: a certificate for each way of
+//! encrypting, a user, and a configuration that names them. Made by verbs of the same program, in a folder that nobody
+//! else can read and that goes with the run.
+//!
+//! What it deliberately does not do: make a key or a hash itself.
+
+use std::fmt::Write as _;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::Write as _;
+use std::net::Ipv4Addr;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tollgate_net::link::Side;
+
+use crate::experiment::{Authentication, Experiment, KeyKind, TlsVersion};
+use crate::secret;
+use crate::subject::{Surroundings, TlsListener};
+
+/// The folder inside the run's.
+const FOLDER: &str = "gateway";
+/// What the verb that makes a certificate calls it and its key.
+const CERTIFICATE: &str = "server.pem";
+const KEY: &str = "server.key";
+/// Name of the user who is made for the run.
+const USER: &str = "lab";
+/// Work processes of the service, as in the published measurement.
+const WORK_PROCESSES: u32 = 250;
+/// A password that was verified costs no hash again for so long: the most that there is, lest one falls into a trial.
+const VERIFIED_SECONDS: u32 = 3600;
+/// How the certificates name this machine.
+const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "127.77.0.2"];
+
+/// Certificates, a user and a configuration. Dropping it removes them.
+#[derive(Debug)]
+pub(crate) struct Secured {
+    folder: PathBuf,
+    /// The gateway's configuration.
+    pub(crate) configuration: PathBuf,
+    /// Its listeners and its user, as a peer is told of them.
+    pub(crate) surroundings: Surroundings,
+    /// Where it listens.
+    pub(crate) address: Ipv4Addr,
+    /// Levels, each with the first one whose listener is its own, too.
+    levels: Vec<(u64, u64)>,
+}
+
+impl Drop for Secured {
+    fn drop(&mut self) {
+        // What cannot be removed is in a folder for results, where it is seen.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Secured {
+    /// Makes all of it for these levels below `run`, with `program`.
+    ///
+    /// # Errors
+    /// What could not be made, and what was said about it.
+    pub(crate) fn make(
+        experiment: &Experiment,
+        levels: &[u64],
+        run: &Path,
+        program: &Path,
+    ) -> Result<Option<Secured>, String> {
+        let Some(encrypting) = &experiment.encrypting else { return Ok(None) };
+        let folder = private_folder(run)?;
+        let configuration = folder.join("gateway.toml");
+        let address = if encrypting.is_afar() { Side::Far.address() } else { Ipv4Addr::LOCALHOST };
+        let surroundings = Surroundings::default();
+        let mut secured = Secured { folder, configuration, surroundings, address, levels: Vec::new() };
+        let mut text = format!(
+            "[listen]\naddresses = [\"{address}:0\"]\n\n[cache]\nenabled = true\n\n[[service]]\nkind = \"fibonacci\"\n",
+        );
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "work_processes.limit = {WORK_PROCESSES}");
+        let way_of = |level: u64| encrypting.levels.get((level as usize).saturating_sub(1));
+        for level in levels {
+            let way = way_of(*level);
+            let alike = secured
+                .levels
+                .iter()
+                .find(|(known, _)| way_of(*known).zip(way).is_some_and(|(known, way)| known.is_alike(way)));
+            if let Some((_, first)) = alike {
+                secured.levels.push((*level, *first));
+                continue;
+            }
+            let Some((version, key, chain)) = way.and_then(|way| Some((way.version?, way.key?, way.chain))) else {
+                continue;
+            };
+            let of_level = secured.folder_of(*level);
+            ask(program, &certificate_arguments(&of_level, key, chain), "")?;
+            text.push_str(&listener(address, &of_level, version));
+            let (certificate, key) = (of_level.join(CERTIFICATE), of_level.join(KEY));
+            secured.surroundings.listeners.push(TlsListener { version: version.name(), certificate, key });
+            secured.levels.push((*level, *level));
+        }
+        if encrypting.authentication == Authentication::Basic {
+            let password = secret::drawn()?;
+            let line = ask(program, &["password".to_owned(), USER.to_owned()], &password)?;
+            let users = secured.folder.join("users");
+            write_private(&users, &line)?;
+            let _ = write!(
+                text,
+                "\n[users]\nfile = {}\n\n[authentication]\nbasic = true\ncached_seconds = {VERIFIED_SECONDS}\n\n[[rule]]\npath = \"/\"\nallow = [\"authenticated\"]\n",
+                quoted(&users)
+            );
+            secured.surroundings.user = Some((USER.to_owned(), password));
+        }
+        write_private(&secured.configuration, &text)?;
+        Ok(Some(secured))
+    }
+
+    /// The authority that signed the certificate of a level.
+    pub(crate) fn authority(&self, level: u64) -> PathBuf {
+        self.folder_of(self.first_alike(level).unwrap_or(level)).join("ca.pem")
+    }
+
+    /// Which of the gateway's further addresses is the level's.
+    pub(crate) fn listener(&self, level: u64) -> Option<usize> {
+        let first = self.first_alike(level)?;
+        self.levels.iter().filter(|(known, first)| known == first).position(|(known, _)| *known == first)
+    }
+
+    fn first_alike(&self, level: u64) -> Option<u64> {
+        self.levels.iter().find(|(known, _)| *known == level).map(|(_, first)| *first)
+    }
+
+    fn folder_of(&self, level: u64) -> PathBuf {
+        self.folder.join(format!("level-{level}"))
+    }
+}
+
+/// The folder, which must not be there yet: what lies in one that is there is not ours to remove.
+fn private_folder(run: &Path) -> Result<PathBuf, String> {
+    let made = fs::create_dir_all(run).and_then(|()| {
+        let folder = std::path::absolute(run.join(FOLDER))?;
+        DirBuilder::new().mode(0o700).create(&folder)?;
+        Ok(folder)
+    });
+    made.map_err(|error| format!("needs the new folder {}: {error}", run.join(FOLDER).display()))
+}
+
+fn write_private(path: &Path, text: &str) -> Result<(), String> {
+    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    written
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| format!("needs the file {}: {error}", path.display()))
+}
+
+fn certificate_arguments(folder: &Path, key: KeyKind, chain: u32) -> Vec<String> {
+    let mut arguments = vec!["cert".to_owned(), "--out".to_owned(), folder.display().to_string()];
+    arguments.extend(["--key".to_owned(), key.name().to_owned(), "--chain".to_owned(), chain.to_string()]);
+    arguments.extend(NAMES.into_iter().flat_map(|name| ["--name".to_owned(), name.to_owned()]));
+    arguments
+}
+
+fn listener(address: Ipv4Addr, folder: &Path, version: TlsVersion) -> String {
+    format!(
+        "\n[[tls]]\naddresses = [\"{address}:0\"]\ncertificate = {}\nkey = {}\nversions = [\"{}\"]\ntickets = true\n",
+        quoted(&folder.join(CERTIFICATE)),
+        quoted(&folder.join(KEY)),
+        version.name()
+    )
+}
+
+/// A path as a string of TOML.
+fn quoted(path: &Path) -> String {
+    toml::Value::String(path.display().to_string()).to_string()
+}
+
+/// What a verb of the program prints when `input` is what it reads.
+fn ask(program: &Path, arguments: &[String], input: &str) -> Result<String, String> {
+    let verb = arguments.first().map_or("", String::as_str);
+    let failed = |why: &dyn std::fmt::Display| format!("`{} {verb}` {why}", program.display());
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| failed(&format_args!("cannot be started: {error}")))?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that does not read what it is given says why by its exit status.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    let ended = child.wait_with_output().map_err(|error| failed(&error))?;
+    if !ended.status.success() {
+        let words = String::from_utf8_lossy(&ended.stderr);
+        return Err(failed(&format_args!("failed ({}): {}", ended.status, words.trim())));
+    }
+    Ok(String::from_utf8_lossy(&ended.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// A program that writes down what it was asked, and answers `password` with a line.
+    fn program(folder: &Path) -> PathBuf {
+        let path = folder.join("program");
+        let script = format!(
+            "#!/bin/sh\necho \"$@\" >> {}\ncase $1 in cert) exec mkdir -p \"$3\";; password) read -r word; echo \"$2:$word:\";; esac\n",
+            folder.join("asked").display()
+        );
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    #[test]
+    fn every_planned_level_has_a_certificate_and_a_listener_and_the_user_a_password() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = program(folder.path());
+        let experiment = Experiment::builtin("encryption").unwrap();
+        let run = folder.path().join("run");
+        // Another test's fork may hold the script open for writing until its exec.
+        let secured = loop {
+            match Secured::make(&experiment, &[1, 5], &run, &program) {
+                Err(error) if error.contains("busy") => {}
+                made => break made.unwrap().unwrap(),
+            }
+        };
+        let asked = fs::read_to_string(folder.path().join("asked")).unwrap();
+        assert!(
+            asked.contains("level-5 --key rsa-4096 --chain 3 --name localhost --name 127.0.0.1 --name 127.77.0.2"),
+            "{asked}"
+        );
+        let configuration: toml::Table = fs::read_to_string(&secured.configuration).unwrap().parse().unwrap();
+        let listeners = configuration["tls"].as_array().unwrap();
+        assert_eq!((listeners.len(), listeners[1]["versions"][0].as_str()), (2, Some("1.3")));
+        assert_eq!((secured.listener(1), secured.listener(5), secured.listener(2)), (Some(0), Some(1), None));
+        let (user, password) = secured.surroundings.user.clone().unwrap();
+        let users = fs::read_to_string(configuration["users"]["file"].as_str().unwrap()).unwrap();
+        assert_eq!(users, format!("{user}:{password}:\n"));
+        assert!(!asked.contains(&password), "a password stands on no command line");
+        let mode = fs::metadata(run.join(FOLDER)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        drop(secured);
+        assert!(!run.join(FOLDER).exists());
+    }
+
+    #[test]
+    fn a_verb_that_fails_is_quoted() {
+        let error = ask(Path::new("/bin/sh"), &["-c".to_owned(), "echo no entropy >&2; exit 3".to_owned()], "");
+        assert_eq!(error.unwrap_err(), "`/bin/sh -c` failed (exit status: 3): no entropy");
+    }
+}

@@ -1,0 +1,417 @@
+//! A subject as a run sees it: where it is loaded, which processes are watched, and whether it is alive.
+//!
+//! Several variants may share one process; what each of them asks, and from how far away, is its own.
+
+use std::cell::RefCell;
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tollgate_net::http1::client::Target;
+use tollgate_net::link::{Link, LinkSpec};
+use tollgate_net::tls::{ClientSettings, Resumption};
+
+use super::backends::{Backends, Laid};
+use super::emptying;
+use super::secured::Secured;
+use super::sites::{self, Origin, Site};
+use crate::conduct::options::RunOptions;
+use crate::cores::{self, Cores};
+use crate::experiment::{Distance, Variant};
+use crate::load::insert::Emptying;
+use crate::load::scenario::Program;
+use crate::load::target::Connection;
+use crate::load::target::LoadTarget;
+use crate::plan::Plan;
+use crate::probe::PROBES;
+use crate::probe::cpu::CpuClocks;
+use crate::probe::metrics::Metrics;
+use crate::subject::Child;
+use crate::traffic::header::basic_authorization;
+use crate::traffic::places::InsertPlaces;
+use crate::traffic::request::RequestShape;
+use tollgate_facts::results::Reading;
+use tollgate_facts::results::{Connecting, Encryption};
+
+/// What stands in an argument of a subject for a folder of that process alone.
+const FOLDER: &str = "{folder}";
+
+/// Looks of which the cost of one is told.
+const LOOKS: u32 = 50;
+
+/// A subject that is there.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    /// What is loaded: one place for all levels, or one for each in their order.
+    aims: Vec<(u64, Aim)>,
+    /// Its CPU clocks.
+    pub(crate) clocks: CpuClocks,
+    /// Those of the servers behind it; absent where there are none of ours.
+    pub(crate) backend_clocks: Option<CpuClocks>,
+    /// Those servers with their names.
+    backends: Vec<(String, Rc<RefCell<Process>>)>,
+    /// What an insert asks beside its transfers, past any link.
+    pub(crate) beside: Option<Beside>,
+    process: Rc<RefCell<Process>>,
+    /// Between generator and subject; it ends with this value.
+    _link: Option<Link>,
+}
+
+/// Most places that one variant is asked at: ways of encrypting, each with a listener of its own.
+pub(crate) const PLACES_MAX: usize = 17;
+
+/// A place that is loaded.
+#[derive(Debug, Clone)]
+pub(crate) struct Aim {
+    /// The place, and how it is connected to.
+    pub(crate) target: Arc<LoadTarget>,
+    /// Its number among the variant's places.
+    pub(crate) place: usize,
+}
+
+/// How rows are read and deleted.
+#[derive(Debug, Clone)]
+pub(crate) struct Beside {
+    /// With GET.
+    pub(crate) reading: Arc<LoadTarget>,
+    /// With POST.
+    pub(crate) emptying: Arc<LoadTarget>,
+    /// Where.
+    pub(crate) places: Arc<InsertPlaces>,
+    /// Which rows may go.
+    pub(crate) permission: Emptying,
+}
+
+/// The processes of a subject, which several variants may share.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Option<Child>,
+    /// Processes to watch.
+    watched: Vec<u32>,
+    metrics: Option<Metrics>,
+    /// Its folder; removed with it.
+    folder: Option<PathBuf>,
+    /// The configuration that it alone has; removed behind it.
+    _laid: Option<Laid>,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It must be gone before its folder is.
+        self.child = None;
+        if let Some(folder) = &self.folder {
+            // What cannot be removed is in a folder for results, where it is seen.
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
+impl Process {
+    /// Starts a server behind the subjects with these arguments.
+    ///
+    /// # Errors
+    /// Why it could not be started.
+    pub(crate) fn begin_backend(program: &Path, arguments: &[String], cores: &Cores) -> Result<Process, String> {
+        let child = Child::start(program, arguments, cores).map_err(|error| error.to_string())?;
+        Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics: None, folder: None, _laid: None })
+    }
+
+    /// Where it serves; empty for a server that was there.
+    pub(crate) fn url(&self) -> &str {
+        self.child.as_ref().map_or("", |child| child.url.as_str())
+    }
+
+    /// The processes that are it.
+    pub(crate) fn processes(&self) -> &[u32] {
+        &self.watched
+    }
+
+    /// Starts tollgate's own gateway or a peer, or watches the processes of a server that is there.
+    ///
+    /// # Errors
+    /// Why it could not be started.
+    pub(crate) fn begin(
+        site: &Site,
+        options: &RunOptions,
+        (secured, backends, laid): (Option<&Secured>, &Backends, Option<Laid>),
+        folder: &Path,
+        cores: &Cores,
+    ) -> Result<Process, String> {
+        match &site.place {
+            Origin::There(_) => {
+                Ok(Process { child: None, watched: site.processes.clone(), metrics: None, folder: None, _laid: None })
+            }
+            Origin::Child(_) if let Some(peer) = options.peer(&options.experiment.variants[site.variant])? => {
+                let mut surroundings = secured.map(|secured| secured.surroundings.clone()).unwrap_or_default();
+                surroundings.backends = backends.urls();
+                let child = Child::start_peer(peer, &surroundings, cores).map_err(|error| error.to_string())?;
+                Ok(Process {
+                    watched: child.watched().to_vec(),
+                    child: Some(child),
+                    metrics: None,
+                    folder: None,
+                    _laid: None,
+                })
+            }
+            Origin::Child(_) => {
+                let (mut arguments, folder) = arguments(options, folder)?;
+                let address = secured.map_or(Ipv4Addr::LOCALHOST, |secured| secured.address);
+                let shared = || secured.map(|secured| secured.configuration.as_path()).or(backends.configuration());
+                let configuration = laid.as_ref().map(Laid::file).or_else(shared);
+                arguments.extend(configuration.map(|file| file.display().to_string()));
+                let child = Child::start_at(address, Path::new(&options.serve_program), &arguments, cores).map_err(
+                    |error| match &laid {
+                        Some(laid) => laid.told(&error.to_string()),
+                        None => backends.told(&error.to_string()),
+                    },
+                )?;
+                let metrics = child.admin_url.as_deref().and_then(Metrics::new);
+                Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics, folder, _laid: laid })
+            }
+        }
+    }
+}
+
+/// The further arguments of a gateway, and the folder that was made for it if one of them names it.
+fn arguments(options: &RunOptions, folder: &Path) -> Result<(Vec<String>, Option<PathBuf>), String> {
+    let given = || options.experiment.subject_arguments.iter().chain(&options.serve_arguments);
+    if !given().any(|argument| argument.contains(FOLDER)) {
+        return Ok((given().cloned().collect(), None));
+    }
+    std::fs::create_dir_all(folder).map_err(|error| format!("needs the folder {}: {error}", folder.display()))?;
+    let folder = std::path::absolute(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let text = folder.display().to_string();
+    Ok((given().map(|argument| argument.replace(FOLDER, &text)).collect(), Some(folder)))
+}
+
+impl Watched {
+    /// Watches the subject of `site` in `process`, through a link of this round trip if the variant is remote.
+    ///
+    /// # Errors
+    /// What cannot be asked or watched.
+    pub(crate) fn begin(
+        site: &Site,
+        variant: &Variant,
+        process: &Rc<RefCell<Process>>,
+        (options, headers): (&RunOptions, &[(String, String)]),
+        (plan, secured, backends): (&Plan, Option<&Secured>, &Backends),
+        (sites, cores): (&[Site], &Cores),
+    ) -> Result<Watched, String> {
+        let direct = match &site.place {
+            Origin::There(target) => target.clone(),
+            Origin::Child(path) => {
+                let url = process.borrow().child.as_ref().map(|child| child.url.clone()).unwrap_or_default();
+                let url = format!("{}{path}", url.trim_end_matches('/'));
+                Target::parse(&url).map_err(|error| format!("the subject listens at `{url}`: {error}"))?
+            }
+        };
+        let link = match variant.distance {
+            Distance::Local => None,
+            Distance::Remote => Some(link(&direct, plan.round_trip, cores)?),
+        };
+        let measured = match &link {
+            Some(link) => {
+                let url = format!("http://{}{}", link.address(), direct.path_and_query());
+                Target::parse(&url).map_err(|error| format!("the link listens at `{url}`: {error}"))?
+            }
+            None => direct.clone(),
+        };
+        let beside = match &options.experiment.places {
+            Some(places) => {
+                let permission = emptying::permission(site, options);
+                let places = places_on(options, variant, places)?;
+                Some(beside(&direct, &places, (options.tls(), headers), permission)?)
+            }
+            None => None,
+        };
+        let aims = match variant.connecting {
+            Some(connecting) => {
+                let process = &process.borrow();
+                let aim = |(place, level): (usize, &u64)| {
+                    let target =
+                        secured_target(site, variant, process, (options, headers), (connecting, secured, *level));
+                    Ok((*level, Aim { target: Arc::new(target?), place }))
+                };
+                plan.levels.iter().enumerate().map(aim).collect::<Result<_, String>>()?
+            }
+            None => {
+                let mut target = load_target(measured, variant.request.clone(), (options.tls(), headers))?;
+                if let Some(played) = &variant.played {
+                    let program = Arc::new(Program::new(played, &target)?);
+                    Arc::make_mut(&mut target).program = Some(program);
+                }
+                vec![(0, Aim { target, place: 0 })]
+            }
+        };
+        let clocks = CpuClocks::new(&process.borrow().watched)?;
+        let behind = match (&site.place, &variant.backend) {
+            (Origin::Child(_), None) => backends.all().to_vec(),
+            (Origin::Child(_), Some(_)) | (Origin::There(_), _) => Vec::new(),
+        };
+        let ours = behind.iter().flat_map(|(_, process)| process.borrow().processes().to_vec());
+        let processes: Vec<u32> = ours.chain(sites::processes_behind(site, sites, &options.experiment)).collect();
+        let backend_clocks = if processes.is_empty() { None } else { Some(CpuClocks::new(&processes)?) };
+        let process = Rc::clone(process);
+        Ok(Watched { aims, clocks, backend_clocks, backends: behind, beside, process, _link: link })
+    }
+
+    /// What is loaded at a level.
+    pub(crate) fn aim(&self, level: u64) -> &Aim {
+        let own = self.aims.iter().find(|(known, _)| *known == level).or(self.aims.first());
+        own.map(|(_, aim)| aim).expect("a subject is loaded at one place at least")
+    }
+
+    /// Whether the run started it, and so may start it anew.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.process.borrow().child.is_some()
+    }
+
+    /// How it ended, if it did.
+    pub(crate) fn death(&mut self) -> Option<String> {
+        for (name, process) in &self.backends {
+            if let Some(death) = process.borrow_mut().child.as_mut().and_then(Child::death) {
+                return Some(format!("has lost its backend `{name}`, which {death}"));
+            }
+        }
+        let process = &mut *self.process.borrow_mut();
+        if let Some(child) = &mut process.child {
+            return child.death().map(|death| death.to_string());
+        }
+        let gone = !process.watched.is_empty() && self.clocks.read_ns().is_none();
+        gone.then(|| "is gone: its watched process does not exist any more".to_owned())
+    }
+
+    /// What its probes say now.
+    pub(crate) fn sample(&mut self) -> Vec<Reading> {
+        let process = self.process.borrow();
+        PROBES.iter().filter_map(|probe| probe.sample(&process.watched)).collect()
+    }
+
+    /// CPU time that asking it once takes of it while it does nothing else, in microseconds.
+    pub(crate) fn look_cpu_us(&mut self) -> Option<f64> {
+        // The first one opens the connection.
+        self.ask();
+        let before_ns = self.clocks.read_ns()?;
+        (0..LOOKS).for_each(|_| drop(self.ask()));
+        Some(self.clocks.read_ns()?.saturating_sub(before_ns) as f64 / 1e3 / f64::from(LOOKS))
+    }
+
+    /// What it says of itself now.
+    pub(crate) fn ask(&mut self) -> Vec<Reading> {
+        let metrics = &mut self.process.borrow_mut().metrics;
+        metrics.as_mut().map(|metrics| metrics.sample().into_iter().collect()).unwrap_or_default()
+    }
+}
+
+fn load_target(
+    target: Target,
+    shape: RequestShape,
+    (tls, headers): (ClientSettings, &[(String, String)]),
+) -> Result<Arc<LoadTarget>, String> {
+    let target = LoadTarget::new(target, shape, headers, Connection::KeepAlive).map_err(|error| error.to_string())?;
+    Ok(Arc::new(target.with_tls(tls)))
+}
+
+/// What a variant loads at a level, where connections are a part of the question: the gateway's listener for it, or the
+/// one place of a server that is there.
+fn secured_target(
+    site: &Site,
+    variant: &Variant,
+    process: &Process,
+    (options, headers): (&RunOptions, &[(String, String)]),
+    (connecting, secured, level): (Connecting, Option<&Secured>, u64),
+) -> Result<LoadTarget, String> {
+    let mut headers = headers.to_vec();
+    let mut tls = options.tls();
+    let target = match &site.place {
+        Origin::There(target) => target.clone(),
+        Origin::Child(path) => {
+            let user = secured.and_then(|secured| secured.surroundings.user.as_ref());
+            headers
+                .extend(user.map(|(user, password)| ("Authorization".to_owned(), basic_authorization(user, password))));
+            tls.authorities = secured.map(|secured| secured.authority(level));
+            let child = process.child.as_ref();
+            let url = match connecting.encryption {
+                Encryption::Off => child.map(|child| child.url.as_str()),
+                Encryption::Full | Encryption::Resumed => {
+                    let listener = secured.and_then(|secured| secured.listener(level));
+                    child.zip(listener).and_then(|(child, at)| child.further_urls.get(at)).map(String::as_str)
+                }
+            };
+            let url = url.ok_or("did not say where it listens with TLS")?;
+            let url = format!("{}{path}", url.trim_end_matches('/'));
+            Target::parse(&url).map_err(|error| format!("the subject listens at `{url}`: {error}"))?
+        }
+    };
+    tls.resumption = match connecting.encryption {
+        Encryption::Resumed => Resumption::Allowed,
+        Encryption::Full | Encryption::Off => Resumption::Disabled,
+    };
+    let connection = match connecting.requests_per_connection.and_then(NonZeroU32::new) {
+        None => Connection::KeepAlive,
+        Some(requests) if requests.get() == 1 => Connection::New,
+        Some(requests) => Connection::Requests(requests),
+    };
+    let target = LoadTarget::new(target, variant.request.clone(), &headers, connection);
+    Ok(target.map_err(|error| error.to_string())?.with_tls(tls))
+}
+
+/// Where the subject of a variant has what the experiment names.
+pub(crate) fn places_on(
+    options: &RunOptions,
+    variant: &Variant,
+    places: &InsertPlaces,
+) -> Result<InsertPlaces, String> {
+    let Some(peer) = options.peer(variant)? else { return Ok(places.clone()) };
+    let own = |path: &String| peer.path(&options.experiment.name, path).unwrap_or_else(|| path.clone());
+    Ok(InsertPlaces {
+        service: own(&places.service),
+        entity_set: places.entity_set.clone(),
+        insert_all: own(&places.insert_all),
+        delete_all: own(&places.delete_all),
+    })
+}
+
+/// What an insert asks beside its transfers.
+///
+/// # Errors
+/// What cannot be asked.
+pub(crate) fn beside(
+    direct: &Target,
+    places: &InsertPlaces,
+    asked: (ClientSettings, &[(String, String)]),
+    permission: Emptying,
+) -> Result<Beside, String> {
+    let shape = |method: &str, headers: &[(&str, &str)], body: &[u8]| RequestShape {
+        format: None,
+        detail: None,
+        key: Vec::new(),
+        method: method.to_owned(),
+        headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        body: body.to_vec(),
+        contains: None,
+        answer: crate::traffic::request::AnswerShape::default(),
+    };
+    let reading = shape("GET", &[("Accept", "application/json, text/plain")], b"");
+    let emptying = shape("POST", &[("Content-Type", "application/json"), ("Accept", "application/json")], b"{}");
+    Ok(Beside {
+        reading: load_target(direct.clone(), reading, asked.clone())?,
+        emptying: load_target(direct.clone(), emptying, asked)?,
+        places: Arc::new(places.clone()),
+        permission,
+    })
+}
+
+/// A link to `target`, whose thread runs on the generator's cores: the subject's are its own.
+fn link(target: &Target, round_trip: Duration, cores: &Cores) -> Result<Link, String> {
+    let authority = target.authority();
+    let resolved = (target.host(), target.port()).to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
+    let address = resolved.ok_or_else(|| format!("`{authority}` has no address to link to"))?;
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    let generator = cores.generator.clone();
+    Link::start_on(any, address, &LinkSpec::of_round_trip(round_trip), move || cores::pin(&generator))
+        .map_err(|error| format!("cannot be linked to at {round_trip:?}: {error}"))
+}

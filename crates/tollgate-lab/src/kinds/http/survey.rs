@@ -1,0 +1,118 @@
+//! The survey of a run of inserts: how long a transfer takes and where errors begin, for each variant and level, so
+//! that the blocks can be dealt out before anything is measured.
+//!
+//! It is in no figure but the settlement of its transfers, which are compared record by record at every level.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::onset::Failed;
+use super::session::Session;
+use super::subjects::watched::Watched;
+use crate::conduct::conductor::Halt;
+use crate::conduct::options::Progress;
+use crate::load::insert::Closeness;
+use crate::load::record::course::Course;
+use crate::plan::schedule;
+use crate::plan::schedule::Block;
+use crate::plan::{BLOCKS_LEAST, TRIALS_PER_BLOCK, blocks_within};
+use crate::secret;
+use crate::traffic::model::End;
+use tollgate_facts::results::{Gap, GapKind};
+
+impl Session<'_, '_> {
+    /// One transfer of each variant at each level, the smallest first, until errors begin or it takes too long.
+    pub(crate) fn survey(&mut self, subjects: &mut [Option<Watched>]) -> Result<Vec<Block>, Halt> {
+        let mut blocks_of: HashMap<(usize, u64), u32> = HashMap::new();
+        for (slot, site) in self.kind.sites.iter().enumerate() {
+            let Some(subject) = &mut subjects[slot] else { continue };
+            let name = &self.options.experiment.variants[site.variant].name;
+            self.observer.progress(&Progress::Surveying { variant: name });
+            self.survey_one(slot, site.variant, subject, &mut blocks_of)?;
+        }
+        let blocks = |variant, level| blocks_of.get(&(variant, level)).copied().unwrap_or(0);
+        Ok(schedule::blocks(&self.plan, self.result.seed, blocks))
+    }
+
+    fn survey_one(
+        &mut self,
+        slot: usize,
+        variant: usize,
+        subject: &mut Watched,
+        blocks_of: &mut HashMap<(usize, u64), u32>,
+    ) -> Result<(), Halt> {
+        let shape = &self.options.experiment.variants[variant];
+        let mode = shape.mode.expect("every variant of an insert has a mode");
+        let cell = self.plan.cell.expect("an insert has a bound on a cell's time");
+        // The time of the last transfer by what it waited for: more records take at least as long again.
+        let mut wait = Duration::ZERO;
+        for level in self.plan.levels.clone() {
+            let projected = wait * u32::try_from(mode.waits(level)).unwrap_or(u32::MAX);
+            if blocks_within(cell, projected, self.plan.blocks) == 0 {
+                self.too_long(variant, level, projected, "would take at least");
+                continue;
+            }
+            let (mut failure, mut time) = self.survey_transfer(slot, variant, subject, level)?;
+            // One that is slow once may be quick the next time: a cell is skipped only for the faster of two.
+            if time.is_some_and(|time| blocks_within(cell, time.max(self.plan.slice), self.plan.blocks) == 0) {
+                let (again, faster) = self.survey_transfer(slot, variant, subject, level)?;
+                (failure, time) = (failure.or(again), time.min(faster).or(time));
+            }
+            match (failure, time) {
+                (Some(failed), _) if shape.baseline.is_none() && level == self.plan.levels[0] => {
+                    let (url, failure) = (secret::hide(&subject.aim(level).target.target.to_string()), failed.example);
+                    return Err(self.failed(variant, format!("gives no valid answer at {url}: {failure}")));
+                }
+                (Some(failed), _) => {
+                    self.note_onset(variant, level, &failed);
+                    return Ok(());
+                }
+                (None, None) => {}
+                (None, Some(time)) => {
+                    wait = time / u32::try_from(mode.waits(level)).unwrap_or(u32::MAX);
+                    let blocks = blocks_within(cell, time.max(self.plan.slice), self.plan.blocks);
+                    blocks_of.insert((variant, level), blocks);
+                    if blocks == 0 {
+                        self.too_long(variant, level, time, "takes");
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One transfer: how it failed, if it did, and how long it took, if it was whole.
+    fn survey_transfer(
+        &mut self,
+        slot: usize,
+        variant: usize,
+        subject: &mut Watched,
+        level: u64,
+    ) -> Result<(Option<Failed>, Option<Duration>), Halt> {
+        let Some(inserting) = &self.kind.inserting else { return Ok((None, None)) };
+        let end = End { after: None, units: Some(1) };
+        let shape = &self.options.experiment.variants[variant];
+        let asked = inserting.asked(shape, subject, level, end, Closeness::Compare);
+        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
+        let tally = &measured.recorder.tally;
+        let found = (Failed::of(tally), tally.unit_times.first().copied());
+        self.kind.cells.surveyed(variant, level, &tally.transfers);
+        self.kind.generator.keep(measured.recorder);
+        Ok(found)
+    }
+
+    fn too_long(&mut self, variant: usize, level: u64, time: Duration, verb: &str) {
+        let cell = self.plan.cell.unwrap_or_default();
+        self.book.gap(Gap {
+            variant: self.options.experiment.variants[variant].name.clone(),
+            level,
+            kind: GapKind::TooLong,
+            reason: format!(
+                "skipped: a transfer {verb} {:.3} s, and {} of them do not fit into the {} s of a cell",
+                time.as_secs_f64(),
+                BLOCKS_LEAST * TRIALS_PER_BLOCK,
+                cell.as_secs_f64()
+            ),
+        });
+    }
+}

@@ -1,0 +1,401 @@
+//! One trial: a load is ordered, the subject watched while it runs, and what was recorded is read off.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use super::subjects::watched::{Aim, PLACES_MAX, Watched};
+use crate::conduct::stop::StopFlag;
+use crate::load::insert::Transfer;
+use crate::load::pace::gate::Gate;
+use crate::load::pass::Pass;
+use crate::load::record::course::Course;
+use crate::load::record::recorder::Recorder;
+use crate::load::scenario::Conduct;
+use crate::load::target::LoadTarget;
+use crate::load::worker::{Order, Report, ReportEnd, Role, Work, Worker};
+use crate::probe::generator::ThreadsUsed;
+use crate::probe::meter::Meter;
+use crate::probe::system::Ticks;
+use crate::traffic::model::{Lane, Load};
+use crate::traffic::stages::Stages;
+use tollgate_facts::results::Reading;
+use tollgate_facts::results::TcpCounts;
+
+/// A subject is looked at so often while a trial lasts; the first time in the middle of a slice, or behind a trial that was
+/// over by then.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// The same where what the looks show is the question. It is no part of a link's likely round trip: looks in step with
+/// it would always find the same.
+const LOOK_OFTEN: Duration = Duration::from_millis(17);
+/// A transfer that lasts so long may be looked at while it goes on.
+const LONG_TRANSFER: Duration = Duration::from_millis(200);
+/// Short transfers of a trial end, settling included, within so many slices.
+const LONG_TRANSFER_SLICES: u32 = 8;
+/// After a cancellation a worker reports at once; a longer silence is looked at again.
+const AFTER_CANCEL: Duration = Duration::from_millis(500);
+
+/// The generator, and the recorders that it reuses.
+#[derive(Debug)]
+pub(crate) struct Generator {
+    /// Threads that load.
+    pub(crate) workers: Vec<Worker>,
+    /// When the run began: the zero of all times.
+    pub(crate) began: Instant,
+    /// The cores of which a trial's ticks are.
+    cores: Vec<usize>,
+    /// How often subjects are looked at.
+    look_every: Duration,
+    spare: Vec<Recorder>,
+}
+
+/// What a trial asks, and how much of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    /// What.
+    pub(crate) work: Asking,
+    /// By how many or at which rate, and until when.
+    pub(crate) load: Load,
+    /// How users or rate change meanwhile; absent: not at all.
+    pub(crate) stages: Option<Arc<Stages>>,
+    /// At which level.
+    pub(crate) level: u64,
+}
+
+/// What a trial asks.
+#[derive(Debug, Clone)]
+pub(crate) enum Asking {
+    /// Passes, shared by all users.
+    Walk,
+    /// The same request again and again.
+    Request,
+    /// The scenario of the target, played in this way.
+    Scenario(Conduct),
+    /// Transfers of records.
+    Insert(Box<Transfer>),
+}
+
+/// What a trial has measured.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    /// What was recorded, all workers together.
+    pub(crate) recorder: Recorder,
+    /// Start since the run's start.
+    pub(crate) start: Duration,
+    /// Wall time.
+    pub(crate) wall: Duration,
+    /// CPU time of the subject, if it is watched.
+    pub(crate) subject_cpu_ns: Option<u64>,
+    /// CPU time of the servers behind the subject, if there are any of ours.
+    pub(crate) backend_cpu_ns: Option<u64>,
+    /// What the generator used.
+    pub(crate) used: ThreadsUsed,
+    /// At a rate the users of each worker who came; else zeros.
+    pub(crate) came: Vec<u64>,
+    /// What all cores did.
+    pub(crate) ticks: Ticks,
+    /// What the kernel counted of TCP.
+    pub(crate) tcp: TcpCounts,
+    /// What was sampled, with the time since the run's start in milliseconds.
+    pub(crate) samples: Vec<(f64, Vec<Reading>)>,
+}
+
+/// Why a trial has no end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Broken {
+    /// The run was told to stop.
+    Stopped,
+    /// The subject died, and how.
+    Died(String),
+}
+
+impl Generator {
+    /// A generator of these workers in a run that may use these cores.
+    pub(crate) fn new(workers: Vec<Worker>, cores: Vec<usize>) -> Generator {
+        Generator { workers, began: Instant::now(), cores, look_every: LOOK_EVERY, spare: Vec::new() }
+    }
+
+    /// The same, looking at subjects more often.
+    pub(crate) fn looking_often(self) -> Generator {
+        Generator { look_every: LOOK_OFTEN, ..self }
+    }
+
+    /// Runs one trial in the slot of a variant.
+    pub(crate) fn trial(
+        &mut self,
+        slot: usize,
+        subject: &mut Watched,
+        asked: Asked,
+        course: Course,
+        stop: &StopFlag,
+    ) -> Result<Measured, Broken> {
+        let Asked { work, load, stages, level } = asked;
+        let Aim { target, place } = subject.aim(level).clone();
+        let shares = self.shares(&work, load);
+        if matches!(work, Asking::Request) && target.takes_up_sessions() {
+            self.give_sessions(worker_slot(slot, place), &target, &shares, stop)?;
+        }
+        let gate = Arc::new(Gate::new(shares.len(), self.meter(subject)));
+        if !matches!(work, Asking::Scenario(_)) {
+            // All that is asked from here on counts; of a scenario nothing does before its setup is over.
+            gate.begin();
+        }
+        let mut cancels = Vec::new();
+        let pass = Arc::new(Pass::new(load.users(), shares.len()));
+        for (worker, load) in &shares {
+            let role = if *worker == 0 { Role::Leads } else { Role::Follows };
+            let (cancel, cancelled) = oneshot::channel();
+            cancels.push(cancel);
+            self.workers[*worker].run(Order {
+                slot: worker_slot(slot, place),
+                target: Arc::clone(&target),
+                work: match &work {
+                    Asking::Walk => Work::Walk(Arc::clone(&pass), role),
+                    Asking::Request => Work::Request,
+                    Asking::Scenario(conduct) => {
+                        let program = target.program.clone().expect("a variant that plays a scenario has its program");
+                        let lane = Lane { index: *worker as u32, count: shares.len() as u32 };
+                        Work::Scenario(program, lane, *conduct)
+                    }
+                    Asking::Insert(transfer) => Work::Insert(transfer.clone()),
+                },
+                load: *load,
+                stages: stages.clone(),
+                gate: Arc::clone(&gate),
+                course,
+                recorder: self.spare.pop().unwrap_or_default(),
+                cancel: cancelled,
+            });
+        }
+        let slice = load.end().after.unwrap_or(LOOK_EVERY);
+        let asked_after = match work {
+            // What the subject spends on an answer about itself would be charged to a transfer: it is asked only in one
+            // that is longer than all short ones of a trial together. To look into /proc costs it nothing.
+            Asking::Insert(_) => LONG_TRANSFER.max(slice * LONG_TRANSFER_SLICES),
+            Asking::Walk | Asking::Request | Asking::Scenario(_) => Duration::ZERO,
+        };
+        let (trial_began, began) = (Instant::now(), self.began);
+        let mut watch = Watching {
+            subject,
+            gate: &gate,
+            stop,
+            began,
+            trial_began,
+            asked_after,
+            first_look: (slice / 2).min(self.look_every),
+            look_every: self.look_every,
+            samples: Vec::new(),
+            broken: None,
+            cancels: Some(cancels),
+        };
+        let reports: Vec<Report> = shares.iter().map(|(worker, _)| watch.wait(&self.workers[*worker])).collect();
+        let (mut samples, broken) = (watch.samples, watch.broken);
+        if matches!(work, Asking::Insert(_)) {
+            samples.iter_mut().for_each(|(_, readings)| drop_idle_gauges(readings));
+        }
+        let passed = gate.end();
+        let cancelled = reports.iter().any(|report| report.end == ReportEnd::Cancelled);
+        let mut measured = self.merge(reports);
+        if let Some(how) = subject.death() {
+            self.keep(measured.recorder);
+            return Err(Broken::Died(how));
+        }
+        if let Some(broken) = broken.filter(|_| cancelled) {
+            self.keep(measured.recorder);
+            return Err(broken);
+        }
+        if samples.is_empty() && !matches!(work, Asking::Scenario(_)) {
+            // Its memory and its threads are still those of the trial, its queues are not; behind a teardown nothing is.
+            samples.push((began.elapsed().as_secs_f64() * 1e3, subject.sample()));
+        }
+        measured.subject_cpu_ns = match &work {
+            // What lies between transfers is not theirs.
+            Asking::Insert(_) => measured.recorder.tally.transfers.subject_cpu_ns,
+            Asking::Walk | Asking::Request | Asking::Scenario(_) => passed.subject_cpu_ns,
+        };
+        measured.backend_cpu_ns = passed.behind_cpu_ns;
+        measured.ticks = passed.ticks;
+        measured.tcp = passed.tcp;
+        measured.samples = samples;
+        Ok(measured)
+    }
+
+    /// Sees to it that the users of a trial have TLS sessions to take up, before anything counts.
+    fn give_sessions(
+        &mut self,
+        slot: usize,
+        target: &Arc<LoadTarget>,
+        shares: &[(usize, Load)],
+        stop: &StopFlag,
+    ) -> Result<(), Broken> {
+        let mut cancels = Vec::new();
+        for (worker, load) in shares {
+            let (cancel, cancelled) = oneshot::channel();
+            cancels.push(cancel);
+            self.workers[*worker].run(Order {
+                slot,
+                target: Arc::clone(target),
+                work: Work::Prime,
+                load: *load,
+                stages: None,
+                gate: Arc::default(),
+                course: Course::Unrecorded,
+                recorder: self.spare.pop().unwrap_or_default(),
+                cancel: cancelled,
+            });
+        }
+        for (worker, _) in shares {
+            let report = loop {
+                if let Some(report) = self.workers[*worker].report(LOOK_EVERY) {
+                    break report;
+                }
+                if stop.is_stopped() {
+                    // Dropping the senders cancels all workers.
+                    cancels.clear();
+                }
+            };
+            self.keep(report.recorder);
+        }
+        if stop.is_stopped() { Err(Broken::Stopped) } else { Ok(()) }
+    }
+
+    /// Closes all connections of a variant's slot.
+    pub(crate) fn forget(&self, slot: usize) {
+        for worker in &self.workers {
+            (0..PLACES_MAX).for_each(|place| worker.forget(worker_slot(slot, place)));
+        }
+    }
+
+    /// Takes a recorder back for the next trial.
+    pub(crate) fn keep(&mut self, recorder: Recorder) {
+        self.spare.push(recorder);
+    }
+
+    /// What is read of a subject and of the machine where a trial begins to count, and where that is over.
+    fn meter(&self, subject: &Watched) -> Meter {
+        let behind = subject.backend_clocks.clone().unwrap_or_default();
+        Meter { subject: subject.clocks.clone(), behind, cores: self.cores.clone() }
+    }
+
+    /// Which worker has what of the load.
+    fn shares(&self, work: &Asking, load: Load) -> Vec<(usize, Load)> {
+        let most = match work {
+            Asking::Insert(_) => 1,
+            Asking::Walk | Asking::Request | Asking::Scenario(_) => self.workers.len(),
+        };
+        let workers = most.min(load.users());
+        let of = |index: usize| match work {
+            // The leader alone counts passes, and the only worker transfers.
+            Asking::Walk | Asking::Insert(_) => load.share(index, workers).with_end(load.end()),
+            Asking::Request | Asking::Scenario(_) => load.share(index, workers),
+        };
+        (0..workers).map(|index| (index, of(index))).collect()
+    }
+
+    fn merge(&mut self, reports: Vec<Report>) -> Measured {
+        let started = reports.iter().map(|report| report.started).min().unwrap_or(self.began);
+        let finished = reports.iter().map(|report| report.finished).max().unwrap_or(started);
+        let used = ThreadsUsed::of(reports.iter().map(|report| report.used));
+        let came = reports.iter().map(|report| report.recorder.tally.sends.users).collect();
+        let mut reports = reports.into_iter();
+        let mut recorder = reports.next().map(|report| report.recorder).unwrap_or_default();
+        for report in reports {
+            recorder.add(&report.recorder);
+            self.spare.push(report.recorder);
+        }
+        Measured {
+            recorder,
+            start: started.duration_since(self.began),
+            wall: finished.duration_since(started),
+            subject_cpu_ns: None,
+            backend_cpu_ns: None,
+            used,
+            came,
+            ticks: Ticks::default(),
+            tcp: TcpCounts::default(),
+            samples: Vec::new(),
+        }
+    }
+}
+
+/// Gauges of a pool in which nothing is busy were read between two transfers, and say nothing of either.
+fn drop_idle_gauges(readings: &mut Vec<Reading>) {
+    let is_gauge = |reading: &Reading| reading.name.starts_with("work-processes-");
+    if !readings.iter().any(|reading| reading.name == "work-processes-busy" && reading.value > 0.0) {
+        readings.retain(|reading| !is_gauge(reading));
+    }
+}
+
+/// Under which number a worker keeps the connections of a variant to one of its places.
+fn worker_slot(slot: usize, place: usize) -> usize {
+    slot * PLACES_MAX + place
+}
+
+/// Waits for reports and looks after the subject meanwhile.
+struct Watching<'a> {
+    subject: &'a mut Watched,
+    gate: &'a Gate,
+    stop: &'a StopFlag,
+    began: Instant,
+    trial_began: Instant,
+    /// From when on in a trial the subject itself is asked.
+    asked_after: Duration,
+    first_look: Duration,
+    look_every: Duration,
+    samples: Vec<(f64, Vec<Reading>)>,
+    broken: Option<Broken>,
+    cancels: Option<Vec<oneshot::Sender<()>>>,
+}
+
+impl Watching<'_> {
+    fn wait(&mut self, worker: &Worker) -> Report {
+        loop {
+            let patience = match (self.broken.is_some(), self.samples.is_empty()) {
+                (true, _) => AFTER_CANCEL,
+                (false, true) => self.first_look,
+                (false, false) => self.look_every,
+            };
+            if let Some(report) = worker.report(patience) {
+                return report;
+            }
+            if self.broken.is_none() {
+                self.broken = self.subject.death().map(Broken::Died);
+                if self.broken.is_none() && self.stop.is_stopped() {
+                    self.broken = Some(Broken::Stopped);
+                }
+            }
+            if self.broken.is_some() {
+                // Dropping the senders cancels all workers.
+                self.cancels = None;
+            } else if self.gate.is_open() {
+                let mut readings = self.subject.sample();
+                if self.trial_began.elapsed() >= self.asked_after {
+                    readings.extend(self.subject.ask());
+                }
+                self.samples.push((self.began.elapsed().as_secs_f64() * 1e3, readings));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gauges_of_an_idle_pool_are_no_figures_of_a_transfer() {
+        let check = |busy: f64, expected: &[&str]| {
+            let reading = |name, value| Reading { name, unit: "", value };
+            let mut readings = vec![
+                reading("subject-threads", 3.0),
+                reading("work-processes-busy", busy),
+                reading("work-processes-waiting", 0.0),
+            ];
+            drop_idle_gauges(&mut readings);
+            assert_eq!(readings.iter().map(|reading| reading.name).collect::<Vec<_>>(), expected);
+        };
+        check(0.0, &["subject-threads"]);
+        check(1.0, &["subject-threads", "work-processes-busy", "work-processes-waiting"]);
+    }
+}

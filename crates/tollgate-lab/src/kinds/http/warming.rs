@@ -1,0 +1,161 @@
+//! The warm-up of a run of inserts: each subject by itself, so that one whose code is compiled while it runs is not
+//! measured cold because another one used up the time.
+//!
+//! Nothing of it is in a figure.
+
+use std::time::{Duration, Instant};
+
+use super::session::Session;
+use super::subjects::sites::{Origin, Site};
+use super::subjects::watched::Watched;
+use crate::conduct::conductor::Halt;
+use crate::conduct::options::Progress;
+use crate::experiment::Distance;
+use crate::load::insert::Closeness;
+use crate::load::record::course::Course;
+use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
+use crate::traffic::model::End;
+use tollgate_facts::stats::warm_up::{WarmUp, mser5};
+
+/// Subjects are warmed up by transfers of at most so many records.
+const RECORDS_MAX: u64 = 100;
+/// A variant whose transfer would take longer stays at its level.
+const TRANSFER_MOST: Duration = Duration::from_millis(50);
+
+/// A variant while its subject is warmed up: it begins with few records, and gets more as long as it is quick.
+struct Climber {
+    slot: usize,
+    variant: usize,
+    /// Position of its level in the plan; `None` once it failed at the least one.
+    at: Option<usize>,
+    /// The first position that it cannot have.
+    end: usize,
+}
+
+impl Climber {
+    /// After a transfer of so long, or one that failed.
+    fn went(&mut self, time: Option<Duration>, levels: &[u64]) {
+        let Some(at) = self.at else { return };
+        match time {
+            None => (self.end, self.at) = (at, at.checked_sub(1)),
+            Some(time) if at + 1 < self.end => {
+                let next = time.as_secs_f64() * levels[at + 1] as f64 / levels[at] as f64;
+                if next <= TRANSFER_MOST.as_secs_f64() {
+                    self.at = Some(at + 1);
+                }
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+impl Session<'_, '_> {
+    /// Warms every subject up, one after another.
+    pub(crate) fn warm_up_inserts(&mut self, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
+        let all = self.kind.sites;
+        for (first, site) in all.iter().enumerate() {
+            if all[..first].iter().any(|before| is_one_subject(before, site)) {
+                continue;
+            }
+            let own: Vec<usize> = (first..all.len()).filter(|slot| is_one_subject(site, &all[*slot])).collect();
+            let is_steady = self.warm_up_subject(&own, subjects)?;
+            for slot in own {
+                self.kind.cells.started(all[slot].variant, is_steady);
+            }
+        }
+        Ok(())
+    }
+
+    /// Transfers by all variants of a subject in turn, until the time of a round is steady; says whether it became so.
+    fn warm_up_subject(&mut self, slots: &[usize], subjects: &mut [Option<Watched>]) -> Result<bool, Halt> {
+        let levels = self.plan.levels.clone();
+        let end = levels.iter().filter(|level| **level <= RECORDS_MAX).count().max(1);
+        let is_near =
+            |slot: &usize| self.options.experiment.variants[self.kind.sites[*slot].variant].distance == Distance::Local;
+        // What goes over a link warms nothing that the same without a link does not.
+        let near: Vec<usize> = slots.iter().copied().filter(is_near).collect();
+        let chosen = if near.is_empty() { slots } else { &near };
+        let mut climbers: Vec<Climber> = chosen
+            .iter()
+            .map(|slot| Climber { slot: *slot, variant: self.kind.sites[*slot].variant, at: Some(0), end })
+            .collect();
+        let began = Instant::now();
+        // Of each round the mean logarithm of the time of a record, so that no variant outweighs the others.
+        let mut course = Vec::new();
+        loop {
+            let mut round = Vec::new();
+            for climber in &mut climbers {
+                let Some(at) = climber.at else { continue };
+                let Some(subject) = &mut subjects[climber.slot] else { continue };
+                let time = self.warm_up_transfer(climber.slot, climber.variant, subject, levels[at])?;
+                round.extend(time.map(|time| (time.as_secs_f64().max(1e-9) / levels[at] as f64).ln()));
+                climber.went(time, &levels);
+            }
+            if round.is_empty() && climbers.iter().all(|climber| climber.at.is_none()) {
+                // Nobody can be warmed up: the survey tells why.
+                return Ok(false);
+            }
+            if !round.is_empty() {
+                course.push(round.iter().sum::<f64>() / round.len() as f64);
+            }
+            let elapsed = began.elapsed();
+            match mser5(&course) {
+                WarmUp::Cut { .. } if elapsed >= WARM_UP_LEAST => return Ok(true),
+                _ if elapsed >= WARM_UP_MOST => return Ok(false),
+                _ => {}
+            }
+        }
+    }
+
+    /// One transfer: its time, unless it failed.
+    fn warm_up_transfer(
+        &mut self,
+        slot: usize,
+        variant: usize,
+        subject: &mut Watched,
+        level: u64,
+    ) -> Result<Option<Duration>, Halt> {
+        let Some(inserting) = &self.kind.inserting else { return Ok(None) };
+        let shape = &self.options.experiment.variants[variant];
+        self.observer.progress(&Progress::WarmingUp { variant: &shape.name });
+        let end = End { after: None, units: Some(1) };
+        let asked = inserting.asked(shape, subject, level, end, Closeness::Count);
+        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
+        let tally = &measured.recorder.tally;
+        let time = tally.unit_times.first().copied().filter(|_| tally.failures() == 0);
+        self.kind.generator.keep(measured.recorder);
+        Ok(time)
+    }
+}
+
+/// Whether two sites are one subject: one process of ours, or one authority of the user's.
+fn is_one_subject(one: &Site, other: &Site) -> bool {
+    match (&one.place, &other.place) {
+        (Origin::There(one), Origin::There(other)) => one.authority() == other.authority(),
+        _ => one.process == other.process,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variant_gets_more_records_as_long_as_it_is_quick_and_fewer_after_a_failure() {
+        let levels = [5, 50, 100, 1000];
+        let mut climber = Climber { slot: 0, variant: 0, at: Some(0), end: 3 };
+        let mut check = |time_ms: Option<u64>, expected: Option<usize>| {
+            climber.went(time_ms.map(Duration::from_millis), &levels);
+            assert_eq!(climber.at, expected, "{time_ms:?}");
+        };
+        check(Some(6), Some(0));
+        check(Some(5), Some(1));
+        check(Some(10), Some(2));
+        check(Some(1), Some(2));
+        check(None, Some(1));
+        check(Some(1), Some(1));
+        check(None, Some(0));
+        check(None, None);
+        check(Some(1), None);
+    }
+}
