@@ -2,7 +2,7 @@
 //! batch is a name of the catalogue.
 
 use crate::base::config_error::ConfigError;
-use crate::config::generate::{Generate, Named, Shape, State};
+use crate::config::generate::{Generate, Named, Shape, StateColumn};
 use crate::store::introspect::{Catalog, CatalogColumn, CatalogTable, TableKind};
 use crate::store::sql::dialect::Dialect;
 use tollgate_wire::edm::Primitive;
@@ -269,7 +269,7 @@ fn text_column(name: &Named, table: &CatalogTable) -> Result<String, ConfigError
 }
 
 /// The column of states, if it holds each of them. SQLite holds texts of any length.
-fn state_column(state: &State, table: &CatalogTable, dialect: Dialect) -> Result<String, ConfigError> {
+fn state_column(state: &StateColumn, table: &CatalogTable, dialect: Dialect) -> Result<String, ConfigError> {
     let column = text_column(&state.column, table)?;
     let most = characters_max(&column, table);
     let values = [state.waiting.as_deref(), Some(&*state.done), Some(&*state.failed)];

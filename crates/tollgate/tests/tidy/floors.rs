@@ -101,6 +101,8 @@ pub(crate) const FLOORS: &[Row] = &[
             "load",
             "judge",
             "subject",
+            "conduct",
+            "kinds",
             "run",
             "single",
             "check",
