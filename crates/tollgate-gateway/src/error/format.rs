@@ -9,8 +9,7 @@ use tollgate_wire::error::{self, ErrorBody};
 use tollgate_wire::format::{DocumentKind, Format};
 use tollgate_wire::soap;
 
-use crate::http::data_version;
-use crate::http::rest_format;
+use crate::http::{data_version, rest_format};
 
 /// The format of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,8 +8,7 @@ use tollgate_wire::edm::Version;
 
 use crate::error::Fault;
 use crate::front::shared::Shared;
-use crate::http::READING;
-use crate::http::accept;
+use crate::http::{READING, accept};
 
 #[derive(Debug, Clone, Copy)]
 enum IndexFormat {

@@ -11,16 +11,15 @@ use tollgate_wire::edm::{Changes, Model, SetId, Version};
 
 use crate::auth::Policy;
 use crate::built_in::BUILT_IN;
-use crate::config::PlainBasic;
-use crate::config::{self, Config, ConfigError, Kind, Location, Service};
+use crate::config::{self, Config, ConfigError, Kind, Location, PlainBasic, Service};
 use crate::front::start_error::StartError;
 use crate::hosted::rest::Rest;
 use crate::hosted::{Mount, Opened, Published, count_rows};
 use crate::serve::proxy;
 use crate::services::{flights, records};
 use crate::store::introspect::{self, Catalog, Customisation, CustomisationError, Introspected};
-use crate::store::postgres::Address;
-use crate::store::{Connection, Database, Mapping, StoreError, postgres, sqlite};
+use crate::store::postgres::{self, Address};
+use crate::store::{Connection, Database, Mapping, StoreError, sqlite};
 use crate::work::pool::{Locking, Pool};
 use crate::work::weight::Rows;
 

@@ -16,13 +16,10 @@ use crate::auth::{Grants, Verb};
 use crate::cache::{self, Cachable, Dependence, Fetch, Identity, Lifetime, Turn};
 use crate::error::{Failure, Fault};
 use crate::front::index;
-use crate::hosted::Published;
-use crate::hosted::{Hosted, Mount, is_below};
+use crate::hosted::{Hosted, Mount, Published, is_below};
 use crate::http::rest_format;
-use crate::serve::odata;
-use crate::serve::proxy::ProxyVisit;
-use crate::serve::proxy::{self, ProxyRoute, RouteMatch};
-use crate::serve::rest;
+use crate::serve::proxy::{self, ProxyRoute, ProxyVisit, RouteMatch};
+use crate::serve::{odata, rest};
 use crate::visit::Visit;
 
 /// Whose a request is.

@@ -10,8 +10,8 @@ use super::transform::Transform;
 use crate::base::config_error::ConfigError;
 use crate::config::Generate;
 use crate::store::introspect::Catalog;
-use crate::store::postgres::Address;
-use crate::store::{Mapping, StoreError, postgres, sqlite};
+use crate::store::postgres::{self, Address};
+use crate::store::{Mapping, StoreError, sqlite};
 
 const CONFIGURATION: &str = include_str!("../../../../examples/generate.toml");
 const STYLESHEET: &[u8] = include_bytes!("../../../../examples/generate/listing.xsl");

@@ -15,12 +15,11 @@ use tollgate_wire::query::{Effected, resolve_action};
 use tollgate_wire::value::{Row, Value};
 
 use super::create::Creation;
-use super::head;
 use super::prepare::{Action, Choice, Prepared, check_options};
 use super::represent::Manner;
 use super::request::{Request, method_text};
 use super::target::{self, Presence};
-use super::{provide, reach, relation, subtype};
+use super::{head, provide, reach, relation, subtype};
 use crate::auth::Verb;
 use crate::error::Fault;
 use crate::hosted::Hosted;

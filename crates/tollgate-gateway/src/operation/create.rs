@@ -11,9 +11,8 @@ use tollgate_wire::plan::{Key, Options, Plan, Shape};
 use tollgate_wire::value::{Cell, Row, Value};
 
 use super::author::Author;
-use super::provide;
 use super::relation::{self, Holder};
-use super::{subtype, target};
+use super::{provide, subtype, target};
 use crate::auth::Verb;
 use crate::error::Fault;
 use crate::hosted::Hosted;

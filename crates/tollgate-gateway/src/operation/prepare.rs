@@ -10,15 +10,13 @@ use tollgate_wire::plan::{Counting, Options, Plan, Resource, Shape};
 
 use super::author::Author;
 use super::change::{Absent, How};
-use super::head;
 use super::request::{Meant, Request, method_text};
-use super::{action, property, reference, spare, subtype};
+use super::{action, head, property, reference, spare, subtype};
 use crate::auth::Verb;
 use crate::error::Fault;
 use crate::hosted::Hosted;
 use crate::http::headers::{Conditions, Headers};
-use crate::operation::head::methods;
-use crate::operation::head::methods::allowed;
+use crate::operation::head::methods::{self, allowed};
 use crate::operation::head::negotiation;
 use crate::operation::head::preferences::{Preferences, Returning};
 

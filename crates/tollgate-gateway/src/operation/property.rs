@@ -8,9 +8,8 @@ use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{Plan, Shape};
 
 use super::change::How;
-use super::head;
 use super::request::Request;
-use super::{provide, spare};
+use super::{head, provide, spare};
 use crate::error::Fault;
 use crate::hosted::Hosted;
 use crate::http::accept::MediaRange;

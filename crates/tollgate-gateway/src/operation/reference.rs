@@ -10,11 +10,10 @@ use tollgate_wire::url;
 
 use super::change::{Absent, How};
 use super::create::Creation;
-use super::head;
 use super::head::methods::declared;
 use super::relation::{self, Holder};
 use super::request::Request;
-use super::{provide, target};
+use super::{head, provide, target};
 use crate::error::Fault;
 use crate::hosted::Hosted;
 use crate::http::headers::Conditions;

@@ -11,9 +11,7 @@ use tollgate_net::clock::Clock;
 use tollgate_net::http1::server::Shutdown;
 
 use crate::config::Config;
-use crate::front::Reloader;
-use crate::front::Shared;
-use crate::front::{Addresses, Gateway};
+use crate::front::{Addresses, Gateway, Reloader, Shared};
 use crate::work::board::Task;
 
 /// The seed's service below its first name.

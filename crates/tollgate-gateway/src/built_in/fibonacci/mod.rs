@@ -16,9 +16,8 @@ use super::service::{Answering, BuiltIn, BuiltInKind, BuiltInService, Speaks, Ta
 use crate::auth::Verb;
 use crate::cache::{Cachable, Lifetime};
 use crate::error::{Failure, Fault};
-use crate::http::READING;
-use crate::http::accept;
 use crate::http::conditions::{self, Verdict};
+use crate::http::{READING, accept};
 use crate::visit::Visit;
 use crate::work::board::Task;
 use crate::work::dispatcher::Dispatcher;

@@ -1,13 +1,12 @@
 //! `/metrics`: the status as families of samples. Names are stable; figures that need the history of a request, such as
 //! which one a work process works for, are not among them.
 
-use super::authentications;
-use super::endpoints;
 use super::openmetrics::{Exposition, MetricKind};
 use super::status::{
     CacheStatus, ConfigurationStatus, ConnectionStates, ListenerStatus, PoolStatus, Requests, ServerStatus,
     ServiceStatus, Status,
 };
+use super::{authentications, endpoints};
 use crate::work::board::ProcessState;
 
 /// A figure of work processes: kind, name, help and value.

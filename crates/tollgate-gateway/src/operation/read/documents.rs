@@ -11,8 +11,8 @@ use crate::hosted::Hosted;
 use crate::http::answer::Reply;
 use crate::http::conditions::{self, Verdict};
 use crate::http::headers::{Headers, values};
-use crate::operation::head::negotiation::Csdl;
-use crate::operation::head::{negotiation, versions};
+use crate::operation::head::negotiation::{self, Csdl};
+use crate::operation::head::versions;
 
 const XML: &str = "application/xml;charset=utf-8";
 

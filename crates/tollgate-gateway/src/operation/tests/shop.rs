@@ -16,9 +16,8 @@ use crate::http::answer::Answer;
 use crate::http::headers::Headers;
 use crate::operation::head::negotiation;
 use crate::operation::{Author, ContentIds, Request, perform};
-use crate::store;
 use crate::store::sqlite::{Location, SqliteDatabase};
-use crate::store::{Connection, Mapping, Store};
+use crate::store::{self, Connection, Mapping, Store};
 use crate::work::pool::{Locking, Pool};
 use crate::work::weight::Rows;
 

@@ -15,11 +15,10 @@ use tollgate_net::http1::{Framing, Method, RequestHead};
 use tollgate_net::stream::Transport;
 
 use super::address::{Addresses, Reverse};
-use super::caching;
 use super::endpoint::{Ending, Group, Permit, Tried, Unavailable};
 use super::fields::{self, Came, Credentials};
 use super::mediated::{self, Lent};
-use super::{ProxyRoute, ProxyVisit};
+use super::{ProxyRoute, ProxyVisit, caching};
 use crate::auth::Verb;
 use crate::cache::Fetch;
 use crate::config::{EndpointLimits, Retry};

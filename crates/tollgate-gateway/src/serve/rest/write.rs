@@ -21,9 +21,8 @@ use crate::hosted::{Hosted, Published};
 use crate::http::accept::MediaRange;
 use crate::http::headers::Conditions;
 use crate::http::rest_format::OFFERS;
-use crate::operation::Author;
 use crate::operation::head::check_coding;
-use crate::operation::{How, is_alone, spare};
+use crate::operation::{Author, How, is_alone, spare};
 use crate::visit::Visit;
 
 /// Creates what the body holds: one entity, or an array of them.

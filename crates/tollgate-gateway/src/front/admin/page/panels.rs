@@ -1,10 +1,9 @@
 //! What the page shows, panel by panel: the process, the charts (drawn by the script), work processes, connections, limits.
 
 use super::super::cached::Listing;
-use super::cache;
-use super::endpoints;
 use super::form::FigureFormat;
 use super::html::Html;
+use super::{cache, endpoints};
 
 /// A figure with its name.
 pub(super) type Fact = (&'static str, &'static str, FigureFormat);
