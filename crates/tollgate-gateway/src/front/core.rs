@@ -1,28 +1,21 @@
-//! One event loop: what it holds, and the chain that every request passes.
+//! One event loop: what it holds, and how it tells what is wrong before it is known whose resource is meant.
 //!
-//! What each part of the chain does stands in its own file; nothing here reads a header or writes a body.
+//! What happens to a request stands in `chain`.
 
 use std::cell::RefCell;
-use std::fmt;
-use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
 
-use tollgate_net::http1::server::{Exchange, ExchangeError, Response, Service};
-use tollgate_net::http1::{Fault as ProtocolFault, Method, RequestHead};
-use tollgate_net::tls::server::HandshakeFailure;
+use tollgate_net::http1::RequestHead;
+use tollgate_net::http1::server::Response;
 
-use super::route::Route;
 use super::shared::{Current, Shared};
 use crate::auth::Local;
 use crate::error::Fault;
 use crate::error::format::ErrorFormat;
-use crate::http::READING;
 use crate::mediate::Memories;
 use crate::serve::odata;
 use crate::serve::proxy::Pools;
-use crate::visit::Visit;
 use crate::visit::memory::LoopMemory;
 
 /// What one event loop holds.
@@ -31,7 +24,7 @@ pub(super) struct Core {
     // Of this loop alone: counting who holds it then disturbs no other core.
     held: RefCell<Rc<Held>>,
     /// Memory that its requests use again.
-    memory: LoopMemory,
+    pub(super) memory: LoopMemory,
     /// Connections to the places of endpoints.
     pub(super) pools: Pools,
     /// What mediators write into.
@@ -39,60 +32,10 @@ pub(super) struct Core {
 }
 
 /// What one event loop holds of what is in force.
-struct Held {
-    shared: Arc<Shared>,
+pub(super) struct Held {
+    pub(super) shared: Arc<Shared>,
     // Whose credentials were verified a moment ago.
-    known: Rc<Local>,
-}
-
-impl Service for Core {
-    async fn serve(&self, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
-        // The engine has checked the framing, the target and the host by now.
-        let request = exchange.request();
-        let path = request.path();
-        if request.method() == Method::Other {
-            // Names are case-sensitive (RFC 9110, section 9.1): `get` is no GET, and nothing here has such a method.
-            let fault = Fault::not_implemented(&format!("method {}", request.method_text()));
-            let (request, response) = exchange.split();
-            self.tell(&fault, request, response);
-            return Ok(());
-        }
-        if path == "*" {
-            // The engine lets the asterisk through for OPTIONS only: the gateway as a whole is meant (section 9.3.7).
-            let response = exchange.respond();
-            response.status = 204;
-            response.header("allow", READING);
-            return Ok(());
-        }
-        // Who asks, before anything is said of what there is. What they may do is asked by each protocol for what a
-        // request reaches: see operation/reach.rs.
-        let held = self.held();
-        let shared = &held.shared;
-        let caller = match shared.common.authentication.caller(&held.known, exchange).await {
-            Ok(caller) => caller,
-            Err(fault) => {
-                let (request, response) = exchange.split();
-                self.tell(&fault, request, response);
-                return Ok(());
-            }
-        };
-        let route = Route::of(shared, exchange.request());
-        let visit = Visit::new(&self.memory, &shared.common, caller, route.grants(shared));
-        route.serve(self, shared, &visit, exchange).await
-    }
-
-    fn refusal(&self, fault: ProtocolFault, request: Option<&RequestHead>, response: &mut Response) {
-        Fault::from(fault).answer(self.error_format(request), response);
-    }
-
-    fn tick(&self, now: Instant) {
-        self.pools.clean(now);
-    }
-
-    fn handshake_failed(&self, failure: HandshakeFailure, peer: SocketAddr, detail: Option<&dyn fmt::Display>) {
-        let shared = &self.held().shared;
-        shared.handshakes.note(&shared.common.log, failure, peer, detail);
-    }
+    pub(super) known: Rc<Local>,
 }
 
 impl Core {
@@ -109,7 +52,7 @@ impl Core {
     }
 
     /// What is in force now.
-    fn held(&self) -> Rc<Held> {
+    pub(super) fn held(&self) -> Rc<Held> {
         let held = Rc::clone(&self.held.borrow());
         if held.shared.generation == self.current.generation() {
             return held;
@@ -127,7 +70,7 @@ impl Core {
     }
 
     /// In which format a caller is told what is wrong before it is known whose resource is meant.
-    fn error_format(&self, request: Option<&RequestHead>) -> ErrorFormat {
+    pub(super) fn error_format(&self, request: Option<&RequestHead>) -> ErrorFormat {
         let held = self.held();
         let services = &held.shared.services;
         let mount = request.and_then(|request| services.iter().find_map(|service| service.mount_of(request.path())));

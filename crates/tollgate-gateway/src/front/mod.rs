@@ -3,6 +3,7 @@
 //! What it deliberately does not do: answer a request for data.
 
 mod admin;
+mod chain;
 mod core;
 mod index;
 mod launch;

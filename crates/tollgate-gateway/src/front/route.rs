@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use tollgate_net::http1::server::{Exchange, ExchangeError};
 use tollgate_net::http1::{Method, RequestHead};
-use tollgate_net::stream::Transport;
 
 use super::core::Core;
 use super::shared::{Served, Shared};
@@ -17,7 +16,7 @@ use crate::cache::{self, Cachable, Dependence, Fetch, Identity, Lifetime, Turn};
 use crate::error::{Failure, Fault};
 use crate::front::index;
 use crate::hosted::{Hosted, Mount, Published, is_below};
-use crate::http::rest_format;
+use crate::http::{self, rest_format};
 use crate::serve::proxy::{self, ProxyRoute, ProxyVisit, RouteMatch};
 use crate::serve::{odata, rest};
 use crate::visit::Visit;
@@ -142,10 +141,7 @@ impl<'s> Route<'s> {
             Route::Proxied(route, _) => return proxy::cachable(visit, route, exchange),
         };
         let identity = if visit.access.caller().user().is_some() { Identity::Said } else { cachable.identity };
-        let scheme = match exchange.transport() {
-            Transport::Plain => "http",
-            Transport::Tls { .. } => "https",
-        };
+        let scheme = http::scheme(exchange.transport());
         Some(Cachable { identity, scheme, outcome: visit.access.outcome()?, ..cachable })
     }
 

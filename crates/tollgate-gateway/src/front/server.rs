@@ -1,6 +1,6 @@
 //! The gateway as a process: its parts made from the configuration, its listeners, its threads, and its end.
 //!
-//! What happens to a request stands in `core`.
+//! What happens to a request stands in `chain`.
 
 use std::io;
 use std::net::SocketAddr;

@@ -6,7 +6,8 @@
 use tollgate_net::http1::{RequestHead, ResponseHead};
 
 use super::effort::{Effort, INLINE_BYTES_MAX};
-use super::message::{ClientOrigin, Memory, Passing, Way};
+use super::message::{ClientOrigin, Memory, Passing};
+use super::way::Way;
 use crate::error::Fault;
 use crate::mediate::mediator::{Need, Outcome};
 use crate::mediate::sequence::Sequence;

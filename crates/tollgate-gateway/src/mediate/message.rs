@@ -5,12 +5,13 @@
 
 use std::cell::RefCell;
 
-use tollgate_net::http1::{FieldsIter, RequestHead, ResponseHead};
+use tollgate_net::http1::{FieldsIter, RequestHead};
 use tollgate_xml::Workspace;
 
 use super::edits::Edits;
 use super::effort::Effort;
 use super::view::View;
+use super::way::Way;
 
 /// Memories that a loop keeps: more messages than that are seldom between two waits.
 const MEMORIES_MAX: usize = 64;
@@ -34,15 +35,6 @@ pub(crate) struct Passing<'p> {
     pub(crate) effort: Effort,
     /// What mediators write.
     pub(crate) memory: &'p mut Memory,
-}
-
-/// Which way a message goes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Way<'p> {
-    /// From the client.
-    Request,
-    /// To the client, with this head.
-    Answer(&'p ResponseHead),
 }
 
 /// How a client reached us.

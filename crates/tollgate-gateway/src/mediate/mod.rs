@@ -23,6 +23,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 mod view;
+mod way;
 mod wsdl;
 
 use tollgate_net::http1::RequestHead;
@@ -31,9 +32,10 @@ pub(crate) use self::edits::Edits;
 pub(crate) use self::effort::Effort;
 pub(crate) use self::mediator::{Outcome, Touches};
 pub(crate) use self::mediators::{MEDIATORS, SequenceTable};
-pub(crate) use self::message::{ClientOrigin, Memories, Memory, Passing, Way};
+pub(crate) use self::message::{ClientOrigin, Memories, Memory, Passing};
 pub(crate) use self::reading::MediatorReader;
 pub(crate) use self::sequence::Sequence;
+pub(crate) use self::way::Way;
 use self::wsdl::Description;
 use crate::error::Fault;
 use crate::work::dispatcher::Dispatcher;

@@ -11,7 +11,8 @@ use tollgate_net::limits::Limits;
 
 use super::effort::Effort;
 use super::mediators::MEDIATORS;
-use super::message::{ClientOrigin, Memory, Passing, Way};
+use super::message::{ClientOrigin, Memory, Passing};
+use super::way::Way;
 use crate::base::config_error::ConfigError;
 use crate::base::log::Log;
 use crate::mediate::mediator::Outcome;

@@ -11,7 +11,7 @@ use tollgate_xml::{Budget, Document, Error, ErrorKind};
 
 use super::edits::Edits;
 use super::effort::Effort;
-use super::message::Way;
+use super::way::Way;
 use crate::error::Fault;
 
 /// A message as it is read.

@@ -12,8 +12,9 @@ use tollgate_wire::escape;
 use tollgate_xml::tree::{NodeId, NodeKind};
 use tollgate_xml::{Document, Options};
 
-use super::message::{ClientOrigin, Passing, Way};
+use super::message::{ClientOrigin, Passing};
 use super::payload::write_from;
+use super::way::Way;
 use crate::error::Fault;
 use crate::mediate::mediator::{Mediator, Need, Outcome, Touches};
 

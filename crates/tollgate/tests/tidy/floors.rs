@@ -126,6 +126,34 @@ pub(crate) const FLOORS: &[Row] = &[
             "batch",
         ],
     ),
+    ("tollgate-gateway/work", &["attempts", "board", "parts", "settings", "dispatcher", "weight", "pool"]),
+    (
+        "tollgate-gateway/mediate",
+        &[
+            "edits",
+            "effort",
+            "pattern",
+            "payload",
+            "pointer",
+            "redact",
+            "way",
+            "view",
+            "message",
+            "mediator",
+            "sequence",
+            "wsdl",
+            "away",
+            "reading",
+            "condition",
+            "source",
+            "mediators",
+        ],
+    ),
+    ("tollgate-gateway/visit", &["plans", "room", "common", "memory"]),
+    (
+        "tollgate-gateway/front",
+        &["start_error", "launch", "tls", "shared", "core", "index", "reload", "admin", "route", "chain", "server"],
+    ),
 ];
 
 /// Crates that have no row yet, and why.

@@ -15,9 +15,10 @@ use crate::base::config_error::ConfigError;
 use crate::base::log::Log;
 use crate::error::Fault;
 use crate::mediate::mediator::{Mediator, Need, Outcome, Touches};
-use crate::mediate::message::{Passing, Way};
+use crate::mediate::message::Passing;
 use crate::mediate::reading::{MediatorKind, MediatorReader, Value};
 use crate::mediate::redact;
+use crate::mediate::way::Way;
 
 pub(super) const KIND: MediatorKind =
     MediatorKind { name: "log", make, schema: |generator| generator.subschema_for::<Table>() };

@@ -20,11 +20,12 @@ use crate::base::config_error::ConfigError;
 use crate::base::log::Log;
 use crate::error::Fault;
 use crate::mediate::mediator::{Mediator, Need, Outcome, Touches};
-use crate::mediate::message::{Passing, Tools, Way};
+use crate::mediate::message::{Passing, Tools};
 use crate::mediate::payload::Payload;
 use crate::mediate::reading::{MediatorKind, MediatorReader, Value, beside, read_file};
 use crate::mediate::source::{SourceTable, ValueSource};
 use crate::mediate::view::{Unreadable, View};
+use crate::mediate::way::Way;
 
 pub(super) const KIND: MediatorKind =
     MediatorKind { name: "xslt", make, schema: |generator| generator.subschema_for::<Table>() };

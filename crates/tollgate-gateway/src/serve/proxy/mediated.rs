@@ -7,49 +7,15 @@
 use std::borrow::Cow;
 
 use tollgate_net::http1::Method;
-use tollgate_net::http1::server::{Exchange, Gathered, Response};
+use tollgate_net::http1::server::{Exchange, Gathered};
 
-use super::forward::{GATHERED_BYTES_MAX, Outgoing, answer, answer_without_body, ask, nowhere, scheme, write_fields};
+use super::lent::Lent;
+use super::upstream::{GATHERED_BYTES_MAX, Outgoing, answer, answer_without_body, ask, nowhere, write_fields};
 use super::{ProxyRoute, ProxyVisit};
 use crate::cache::Fetch;
 use crate::error::{Failure, Fault};
-use crate::mediate::{ClientOrigin, Edits, Effort, Memories, Memory, Outcome, Passing, Way};
-
-/// A memory of the loop's, given back when dropped.
-pub(super) struct Lent<'m> {
-    memories: &'m Memories,
-    memory: Memory,
-}
-
-impl<'m> Lent<'m> {
-    fn of(memories: &'m Memories) -> Lent<'m> {
-        Lent { memory: memories.take(), memories }
-    }
-
-    /// What becomes of the fields.
-    pub(super) fn edits(&self) -> &Edits {
-        &self.memory.edits
-    }
-
-    /// The body in place of the one that came.
-    pub(super) fn replacement(&self) -> Option<&[u8]> {
-        self.memory.replacement()
-    }
-
-    /// Answers the client in the mediators' words.
-    fn respond(&self, response: &mut Response, status: u16) {
-        response.clear();
-        response.status = status;
-        self.memory.edits.apply([], |name, value| response.header(name, value));
-        response.body.extend_from_slice(self.memory.replacement().unwrap_or_default());
-    }
-}
-
-impl Drop for Lent<'_> {
-    fn drop(&mut self) {
-        self.memories.give(std::mem::take(&mut self.memory));
-    }
-}
+use crate::http::scheme;
+use crate::mediate::{ClientOrigin, Effort, Memory, Outcome, Passing, Way};
 
 /// Passes a request on through the sequences of its route.
 ///

@@ -1,6 +1,7 @@
 //! Requests that are passed on: which ones, where they may go, and passing them on.
 
 mod address;
+mod cached;
 mod caching;
 mod compile;
 mod connections;
@@ -8,16 +9,18 @@ pub(crate) mod endpoint;
 mod fields;
 mod forward;
 pub(crate) mod health;
+mod lent;
 mod mediated;
 mod path;
 mod pools;
 mod table;
+mod upstream;
 
 use crate::cache::ResponseCache;
 use crate::mediate::Memories;
 use crate::visit::Visit;
 
-pub(crate) use caching::cachable;
+pub(crate) use cached::cachable;
 pub(crate) use connections::{ConnectionCounts, Connections};
 pub(crate) use forward::forward;
 pub(crate) use pools::Pools;
