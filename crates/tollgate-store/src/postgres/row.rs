@@ -125,6 +125,7 @@ pub(super) trait Columns {
 }
 
 impl Columns for postgres::Row {
+    #[inline] // for each cell, in code that is made for the sink of another crate
     fn column(&self, column: usize) -> Option<&[u8]> {
         self.try_get::<_, Option<Sent<'_>>>(column).ok().flatten().map(|sent| sent.0)
     }

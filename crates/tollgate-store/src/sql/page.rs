@@ -30,6 +30,7 @@ impl Page {
     }
 
     /// Whether it is full with so many rows, though more may follow.
+    #[inline]
     pub fn full(&self, rows: u64) -> bool {
         self.full_at == Some(rows)
     }

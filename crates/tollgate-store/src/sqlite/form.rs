@@ -98,6 +98,7 @@ impl<'m> Converter<'m> {
     }
 
     /// The value of a column of that row where it is not as it is stored.
+    #[inline]
     pub(super) fn cell(&self, column: usize) -> Option<Cell<'_>> {
         // Behind the columns of the entity stand those of the order, which the statement has made canonical.
         if column < self.columns.len() { self.converted.cell_of(LeafId(column)) } else { None }

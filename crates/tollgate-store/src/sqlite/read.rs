@@ -213,6 +213,7 @@ impl SqliteConnection {
 }
 
 /// The row at which a statement stands, checked and made canonical where its columns need it.
+#[inline] // for each row, in code that is made for the sink of another crate
 pub(super) fn converted<'r, 's>(
     raw: &'r rusqlite::Row<'s>,
     converter: &'r mut Option<Converter<'_>>,

@@ -13,6 +13,7 @@ pub(super) struct SqliteRow<'r, 's> {
 }
 
 impl Row for SqliteRow<'_, '_> {
+    #[inline] // for each cell, from the crates that write answers
     fn cell(&self, column: usize) -> Cell<'_> {
         if let Some(cell) = self.converter.and_then(|converter| converter.cell(column)) {
             return cell;
