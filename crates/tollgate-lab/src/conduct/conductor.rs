@@ -13,10 +13,9 @@ use super::stop::StopFlag;
 use super::store::Store;
 use crate::cores::Cores;
 use crate::experiment::Experiment;
-use crate::judge;
 use crate::plan::Plan;
 use crate::plan::schedule::Block;
-use crate::probe;
+use crate::{judge, probe};
 use tollgate_facts::results::{self, FORMAT, RunResult, State};
 use tollgate_facts::stats::sequential::Looking;
 

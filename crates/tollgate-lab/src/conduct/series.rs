@@ -1,7 +1,6 @@
 //! What is watched over time, kept to a bounded number of points of which the peaks stay.
 
-use tollgate_facts::results::Reading;
-use tollgate_facts::results::Series;
+use tollgate_facts::results::{Reading, Series};
 
 /// Most points of a series: as many as a chart can show.
 pub(crate) const POINTS_MAX: usize = 400;

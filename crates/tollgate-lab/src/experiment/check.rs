@@ -17,8 +17,7 @@ use super::file::{ExperimentFile, ExtentFile, ExtentName, FactorName, VariantFil
 use super::files::Files;
 use crate::traffic::mode::Mode;
 use crate::traffic::places::InsertPlaces;
-use crate::traffic::request::ListFormat;
-use crate::traffic::request::RequestShape;
+use crate::traffic::request::{ListFormat, RequestShape};
 use tollgate_facts::names::did_you_mean;
 use tollgate_facts::results::Published;
 

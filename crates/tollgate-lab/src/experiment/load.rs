@@ -13,8 +13,7 @@ use toml::Spanned;
 use super::checker::Checker;
 use super::error::ExperimentError;
 use super::file::{ExperimentFile, FactorName, WorkloadKind};
-use crate::traffic::model;
-use crate::traffic::model::{Closed, End, Lane, Load, Open};
+use crate::traffic::model::{self, Closed, End, Lane, Load, Open};
 use crate::traffic::stages::{Stage, Stages, Unit};
 use tollgate_facts::results::Arrivals;
 

@@ -15,8 +15,7 @@ use tollgate_wire::links::{Link, Links};
 
 use super::answer::compare::{Compare, Compared, KEPT_BYTES_MAX};
 use super::answer::failure::Failure;
-use super::answer::read;
-use super::answer::read::Sameness;
+use super::answer::read::{self, Sameness};
 use super::pass::{Detail, Pass};
 use super::record::recorder::{Bodies, Recorder};
 use super::target::{LoadTarget, resolve};

@@ -12,8 +12,7 @@ pub use crate::conduct::options::{Certificates, LinkChoice, Observer, Progress, 
 pub use crate::conduct::stop::StopFlag;
 pub use crate::conduct::store::{HISTOGRAMS, RESULT};
 
-use crate::experiment::WorkloadKind;
-use crate::kinds::{distance, http};
+use crate::kinds;
 use crate::plan::Plan;
 
 /// Whether an experiment can be run as asked, as far as that can be told without touching the network.
@@ -24,10 +23,7 @@ pub fn check(options: &RunOptions) -> Result<Plan, RunError> {
     let mut plan = Plan::new(&options.experiment, &options.plan).map_err(RunError::Usage)?;
     let peers = plan.variants.iter().filter_map(|variant| options.peer(&options.experiment.variants[*variant]).ok()?);
     plan.warm_up += peers.map(|peer| peer.warm_up).sum::<Duration>();
-    match options.experiment.workload {
-        WorkloadKind::Batch => distance::check(options, &mut plan)?,
-        _ => http::check(options, &plan)?,
-    }
+    (kinds::of(&options.experiment).check)(options, &mut plan)?;
     Ok(plan)
 }
 
@@ -37,8 +33,5 @@ pub fn check(options: &RunOptions) -> Result<Plan, RunError> {
 /// Why nothing was measured: what was asked cannot be, or a subject could not be started.
 pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Result<RunOutcome, RunError> {
     let plan = check(options)?;
-    match options.experiment.workload {
-        WorkloadKind::Batch => distance::run(options, plan, observer, stop),
-        _ => http::run(options, plan, observer, stop),
-    }
+    (kinds::of(&options.experiment).run)(options, plan, observer, stop)
 }

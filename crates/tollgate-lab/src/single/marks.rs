@@ -11,8 +11,7 @@ use tollgate_net::http1::client::ErrorClass as NetworkClass;
 use super::rows::Short;
 use crate::judge::answers::wrong_answers;
 use crate::judge::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
-use crate::judge::held_up;
-use crate::judge::held_up::{RETRANSMITTED_REMEDY, STALLS_REMEDY, SentAgain, Shown, TURNED_AWAY_REMEDY};
+use crate::judge::held_up::{self, RETRANSMITTED_REMEDY, STALLS_REMEDY, SentAgain, Shown, TURNED_AWAY_REMEDY};
 use crate::judge::stalls::{Stalled, stalled};
 use crate::judge::unsent::{SENT_SHARE_MIN, Unsent};
 use crate::judge::{
@@ -20,9 +19,8 @@ use crate::judge::{
     STEAL_SHARE_MAX, Settling,
 };
 use crate::probe::system::Ticks;
-use tollgate_facts::results::TcpCounts;
 use tollgate_facts::results::load::{LittlesLaw, Mark, Offered};
-use tollgate_facts::results::{Percentiles, Verdict};
+use tollgate_facts::results::{Percentiles, TcpCounts, Verdict};
 use tollgate_facts::rules::{self, Finding, Rule};
 
 /// What the rules look at.

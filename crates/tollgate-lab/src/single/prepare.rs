@@ -8,8 +8,7 @@ use tollgate_net::http1::client::{Scheme, Target};
 
 use super::{AnswerLength, QuickLoad, Via, Wrapping};
 use crate::load::answer::checks::{AnswerKind, Checks, FirstLength, LengthCheck};
-use crate::load::answer::odata_batch;
-use crate::load::answer::odata_batch::Part;
+use crate::load::answer::odata_batch::{self, Part};
 use crate::load::answer::soap;
 use crate::load::script::{Body, Message, Script};
 use crate::load::target::{Connection, LoadTarget};

@@ -154,6 +154,7 @@ pub(crate) const FLOORS: &[Row] = &[
         "tollgate-gateway/front",
         &["start_error", "launch", "tls", "shared", "core", "index", "reload", "admin", "route", "chain", "server"],
     ),
+    ("tollgate-lab/kinds", &["listed", "http", "connecting", "distance", "insert", "ladder"]),
 ];
 
 /// Crates that have no row yet, and why.
@@ -166,6 +167,7 @@ const STRANGERS: &[Row] = &[
     ("tollgate-gateway/serve", &[]),
     // The server and the client: what they share stands below them.
     ("tollgate-net/http1", &["scratch", "decimal", "error", "chunked", "body", "head", "upstream"]),
+    ("tollgate-lab/kinds", &["http", "listed"]),
 ];
 
 /// Places and all that they may name: of their crate and of our other crates. `*` stands for one name, and in what is

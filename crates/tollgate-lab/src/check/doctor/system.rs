@@ -2,11 +2,10 @@
 //!
 //! It deliberately judges nothing; a file that is missing or strange is `None`.
 
-use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use crate::cores::{Cores, pin};
 use crate::probe::system::Ticks;

@@ -2,13 +2,12 @@
 //!
 //! It deliberately knows of the batch only what stands on its command line and in that document.
 
-use std::fmt;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fmt, thread};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;

@@ -7,12 +7,10 @@ use super::rules::{BatchEvidence, judge};
 use super::slope::per_document;
 use crate::conduct::book::Book;
 use crate::conduct::series::Growing;
-use crate::judge::cells;
-use crate::judge::cells::CellRecord;
+use crate::judge::cells::{self, CellRecord};
 use crate::load::record::recorder::Recorder;
 use crate::probe::system::Ticks;
-use tollgate_facts::results::Reading;
-use tollgate_facts::results::{BatchFound, Cell, Estimate, RunResult, Trial};
+use tollgate_facts::results::{BatchFound, Cell, Estimate, Reading, RunResult, Trial};
 use tollgate_facts::stats::{self, signed_rank::median};
 
 /// All cells of a run.

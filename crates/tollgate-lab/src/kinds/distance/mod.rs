@@ -16,14 +16,14 @@ use std::time::{Duration, Instant};
 
 use tollgate_net::link::{LinkMode, accuracy};
 
+use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome, Stores};
 use crate::conduct::options::{LinkChoice, Observer, Progress, RunError, RunOptions};
 use crate::conduct::stop::StopFlag;
 use crate::conduct::store::Store;
 use crate::cores::Cores;
-use crate::experiment::{Experiment, Location, Preset};
-use crate::plan::schedule;
-use crate::plan::schedule::Block;
+use crate::experiment::{Experiment, Location, Preset, WorkloadKind};
+use crate::plan::schedule::{self, Block};
 use crate::plan::{DOCUMENTS_LEAST, Plan};
 use crate::probe::system::Ticks;
 use crate::secret;
@@ -32,6 +32,9 @@ use bench::Bench;
 use child::{Asked, Broken, Ran};
 use ledger::{Beside, Ledger};
 use tollgate_facts::results::{self, Batched, Distances, Gap, GapKind, PresetVerdict, Trial};
+
+/// The kind in the list.
+pub(super) const KIND: Listed = Listed { is_of: |experiment| experiment.workload == WorkloadKind::Batch, check, run };
 
 /// Most documents of a trial.
 const DOCUMENTS_MAX: u64 = 20_000;

@@ -2,33 +2,25 @@
 //!
 //! It deliberately does not keep trials: those are in the book of the run.
 
-use super::rate::Offer;
 use super::trial::Measured;
 use crate::conduct::book::Book;
 use crate::conduct::series::Growing;
 use crate::experiment::{Experiment, LoadShape};
-use crate::judge;
-use crate::judge::cells;
-use crate::judge::cells::CellRecord;
-use crate::judge::spread;
-use crate::judge::spread::Groups;
-use crate::judge::{Evidence, Settling, Systems};
+use crate::judge::cells::{self, CellRecord};
+use crate::judge::spread::{self, Groups};
+use crate::judge::{self, Evidence, Settling, Systems};
 use crate::load::record::little;
 use crate::load::record::recorder::{Recorder, Tally, Transfers};
 use crate::plan::Plan;
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::system::Ticks;
 use std::time::Duration;
-use tollgate_facts::results::Reading;
-use tollgate_facts::results::TcpCounts;
 use tollgate_facts::results::{
-    Cell, Connecting, EqualRate, GeneratorUse, IterationsOffered, Peak, Piece, Played, RunResult, Series, Settlement,
-    Trial, Validity,
+    Arrivals, Cell, Connecting, EqualRate, GeneratorUse, IterationsOffered, Peak, Piece, Played, Reading, RunResult,
+    Series, Settlement, TcpCounts, Trial, Validity,
 };
-use tollgate_facts::toll::Findings;
-use tollgate_facts::toll::comparison;
-use tollgate_facts::toll::fit;
 use tollgate_facts::toll::occupancy::{Around, Seen};
+use tollgate_facts::toll::{Findings, comparison, fit};
 
 /// What peaks are told of: the series, the series of its limit, and the unit.
 const PEAKS: [(&str, Option<&str>, &str); 3] = [
@@ -36,6 +28,20 @@ const PEAKS: [(&str, Option<&str>, &str); 3] = [
     ("work-processes-waiting", None, "requests"),
     ("subject-threads", None, "threads"),
 ];
+
+/// What a level's variants are offered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Offer {
+    /// Requests per second.
+    pub(crate) rate_per_second: f64,
+    /// The share of the least throughput that it is.
+    pub(crate) share: f64,
+    /// How the intended starts lie.
+    pub(crate) arrivals: Arrivals,
+    /// Blocks that are planned, and answers in each that are to be expected.
+    pub(crate) blocks: u32,
+    pub(crate) answers_per_block: f64,
+}
 
 /// What is known of one cell at equal rate.
 #[derive(Debug)]

@@ -2,28 +2,24 @@
 //!
 //! What it deliberately does not do: generate load (see [`crate::load`]).
 
-mod cells;
+pub(super) mod cells;
 mod descriptors;
-mod inserting;
-mod observing;
-mod onset;
 mod paces;
-mod rate;
-mod remote;
-mod session;
-mod subjects;
-mod survey;
-mod trial;
-mod warming;
+pub(super) mod remote;
+pub(super) mod session;
+pub(super) mod subjects;
+pub(super) mod trial;
+pub(super) mod way;
 
 use tollgate_net::link::Door;
 
+use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, RunOutcome};
 use crate::conduct::options::{LinkChoice, Observer, Progress, RunError, RunOptions};
 use crate::conduct::stop::StopFlag;
 use crate::conduct::store::Store;
 use crate::cores::Cores;
-use crate::experiment::{Distance, WorkloadKind};
+use crate::experiment::Distance;
 use crate::load::REQUEST_TIMEOUT;
 use crate::load::worker::Worker;
 use crate::plan::Plan;
@@ -31,82 +27,72 @@ use crate::secret;
 use crate::traffic::header::{basic_authorization, check_header};
 use crate::traffic::mode::Mode;
 use cells::Cells;
-use inserting::Inserting;
 use paces::Paces;
+use remote::Linked;
 use session::Loading;
-use subjects::line::Line;
-use subjects::secured::Secured;
+
 use subjects::sites::{self, Origin, Site};
-use subjects::{emptying, rungs};
 use tollgate_facts::results;
 use trial::Generator;
+use way::{Ground, Plain, Way};
+
+/// The kind in the list: of walks, requests and scenarios.
+pub(super) const KIND: Listed = Listed { is_of: |_| true, check: check::<Plain>, run: run::<Plain> };
 
 /// Whether it can be run as asked, as far as that can be told without touching the network.
-pub(crate) fn check(options: &RunOptions, plan: &Plan) -> Result<(), RunError> {
+pub(crate) fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> {
     if options.link != LinkChoice::default() || options.database.is_some() {
         let name = &options.experiment.name;
         return Err(RunError::Usage(format!(
             "--link and --database are for batches, such as `distance`; `{name}` is none"
         )));
     }
-    sites::sites(options, plan)?;
+    sites::sites(options, plan, W::processes(&options.experiment))?;
     headers(options)?;
-    descriptors::check(&options.experiment, plan).map_err(RunError::Usage)?;
+    let most = plan.levels.iter().max().copied().unwrap_or(0);
+    let beside = (W::places(plan).len() as u64, W::further_descriptors(most));
+    descriptors::check(&options.experiment, plan, beside).map_err(RunError::Usage)?;
     descriptors::check_ports(&options.experiment, plan).map_err(RunError::Usage)
 }
 
 /// Runs it.
-pub(crate) fn run(
+pub(crate) fn run<W: Way>(
     options: &RunOptions,
     plan: Plan,
     observer: &dyn Observer,
     stop: &StopFlag,
 ) -> Result<RunOutcome, RunError> {
     let experiment = &options.experiment;
-    let sites = sites::sites(options, &plan)?;
+    let sites = sites::sites(options, &plan, W::processes(experiment))?;
     let headers = headers(options)?;
-    rungs::check(options)?;
-    emptying::check(options, &sites, &headers)?;
+    W::check(options, &sites, &headers)?;
     let started = jiff::Timestamp::now();
     let store = Store::choose(options.out.as_deref(), &experiment.name, started)?;
     let cores = Cores::divide();
-    // Before keys are made: who has no right to a line is told so at once.
-    let line = Line::open(experiment, &plan, &sites, &cores)?;
-    let line = line.as_ref();
-    let is_ours =
-        |site: &Site| matches!(site.place, Origin::Child(_)) && experiment.variants[site.variant].peer.is_none();
-    let secured = match sites.iter().any(is_ours) {
-        true => Secured::make(experiment, &plan.levels, store.directory(), &options.serve_program)
-            .map_err(RunError::Failed)?,
-        false => None,
-    };
-    let afar = rungs::Afar::begin(options, &plan, store.directory(), &cores)?;
     let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
-    let generator = Generator::new(workers(&cores, line.map(Line::near))?, cores.all.clone());
+    let ground = Ground { options, plan: &plan, sites: &sites, cores: &cores, folder: store.directory(), seed };
+    let way = W::begin(&ground)?;
+    let generator = W::generator(Generator::new(workers(&cores, way.door())?, cores.all.clone()));
     observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
-    let most = plan.levels.iter().copied().max().unwrap_or(0);
     let loading = Loading {
         sites: &sites,
         headers: &headers,
-        generator: if afar.is_some() { generator.looking_often() } else { generator },
+        generator,
         cells: Cells::new(
             experiment,
             &plan,
             |variant| sites::cores(&sites, &cores, variant),
             |variant| sites::systems(&sites, experiment, variant),
         ),
-        inserting: (experiment.workload == WorkloadKind::Insert).then(|| Inserting::new(seed, most)),
-        secured,
-        line,
-        afar,
         at: plan.levels[0],
         paces: Paces::default(),
         starts: 0,
         begun: 0,
+        way,
     };
-    let variants = sites.iter().map(|site| stored(options, site)).collect();
-    let network = network(options, &plan, &sites);
-    let is_away = experiment.ladder.is_some() || is_any_remote(options, &sites);
+    let variants = sites.iter().map(|site| stored(options, site, W::SERVED_BY)).collect();
+    let network = network(options, &plan, &sites, W::LINKED);
+    let is_away = remote::is_needed(W::LINKED, experiment, &plan);
     let round_trip_ms = is_away.then_some(plan.round_trip.as_secs_f64() * 1e3);
     let beginning = Beginning { options, plan, cores: &cores, observer, stop, store, seed, started, variants, network };
     let mut run = beginning.of(loading);
@@ -133,29 +119,24 @@ fn workers(cores: &Cores, door: Option<&Door>) -> Result<Vec<Worker>, RunError> 
         .map_err(RunError::Failed)
 }
 
-fn is_any_remote(options: &RunOptions, sites: &[Site]) -> bool {
-    sites.iter().any(|site| options.experiment.variants[site.variant].distance == Distance::Remote)
-}
-
 /// The network in words.
-fn network(options: &RunOptions, plan: &Plan, sites: &[Site]) -> String {
+fn network(options: &RunOptions, plan: &Plan, sites: &[Site], linked: Linked) -> String {
     let is_loopback = sites.iter().all(|site| match &site.place {
         Origin::Child(_) => true,
         Origin::There(target) => crate::subject::check_loadable(target.host(), &[]).is_ok(),
     });
     let network = if is_loopback { "loopback" } else { "network" };
     let far = || remote::words(plan.round_trip, &[]);
-    match (is_any_remote(options, sites), options.experiment.ladder.is_some()) {
-        (true, _) => format!("{network}, and for the remote variants {}", far()),
-        (false, true) => format!("{network}, and to the database {}", far()),
-        (false, false) => network.to_owned(),
+    match linked {
+        _ if !remote::is_needed(linked, &options.experiment, plan) => network.to_owned(),
+        Linked::RemoteVariants => format!("{network}, and for the remote variants {}", far()),
+        Linked::Database => format!("{network}, and to the database {}", far()),
     }
 }
 
 /// A variant as results have it.
-fn stored(options: &RunOptions, site: &Site) -> results::Variant {
+fn stored(options: &RunOptions, site: &Site, served_by: &str) -> results::Variant {
     let experiment = &options.experiment;
-    let is_insert = experiment.workload == WorkloadKind::Insert;
     let variant = &experiment.variants[site.variant];
     results::Variant {
         name: variant.name.clone(),
@@ -163,11 +144,7 @@ fn stored(options: &RunOptions, site: &Site) -> results::Variant {
         baseline: variant.baseline.map(|baseline| experiment.variants[baseline].name.clone()),
         subject: match &site.place {
             Origin::Child(path) if let Ok(Some(peer)) = options.peer(variant) => format!("{}, {path}", peer.title),
-            Origin::Child(path) if is_insert => format!("tollgate serve, {path}"),
-            Origin::Child(path) if experiment.ladder.is_some() => {
-                format!("tollgate serve, a process of its own at each level, {path}")
-            }
-            Origin::Child(path) => format!("tollgate serve, a process of its own, {path}"),
+            Origin::Child(path) => format!("{served_by}, {path}"),
             Origin::There(target) => secret::hide(&target.to_string()),
         },
         inserting: variant.mode.map(|mode| results::Inserting {

@@ -11,6 +11,7 @@ use tollgate_net::link::{Effort, LinkSpec, verify};
 use crate::experiment::{Distance, Experiment};
 use crate::plan::Plan;
 use tollgate_facts::results::{LinkCheck, Moment, Validity, Verdict};
+use tollgate_facts::rules::LINK;
 
 /// Measures a link of this round trip.
 ///
@@ -30,10 +31,19 @@ pub(crate) fn check(moment: Moment, round_trip: Duration) -> Result<LinkCheck, S
     })
 }
 
+/// What a link is before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Linked {
+    /// Subjects of remote variants.
+    RemoteVariants,
+    /// The database behind all subjects.
+    Database,
+}
+
 /// Whether the plan has a link: to a remote variant, or to the database of a ladder.
-pub(crate) fn is_needed(experiment: &Experiment, plan: &Plan) -> bool {
+pub(crate) fn is_needed(linked: Linked, experiment: &Experiment, plan: &Plan) -> bool {
     let is_remote = |variant: &usize| experiment.variants[*variant].distance == Distance::Remote;
-    experiment.ladder.is_some() || plan.variants.iter().any(is_remote)
+    linked == Linked::Database || plan.variants.iter().any(is_remote)
 }
 
 /// The words about a link in a result: what it is, and what it was measured to be.
@@ -49,13 +59,13 @@ pub(crate) fn words(round_trip: Duration, checks: &[LinkCheck]) -> String {
 }
 
 /// A doubt of every remote cell for each measurement that is off.
-pub(crate) fn doubts(checks: &[LinkCheck], experiment: &Experiment, plan: &Plan) -> Vec<Validity> {
+pub(crate) fn doubts(checks: &[LinkCheck], linked: Linked, (experiment, plan): (&Experiment, &Plan)) -> Vec<Validity> {
     let is_remote =
-        |variant: &&usize| experiment.ladder.is_some() || experiment.variants[**variant].distance == Distance::Remote;
+        |variant: &&usize| linked == Linked::Database || experiment.variants[**variant].distance == Distance::Remote;
     let doubt = |check: &LinkCheck, variant: usize, level: u64| Validity {
         variant: experiment.variants[variant].name.clone(),
         level,
-        rule: "link".to_owned(),
+        rule: LINK.name.to_owned(),
         verdict: Verdict::Marked,
         reason: format!(
             "the link took {:.3} ms {} the trials, where {} ms were asked ({:.3} ms without it)",
@@ -110,8 +120,8 @@ mod tests {
         let options =
             PlanOptions { only: vec!["batch-10".to_owned()], levels: Some(vec![5, 10]), ..PlanOptions::default() };
         let plan = Plan::new(&experiment, &options).unwrap();
-        assert!(is_needed(&experiment, &plan));
-        let found = |checks: &[LinkCheck]| doubts(checks, &experiment, &plan);
+        assert!(is_needed(Linked::RemoteVariants, &experiment, &plan));
+        let found = |checks: &[LinkCheck]| doubts(checks, Linked::RemoteVariants, (&experiment, &plan));
         assert_eq!(found(&[link(Moment::Before, 21.06), link(Moment::After, 18.94)]), []);
         let doubts = found(&[link(Moment::Before, 20.0), link(Moment::After, 21.07)]);
         assert!(doubts.iter().all(|doubt| doubt.variant.ends_with("-remote")), "{doubts:?}");

@@ -7,31 +7,25 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::cells::Cells;
-use super::inserting::Inserting;
-use super::onset::Failed;
 use super::paces::Paces;
 use super::remote;
 use super::subjects::backends::Backends;
-use super::subjects::line::Line;
-use super::subjects::rungs::Afar;
-use super::subjects::secured::Secured;
 use super::subjects::sites::{Origin, Site};
 use super::subjects::watched::{Process, Watched};
 use super::trial::{Asked, Asking, Broken, Generator, Measured};
+use super::way::Way;
 use crate::conduct::conductor::{Conductor, Halt, Kind, Stores};
 use crate::conduct::options::Progress;
 use crate::experiment::{Connections, WorkloadKind};
 use crate::load::record::course::{BIN, Course};
 use crate::load::scenario::{Conduct, Rows, mixed};
-use crate::plan::schedule;
 use crate::plan::schedule::Block;
-use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST, WARM_UP_OF_LADDER};
+use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
 use crate::secret;
 use crate::traffic::model::{Closed, End};
-use tollgate_facts::results::{self, LinkCheck, Moment, Trial};
+use tollgate_facts::results::{self, Moment, Trial};
 use tollgate_facts::stats::warm_up::{self, WarmUp, mser5};
-use tollgate_facts::toll::round_trips;
-use tollgate_facts::toll::scaling;
+use tollgate_facts::toll::{round_trips, scaling};
 
 /// A subject has so long to answer its first unit of work.
 const FIRST_ANSWER_WITHIN: Duration = Duration::from_secs(2);
@@ -48,24 +42,13 @@ const ARRIVALS: u64 = 0x6172_7269_7665;
 /// What is asked at a rate is warmed up by so many users who wait.
 const WARM_UP_USERS_AT_RATE: u64 = 4;
 
-/// A warm-up by users whose connections are open for a trial only has at most so many.
-const WARM_UP_USERS_MOST: u64 = 320;
-
 /// What a run that loads servers has beyond others.
-pub(crate) struct Loading<'a> {
+pub(crate) struct Loading<'a, W> {
     pub(crate) sites: &'a [Site],
     pub(crate) headers: &'a [(String, String)],
     pub(crate) generator: Generator,
     /// What is known of each cell.
     pub(crate) cells: Cells,
-    /// What an insert knows beyond that; absent for other workloads.
-    pub(crate) inserting: Option<Inserting>,
-    /// Certificates, user and configuration of our own gateway; absent where it needs none.
-    pub(crate) secured: Option<Secured>,
-    /// The line to the subjects, where they are far away packet by packet.
-    pub(crate) line: Option<&'a Line>,
-    /// The database of a ladder; absent for other experiments.
-    pub(crate) afar: Option<Afar>,
     /// The level of the blocks at hand: of a ladder, that of the subjects.
     pub(crate) at: u64,
     /// How fast the variants were so far.
@@ -74,10 +57,12 @@ pub(crate) struct Loading<'a> {
     pub(crate) starts: u32,
     /// How often something was asked that does not count.
     pub(crate) begun: u64,
+    /// In which way; what it has ends last.
+    pub(crate) way: W,
 }
 
 /// A run under way.
-pub(crate) type Session<'r, 'l> = Conductor<'r, Loading<'l>>;
+pub(crate) type Session<'r, 'l, W> = Conductor<'r, Loading<'l, W>>;
 
 /// Subjects while they are there: they end before the servers behind them, which wait for their connections.
 pub(crate) struct Subjects {
@@ -85,26 +70,26 @@ pub(crate) struct Subjects {
     backends: Backends,
 }
 
-impl Kind for Loading<'_> {
+impl<W: Way> Kind for Loading<'_, W> {
     type Subjects = Subjects;
 
     const DOER: &'static str = "subject of";
 
     fn measure(run: &mut Conductor<'_, Self>) -> Result<(), Halt> {
-        run.check_link(Moment::Before)?;
+        W::check_link(run, Moment::Before)?;
         run.measure_blocks()?;
-        run.check_link(Moment::After)
+        W::check_link(run, Moment::After)
     }
 
     fn begin_anew(run: &mut Conductor<'_, Self>, subjects: &mut Subjects, level: u64) -> Result<(), Halt> {
         run.kind.at = level;
         let fresh = run.begin_all(&mut subjects.all)?;
         drop(std::mem::replace(&mut subjects.backends, fresh));
-        run.warm_up_all(&mut subjects.all)
+        W::warm_up(run, &mut subjects.all)
     }
 
     fn is_measured(run: &Conductor<'_, Self>, subjects: &Subjects, level: u64, variant: usize) -> bool {
-        !run.is_after_onset(variant, level) && subjects.all[run.slot(variant)].is_some()
+        run.kind.way.is_measured(variant, level) && subjects.all[run.slot(variant)].is_some()
     }
 
     fn trial(
@@ -119,9 +104,8 @@ impl Kind for Loading<'_> {
         run.load_trial(block, place, variant, subject)
     }
 
-    fn stores(run: &Conductor<'_, Self>) -> Stores {
-        // Of an insert there are too many trials.
-        if run.kind.inserting.is_some() { Stores::EachBlock } else { Stores::EachTrial }
+    fn stores(_run: &Conductor<'_, Self>) -> Stores {
+        W::STORES
     }
 
     fn fill(run: &mut Conductor<'_, Self>) {
@@ -134,30 +118,15 @@ impl Kind for Loading<'_> {
     }
 }
 
-impl Session<'_, '_> {
+impl<W: Way> Session<'_, '_, W> {
     /// Measures what the link of remote variants does, if there are any.
-    fn check_link(&mut self, moment: Moment) -> Result<(), Halt> {
+    pub(crate) fn check_remote(&mut self, moment: Moment) -> Result<(), Halt> {
         let experiment = &self.options.experiment;
-        if let Some(line) = self.kind.line {
-            let checks = line.check(moment).map_err(Halt::Ours)?;
-            // A cell is doubtful once, whether its line was off before or after.
-            let is_known = |check: &LinkCheck| {
-                let mut off = self.result.links.iter().filter(|known| !known.is_kept());
-                off.any(|known| known.asked_ms.total_cmp(&check.asked_ms).is_eq())
-            };
-            let fresh: Vec<LinkCheck> = checks.iter().filter(|check| !is_known(check)).copied().collect();
-            for doubt in line.doubts(&fresh, experiment, &self.plan) {
-                self.book.faults.push(doubt);
-            }
-            self.result.links.extend(checks);
-            self.result.settings.network = line.words();
-            return Ok(());
-        }
-        if !remote::is_needed(experiment, &self.plan) {
+        if !remote::is_needed(W::LINKED, experiment, &self.plan) {
             return Ok(());
         }
         let check = remote::check(moment, self.plan.round_trip).map_err(Halt::Ours)?;
-        for doubt in remote::doubts(&[check], experiment, &self.plan) {
+        for doubt in remote::doubts(&[check], W::LINKED, (experiment, &self.plan)) {
             self.book.faults.push(doubt);
         }
         let links = &mut self.result.links;
@@ -172,18 +141,12 @@ impl Session<'_, '_> {
         let mut all: Vec<Option<Watched>> = self.kind.sites.iter().map(|_| None).collect();
         let backends = self.begin_all(&mut all)?;
         let mut subjects = Subjects { all, backends };
-        self.warm_up_all(&mut subjects.all)?;
+        W::warm_up(self, &mut subjects.all)?;
         // What is cold takes longer than it will, and a cell would be skipped for it.
-        let blocks = match self.kind.inserting {
-            Some(_) => self.survey(&mut subjects.all)?,
-            None if self.kind.afar.is_some() => schedule::by_level(&self.plan, self.result.seed),
-            None => schedule::blocks(&self.plan, self.result.seed, |_, _| u32::MAX),
-        };
+        let blocks = W::blocks(self, &mut subjects.all)?;
         self.plan_trials(blocks.iter().map(|block| block.order.len()).sum());
         self.blocks(&blocks, &mut subjects)?;
-        self.at_equal_rate(&mut subjects.all)?;
-        self.observe(&subjects.all);
-        Ok(())
+        W::behind(self, &mut subjects.all)
     }
 
     /// Begins every subject, or begins it anew.
@@ -196,7 +159,13 @@ impl Session<'_, '_> {
                 self.kind.generator.forget(slot);
             }
         }
-        let backends = Backends::begin(self.options, self.kind.sites, self.store.directory(), self.cores);
+        let backends = Backends::begin(
+            self.options,
+            self.kind.sites,
+            W::processes(&self.options.experiment),
+            self.store.directory(),
+            self.cores,
+        );
         let backends = backends.map_err(|(variant, how)| self.failed(variant, how))?;
         let mut processes: HashMap<usize, Rc<RefCell<Process>>> = HashMap::new();
         for (slot, site) in self.kind.sites.iter().enumerate() {
@@ -209,13 +178,8 @@ impl Session<'_, '_> {
                     Some(process) => process,
                     None => {
                         let folder = self.store.directory().join(format!("subject-{}", site.process));
-                        let secured = self.kind.secured.as_ref();
-                        let laid = self
-                            .kind
-                            .afar
-                            .as_ref()
-                            .map(|afar| afar.rung(variant, self.kind.at, self.store.directory()));
-                        let around = (secured, &backends, laid.transpose().map_err(failed)?);
+                        let laid = self.kind.way.laid(variant, self.kind.at, self.store.directory());
+                        let around = (self.kind.way.secured(), &backends, laid.map_err(failed)?);
                         let begun = Process::begin(site, self.options, around, &folder, self.cores);
                         let begun = begun.map_err(|how| failed(format!("is not there: {how}")))?;
                         let begun = Rc::new(RefCell::new(begun));
@@ -224,36 +188,24 @@ impl Session<'_, '_> {
                     }
                 };
                 let asked = (self.options, self.kind.headers);
-                let planned = (&self.plan, self.kind.secured.as_ref(), &backends);
+                let planned = (&self.plan, self.kind.way.secured(), &backends);
                 let begun = Watched::begin(site, variant, &process, asked, planned, (self.kind.sites, self.cores));
                 let begun = subjects[slot].insert(begun.map_err(failed)?);
-                if self.kind.afar.is_some() {
-                    self.kind.cells.look_costs(site.variant, self.kind.at, begun.look_cpu_us());
-                }
+                W::begun(self, site.variant, begun);
             }
             if self.stop.is_stopped() {
                 return Err(Halt::Stopped);
             }
         }
-        self.count_start();
+        // Of servers that are not ours there are no starts.
+        if self.kind.sites.iter().any(|site| matches!(site.place, Origin::Child(_))) {
+            self.result.settings.starts = W::starts(self.result.settings.starts);
+        }
         Ok(backends)
     }
 
-    /// Writes down that the subjects were started once more, those that are ours. Of a ladder each level has its own.
-    fn count_start(&mut self) {
-        let is_ours = self.kind.sites.iter().any(|site| matches!(site.place, Origin::Child(_)));
-        let starts = &mut self.result.settings.starts;
-        *starts = match self.kind.afar {
-            Some(_) => u32::from(is_ours),
-            None => *starts + u32::from(is_ours),
-        };
-    }
-
     /// Warms every subject up.
-    fn warm_up_all(&mut self, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
-        if self.kind.inserting.is_some() {
-            return self.warm_up_inserts(subjects);
-        }
+    pub(crate) fn warm_up_each(&mut self, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
         let start = self.kind.starts;
         self.kind.starts += 1;
         for (slot, site) in self.kind.sites.iter().enumerate() {
@@ -261,14 +213,11 @@ impl Session<'_, '_> {
             let name = &self.options.experiment.variants[site.variant].name;
             self.observer.progress(&Progress::WarmingUp { variant: name });
             // One at each place: a listener that cannot do its work is told apart from one that fails under load.
-            for level in self.places() {
+            for level in W::places(&self.plan) {
                 self.first_answer(slot, site.variant, subject, level)?;
             }
             let is_steady = self.warm_up(slot, site.variant, subject, start)?;
-            match self.kind.afar {
-                Some(_) => self.kind.cells.started_at(site.variant, self.kind.at, is_steady),
-                None => self.kind.cells.started(site.variant, is_steady),
-            }
+            W::started(self, site.variant, is_steady);
             self.part(slot);
         }
         Ok(())
@@ -281,8 +230,7 @@ impl Session<'_, '_> {
         let mut failed = None;
         for units in looks {
             let load = Closed::new(1, End { after: Some(FIRST_ANSWER_WITHIN), units: Some(*units) }).into();
-            // With one work process a whole pass takes long: its list is enough.
-            let work = if self.kind.afar.is_some() { Asking::Request } else { self.beforehand() };
+            let work = W::first(self);
             let asked = Asked { work, load, stages: None, level };
             let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
             let tally = &measured.recorder.tally;
@@ -307,18 +255,9 @@ impl Session<'_, '_> {
     /// Loads until response times are steady; says whether they became so.
     fn warm_up(&mut self, slot: usize, variant: usize, subject: &mut Watched, start: u32) -> Result<bool, Halt> {
         let experiment = &self.options.experiment;
-        let encrypting = experiment.encrypting.as_ref();
         let peer = self.options.peer(&experiment.variants[variant]).ok().flatten();
         let wanted = peer.map_or(Duration::ZERO, |peer| peer.warm_up);
-        // Of one gateway with many listeners the first place warms all of it up.
-        let (level, ramp_up) = match encrypting {
-            Some(encrypting) => (self.plan.levels[0], encrypting.ramp_up),
-            None if experiment.connections == Connections::PerTrial => {
-                let level = self.plan.levels.iter().rev().find(|level| **level <= WARM_UP_USERS_MOST);
-                (*level.unwrap_or(&self.plan.levels[0]), Duration::ZERO)
-            }
-            None => (*self.plan.levels.last().expect("a plan has a level"), Duration::ZERO),
-        };
+        let (level, ramp_up) = W::warm_up_at(experiment, &self.plan);
         let users = match &experiment.load {
             Some(shape) if shape.is_open() => shape.users(level).min(WARM_UP_USERS_AT_RATE),
             _ => experiment.users(level),
@@ -345,9 +284,8 @@ impl Session<'_, '_> {
                 return Err(self.failed(variant, "answers no more while it is warmed up".to_owned()));
             }
             let elapsed = began.elapsed();
-            if self.kind.afar.is_some() {
-                // What is waited for is a link, which does not become warm.
-                if elapsed >= WARM_UP_OF_LADDER {
+            if let Some(least) = W::WARM_UP {
+                if elapsed >= least {
                     return Ok(true);
                 }
                 continue;
@@ -369,19 +307,7 @@ impl Session<'_, '_> {
         let pace = self.kind.paces.of(variant, block.level);
         let slice = self.plan.slice_of(self.options.experiment.users(block.level), pace);
         let end = End::after(slice);
-        let asked = match &self.kind.inserting {
-            Some(inserting) => inserting.trial(&self.options.experiment.variants[variant], subject, block.level, end),
-            None => {
-                let users = self.options.experiment.users(block.level) as usize;
-                self.settle(slot, variant, subject, block.level)?;
-                let seed = seed_of(self.result.seed, block, place);
-                let work = self.reading(Conduct { seed, rows: Rows::AsTheyEnd });
-                let shape = self.options.experiment.load.as_ref();
-                let closed = || Closed::new(users, end).into();
-                let load = shape.map_or_else(closed, |shape| shape.of_trial(block.level, end, mixed(seed, ARRIVALS)));
-                Asked { work, load, stages: shape.and_then(|shape| shape.stages.clone()), level: block.level }
-            }
-        };
+        let asked = W::asked(self, (block, place, variant), subject, end)?;
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
         let name = &self.options.experiment.variants[variant].name;
         let tag = format!("{name}@{}", block.level);
@@ -392,27 +318,36 @@ impl Session<'_, '_> {
                 .and_then(|()| self.store.write_times(&format!("{tag}!failed"), measured.start, measured.wall, failed));
         }
         let tally = &recorder.tally;
-        let unanswered = tally.errors.first().filter(|_| tally.requests == 0).map(|error| error.example.clone());
-        let failed = Failed::of(tally);
         // Of servers that are not ours there are no starts.
         let start = if self.result.settings.starts == 0 { 0 } else { block.start };
         let trial = Trial { start, ..trial_of(name, block, place, &measured) };
         self.kind.paces.note(variant, Some(block.level), tally.requests, measured.wall);
         self.kind.cells.add(variant, &trial, slice, &measured);
         self.book.trials.push(trial);
+        let tried = W::tried(self, variant, block.level, &measured.recorder.tally);
         self.kind.generator.keep(measured.recorder);
         stored.map_err(Halt::Ours)?;
         self.part(slot);
-        if self.kind.inserting.is_some() {
-            if let Some(failed) = failed {
-                self.note_onset(variant, block.level, &failed);
-            }
-            return Ok(());
-        }
-        match unanswered {
-            Some(example) => Err(self.failed_at(variant, block.level, format!("answers no more: {example}"))),
-            None => Ok(()),
-        }
+        tried
+    }
+
+    /// What a trial asks of a subject that only answers.
+    pub(crate) fn reading_trial(
+        &mut self,
+        block: &Block,
+        place: usize,
+        variant: usize,
+        subject: &mut Watched,
+        end: End,
+    ) -> Result<Asked, Halt> {
+        let users = self.options.experiment.users(block.level) as usize;
+        self.settle(self.slot(variant), variant, subject, block.level)?;
+        let seed = seed_of(self.result.seed, block, place);
+        let work = self.reading(Conduct { seed, rows: Rows::AsTheyEnd });
+        let shape = self.options.experiment.load.as_ref();
+        let closed = || Closed::new(users, end).into();
+        let load = shape.map_or_else(closed, |shape| shape.of_trial(block.level, end, mixed(seed, ARRIVALS)));
+        Ok(Asked { work, load, stages: shape.and_then(|shape| shape.stages.clone()), level: block.level })
     }
 
     /// What is asked for a while before a trial that opens connections, and counts nowhere.
@@ -436,14 +371,6 @@ impl Session<'_, '_> {
         }
     }
 
-    /// A level for each place that a variant is asked at.
-    fn places(&self) -> Vec<u64> {
-        match &self.options.experiment.encrypting {
-            Some(_) => self.plan.levels.clone(),
-            None => self.plan.levels[..1].to_vec(),
-        }
-    }
-
     pub(crate) fn load(
         &mut self,
         slot: usize,
@@ -457,9 +384,7 @@ impl Session<'_, '_> {
         if self.stop.is_stopped() {
             return Err(Halt::Stopped);
         }
-        if let Some(line) = self.kind.line {
-            line.at(level).map_err(Halt::Ours)?;
-        }
+        self.kind.way.set_link(level).map_err(Halt::Ours)?;
         let measured = self.kind.generator.trial(slot, subject, asked, course, self.stop);
         measured.map_err(|broken| match broken {
             Broken::Stopped => Halt::Stopped,
@@ -468,7 +393,7 @@ impl Session<'_, '_> {
     }
 
     /// What is asked of a subject that only answers, while nothing counts: each time of other rows, and of no fewer.
-    fn beforehand(&mut self) -> Asking {
+    pub(crate) fn beforehand(&mut self) -> Asking {
         self.kind.begun += 1;
         self.reading(Conduct { seed: mixed(mixed(self.result.seed, BEFOREHAND), self.kind.begun), rows: Rows::Again })
     }

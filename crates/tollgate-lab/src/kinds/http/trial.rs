@@ -20,8 +20,7 @@ use crate::probe::meter::Meter;
 use crate::probe::system::Ticks;
 use crate::traffic::model::{Lane, Load};
 use crate::traffic::stages::Stages;
-use tollgate_facts::results::Reading;
-use tollgate_facts::results::TcpCounts;
+use tollgate_facts::results::{Reading, TcpCounts};
 
 /// A subject is looked at so often while a trial lasts; the first time in the middle of a slice, or behind a trial that was
 /// over by then.

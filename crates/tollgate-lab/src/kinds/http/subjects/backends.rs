@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::sites::{Origin, Site};
+use super::sites::{Origin, Processes, Site};
 use super::watched::Process;
 use crate::conduct::options::RunOptions;
 use crate::cores::Cores;
@@ -71,6 +71,7 @@ impl Backends {
     pub(crate) fn begin(
         options: &RunOptions,
         sites: &[Site],
+        processes: Processes,
         run: &Path,
         cores: &Cores,
     ) -> Result<Backends, (usize, String)> {
@@ -83,8 +84,8 @@ impl Backends {
             let begun = Process::begin_backend(&options.serve_program, &backend.arguments, cores).map_err(failed)?;
             backends.running.push((backend.name.clone(), Rc::new(RefCell::new(begun))));
         }
-        // Of a ladder each gateway has its own.
-        if let Some(configuration) = experiment.configuration.as_ref().filter(|_| experiment.ladder.is_none()) {
+        let is_shared = |_: &&Configuration| processes == Processes::OfAll;
+        if let Some(configuration) = experiment.configuration.as_ref().filter(is_shared) {
             let laid = lay(configuration, &backends.urls(), run).map_err(|how| (first.variant, how))?;
             backends.laid = Some(laid);
         }

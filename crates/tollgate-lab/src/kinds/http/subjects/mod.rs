@@ -3,9 +3,7 @@
 //! What it deliberately does not do: load them.
 
 pub(crate) mod backends;
-pub(crate) mod emptying;
-pub(crate) mod line;
-pub(crate) mod rungs;
+pub(crate) mod beside;
 pub(crate) mod secured;
 pub(crate) mod sites;
 pub(crate) mod watched;

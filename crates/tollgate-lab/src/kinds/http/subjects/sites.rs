@@ -6,7 +6,7 @@ use tollgate_net::http1::client::{Scheme, Target};
 
 use crate::conduct::options::{RunError, RunOptions};
 use crate::cores::Cores;
-use crate::experiment::{Distance, Experiment, Location, Variant, WorkloadKind};
+use crate::experiment::{Distance, Experiment, Location, Variant};
 use crate::judge::Systems;
 use crate::plan::Plan;
 use crate::secret;
@@ -26,6 +26,15 @@ pub(crate) struct Site {
     pub(crate) process: usize,
 }
 
+/// Which process of ours serves which variants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Processes {
+    /// Each has its own, so that memory and threads are its own, too.
+    OfEach,
+    /// One serves all: a process that had only the easy work would be another one than that which has all of it.
+    OfAll,
+}
+
 /// A place to measure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -36,7 +45,7 @@ pub(crate) enum Origin {
 }
 
 /// The places of all planned variants.
-pub(crate) fn sites(options: &RunOptions, plan: &Plan) -> Result<Vec<Site>, RunError> {
+pub(crate) fn sites(options: &RunOptions, plan: &Plan, processes: Processes) -> Result<Vec<Site>, RunError> {
     let experiment = &options.experiment;
     for (name, _) in &options.subjects {
         experiment.variants_named(name).map_err(|message| RunError::Usage(format!("--subject: {message}")))?;
@@ -48,21 +57,15 @@ pub(crate) fn sites(options: &RunOptions, plan: &Plan) -> Result<Vec<Site>, RunE
         plan.variants.iter().map(|variant| site(options, experiment, *variant)).collect::<Result<_, _>>()?;
     for index in 0..sites.len() {
         sites[index].process =
-            (0..index).find(|other| share(experiment, &sites[*other], &sites[index])).unwrap_or(index);
+            (0..index).find(|other| share(experiment, processes, (&sites[*other], &sites[index]))).unwrap_or(index);
     }
     Ok(sites)
 }
 
-/// Whether two sites are served by one process. Those of one gateway with many listeners are, those of one configuration,
-/// and those of an insert: a
-/// process that had only the easy work would be another one than that which has all of it. Where the work is reading,
-/// each has its own, so that memory and threads are its own, too.
-fn share(experiment: &Experiment, one: &Site, other: &Site) -> bool {
+/// Whether two sites are served by one process.
+fn share(experiment: &Experiment, processes: Processes, (one, other): (&Site, &Site)) -> bool {
     let (one_variant, other_variant) = (&experiment.variants[one.variant], &experiment.variants[other.variant]);
-    let is_one = experiment.workload == WorkloadKind::Insert
-        || experiment.encrypting.is_some()
-        || (experiment.configuration.is_some() && experiment.ladder.is_none());
-    is_one
+    processes == Processes::OfAll
         && matches!((&one.place, &other.place), (Origin::Child(_), Origin::Child(_)))
         && (&one_variant.peer, &one_variant.backend) == (&other_variant.peer, &other_variant.backend)
 }
@@ -213,7 +216,7 @@ mod tests {
         let mut options = options();
         change(&mut options);
         let plan = Plan::new(&options.experiment, &PlanOptions::default()).unwrap();
-        sites(&options, &plan).map_err(|error| {
+        sites(&options, &plan, Processes::OfEach).map_err(|error| {
             assert_eq!(error.exit_code(), 2);
             error.to_string()
         })
@@ -232,7 +235,7 @@ mod tests {
                 ..options()
             };
             let plan = Plan::new(&experiment, &options.plan).unwrap();
-            let sites = sites(&options, &plan).unwrap();
+            let sites = sites(&options, &plan, Processes::OfAll).unwrap();
             let of = |position: usize| processes_behind(&sites[position], &sites, &experiment);
             assert_eq!((of(0), of(1)), (Vec::new(), expected.to_vec()), "{processes:?}");
             let one = Cores { subjects: vec![1], ..Cores::default() };

@@ -12,29 +12,24 @@ use std::time::Duration;
 
 use tollgate_net::http1::client::Target;
 use tollgate_net::link::{Link, LinkSpec};
-use tollgate_net::tls::{ClientSettings, Resumption};
+use tollgate_net::tls::Resumption;
 
 use super::backends::{Backends, Laid};
-use super::emptying;
+use super::beside::{self, Beside, load_target};
 use super::secured::Secured;
 use super::sites::{self, Origin, Site};
 use crate::conduct::options::RunOptions;
 use crate::cores::{self, Cores};
 use crate::experiment::{Distance, Variant};
-use crate::load::insert::Emptying;
 use crate::load::scenario::Program;
-use crate::load::target::Connection;
-use crate::load::target::LoadTarget;
+use crate::load::target::{Connection, LoadTarget};
 use crate::plan::Plan;
 use crate::probe::PROBES;
 use crate::probe::cpu::CpuClocks;
 use crate::probe::metrics::Metrics;
 use crate::subject::Child;
 use crate::traffic::header::basic_authorization;
-use crate::traffic::places::InsertPlaces;
-use crate::traffic::request::RequestShape;
-use tollgate_facts::results::Reading;
-use tollgate_facts::results::{Connecting, Encryption};
+use tollgate_facts::results::{Connecting, Encryption, Reading};
 
 /// What stands in an argument of a subject for a folder of that process alone.
 const FOLDER: &str = "{folder}";
@@ -70,19 +65,6 @@ pub(crate) struct Aim {
     pub(crate) target: Arc<LoadTarget>,
     /// Its number among the variant's places.
     pub(crate) place: usize,
-}
-
-/// How rows are read and deleted.
-#[derive(Debug, Clone)]
-pub(crate) struct Beside {
-    /// With GET.
-    pub(crate) reading: Arc<LoadTarget>,
-    /// With POST.
-    pub(crate) emptying: Arc<LoadTarget>,
-    /// Where.
-    pub(crate) places: Arc<InsertPlaces>,
-    /// Which rows may go.
-    pub(crate) permission: Emptying,
 }
 
 /// The processes of a subject, which several variants may share.
@@ -221,9 +203,9 @@ impl Watched {
         };
         let beside = match &options.experiment.places {
             Some(places) => {
-                let permission = emptying::permission(site, options);
-                let places = places_on(options, variant, places)?;
-                Some(beside(&direct, &places, (options.tls(), headers), permission)?)
+                let permission = beside::permission(site, options);
+                let places = beside::places_on(options, variant, places)?;
+                Some(beside::beside(&direct, &places, (options.tls(), headers), permission)?)
             }
             None => None,
         };
@@ -306,15 +288,6 @@ impl Watched {
     }
 }
 
-fn load_target(
-    target: Target,
-    shape: RequestShape,
-    (tls, headers): (ClientSettings, &[(String, String)]),
-) -> Result<Arc<LoadTarget>, String> {
-    let target = LoadTarget::new(target, shape, headers, Connection::KeepAlive).map_err(|error| error.to_string())?;
-    Ok(Arc::new(target.with_tls(tls)))
-}
-
 /// What a variant loads at a level, where connections are a part of the question: the gateway's listener for it, or the
 /// one place of a server that is there.
 fn secured_target(
@@ -357,52 +330,6 @@ fn secured_target(
     };
     let target = LoadTarget::new(target, variant.request.clone(), &headers, connection);
     Ok(target.map_err(|error| error.to_string())?.with_tls(tls))
-}
-
-/// Where the subject of a variant has what the experiment names.
-pub(crate) fn places_on(
-    options: &RunOptions,
-    variant: &Variant,
-    places: &InsertPlaces,
-) -> Result<InsertPlaces, String> {
-    let Some(peer) = options.peer(variant)? else { return Ok(places.clone()) };
-    let own = |path: &String| peer.path(&options.experiment.name, path).unwrap_or_else(|| path.clone());
-    Ok(InsertPlaces {
-        service: own(&places.service),
-        entity_set: places.entity_set.clone(),
-        insert_all: own(&places.insert_all),
-        delete_all: own(&places.delete_all),
-    })
-}
-
-/// What an insert asks beside its transfers.
-///
-/// # Errors
-/// What cannot be asked.
-pub(crate) fn beside(
-    direct: &Target,
-    places: &InsertPlaces,
-    asked: (ClientSettings, &[(String, String)]),
-    permission: Emptying,
-) -> Result<Beside, String> {
-    let shape = |method: &str, headers: &[(&str, &str)], body: &[u8]| RequestShape {
-        format: None,
-        detail: None,
-        key: Vec::new(),
-        method: method.to_owned(),
-        headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-        body: body.to_vec(),
-        contains: None,
-        answer: crate::traffic::request::AnswerShape::default(),
-    };
-    let reading = shape("GET", &[("Accept", "application/json, text/plain")], b"");
-    let emptying = shape("POST", &[("Content-Type", "application/json"), ("Accept", "application/json")], b"{}");
-    Ok(Beside {
-        reading: load_target(direct.clone(), reading, asked.clone())?,
-        emptying: load_target(direct.clone(), emptying, asked)?,
-        places: Arc::new(places.clone()),
-        permission,
-    })
 }
 
 /// A link to `target`, whose thread runs on the generator's cores: the subject's are its own.

@@ -4,17 +4,17 @@
 //!
 //! What it deliberately does not do: judge whether the rate was kept (see [`crate::judge`]).
 
-use super::session::Session;
-use super::subjects::watched::Watched;
-use super::trial::Asked;
+use super::Connecting;
 use crate::conduct::conductor::Halt;
+use crate::kinds::http::cells::Offer;
+use crate::kinds::http::session::Session;
+use crate::kinds::http::subjects::watched::Watched;
+use crate::kinds::http::trial::Asked;
 use crate::load::record::course::Course;
 use crate::load::scenario::{Conduct, Rows};
-use crate::plan::schedule;
-use crate::plan::schedule::Block;
+use crate::plan::schedule::{self, Block};
 use crate::plan::{Plan, RatePlan, TRIALS_PER_BLOCK};
-use crate::traffic::model;
-use crate::traffic::model::{End, Lane, Open};
+use crate::traffic::model::{self, End, Lane, Open};
 use tollgate_facts::results::Arrivals;
 
 /// Distinguishes what is drawn here from what is drawn for the closed load.
@@ -22,21 +22,7 @@ const SEED: u64 = 0x7261_7465;
 /// Users at most, by those of the closed load: who is slow at a rate that he can take has that many waiting for him.
 const USERS_FACTOR: u64 = 10;
 
-/// What a level's variants are offered.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Offer {
-    /// Requests per second.
-    pub(crate) rate_per_second: f64,
-    /// The share of the least throughput that it is.
-    pub(crate) share: f64,
-    /// How the intended starts lie.
-    pub(crate) arrivals: Arrivals,
-    /// Blocks that are planned, and answers in each that are to be expected.
-    pub(crate) blocks: u32,
-    pub(crate) answers_per_block: f64,
-}
-
-impl Session<'_, '_> {
+impl Session<'_, '_, Connecting> {
     /// Offers every level its rate, block by block.
     pub(crate) fn at_equal_rate(&mut self, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
         let encrypting = self.options.experiment.encrypting.as_ref();

@@ -8,12 +8,12 @@ use std::path::Path;
 
 use tollgate_net::link::{Link, LinkSpec};
 
-use super::backends::{Laid, lay};
 use crate::conduct::options::{RunError, RunOptions};
 use crate::cores::{self, Cores};
 use crate::experiment::{CONNECTIONS, Configuration, DATABASE, Variant, WORK_PROCESSES};
+use crate::kinds::http::subjects::backends::{Laid, lay};
 use crate::plan::Plan;
-use crate::subject::{Child, Installed, Postgres, PostgresError, PostgresOptions};
+use crate::subject::{Child, Postgres, PostgresError, PostgresOptions};
 
 /// The database of all rungs, and how they are configured. The server ends with this value, and the link before it.
 #[derive(Debug)]
@@ -23,38 +23,13 @@ pub(crate) struct Afar {
     configuration: Configuration,
 }
 
-/// Whether a ladder can be climbed here.
-///
-/// # Errors
-/// What it is that must not be asked of a ladder, or what is to be installed.
-pub(crate) fn check(options: &RunOptions) -> Result<(), RunError> {
-    if options.experiment.ladder.is_none() {
-        return Ok(());
-    }
-    let own = options.experiment.variants.iter().all(|variant| variant.peer.is_none());
-    if !options.subjects.is_empty() || !own {
-        let name = &options.experiment.name;
-        return Err(RunError::Usage(format!(
-            "`{name}` gives each of its gateways another limit, so it starts all of them itself: leave --subject and --subjects out"
-        )));
-    }
-    Installed::find().map(|_| ()).map_err(|error| RunError::Usage(error.to_string()))
-}
-
 impl Afar {
     /// Starts the server and the link, and has a gateway beside it make the tables; absent where no ladder is climbed.
     ///
     /// # Errors
     /// What is not there, or could not be started.
-    pub(crate) fn begin(
-        options: &RunOptions,
-        plan: &Plan,
-        run: &Path,
-        cores: &Cores,
-    ) -> Result<Option<Afar>, RunError> {
-        let (Some(_), Some(configuration)) = (options.experiment.ladder, &options.experiment.configuration) else {
-            return Ok(None);
-        };
+    pub(crate) fn start(options: &RunOptions, plan: &Plan, run: &Path, cores: &Cores) -> Result<Afar, RunError> {
+        let configuration = options.experiment.configuration.clone().expect("a ladder is checked to have one");
         let postgres = Postgres::start(&PostgresOptions::default(), cores).map_err(|error| match error {
             PostgresError::Missing => RunError::Usage(error.to_string()),
             PostgresError::Failed(_) => RunError::Failed(error.to_string()),
@@ -65,12 +40,12 @@ impl Afar {
             cores::pin(&generator);
         });
         let link = link.map_err(|error| RunError::Failed(format!("the link of {round_trip:?}: {error}")))?;
-        let afar = Afar { link, postgres, configuration: configuration.clone() };
+        let afar = Afar { link, postgres, configuration };
         // Past the link: what fills the tables is no part of the question, and would take seconds through it.
         let laid = afar.laid((1, 1), &afar.postgres.url(), run).map_err(RunError::Failed)?;
         let filled = Child::start(&options.serve_program, &[laid.file().display().to_string()], cores);
         filled.map_err(|error| RunError::Failed(laid.told(&error.to_string())))?;
-        Ok(Some(afar))
+        Ok(afar)
     }
 
     /// The configuration of a gateway of so many work processes that lets in as many connections as the variant says.

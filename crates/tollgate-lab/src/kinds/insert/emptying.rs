@@ -3,9 +3,9 @@
 //!
 //! It asks how many rows there are, and changes nothing.
 
-use super::sites::{Origin, Site};
-use super::watched::{beside, places_on};
 use crate::conduct::options::{RunError, RunOptions};
+use crate::kinds::http::subjects::beside::{beside, places_on};
+use crate::kinds::http::subjects::sites::{Origin, Site};
 use crate::load::insert;
 use crate::secret;
 use crate::subject::is_named;
@@ -41,14 +41,6 @@ pub(crate) fn check(options: &RunOptions, sites: &[Site], headers: &[(String, St
         counted.push(url);
     }
     Ok(())
-}
-
-/// Whether the tables of this site may be emptied whatever stands in them.
-pub(crate) fn permission(site: &Site, options: &RunOptions) -> insert::Emptying {
-    match &site.place {
-        Origin::There(target) if !is_named(target.host(), &options.may_empty) => insert::Emptying::OnlyOwnRows,
-        Origin::There(_) | Origin::Child(_) => insert::Emptying::AllRows,
-    }
 }
 
 fn refusal(url: &str, rows: u64, host: &str) -> String {

@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use tollgate_net::link::{Door, Echo, Side, Tun, TunSpec, round_trips};
 
-use super::sites::{Origin, Site};
 use crate::conduct::options::RunError;
 use crate::cores::{self, Cores};
 use crate::experiment::Experiment;
+use crate::kinds::http::subjects::sites::{Origin, Site};
 use crate::plan::Plan;
 use tollgate_facts::results::{LinkCheck, Moment, Validity, Verdict};
+use tollgate_facts::rules::LINK;
 
 /// What a round trip may be off by: the line's own two wake-ups, and this share of what was asked.
 const TOLERANCE: Duration = Duration::from_micros(60);
@@ -146,7 +147,7 @@ impl Line {
                 doubts.extend(plan.variants.iter().map(|variant| Validity {
                     variant: experiment.variants[*variant].name.clone(),
                     level: *level,
-                    rule: "link".to_owned(),
+                    rule: LINK.name.to_owned(),
                     verdict: Verdict::Marked,
                     reason: format!(
                         "the line took {:.3} ms {} the trials, where {} ms were asked",

@@ -2,7 +2,8 @@
 //!
 //! What it deliberately does not do: judge errors. One failed request is enough, and its share stands beside its words.
 
-use super::session::Session;
+use super::transfers::Inserting;
+use crate::kinds::http::session::Session;
 use crate::load::record::recorder::Tally;
 
 /// How a transfer or a trial failed.
@@ -31,18 +32,11 @@ impl Failed {
     }
 }
 
-impl Session<'_, '_> {
-    /// Whether a variant's errors have begun at this level or below.
-    pub(crate) fn is_after_onset(&self, variant: usize, level: u64) -> bool {
-        let onset = self.kind.inserting.as_ref().and_then(|inserting| inserting.onsets.get(&variant));
-        onset.is_some_and(|onset| *onset <= level)
-    }
-
+impl Session<'_, '_, Inserting> {
     /// Errors have begun: this level is where, if none is known at a lower one, and what lies above is not measured any
     /// more.
     pub(crate) fn note_onset(&mut self, variant: usize, level: u64, failed: &Failed) {
-        let Some(inserting) = &mut self.kind.inserting else { return };
-        let onset = inserting.onsets.entry(variant).or_insert(u64::MAX);
+        let onset = self.kind.way.onsets.entry(variant).or_insert(u64::MAX);
         if level >= *onset {
             return;
         }

@@ -11,8 +11,9 @@ use tollgate_net::tls::flow::{self, Asked, Exchange, Side};
 use tollgate_net::tls::speed::{self, Operation};
 use tollgate_net::tls::{Client, HandshakeKind};
 
-use super::session::Session;
-use super::subjects::watched::{Aim, Watched};
+use super::Connecting;
+use crate::kinds::http::session::Session;
+use crate::kinds::http::subjects::watched::{Aim, Watched};
 use tollgate_facts::results::{CryptoSpeed, Encryption, Flow, FlowSide, FlowStep};
 use tollgate_facts::stats;
 
@@ -26,14 +27,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const SPEED_SLICE: Duration = Duration::from_millis(30);
 const SPEED_SLICES: u32 = 10;
 
-impl Session<'_, '_> {
+impl Session<'_, '_, Connecting> {
     /// Writes down the messages of single exchanges: of a full handshake at each level, and plain and resumed once for
     /// each version, as far as there are variants that open a connection for each request.
     pub(crate) fn observe(&mut self, subjects: &[Option<Watched>]) {
         let experiment = &self.options.experiment;
-        if experiment.encrypting.is_none() {
-            return;
-        }
         let named = experiment.named_levels();
         let mut seen: Vec<String> = Vec::new();
         let mut flows = Vec::new();
@@ -56,7 +54,7 @@ impl Session<'_, '_> {
                     continue;
                 }
                 let aim = subject.aim(*level);
-                let found = match self.kind.line {
+                let found = match &self.kind.way.line {
                     None => steps(aim, connecting.encryption, EXCHANGES),
                     // One distance will do, and there each exchange takes its time.
                     Some(line) if line.round_trip(*level) != line.middle() || line.at(*level).is_err() => None,
@@ -72,7 +70,7 @@ impl Session<'_, '_> {
             }
         }
         self.result.flows = flows;
-        if self.kind.line.is_some() {
+        if self.kind.way.line.is_some() {
             return;
         }
         self.result.crypto = speed::measure(SPEED_SLICE, SPEED_SLICES).map(stored).unwrap_or_default();

@@ -5,9 +5,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::subjects::watched::Watched;
-use super::trial::{Asked, Asking};
 use crate::experiment::Variant;
+use crate::kinds::http::subjects::watched::Watched;
+use crate::kinds::http::trial::{Asked, Asking};
 use crate::load::insert::{Closeness, Records, Transfer};
 use crate::traffic::model::{Closed, End};
 
@@ -33,11 +33,11 @@ impl Inserting {
     /// A measured trial.
     pub(crate) fn trial(&self, variant: &Variant, subject: &Watched, level: u64, end: End) -> Asked {
         let closeness = if level <= COMPARED_RECORDS_MAX { Closeness::Compare } else { Closeness::Count };
-        self.asked(variant, subject, level, end, closeness)
+        self.transfers(variant, subject, level, end, closeness)
     }
 
     /// So many transfers, settled so closely.
-    pub(crate) fn asked(
+    pub(crate) fn transfers(
         &self,
         variant: &Variant,
         subject: &Watched,

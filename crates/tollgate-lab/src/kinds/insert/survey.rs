@@ -7,20 +7,20 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::onset::Failed;
-use super::session::Session;
-use super::subjects::watched::Watched;
+use super::transfers::Inserting;
 use crate::conduct::conductor::Halt;
 use crate::conduct::options::Progress;
+use crate::kinds::http::session::Session;
+use crate::kinds::http::subjects::watched::Watched;
 use crate::load::insert::Closeness;
 use crate::load::record::course::Course;
-use crate::plan::schedule;
-use crate::plan::schedule::Block;
+use crate::plan::schedule::{self, Block};
 use crate::plan::{BLOCKS_LEAST, TRIALS_PER_BLOCK, blocks_within};
 use crate::secret;
 use crate::traffic::model::End;
 use tollgate_facts::results::{Gap, GapKind};
 
-impl Session<'_, '_> {
+impl Session<'_, '_, Inserting> {
     /// One transfer of each variant at each level, the smallest first, until errors begin or it takes too long.
     pub(crate) fn survey(&mut self, subjects: &mut [Option<Watched>]) -> Result<Vec<Block>, Halt> {
         let mut blocks_of: HashMap<(usize, u64), u32> = HashMap::new();
@@ -89,10 +89,9 @@ impl Session<'_, '_> {
         subject: &mut Watched,
         level: u64,
     ) -> Result<(Option<Failed>, Option<Duration>), Halt> {
-        let Some(inserting) = &self.kind.inserting else { return Ok((None, None)) };
         let end = End { after: None, units: Some(1) };
         let shape = &self.options.experiment.variants[variant];
-        let asked = inserting.asked(shape, subject, level, end, Closeness::Compare);
+        let asked = self.kind.way.transfers(shape, subject, level, end, Closeness::Compare);
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
         let tally = &measured.recorder.tally;
         let found = (Failed::of(tally), tally.unit_times.first().copied());

@@ -5,12 +5,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::session::Session;
-use super::subjects::sites::{Origin, Site};
-use super::subjects::watched::Watched;
+use super::transfers::Inserting;
 use crate::conduct::conductor::Halt;
 use crate::conduct::options::Progress;
 use crate::experiment::Distance;
+use crate::kinds::http::session::Session;
+use crate::kinds::http::subjects::sites::{Origin, Site};
+use crate::kinds::http::subjects::watched::Watched;
 use crate::load::insert::Closeness;
 use crate::load::record::course::Course;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
@@ -49,7 +50,7 @@ impl Climber {
     }
 }
 
-impl Session<'_, '_> {
+impl Session<'_, '_, Inserting> {
     /// Warms every subject up, one after another.
     pub(crate) fn warm_up_inserts(&mut self, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
         let all = self.kind.sites;
@@ -115,11 +116,10 @@ impl Session<'_, '_> {
         subject: &mut Watched,
         level: u64,
     ) -> Result<Option<Duration>, Halt> {
-        let Some(inserting) = &self.kind.inserting else { return Ok(None) };
         let shape = &self.options.experiment.variants[variant];
         self.observer.progress(&Progress::WarmingUp { variant: &shape.name });
         let end = End { after: None, units: Some(1) };
-        let asked = inserting.asked(shape, subject, level, end, Closeness::Count);
+        let asked = self.kind.way.transfers(shape, subject, level, end, Closeness::Count);
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
         let tally = &measured.recorder.tally;
         let time = tally.unit_times.first().copied().filter(|_| tally.failures() == 0);

@@ -1,0 +1,104 @@
+//! What encryption costs, and connections: users connect in the way that a variant names, at places of their own.
+//!
+//! What it deliberately does not do: make a key or a hash (see [`super::http::subjects::secured`]).
+
+mod line;
+mod observing;
+mod rate;
+
+use std::time::Duration;
+
+use tollgate_net::link::Door;
+
+use super::http;
+use super::http::session::Session;
+use super::http::subjects::secured::Secured;
+use super::http::subjects::sites::{Origin, Processes, Site};
+use super::http::subjects::watched::Watched;
+use super::http::way::{Ground, Way};
+use super::listed::Listed;
+use crate::conduct::conductor::Halt;
+use crate::conduct::options::RunError;
+use crate::experiment::Experiment;
+use crate::plan::Plan;
+use line::Line;
+use tollgate_facts::results::{LinkCheck, Moment};
+
+/// The kind in the list.
+pub(super) const KIND: Listed = Listed {
+    is_of: |experiment| experiment.encrypting.is_some(),
+    check: http::check::<Connecting>,
+    run: http::run::<Connecting>,
+};
+
+/// What such a run has beyond others.
+struct Connecting {
+    /// Certificates, user and configuration of our own gateway; absent where nothing is measured on one.
+    secured: Option<Secured>,
+    /// The line to the subjects, where they are far away packet by packet.
+    line: Option<Line>,
+}
+
+impl Way for Connecting {
+    // One gateway with many listeners.
+    fn processes(_experiment: &Experiment) -> Processes {
+        Processes::OfAll
+    }
+
+    fn begin(ground: &Ground<'_>) -> Result<Connecting, RunError> {
+        let experiment = &ground.options.experiment;
+        // Before keys are made: who has no right to a line is told so at once.
+        let line = Line::open(experiment, ground.plan, ground.sites, ground.cores)?;
+        let is_ours =
+            |site: &Site| matches!(site.place, Origin::Child(_)) && experiment.variants[site.variant].peer.is_none();
+        let secured = match ground.sites.iter().any(is_ours) {
+            true => Secured::make(experiment, &ground.plan.levels, ground.folder, &ground.options.serve_program)
+                .map_err(RunError::Failed)?,
+            false => None,
+        };
+        Ok(Connecting { secured, line })
+    }
+
+    fn door(&self) -> Option<&Door> {
+        self.line.as_ref().map(Line::near)
+    }
+
+    fn secured(&self) -> Option<&Secured> {
+        self.secured.as_ref()
+    }
+
+    fn set_link(&self, level: u64) -> Result<(), String> {
+        self.line.as_ref().map_or(Ok(()), |line| line.at(level))
+    }
+
+    fn check_link(run: &mut Session<'_, '_, Self>, moment: Moment) -> Result<(), Halt> {
+        let Some(line) = &run.kind.way.line else { return run.check_remote(moment) };
+        let checks = line.check(moment).map_err(Halt::Ours)?;
+        // A cell is doubtful once, whether its line was off before or after.
+        let is_known = |check: &LinkCheck| {
+            let mut off = run.result.links.iter().filter(|known| !known.is_kept());
+            off.any(|known| known.asked_ms.total_cmp(&check.asked_ms).is_eq())
+        };
+        let fresh: Vec<LinkCheck> = checks.iter().filter(|check| !is_known(check)).copied().collect();
+        run.book.faults.extend(line.doubts(&fresh, &run.options.experiment, &run.plan));
+        run.result.links.extend(checks);
+        run.result.settings.network = line.words();
+        Ok(())
+    }
+
+    fn places(plan: &Plan) -> Vec<u64> {
+        plan.levels.clone()
+    }
+
+    // Of one gateway with many listeners the first place warms all of it up.
+    fn warm_up_at(experiment: &Experiment, plan: &Plan) -> (u64, Duration) {
+        let ramp_up = experiment.encrypting.as_ref().map(|encrypting| encrypting.ramp_up);
+        (plan.levels[0], ramp_up.unwrap_or_default())
+    }
+
+    fn behind(run: &mut Session<'_, '_, Self>, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
+        run.at_equal_rate(subjects)?;
+        run.observe(subjects);
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! How fast records are inserted, in which mode: transfers into an empty table, each of which is settled.
+//!
+//! What it deliberately does not do: ask (see [`crate::load::insert`]).
+
+mod emptying;
+mod onset;
+mod survey;
+mod transfers;
+mod warming;
+
+use super::http;
+use super::http::session::Session;
+use super::http::subjects::sites::{Processes, Site};
+use super::http::subjects::watched::Watched;
+use super::http::trial::Asked;
+use super::http::way::{Ground, Way};
+use super::listed::Listed;
+use crate::conduct::conductor::{Halt, Stores};
+use crate::conduct::options::{RunError, RunOptions};
+use crate::experiment::{Experiment, WorkloadKind};
+use crate::load::record::recorder::Tally;
+use crate::plan::schedule::Block;
+use crate::traffic::model::End;
+use onset::Failed;
+use transfers::Inserting;
+
+/// The kind in the list.
+pub(super) const KIND: Listed = Listed {
+    is_of: |experiment| experiment.workload == WorkloadKind::Insert,
+    check: http::check::<Inserting>,
+    run: http::run::<Inserting>,
+};
+
+impl Way for Inserting {
+    const SERVED_BY: &'static str = "tollgate serve";
+
+    // There are too many trials.
+    const STORES: Stores = Stores::EachBlock;
+
+    fn processes(_experiment: &Experiment) -> Processes {
+        Processes::OfAll
+    }
+
+    fn check(options: &RunOptions, sites: &[Site], headers: &[(String, String)]) -> Result<(), RunError> {
+        emptying::check(options, sites, headers)
+    }
+
+    fn begin(ground: &Ground<'_>) -> Result<Inserting, RunError> {
+        Ok(Inserting::new(ground.seed, ground.plan.levels.iter().copied().max().unwrap_or(0)))
+    }
+
+    fn warm_up(run: &mut Session<'_, '_, Self>, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
+        run.warm_up_inserts(subjects)
+    }
+
+    fn blocks(run: &mut Session<'_, '_, Self>, subjects: &mut [Option<Watched>]) -> Result<Vec<Block>, Halt> {
+        run.survey(subjects)
+    }
+
+    fn is_measured(&self, variant: usize, level: u64) -> bool {
+        self.onsets.get(&variant).is_none_or(|onset| level < *onset)
+    }
+
+    fn asked(
+        run: &mut Session<'_, '_, Self>,
+        (block, _, variant): (&Block, usize, usize),
+        subject: &mut Watched,
+        end: End,
+    ) -> Result<Asked, Halt> {
+        Ok(run.kind.way.trial(&run.options.experiment.variants[variant], subject, block.level, end))
+    }
+
+    fn tried(run: &mut Session<'_, '_, Self>, variant: usize, level: u64, tally: &Tally) -> Result<(), Halt> {
+        if let Some(failed) = Failed::of(tally) {
+            run.note_onset(variant, level, &failed);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! How many work processes a gateway needs before a database that is far away: a process of its own on each rung.
+//!
+//! What it deliberately does not do: warm a link, which does not become warm.
+
+mod afar;
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::http;
+use super::http::remote::Linked;
+use super::http::session::Session;
+use super::http::subjects::backends::Laid;
+use super::http::subjects::sites::{Processes, Site};
+use super::http::subjects::watched::Watched;
+use super::http::trial::{Asking, Generator};
+use super::http::way::{Ground, Way};
+use super::listed::Listed;
+use crate::conduct::conductor::Halt;
+use crate::conduct::options::{RunError, RunOptions};
+use crate::experiment::{Experiment, Variant};
+use crate::plan::WARM_UP_OF_LADDER;
+use crate::plan::schedule::{self, Block};
+use crate::subject::Installed;
+use afar::Afar;
+
+/// The kind in the list.
+pub(super) const KIND: Listed =
+    Listed { is_of: |experiment| experiment.ladder.is_some(), check: http::check::<Afar>, run: http::run::<Afar> };
+
+impl Way for Afar {
+    const SERVED_BY: &'static str = "tollgate serve, a process of its own at each level";
+
+    const LINKED: Linked = Linked::Database;
+
+    const WARM_UP: Option<Duration> = Some(WARM_UP_OF_LADDER);
+
+    fn processes(_experiment: &Experiment) -> Processes {
+        Processes::OfEach
+    }
+
+    // Each work process is one connection on either side of the link to its database.
+    fn further_descriptors(level: u64) -> u64 {
+        2 * level
+    }
+
+    fn check(options: &RunOptions, _sites: &[Site], _headers: &[(String, String)]) -> Result<(), RunError> {
+        let own = options.experiment.variants.iter().all(|variant| variant.peer.is_none());
+        if !options.subjects.is_empty() || !own {
+            let name = &options.experiment.name;
+            return Err(RunError::Usage(format!(
+                "`{name}` gives each of its gateways another limit, so it starts all of them itself: leave --subject and --subjects out"
+            )));
+        }
+        Installed::find().map(|_| ()).map_err(|error| RunError::Usage(error.to_string()))
+    }
+
+    fn begin(ground: &Ground<'_>) -> Result<Afar, RunError> {
+        Afar::start(ground.options, ground.plan, ground.folder, ground.cores)
+    }
+
+    // What the looks show is the question.
+    fn generator(generator: Generator) -> Generator {
+        generator.looking_often()
+    }
+
+    fn laid(&self, variant: &Variant, level: u64, folder: &Path) -> Result<Option<Laid>, String> {
+        self.rung(variant, level, folder).map(Some)
+    }
+
+    fn begun(run: &mut Session<'_, '_, Self>, variant: usize, subject: &mut Watched) {
+        run.kind.cells.look_costs(variant, run.kind.at, subject.look_cpu_us());
+    }
+
+    // Each level has its own, once.
+    fn starts(_before: u32) -> u32 {
+        1
+    }
+
+    // With one work process a whole pass takes long: its list is enough.
+    fn first(_run: &mut Session<'_, '_, Self>) -> Asking {
+        Asking::Request
+    }
+
+    fn started(run: &mut Session<'_, '_, Self>, variant: usize, is_steady: bool) {
+        run.kind.cells.started_at(variant, run.kind.at, is_steady);
+    }
+
+    fn blocks(run: &mut Session<'_, '_, Self>, _subjects: &mut [Option<Watched>]) -> Result<Vec<Block>, Halt> {
+        Ok(schedule::by_level(&run.plan, run.result.seed))
+    }
+}
