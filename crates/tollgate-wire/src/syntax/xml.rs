@@ -48,7 +48,7 @@ impl<'a> XmlReader<'a> {
 
     /// Nothing but space may follow.
     pub(crate) fn end(&mut self) -> Result<(), ReadError> {
-        match self.reader.next().map_err(wrong)? {
+        match self.reader.event().map_err(wrong)? {
             None => Ok(()),
             Some(_) => Err(self.fault("the document goes on behind its root element")),
         }
@@ -117,7 +117,7 @@ impl<'a> XmlReader<'a> {
     /// What stands next.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Event<'a>, ReadError> {
-        match self.reader.next().map_err(wrong)? {
+        match self.reader.event().map_err(wrong)? {
             Some(event) => Ok(event),
             None => Err(self.fault("the document is over")),
         }

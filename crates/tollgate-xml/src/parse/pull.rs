@@ -110,7 +110,7 @@ impl<'s> PullReader<'s> {
     ///
     /// # Errors
     /// What is wrong, and where.
-    pub fn next(&mut self) -> Result<Option<Event<'s>>, Wrong> {
+    pub fn event(&mut self) -> Result<Option<Event<'s>>, Wrong> {
         if std::mem::take(&mut self.ends) {
             self.open.pop();
             return Ok(Some(Event::End));
@@ -346,7 +346,7 @@ mod tests {
     fn events(source: &str) -> Result<String, Wrong> {
         let mut reader = PullReader::new(source, 4);
         let mut seen = String::new();
-        while let Some(event) = reader.next()? {
+        while let Some(event) = reader.event()? {
             match event {
                 Event::Begin(tag) => seen.push_str(&format!("<{}", tag.name())),
                 Event::Text(text) => seen.push_str(&format!("[{text}]")),
@@ -370,7 +370,7 @@ mod tests {
     #[test]
     fn attributes_are_found_behind_their_prefix_and_normalized() {
         let source = "<a xmlns:x='u' xmlns='v' m:b=' 1&amp;\r\n&#x9;2' b='3' c=''/>";
-        let Ok(Some(Event::Begin(tag))) = PullReader::new(source, 1).next() else { panic!("a start tag") };
+        let Ok(Some(Event::Begin(tag))) = PullReader::new(source, 1).event() else { panic!("a start tag") };
         assert_eq!(tag.attribute("b").as_deref(), Some(" 1& \t2"));
         assert_eq!(tag.attribute("c").as_deref(), Some(""));
         assert_eq!((tag.attribute("x"), tag.attribute("xmlns"), tag.attribute("d")), (None, None, None));

@@ -1,6 +1,7 @@
 //! What must hold for any bytes: the bodies of the fuzz targets, which the corpus test replays.
 
 use quick_xml::events::Event;
+use tollgate_xml::pull::{self, PullReader};
 use tollgate_xml::tree::{NodeId, NodeKind};
 use tollgate_xml::{Budget, Doctype, Document, Error, ErrorKind, Options, RunOptions, Stylesheet, XPath};
 
@@ -23,6 +24,7 @@ pub(crate) fn document(bytes: &[u8]) {
         };
         if doctype == Doctype::Refuse {
             assert_eq!(pieces(&document), pieces_by_another_reader(document.source()));
+            assert_eq!(pulled(document.source()), Ok(outline(&document)));
         }
         let run = RunOptions { budget: Some(&budget()), ..RunOptions::default() };
         let Some(written) = within_budget(identity.run(&document, &run)) else { continue };
@@ -40,6 +42,39 @@ pub(crate) fn document(bytes: &[u8]) {
 fn pieces(document: &Document<'_>) -> [usize; 3] {
     let count = |kind| document.descendants(NodeId::ROOT).filter(|node| document.kind(*node) == kind).count();
     [count(NodeKind::Element), count(NodeKind::Comment), count(NodeKind::ProcessingInstruction)]
+}
+
+/// Elements by their local names, and the texts between their tags.
+fn outline(document: &Document<'_>) -> String {
+    fn within(document: &Document<'_>, node: NodeId, out: &mut String) {
+        match document.kind(node) {
+            NodeKind::Text => out.push_str(document.value(node)),
+            NodeKind::Element => {
+                out.push_str(&format!("<{}", document.local_name(node)));
+                document.children(node).for_each(|child| within(document, child, out));
+                out.push_str("/>");
+            }
+            NodeKind::Root => document.children(node).for_each(|child| within(document, child, out)),
+            _ => {}
+        }
+    }
+    let mut out = String::new();
+    within(document, NodeId::ROOT, &mut out);
+    out
+}
+
+/// The same as the pull reader finds them: what becomes a tree, it reads.
+fn pulled(source: &str) -> Result<String, pull::Wrong> {
+    let mut reader = PullReader::new(source, budget().depth_max);
+    let mut out = String::new();
+    while let Some(event) = reader.event()? {
+        match event {
+            pull::Event::Begin(tag) => out.push_str(&format!("<{}", tag.name())),
+            pull::Event::Text(text) => out.push_str(&text),
+            pull::Event::End => out.push_str("/>"),
+        }
+    }
+    Ok(out)
 }
 
 /// The same as a reader finds them that somebody else wrote: what we read, it reads too.
