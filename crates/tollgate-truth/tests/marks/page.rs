@@ -22,7 +22,7 @@ fn the_method_page_names_every_rule_with_a_remedy_and_a_test_that_is_there() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let page = fs::read_to_string(crates.parent().unwrap().join("docs/method.md")).unwrap();
     let mut sources = String::new();
-    for folder in ["tollgate-lab/src", "tollgate-lab/tests", "tollgate/src", "tollgate/tests"] {
+    for folder in ["tollgate-facts/src", "tollgate-lab/src", "tollgate-truth/tests", "tollgate/src", "tollgate/tests"] {
         tests_below(&crates.join(folder), &mut sources);
     }
     let rows: Vec<Vec<&str>> = page
