@@ -5,58 +5,125 @@
 
 mod across;
 mod chart;
-mod csv;
-mod distance;
-mod encryption;
-mod html;
-mod inserts;
-mod json;
-mod jtl;
-mod junit;
-mod ladder;
-mod markdown;
-mod marked;
-mod mediation;
+mod formats;
+mod kinds;
+mod load;
 mod number;
-mod peers;
-mod scenario;
-mod sentence;
-mod staged;
-mod terminal;
-mod thresholds;
-mod view;
+mod page;
+mod parts;
+mod words;
 
 #[cfg(test)]
 mod generated;
 #[cfg(test)]
 mod tests;
 
-pub use across::{ACROSS_REPORTERS, AcrossReporter, render_across};
+pub use formats::{Colour, RenderOptions};
 
 use std::io::{self, Write};
+use tollgate_facts::across::Across;
 use tollgate_facts::results::RunResult;
 use tollgate_facts::results::load::QuickResult;
 
 /// Every reporter, in the order in which help lists them.
 pub const REPORTERS: &[Reporter] = &[
-    terminal::REPORTER,
-    html::REPORTER,
-    markdown::REPORTER,
-    csv::REPORTER,
-    jtl::REPORTER,
-    json::REPORTER,
-    junit::REPORTER,
+    Reporter {
+        name: "terminal",
+        also: &["text", "table"],
+        extension: "txt",
+        about: "table, tolls, footnotes",
+        render: |run, out, options| formats::terminal::page(&kinds::page(run), out, options),
+    },
+    Reporter {
+        name: "html",
+        also: &["report"],
+        extension: "html",
+        about: "self-contained report with charts, to read and to forward",
+        render: |run, out, _| out.write_all(formats::html::page(&kinds::page(run)).as_bytes()),
+    },
+    Reporter {
+        name: "markdown",
+        also: &["md"],
+        extension: "md",
+        about: "table for a README or an issue",
+        render: |run, out, _| out.write_all(formats::markdown::page(&kinds::page(run)).as_bytes()),
+    },
+    Reporter {
+        name: "csv",
+        also: &[],
+        extension: "csv",
+        about: "one row a cell, for a spreadsheet",
+        render: |run, out, _| {
+            out.write_all(formats::csv::text(&parts::raw::table(&words::view::View::of(run))).as_bytes())
+        },
+    },
+    Reporter {
+        name: "jtl",
+        also: &["jmeter"],
+        extension: "jtl",
+        about: "for JMeter's report tools",
+        render: |run, out, _| formats::jtl::run(run, out),
+    },
+    Reporter {
+        name: "json",
+        also: &[],
+        extension: "json",
+        about: "everything, as stored",
+        render: |run, out, _| writeln!(out, "{}", serde_json::to_string_pretty(run)?),
+    },
+    Reporter {
+        name: "junit",
+        also: &[],
+        extension: "xml",
+        about: "one case a cell, for a build server",
+        render: |run, out, _| formats::junit::run(run, out),
+    },
+];
+
+/// Every reporter of runs side by side, in the order in which help lists them.
+pub const ACROSS_REPORTERS: &[AcrossReporter] = &[
+    AcrossReporter {
+        name: "terminal",
+        also: &["text", "table"],
+        about: "tables",
+        render: |across, out, options| formats::terminal::page(&across::page(across), out, options),
+    },
+    AcrossReporter {
+        name: "html",
+        also: &["report"],
+        about: "self-contained page with overlaid charts",
+        render: |across, out, _| out.write_all(formats::html::page(&across::page(across)).as_bytes()),
+    },
+    AcrossReporter {
+        name: "markdown",
+        also: &["md"],
+        about: "tables for an issue",
+        render: |across, out, _| out.write_all(formats::markdown::page(&across::page(across)).as_bytes()),
+    },
+    AcrossReporter {
+        name: "json",
+        also: &[],
+        about: "everything, for machines",
+        render: |across, out, _| writeln!(out, "{}", serde_json::to_string_pretty(across)?),
+    },
+    AcrossReporter {
+        name: "junit",
+        also: &[],
+        about: "one case a threshold, for a build server",
+        render: |across, out, _| formats::junit::across(across, out),
+    },
 ];
 
 /// The stages of a single load as a table, head and rows; absent of a load that stays as it is.
 pub fn load_stages(result: &QuickResult) -> Option<(Vec<String>, Vec<Vec<String>>)> {
-    let table = result.staged.as_ref().map(staged::of_load)?;
-    Some((table.head, table.rows))
+    let table = parts::staged::table(result.staged.as_ref()?);
+    let rows = table.rows.into_iter().map(|row| row.cells.into_iter().map(|cell| cell.text).collect());
+    Some((table.columns.iter().map(page::Column::text).collect(), rows.collect()))
 }
 
 /// The page of a single load: self-contained, with charts.
 pub fn load_page(result: &QuickResult) -> String {
-    html::load_page(result)
+    formats::html::page(&load::page(result))
 }
 
 /// One way of showing a run.
@@ -74,28 +141,16 @@ pub struct Reporter {
     pub render: fn(&RunResult, &mut dyn Write, &RenderOptions) -> io::Result<()>,
 }
 
-/// Where the text will be shown; files ignore it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RenderOptions {
-    /// Whether escape sequences for colours are welcome.
-    pub colour: Colour,
-    /// Columns of the terminal.
-    pub width: usize,
-}
-
-impl Default for RenderOptions {
-    fn default() -> Self {
-        Self { colour: Colour::Plain, width: 120 }
-    }
-}
-
-/// Whether escape sequences for colours are welcome.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Colour {
-    /// None: a file, a pipe, or `NO_COLOR`.
-    Plain,
-    /// ANSI colours.
-    Ansi,
+/// One way of showing runs side by side.
+#[derive(Debug, Clone, Copy)]
+pub struct AcrossReporter {
+    /// As in `tollgate compare -f NAME`.
+    pub name: &'static str,
+    /// Other names that are understood.
+    pub also: &'static [&'static str],
+    /// What it is good for, in a few words.
+    pub about: &'static str,
+    render: fn(&Across, &mut dyn Write, &RenderOptions) -> io::Result<()>,
 }
 
 /// Why nothing, or not everything, was written.
@@ -142,5 +197,21 @@ pub fn find(name: &str) -> Option<&'static Reporter> {
 pub fn render(name: &str, run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> Result<(), RenderError> {
     let reporter = find(name).ok_or_else(|| RenderError::Unknown { name: name.to_owned() })?;
     (reporter.render)(run, out, options)?;
+    Ok(())
+}
+
+/// Writes runs side by side as the reporter `name` shows them.
+///
+/// # Errors
+/// [`RenderError::Unknown`] before anything is written, [`RenderError::Write`] when the output fails.
+pub fn render_across(
+    name: &str,
+    across: &Across,
+    out: &mut dyn Write,
+    options: &RenderOptions,
+) -> Result<(), RenderError> {
+    let is_it = |reporter: &&AcrossReporter| reporter.name == name || reporter.also.contains(&name);
+    let reporter = ACROSS_REPORTERS.iter().find(is_it).ok_or_else(|| RenderError::Unknown { name: name.to_owned() })?;
+    (reporter.render)(across, out, options)?;
     Ok(())
 }

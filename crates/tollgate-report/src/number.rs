@@ -2,14 +2,16 @@
 //!
 //! Nothing is rounded before it comes here, and machines (CSV, JSON) get the unrounded value.
 
+use tollgate_facts::stats::Estimate;
+
 /// From here on a number is written with its power of ten: nobody counts six commas.
 const GROUPED_BELOW: f64 = 1e15;
 
 /// What stands where there is no value.
-pub(super) const NOTHING: &str = "–";
+pub(crate) const NOTHING: &str = "–";
 
 /// Three significant digits, thousands grouped: `12,345`, `123`, `12.3`, `0.0123`.
-pub(super) fn three_digits(value: f64) -> String {
+pub(crate) fn three_digits(value: f64) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();
     }
@@ -23,24 +25,40 @@ pub(super) fn three_digits(value: f64) -> String {
 }
 
 /// Decimals for a whole column, so that its points stand below each other: three digits for its middle value.
-pub(super) fn column_decimals(values: impl Iterator<Item = f64>) -> usize {
+pub(crate) fn column_decimals(values: impl Iterator<Item = f64>) -> usize {
     let sizes: Vec<f64> = values.map(f64::abs).filter(|size| size.is_finite() && *size > 0.0).collect();
     tollgate_facts::stats::signed_rank::median(sizes).map_or(0, |middle| decimals(middle, 3))
 }
 
 /// A value of a column; one too small for its decimals keeps its own digits.
-pub(super) fn in_column(value: f64, decimals: usize) -> String {
+pub(crate) fn in_column(value: f64, decimals: usize) -> String {
     let is_lost = value != 0.0 && value.abs() < 10f64.powi(-i32::try_from(decimals).unwrap_or(9));
     if is_lost || !value.is_finite() { three_digits(value) } else { grouped(value, decimals) }
 }
 
+/// A mean with half its interval, written as `one` says: `12.3 ±0.4`; of one value it says so.
+pub(crate) fn with_half(estimate: Estimate, one: impl Fn(f64) -> String) -> String {
+    let Estimate { mean, low, high, n } = estimate;
+    match n {
+        0 => NOTHING.to_owned(),
+        1 => format!("{} (n=1)", one(mean)),
+        _ => format!("{} ±{}", one(mean), one((high - low) / 2.0)),
+    }
+}
+
+/// A mean with its interval, in so many of its unit: `0.52 [0.48, 0.56]`.
+pub(crate) fn with_interval(estimate: Estimate, factor: f64) -> String {
+    let text = |value: f64| three_digits(value * factor);
+    format!("{} [{}, {}]", text(estimate.mean), text(estimate.low), text(estimate.high))
+}
+
 /// As [`three_digits`], or [`NOTHING`].
-pub(super) fn optional(value: Option<f64>) -> String {
+pub(crate) fn optional(value: Option<f64>) -> String {
     value.map_or_else(|| NOTHING.to_owned(), three_digits)
 }
 
 /// With as many decimals as asked for, thousands grouped.
-pub(super) fn grouped(value: f64, decimals: usize) -> String {
+pub(crate) fn grouped(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();
     }
@@ -51,12 +69,12 @@ pub(super) fn grouped(value: f64, decimals: usize) -> String {
 }
 
 /// A whole number with thousands grouped.
-pub(super) fn whole(value: u64) -> String {
+pub(crate) fn whole(value: u64) -> String {
     group(&value.to_string())
 }
 
 /// Bytes with the unit that fits, in powers of 1000: `412 kB`.
-pub(super) fn bytes(value: f64) -> String {
+pub(crate) fn bytes(value: f64) -> String {
     let (unit, size) = match value.abs() {
         size if size >= 1e9 => ("GB", 1e9),
         size if size >= 1e6 => ("MB", 1e6),
@@ -67,7 +85,7 @@ pub(super) fn bytes(value: f64) -> String {
 }
 
 /// Decimals with which the ends of an interval can be told apart, between two and four; fewer for large ratios.
-pub(super) fn ratio_decimals(ratio: f64, low: f64, high: f64) -> usize {
+pub(crate) fn ratio_decimals(ratio: f64, low: f64, high: f64) -> usize {
     if ratio >= 100.0 {
         0
     } else if ratio >= 10.0 {
@@ -81,26 +99,26 @@ pub(super) fn ratio_decimals(ratio: f64, low: f64, high: f64) -> usize {
     }
 }
 
-/// `1.83x [1.80, 1.86]`; without spread `1.83x exact`. `times` is `x` or `×`.
-pub(super) fn ratio(ratio: f64, low: f64, high: f64, times: &str) -> String {
+/// `1.83× [1.80, 1.86]`; without spread `1.83× exact`.
+pub(crate) fn ratio(ratio: f64, low: f64, high: f64) -> String {
     if ![ratio, low, high].iter().all(|value| value.is_finite()) {
         return NOTHING.to_owned();
     }
     let decimals = ratio_decimals(ratio, low, high);
     let one = |value: f64| grouped(value, decimals);
     if is_exact(low, high) {
-        return format!("{}{times} exact", one(ratio));
+        return format!("{}× exact", one(ratio));
     }
-    format!("{}{times} [{}, {}]", one(ratio), one(low), one(high))
+    format!("{}× [{}, {}]", one(ratio), one(low), one(high))
 }
 
 /// Whether an interval has no width.
-pub(super) fn is_exact(low: f64, high: f64) -> bool {
+pub(crate) fn is_exact(low: f64, high: f64) -> bool {
     (high - low).abs() <= 1e-9 * high.abs().max(low.abs())
 }
 
 /// `+12.3 ms` or `−0.4 us`, with a true minus sign.
-pub(super) fn signed(value: f64, unit: &str) -> String {
+pub(crate) fn signed(value: f64, unit: &str) -> String {
     let sign = if value < 0.0 { "−" } else { "+" };
     match unit {
         "bytes" => format!("{sign}{}", bytes(value.abs())),
@@ -158,11 +176,11 @@ mod tests {
 
     #[test]
     fn a_ratio_never_travels_without_its_interval() {
-        assert_eq!(ratio(1.833, 1.801, 1.864, "x"), "1.83x [1.80, 1.86]");
-        assert_eq!(ratio(2.805, 2.805, 2.805, "x"), "2.805x exact");
-        assert_eq!(ratio(1.0011, 1.0001, 1.0021, "x"), "1.001x [1.000, 1.002]");
-        assert_eq!(ratio(1234.5, 1200.0, 1300.0, "x"), "1,234x [1,200, 1,300]");
-        assert_eq!(ratio(f64::NAN, 0.0, 1.0, "x"), "–");
+        assert_eq!(ratio(1.833, 1.801, 1.864), "1.83× [1.80, 1.86]");
+        assert_eq!(ratio(2.805, 2.805, 2.805), "2.805× exact");
+        assert_eq!(ratio(1.0011, 1.0001, 1.0021), "1.001× [1.000, 1.002]");
+        assert_eq!(ratio(1234.5, 1200.0, 1300.0), "1,234× [1,200, 1,300]");
+        assert_eq!(ratio(f64::NAN, 0.0, 1.0), "–");
     }
 
     #[test]

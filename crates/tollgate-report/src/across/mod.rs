@@ -1,90 +1,75 @@
-//! Runs side by side, as reporters show them: terminal, HTML, Markdown, JSON and JUnit.
+//! Runs side by side as a page: who they are, what differs, the tolls and the figures of all runs, and every ratio with its
+//! interval.
 //!
-//! Reporters render what [`tollgate_facts::across`] found; they compute no ratio.
+//! It shows what [`tollgate_facts::across`] found, and computes no ratio.
 
-mod markdown;
+mod pictures;
 mod tables;
-mod terminal;
 #[cfg(test)]
 mod tests;
 
-use super::chart::escape;
-use super::{RenderError, RenderOptions, junit};
-use std::io::{self, Write};
-use tollgate_facts::across::Across;
-use tollgate_facts::results::State;
+use crate::page::{Block, Page, Section, Table, capitalized};
+use crate::words::{sentence, thresholds};
+use tables::What;
+use tollgate_facts::across::{Across, CANCELS, UNPAIRED};
 
-pub(crate) use tables::*;
+/// Rows of all tables of one section on a page with pictures.
+const TABLE_ROWS_MAX: usize = 400;
+/// Rows and values of response times there.
+const TIMES_ROWS_MAX: usize = 200;
+const TIMES_MAX: usize = 400;
 
-/// One way of showing runs side by side.
-#[derive(Debug, Clone, Copy)]
-pub struct AcrossReporter {
-    /// As in `tollgate compare -f NAME`.
-    pub name: &'static str,
-    /// Other names that are understood.
-    pub also: &'static [&'static str],
-    /// What it is good for, in a few words.
-    pub about: &'static str,
-    render: fn(&Across, &mut dyn Write, &RenderOptions) -> io::Result<()>,
-}
-
-/// Every reporter, in the order in which help lists them.
-pub const ACROSS_REPORTERS: &[AcrossReporter] = &[
-    AcrossReporter { name: "terminal", also: &["text", "table"], about: "tables", render: terminal::render },
-    AcrossReporter {
-        name: "html",
-        also: &["report"],
-        about: "self-contained page with overlaid charts",
-        render: super::html::across::render,
-    },
-    AcrossReporter { name: "markdown", also: &["md"], about: "tables for an issue", render: markdown::render },
-    AcrossReporter { name: "json", also: &[], about: "everything, for machines", render: json },
-    AcrossReporter { name: "junit", also: &[], about: "one case a threshold, for a build server", render: junit },
-];
-
-/// Writes runs side by side as the reporter `name` shows them.
-///
-/// # Errors
-/// [`RenderError::Unknown`] before anything is written, [`RenderError::Write`] when the output fails.
-pub fn render_across(
-    name: &str,
-    across: &Across,
-    out: &mut dyn Write,
-    options: &RenderOptions,
-) -> Result<(), RenderError> {
-    let is_it = |reporter: &&AcrossReporter| reporter.name == name || reporter.also.contains(&name);
-    let reporter = ACROSS_REPORTERS.iter().find(is_it).ok_or_else(|| RenderError::Unknown { name: name.to_owned() })?;
-    (reporter.render)(across, out, options)?;
-    Ok(())
-}
-
-fn json(across: &Across, out: &mut dyn Write, _: &RenderOptions) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, across)?;
-    out.write_all(b"\n")
-}
-
-/// One case for each run, which is in error where it is not whole, and one for each threshold.
-fn junit(across: &Across, out: &mut dyn Write, _: &RenderOptions) -> io::Result<()> {
-    let suite = escape(&across.experiment.name);
-    let errors = across.runs.iter().filter(|run| run.state != State::Complete).count();
-    let failures = junit::failing(&across.thresholds);
-    let cases = across.runs.len() + across.thresholds.len();
-    let started = across.runs.first().map_or("", |run| run.started.as_str());
-    writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
-    writeln!(
-        out,
-        "<testsuites><testsuite name=\"{suite}\" tests=\"{cases}\" failures=\"{failures}\" errors=\"{errors}\" \
-         timestamp=\"{}\">",
-        escape(started)
-    )?;
-    for run in &across.runs {
-        let name = escape(&format!("run {} is whole: {}", run.number, run.name));
-        write!(out, "<testcase classname=\"{suite}\" name=\"{name}\" time=\"0\">")?;
-        if let Some(why) = incompleteness(run) {
-            write!(out, "<error message=\"{}\"/>", escape(&why))?;
-        }
-        writeln!(out, "</testcase>")?;
+/// The page.
+pub(crate) fn page(across: &Across) -> Page {
+    let mut runs = vec![Block::Table(tables::runs(across))];
+    runs.push(match tables::settings(across) {
+        Some(settings) => Block::Table(settings),
+        None => Block::Legend(vec!["They differ in nothing that is stored".to_owned()]),
+    });
+    let doubts: Vec<String> = tables::lone(across).into_iter().chain(tables::doubts(across)).collect();
+    let sections = [
+        Some(Section::main("The runs", runs)),
+        thresholds::section(&across.experiment, &across.thresholds),
+        section(across, What::Tolls),
+        section(across, What::Figures),
+        times(across),
+        (!doubts.is_empty()).then(|| Section::main("What else must be known", vec![Block::List(doubts)])),
+    ];
+    let marks = if tables::has_marks(across) { "; * marked: see the doubts" } else { "" };
+    Page {
+        name: across.experiment.name.clone(),
+        question: tables::title(across),
+        answer: vec![tables::answer(across)],
+        warnings: across.runs.iter().filter_map(sentence::incompleteness_of).collect(),
+        origin: format!("{} · [..] and ±: {}{marks}", across.experiment.question, tables::reading(across)),
+        version: String::new(),
+        sections: sections.into_iter().flatten().collect(),
     }
-    junit::threshold_cases(&across.experiment, &across.thresholds, &suite, out)?;
-    writeln!(out, "</testsuite></testsuites>")
+}
+
+fn section(across: &Across, what: What) -> Option<Section> {
+    if what.rows(across).is_empty() {
+        return None;
+    }
+    let (heading, label) = match what {
+        What::Tolls => ("Tolls of each run", CANCELS),
+        What::Figures => ("Figures of each run", UNPAIRED),
+    };
+    let mut blocks = vec![Block::List(tables::sentences(across, what))];
+    blocks.push(Block::Legend(vec![capitalized(label)]));
+    blocks.extend(pictures::of(across, what));
+    let tables = tables::ratio_tables(across, what);
+    let page_rows_max = Some(TABLE_ROWS_MAX / tables.len().max(1));
+    let limited = |table: Table| {
+        let file = format!("{}.csv", pictures::slug(&table.title));
+        Block::Table(Table { page_rows_max, ..table.file(file) })
+    };
+    blocks.extend(tables.into_iter().map(limited));
+    Some(Section::main(heading, blocks))
+}
+
+fn times(across: &Across) -> Option<Section> {
+    let page_rows_max = Some(TIMES_ROWS_MAX.min(TIMES_MAX / across.runs.len().max(1)));
+    let table = Table { page_rows_max, ..tables::times(across)?.file("response-times.csv") };
+    Some(Section::main("Throughput and response times", vec![Block::Table(table)]))
 }

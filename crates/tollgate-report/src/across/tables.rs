@@ -1,8 +1,8 @@
 //! Runs side by side as tables and sentences of words, which the terminal, Markdown and the page draw alike.
 
-use crate::encryption::Table;
 use crate::number::{self, NOTHING};
-use crate::sentence;
+use crate::page::{Table, capitalized};
+use crate::words::sentence;
 use tollgate_facts::across::{Across, Beside, RatioOf, RunHead, ValueOf};
 use tollgate_facts::results::{Figure, Piece, State, TollVerdict, Verdict};
 use tollgate_facts::stats::ALPHA;
@@ -36,16 +36,6 @@ pub(crate) fn title(across: &Across) -> String {
     format!("{} runs of {} side by side", across.runs.len(), across.experiment.name)
 }
 
-/// Why a run is not whole; absent for a complete one.
-pub(crate) fn incompleteness(run: &RunHead) -> Option<String> {
-    let because = run.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    match run.state {
-        State::Complete => None,
-        State::Partial => Some(format!("Run {} is partial{because}", run.number)),
-        State::Running => Some(format!("Run {} had not ended when it was written{because}", run.number)),
-    }
-}
-
 /// The runs themselves.
 pub(crate) fn runs(across: &Across) -> Table {
     let row = |run: &RunHead| {
@@ -62,11 +52,7 @@ pub(crate) fn runs(across: &Across) -> Table {
             run.machine.clone(),
         ]
     };
-    Table {
-        title: title(across),
-        head: ["run", "name", "state", "started", "machine"].map(str::to_owned).to_vec(),
-        rows: across.runs.iter().map(row).collect(),
-    }
+    Table::new("", ["run", "name", "state", "started", "machine"]).with(across.runs.iter().map(row))
 }
 
 /// The settings in which runs differ; absent where they do not.
@@ -74,33 +60,32 @@ pub(crate) fn settings(across: &Across) -> Option<Table> {
     let head = std::iter::once("setting".to_owned()).chain(across.runs.iter().map(|run| format!("run {}", run.number)));
     let rows = across.settings.iter().map(|setting| {
         let values = setting.values.iter().map(|value| value.clone().unwrap_or_else(|| NOTHING.to_owned()));
-        std::iter::once(setting.name.clone()).chain(values).collect()
+        std::iter::once(setting.name.clone()).chain(values).collect::<Vec<_>>()
     });
-    let table = Table { title: "What differs".to_owned(), head: head.collect(), rows: rows.collect() };
-    (!table.rows.is_empty()).then_some(table)
+    Table { is_wordy: true, ..Table::new("What differs", head).with(rows) }.some()
 }
 
 /// What each further run took by what the first one took, in a sentence for each figure.
-pub(crate) fn sentences(across: &Across, what: What, times: &'static str) -> Vec<String> {
+pub(crate) fn sentences(across: &Across, what: What) -> Vec<String> {
     let mut texts = Vec::new();
     for run in &across.runs[1..] {
         for figure in FIGURES {
             let found: Vec<(&Beside, &RatioOf)> = of_run(across, what, figure, run.number).collect();
-            texts.extend(sentence_of(across, what, figure, run.number, &found, times));
+            texts.extend(sentence_of(across, what, figure, run.number, &found));
         }
     }
     texts
 }
 
 /// The sentence that stands for all: of tolls before figures, of CPU time before time where the time is joint.
-pub(crate) fn answer(across: &Across, times: &'static str) -> String {
+pub(crate) fn answer(across: &Across) -> String {
     let figures = [Figure::MedianAtRate, Figure::UnitTime, Figure::SubjectCpu];
     for what in [What::Tolls, What::Figures] {
         for figure in figures {
             let found: Vec<(&Beside, &RatioOf)> = of_run(across, what, figure, 2).collect();
             let is_plain =
                 |(_, ratio): &(&Beside, &RatioOf)| !matches!(ratio.verdict, TollVerdict::Joint | TollVerdict::Refused);
-            let text = sentence_of(across, what, figure, 2, &found, times);
+            let text = sentence_of(across, what, figure, 2, &found);
             if let Some(text) = text.filter(|_| found.iter().filter(|found| is_plain(found)).count() * 2 > found.len())
             {
                 return text;
@@ -110,14 +95,7 @@ pub(crate) fn answer(across: &Across, times: &'static str) -> String {
     "Nothing may be said of the runs' ratios: see the doubts.".to_owned()
 }
 
-fn sentence_of(
-    across: &Across,
-    what: What,
-    figure: Figure,
-    run: u32,
-    found: &[(&Beside, &RatioOf)],
-    times: &'static str,
-) -> Option<String> {
+fn sentence_of(across: &Across, what: What, figure: Figure, run: u32, found: &[(&Beside, &RatioOf)]) -> Option<String> {
     let of = |verdict: TollVerdict| found.iter().filter(|(_, ratio)| ratio.verdict == verdict).count();
     let counts: Vec<String> = TollVerdict::ALL
         .into_iter()
@@ -127,14 +105,14 @@ fn sentence_of(
     let plain =
         || found.iter().filter(|(_, ratio)| !matches!(ratio.verdict, TollVerdict::Joint | TollVerdict::Refused));
     let named = |(row, found): &(&Beside, &RatioOf)| {
-        format!("{} ({})", number::ratio(found.ratio, found.low, found.high, times), cell(row))
+        format!("{} ({})", number::ratio(found.ratio, found.low, found.high), cell(row))
     };
     let least = plain().min_by(|one, other| one.1.ratio.total_cmp(&other.1.ratio));
     let most = plain().max_by(|one, other| one.1.ratio.total_cmp(&other.1.ratio));
     let is_same = |least: &RatioOf, most: &RatioOf| (least.low, least.high) == (most.low, most.high);
     let range = match least.zip(most) {
         Some((least, most)) if found.len() > 1 && is_same(least.1, most.1) => {
-            format!("; {}", number::ratio(least.1.ratio, least.1.low, least.1.high, times))
+            format!("; {}", number::ratio(least.1.ratio, least.1.low, least.1.high))
         }
         Some((least, most)) if std::ptr::eq(least.1, most.1) => format!("; {}", named(least)),
         Some((least, most)) => format!("; from {} to {}", named(least), named(most)),
@@ -148,19 +126,18 @@ fn sentence_of(
 }
 
 /// A table for each figure and each further run.
-pub(crate) fn ratio_tables(across: &Across, what: What, times: &'static str) -> Vec<Table> {
+pub(crate) fn ratio_tables(across: &Across, what: What) -> Vec<Table> {
     let mut tables = Vec::new();
     for figure in FIGURES {
         for run in &across.runs[1..] {
             let rows: Vec<Vec<String>> = of_run(across, what, figure, run.number)
                 .map(|(row, ratio)| {
                     let value = |number: u32| row.values.iter().find(|value| value.run == number);
-                    let text = |number| {
-                        value(number).map_or_else(|| NOTHING.to_owned(), |value| value_text(value, what, times))
-                    };
+                    let text =
+                        |number| value(number).map_or_else(|| NOTHING.to_owned(), |value| value_text(value, what));
                     let shown = match ratio.verdict {
                         TollVerdict::Refused => NOTHING.to_owned(),
-                        _ => number::ratio(ratio.ratio, ratio.low, ratio.high, times),
+                        _ => number::ratio(ratio.ratio, ratio.low, ratio.high),
                     };
                     vec![
                         row.variant.clone(),
@@ -187,7 +164,7 @@ pub(crate) fn ratio_tables(across: &Across, what: What, times: &'static str) -> 
             };
             let by = format!("run {} / run 1", run.number);
             let head = ["variant", "level", "run 1", &format!("run {}", run.number), &by, "verdict"];
-            tables.push(Table { title: capital(&title), head: head.map(str::to_owned).to_vec(), rows });
+            tables.push(Table::new(capitalized(&title), head).with(rows));
         }
     }
     tables
@@ -219,14 +196,9 @@ pub(crate) fn times(across: &Across) -> Option<Table> {
         Piece::Document => ("documents", "times of a document"),
         Piece::Request | Piece::Record => ("requests", "response times"),
     };
-    let table = Table {
-        title: capital(&format!(
-            "{pieces} per second and {shown} in ms, {order}; without intervals, so no ratio is made"
-        )),
-        head: ["variant", "level", &format!("{pieces}/s"), "p50", "p95", "p99"].map(str::to_owned).to_vec(),
-        rows: rows.collect(),
-    };
-    (!table.rows.is_empty()).then_some(table)
+    let title = format!("{pieces} per second and {shown} in ms, {order}; without intervals, so no ratio is made");
+    let head = ["variant", "level", &format!("{pieces}/s"), "p50", "p95", "p99"];
+    Table::new(capitalized(&title), head).with(rows).some()
 }
 
 /// Cells that only one run has, in a sentence for each run.
@@ -381,22 +353,17 @@ fn mark(standing: Verdict) -> &'static str {
     if standing == Verdict::Marked { " *" } else { "" }
 }
 
-fn value_text(value: &ValueOf, what: What, times: &'static str) -> String {
+fn value_text(value: &ValueOf, what: What) -> String {
     let mark = mark(value.standing);
     if value.standing == Verdict::Refused {
         return "refused".to_owned();
     }
     match (what, value.interval) {
-        (What::Tolls, Some((low, high))) => format!("{}{mark}", number::ratio(value.value, low, high, times)),
+        (What::Tolls, Some((low, high))) => format!("{}{mark}", number::ratio(value.value, low, high)),
         (What::Figures, Some((low, high))) => {
             let half = number::three_digits((high - low) / 2.0);
             format!("{} ±{half}{mark}", number::three_digits(value.value))
         }
         (_, None) => format!("{}{mark}", number::three_digits(value.value)),
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

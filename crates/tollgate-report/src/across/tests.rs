@@ -135,7 +135,7 @@ fn a_picture_that_cannot_have_all_rows_has_those_that_differ_most() {
 #[test]
 fn the_answer_of_runs_offered_different_rates_is_of_another_figure_and_says_why_in_every_form() {
     let (one, mut two) = (fixture::encryption(), fixture::encryption());
-    let headline = |found: &Across| super::answer(found, "×");
+    let headline = |found: &Across| super::tables::answer(found);
     assert!(
         headline(&side_by_side(&[("one", &one), ("two", &two)], &[])).contains("median response time at equal rate")
     );
@@ -176,9 +176,9 @@ fn a_mark_of_a_toll_and_of_a_response_time_is_shown_and_told_once() {
         assert_eq!(text.matches("steal: the hypervisor took 4 %").count(), 1, "{text}");
         assert!(text.contains("ranks: CPU time over rest-json: they disagree"), "{text}");
     }
-    assert!(text("terminal", &found).contains("* marked: see the doubts below"));
-    let times = super::times(&found).unwrap();
-    let row = times.rows.iter().find(|row| row[0] == "rest-json" && row[1] == "5 users").unwrap();
+    assert!(text("terminal", &found).contains("* marked: see the doubts"));
+    let times = super::tables::times(&found).unwrap();
+    let row = times.rows.iter().map(|row| row.texts()).find(|row| row[..2] == ["rest-json", "5 users"]).unwrap();
     assert!(row[2..].iter().all(|texts| texts.ends_with(" *") && texts.matches('*').count() == 1), "{row:?}");
 }
 

@@ -7,7 +7,7 @@ use super::svg::{Anchor, Canvas, Caption};
 use super::{Size, key_class};
 
 /// One variant's panel.
-pub(crate) struct Panel<'a> {
+pub(crate) struct Band<'a> {
     pub(crate) name: &'a str,
     pub(crate) key: usize,
     /// Level, lower end of the band, which the line goes through, and upper end.
@@ -25,7 +25,7 @@ pub(crate) fn draw(
     size: Size,
     label: &str,
     levels: &[(f64, String)],
-    panels: &[Panel<'_>],
+    panels: &[Band<'_>],
 ) -> String {
     let width = size.width();
     let columns = size.columns();

@@ -16,7 +16,7 @@ pub(crate) struct Dots<'a> {
     pub(crate) unit: &'a str,
     /// Name and key of each run, in the order of the dots of a row.
     pub(crate) runs: Vec<(String, usize)>,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<DotRow>,
     pub(crate) one: One,
 }
 
@@ -30,7 +30,7 @@ pub(crate) enum One {
 }
 
 /// One row: absent dots were not measured, or are refused.
-pub(crate) struct Row {
+pub(crate) struct DotRow {
     pub(crate) name: String,
     pub(crate) dots: Vec<Option<Dot>>,
 }
@@ -152,7 +152,7 @@ mod tests {
             label: "ratio",
             unit: "×",
             runs: (1..=values.len()).map(|number| (format!("run {number}"), number)).collect(),
-            rows: vec![Row {
+            rows: vec![DotRow {
                 name: "https at <20> users".into(),
                 dots: values.iter().map(|value| value.map(dot)).collect(),
             }],

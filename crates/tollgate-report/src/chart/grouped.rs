@@ -18,7 +18,7 @@ pub(crate) struct Bar {
 }
 
 /// Bars that belong together.
-pub(crate) struct Group<'a> {
+pub(crate) struct BarGroup<'a> {
     pub(crate) name: &'a str,
     pub(crate) bars: Vec<Bar>,
 }
@@ -32,10 +32,10 @@ const KEY_HEIGHT: f64 = 20.0;
 const MARKS: [f64; 9] = [1.0, 1.03, 1.1, 1.3, 2.0, 4.0, 11.0, 31.0, 101.0];
 
 /// Draws it.
-pub(crate) fn draw(caption: &Caption<'_>, size: Size, levels: &[String], groups: &[Group<'_>]) -> String {
+pub(crate) fn draw(caption: &Caption<'_>, size: Size, levels: &[String], groups: &[BarGroup<'_>]) -> String {
     let width = size.width();
     let top = KEY_HEIGHT + 8.0;
-    let height_of = |group: &Group<'_>| NAME_HEIGHT + BAR_STEP * group.bars.len() as f64 + GROUP_GAP;
+    let height_of = |group: &BarGroup<'_>| NAME_HEIGHT + BAR_STEP * group.bars.len() as f64 + GROUP_GAP;
     let bottom = top + groups.iter().map(height_of).sum::<f64>().max(40.0);
     let bars = || groups.iter().flat_map(|group| &group.bars);
     let text_room = bars().map(|bar| text_width(&bar.text)).fold(60.0, f64::max) + 12.0;

@@ -4,6 +4,7 @@ use super::axis::{self, Plot, TEXT_HEIGHT, fitted, text_width};
 use super::scale::{Scale, Spacing};
 use super::svg::{Anchor, Canvas, Caption};
 use super::{Size, key_class};
+use tollgate_facts::stats::Estimate;
 
 /// A line chart.
 pub(crate) struct Lines<'a> {
@@ -58,6 +59,30 @@ pub(crate) struct Point {
     pub(crate) low: f64,
     pub(crate) high: f64,
     pub(crate) standing: Standing,
+}
+
+impl Point {
+    /// A value without an interval.
+    pub(crate) fn plain(x: f64, y: f64) -> Self {
+        Self { x, y, low: y, high: y, standing: Standing::Plain }
+    }
+
+    /// A mean with its interval.
+    pub(crate) fn of(x: f64, estimate: Estimate, standing: Standing) -> Self {
+        Self { x, y: estimate.mean, low: estimate.low, high: estimate.high, standing }
+    }
+}
+
+impl<'a> Axis<'a> {
+    /// An axis from zero with round values.
+    pub(crate) fn linear(label: &'a str) -> Self {
+        Self { label, spacing: Spacing::Linear, ticks: Vec::new() }
+    }
+
+    /// An axis on which equal ratios are equally far apart, with round values.
+    pub(crate) fn logarithmic(label: &'a str) -> Self {
+        Self { label, spacing: Spacing::Logarithmic, ticks: Vec::new() }
+    }
 }
 
 /// Whether a point may be read as it stands.

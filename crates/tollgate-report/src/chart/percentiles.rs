@@ -1,7 +1,7 @@
 //! The distribution of response times as a curve: its horizontal axis is stretched towards the end, where each step
 //! right is a tenfold rarer request (1 / (1 - q), logarithmic).
 
-use super::lines::{Axis, Kind, Line, Lines, Point, Standing, draw as draw_lines};
+use super::lines::{Axis, Kind, Line, Lines, Point, draw as draw_lines};
 use super::scale::Spacing;
 use super::{Caption, Size};
 
@@ -27,7 +27,7 @@ pub(crate) fn draw(caption: Caption<'_>, size: Size, label: &str, all: &[Distrib
                 .points
                 .iter()
                 .filter(|(quantile, _)| (0.0..1.0).contains(quantile))
-                .map(|&(quantile, y)| Point { x: rarity(quantile), y, low: y, high: y, standing: Standing::Plain })
+                .map(|&(quantile, y)| Point::plain(rarity(quantile), y))
                 .collect(),
         })
         .collect();
@@ -41,7 +41,7 @@ pub(crate) fn draw(caption: Caption<'_>, size: Size, label: &str, all: &[Distrib
         caption,
         size,
         x: Axis { label: "share of requests that were faster", spacing: Spacing::Logarithmic, ticks },
-        y: Axis { label, spacing: Spacing::Logarithmic, ticks: Vec::new() },
+        y: Axis::logarithmic(label),
         lines,
         notes: Vec::new(),
     })

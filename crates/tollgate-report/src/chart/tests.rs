@@ -57,7 +57,7 @@ fn tick_labels_have_the_decimals_that_tell_them_apart() {
 }
 
 fn line_chart(kind: Kind, points: Vec<Point>) -> String {
-    let axis = |label| Axis { label, spacing: Spacing::Logarithmic, ticks: Vec::new() };
+    let axis = |label| Axis::logarithmic(label);
     lines::draw(&Lines {
         caption: CAPTION,
         size: Size::Half,
@@ -111,7 +111,7 @@ fn a_step_to_the_right_in_the_distribution_is_a_tenfold_rarer_request() {
 #[test]
 fn only_shown_tolls_are_filled_and_refused_ones_have_no_bar() {
     let bar = |certainty, text: &str| Some(Bar { ratio: 1.5, low: 1.4, high: 1.6, text: text.into(), certainty });
-    let rows = ["a", "b", "c", "d"].map(|name| tolls::Row { name, key: 1 });
+    let rows = ["a", "b", "c", "d"].map(|name| tolls::TollRow { name, key: 1 });
     let bars = [
         bar(Certainty::Shown, "1.50× [1.40, 1.60]"),
         bar(Certainty::Hollow, "1.50× [1.40, 1.60]"),
@@ -119,7 +119,7 @@ fn only_shown_tolls_are_filled_and_refused_ones_have_no_bar() {
         None,
     ];
     for size in [Size::Full, Size::Narrow] {
-        let panels = [tolls::Panel { title: "time", bars: bars.iter().map(copied).collect() }];
+        let panels = [tolls::TollPanel { title: "time", bars: bars.iter().map(copied).collect() }];
         let svg = tolls::draw(&CAPTION, size, &rows, &panels);
         assert_eq!((svg.matches("class=\"bar k1\"").count(), svg.matches("class=\"bar-hollow k1\"").count()), (1, 1));
         assert!(svg.contains(">refused</text>") && svg.contains(">not measured</text>"));

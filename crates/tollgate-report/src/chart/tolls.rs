@@ -7,7 +7,7 @@ use super::svg::{Anchor, Canvas, Caption};
 use super::{Size, key_class};
 
 /// One panel.
-pub(crate) struct Panel<'a> {
+pub(crate) struct TollPanel<'a> {
     pub(crate) title: &'a str,
     /// One for each row, in the order of the names.
     pub(crate) bars: Vec<Option<Bar>>,
@@ -35,7 +35,7 @@ pub(crate) enum Certainty {
 }
 
 /// A row's name with its key.
-pub(crate) struct Row<'a> {
+pub(crate) struct TollRow<'a> {
     pub(crate) name: &'a str,
     pub(crate) key: usize,
 }
@@ -49,7 +49,7 @@ const TEXT_WIDTH_MIN: f64 = 126.0;
 const NAMES_WIDTH: f64 = 160.0;
 
 /// Draws it: panels side by side, or below each other where it is narrow.
-pub(crate) fn draw(caption: &Caption<'_>, size: Size, rows: &[Row<'_>], panels: &[Panel<'_>]) -> String {
+pub(crate) fn draw(caption: &Caption<'_>, size: Size, rows: &[TollRow<'_>], panels: &[TollPanel<'_>]) -> String {
     let width = size.width();
     let is_narrow = size != Size::Full;
     let row_height = if is_narrow { 36.0 } else { 30.0 };

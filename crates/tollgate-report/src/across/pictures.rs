@@ -1,0 +1,186 @@
+//! Runs side by side as pictures: tolls and figures of all runs as dots, and their lines over the levels.
+
+use super::tables::{self, What};
+use crate::chart::dots::{self, Dot, DotRow, Dots, One};
+use crate::chart::lines::{self, Axis, Kind, Line, Lines, Point, Standing};
+use crate::chart::{Caption, Size, Spacing};
+use crate::number;
+use crate::page::{Block, Figure, capitalized};
+use tollgate_facts::across::{Across, Beside, ValueOf, offered};
+use tollgate_facts::results::{Figure as Of, TollVerdict, Verdict};
+
+/// Rows of one picture, and dots of all runs in them: more are a page of their own. The tables have all.
+const ROWS_MAX: usize = 24;
+const DOTS_MAX: usize = 96;
+/// Variants whose lines are drawn over the levels, and points of all runs in these pictures.
+const VARIANTS_MAX: usize = 8;
+const POINTS_MAX: usize = 120;
+/// Longest name of a run in a picture.
+const RUN_CHARACTERS_MAX: usize = 28;
+
+/// What a section shows: the dots of each figure, and over the levels the lines of figures.
+pub(super) fn of(across: &Across, what: What) -> Vec<Block> {
+    let figures = [Of::SubjectCpu, Of::UnitTime, Of::MedianAtRate];
+    let dots = figures.into_iter().filter_map(|figure| dots_of(across, what, figure)).map(Block::Figure);
+    let lines = if what == What::Figures { overlaid(across) } else { Vec::new() };
+    dots.chain(lines).collect()
+}
+
+/// The rows whose ratios are furthest from 1, in the order in which they stand.
+fn most_different<'a>(rows: &[&'a Beside], count: usize) -> Vec<&'a Beside> {
+    let distance = |row: &Beside| {
+        let plain = row.ratios.iter().filter(|found| found.verdict != TollVerdict::Refused);
+        plain.map(|found| found.ratio.ln().abs()).fold(-1.0, f64::max)
+    };
+    let mut places: Vec<(usize, f64)> = rows.iter().map(|row| distance(row)).enumerate().collect();
+    places.sort_by(|one, other| other.1.total_cmp(&one.1));
+    places.truncate(count);
+    places.sort_by_key(|(place, _)| *place);
+    places.into_iter().map(|(place, _)| rows[place]).collect()
+}
+
+/// One figure of all runs, row by row.
+fn dots_of(across: &Across, what: What, of: Of) -> Option<Figure> {
+    let rows: Vec<&Beside> = what.rows(across).iter().filter(|row| row.figure == of).collect();
+    let shown = most_different(&rows, ROWS_MAX.min(DOTS_MAX / across.runs.len().max(1)));
+    let standing = |value: &ValueOf| if value.standing == Verdict::Ok { Standing::Plain } else { Standing::Hollow };
+    let dot = |row: &Beside, run: u32| {
+        let value = row.values.iter().find(|value| value.run == run && value.standing != Verdict::Refused)?;
+        let (low, high) = value.interval.unwrap_or((value.value, value.value));
+        Some(Dot { value: value.value, low, high, standing: standing(value) })
+    };
+    if !shown.iter().any(|row| across.runs.iter().any(|run| dot(row, run.number).is_some())) {
+        return None;
+    }
+    let words = tables::figure_words(across, of);
+    let (heading, unit, one, label) = match what {
+        What::Tolls => (format!("Toll on {words}"), "×", One::Shown, "times the baseline of the same run".to_owned()),
+        What::Figures => {
+            let unit = tables::figure_unit(across, of);
+            (capitalized(&words), "", One::Absent, format!("{unit}, logarithmic"))
+        }
+    };
+    let cut = rows.len() - shown.len();
+    let cut = match cut {
+        0 => String::new(),
+        _ => format!(" These rows differ most; {cut} further ones stand in the tables alone."),
+    };
+    // A picture invites to compare what the tables refuse to.
+    let apart = match shown.iter().any(|row| offered::is_apart(&row.values)) {
+        true => " The runs were not offered the same rate: read each by itself.",
+        false => "",
+    };
+    let note = format!("One colour a run, with its own interval. Hollow: marked.{apart}{cut}");
+    let draw = |id: &str, size| {
+        dots::draw(&Dots {
+            caption: Caption { id, title: &heading, description: &note },
+            size,
+            label: &label,
+            unit,
+            runs: run_names(across),
+            rows: shown
+                .iter()
+                .map(|row| DotRow {
+                    name: tables::cell(row),
+                    dots: across.runs.iter().map(|run| dot(row, run.number)).collect(),
+                })
+                .collect(),
+            one,
+        })
+    };
+    let id = slug(&format!("{heading} {what:?}"));
+    Some(Figure::new(&heading, &note).picture(&id, Size::Full, draw))
+}
+
+/// Time of a unit and CPU time over the levels, a picture for each variant, with the lines of all runs.
+fn overlaid(across: &Across) -> Vec<Block> {
+    let experiment = &across.experiment;
+    if !experiment.named_levels.is_empty() || experiment.levels.len() < 2 {
+        return Vec::new();
+    }
+    let variants = across.variants();
+    let shown = (POINTS_MAX / (across.runs.len() * experiment.levels.len())).clamp(1, VARIANTS_MAX).min(variants.len());
+    let mut blocks = Vec::new();
+    for of in [Of::UnitTime, Of::SubjectCpu] {
+        let figures: Vec<Figure> =
+            variants[..shown].iter().filter_map(|variant| lines_of(across, variant, of)).collect();
+        if !figures.is_empty() {
+            blocks.push(Block::Figures(figures));
+        }
+    }
+    if !blocks.is_empty() && shown < variants.len() {
+        let (shown, total) = (number::whole(shown as u64), number::whole(variants.len() as u64));
+        blocks.push(Block::Legend(vec![format!("Of {total} variants the first {shown} are drawn")]));
+    }
+    blocks
+}
+
+fn lines_of(across: &Across, variant: &str, of: Of) -> Option<Figure> {
+    let experiment = &across.experiment;
+    let rows: Vec<&Beside> = across.cells.iter().filter(|row| row.variant == variant && row.figure == of).collect();
+    let point = |row: &&Beside, run: u32| {
+        let value = row.values.iter().find(|value| value.run == run && value.standing != Verdict::Refused)?;
+        let (low, high) = value.interval.unwrap_or((value.value, value.value));
+        let standing = if value.standing == Verdict::Ok { Standing::Plain } else { Standing::Hollow };
+        Some(Point { x: row.level as f64, y: value.value, low, high, standing })
+    };
+    let lines: Vec<(String, usize, Vec<Point>)> = across
+        .runs
+        .iter()
+        .map(|run| {
+            let points = rows.iter().filter_map(|row| point(row, run.number)).collect();
+            (format!("run {}", run.number), run.number as usize, points)
+        })
+        .collect();
+    if lines.iter().all(|(.., points)| points.len() < 2) {
+        return None;
+    }
+    let label = format!("{} {}", tables::figure_words(across, of), tables::figure_unit(across, of));
+    let factor = match experiment.factor_unit.as_str() {
+        "" => experiment.factor.clone(),
+        unit => format!("{} ({unit})", experiment.factor),
+    };
+    let draw = |id: &str, size| {
+        lines::draw(&Lines {
+            caption: Caption { id, title: variant, description: "One line a run, both axes logarithmic." },
+            size,
+            x: Axis {
+                label: &factor,
+                spacing: Spacing::Logarithmic,
+                ticks: experiment.levels.iter().map(|level| (*level as f64, number::whole(*level))).collect(),
+            },
+            y: Axis::logarithmic(&label),
+            lines: lines
+                .iter()
+                .map(|(name, key, points)| Line { name, key: *key, kind: Kind::Measured, points: points.clone() })
+                .collect(),
+            notes: Vec::new(),
+        })
+    };
+    let id = slug(&format!("{} {variant} over levels", tables::figure_words(across, of)));
+    let title = format!("{variant}: {} over the levels", tables::figure_words(across, of));
+    Some(Figure::new(title, "").picture(&id, Size::Half, draw))
+}
+
+/// Names of the runs in a picture, with their colours: the first one is not that of a baseline's grey.
+fn run_names(across: &Across) -> Vec<(String, usize)> {
+    let short = |name: &str| match name.char_indices().rev().nth(RUN_CHARACTERS_MAX) {
+        Some((at, c)) => format!("…{}", &name[at + c.len_utf8()..]),
+        None => name.to_owned(),
+    };
+    let name = |run: &tollgate_facts::across::RunHead| format!("run {}: {}", run.number, short(&run.name));
+    across.runs.iter().map(|run| (name(run), run.number as usize)).collect()
+}
+
+/// A text as a part of a name.
+pub(super) fn slug(text: &str) -> String {
+    let mut slug = String::with_capacity(text.len());
+    for c in text.to_lowercase().chars() {
+        match c {
+            c if c.is_ascii_alphanumeric() => slug.push(c),
+            _ if !slug.ends_with('-') => slug.push('-'),
+            _ => {}
+        }
+    }
+    slug.trim_matches('-').to_owned()
+}

@@ -1,0 +1,111 @@
+//! `report.html`: a page as one file that needs no network, no script and no other file.
+//!
+//! Every picture has its table and its CSV beside it. It is written as well-formed XML, so that a test can hold it against a
+//! parser.
+
+mod parts;
+#[cfg(test)]
+mod tests;
+
+use crate::chart::{escape, key_class};
+use crate::page::{Block, Card, Doubt, Facts, Page, stopped};
+use parts::{figure, list, table, unbroken};
+use std::fmt::Write;
+
+const STYLE: &str = include_str!("style.css");
+
+/// The page.
+pub(crate) fn page(page: &Page) -> String {
+    let generator = match page.version.as_str() {
+        "" => String::new(),
+        version => format!("<meta name=\"generator\" content=\"tollgate {}\"/>\n", escape(version)),
+    };
+    let answer = page.answer.join(" ");
+    let mut html = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <meta name=\"color-scheme\" content=\"light dark\"/>\n{generator}\
+         <meta name=\"description\" content=\"{}\"/>\n<title>{}: {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n",
+        escape(&answer),
+        escape(&page.name),
+        escape(&page.question)
+    );
+    let _ = write!(
+        html,
+        "<header><p class=\"eyebrow\">tollgate <span>{}</span></p><h1>{}</h1><p class=\"answer\">{}</p>",
+        escape(&page.name),
+        escape(&page.question),
+        unbroken(&answer)
+    );
+    for why in &page.warnings {
+        let _ = write!(html, "<p class=\"banner\" role=\"note\">{}</p>", escape(&stopped(why)));
+    }
+    let _ = writeln!(html, "<p class=\"meta\">{}</p></header>", escape(&page.origin));
+    for section in &page.sections {
+        html.push_str("<section>");
+        if !section.heading.is_empty() {
+            let _ = write!(html, "<h2>{}</h2>", escape(&section.heading));
+        }
+        section.blocks.iter().for_each(|found| html.push_str(&block(found)));
+        html.push_str("</section>\n");
+    }
+    html.push_str("</main>\n</body>\n</html>\n");
+    html
+}
+
+fn block(block: &Block) -> String {
+    match block {
+        Block::Text(text) => format!("<p class=\"prose\">{}</p>", unbroken(text)),
+        Block::Legend(texts) => {
+            texts.iter().map(|text| format!("<p class=\"key\">{}</p>", escape(&stopped(text)))).collect()
+        }
+        Block::List(texts) => list("failures", texts),
+        Block::Table(found) => table(found),
+        Block::Figure(found) => figure(found),
+        Block::Figures(all) => format!("<div class=\"pair\">{}</div>", all.iter().map(figure).collect::<String>()),
+        Block::Cards(cards) => format!("<div class=\"cards\">{}</div>", cards.iter().map(card).collect::<String>()),
+        Block::Doubts(all) => {
+            format!("<ol class=\"doubts\">{}</ol>", all.iter().map(doubt).collect::<String>())
+        }
+        Block::Facts(all) => format!("<div class=\"lists\">{}</div>", all.iter().map(facts).collect::<String>()),
+        Block::Command(text) => format!("<pre><code>{}</code></pre>", escape(text)),
+    }
+}
+
+fn card(card: &Card) -> String {
+    let figure = match &card.figure {
+        Some((figure, unit)) => format!("<p class=\"ratio\">{}<span>{}</span></p>", escape(figure), escape(unit)),
+        None => "<p class=\"ratio none\">no toll</p>".to_owned(),
+    };
+    format!(
+        "<article class=\"card {}\"><h3>{}</h3><p class=\"title\">{}</p>{figure}<p class=\"interval\">{}</p>\
+         <p class=\"verdict\">{}</p><dl>{}</dl></article>",
+        key_class(card.key),
+        escape(&card.name),
+        escape(&card.title),
+        escape(&card.interval),
+        escape(&card.verdict),
+        pairs(&card.lines)
+    )
+}
+
+fn doubt(doubt: &Doubt) -> String {
+    format!(
+        "<li id=\"doubt-{}\"><strong class=\"{}\">{}</strong>{}<p class=\"remedy\">What helps: {}</p></li>",
+        doubt.number,
+        if doubt.is_refusal { "bad" } else { "warn" },
+        escape(&doubt.label()),
+        list("found", &doubt.findings),
+        escape(&doubt.remedy)
+    )
+}
+
+fn facts(facts: &Facts) -> String {
+    format!("<div><h3>{}</h3><dl>{}</dl></div>", escape(&facts.heading), pairs(&facts.entries))
+}
+
+fn pairs(entries: &[(String, String)]) -> String {
+    let pair =
+        |(name, text): &(String, String)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(text));
+    entries.iter().map(pair).collect()
+}

@@ -1,0 +1,164 @@
+//! Tables, figures and what can be taken along, as HTML.
+
+use crate::chart::{escape, key_class};
+use crate::formats::csv;
+use crate::page::{Cell, Figure, Picture, Table, TableRow, Tone};
+use std::fmt::Write;
+use tollgate_wire::url::encode_beside;
+
+/// Rows of a table that is written a second time, as CSV.
+const CSV_ROWS_MAX: usize = 100;
+/// Rows of a table that may be cut and that are seen at once.
+const ROWS_OPEN_MAX: usize = 12;
+
+/// A table under its title, with its file; the first column heads its row, what reads as numbers is set right.
+pub(super) fn table(table: &Table) -> String {
+    let Some(most) = table.page_rows_max.filter(|_| table.rows.len() > ROWS_OPEN_MAX) else { return whole(table) };
+    let (all, is_small) = (table.rows.len(), table.rows.len() <= CSV_ROWS_MAX);
+    let mut shown = Table { is_folded: true, ..table.clone() };
+    shown.rows.truncate(most);
+    shown.file = table.file.clone().filter(|_| is_small && all <= most);
+    let cut = match all > most {
+        true => format!("<p class=\"key\">Of {all} rows {most} stand here; the Markdown form has them all.</p>"),
+        false => String::new(),
+    };
+    whole(&shown) + &cut
+}
+
+fn whole(table: &Table) -> String {
+    let body = format!("{}{}", bare(table), download(table, "As CSV"));
+    match (table.is_folded, table.title.as_str()) {
+        (true, title) => format!("<details><summary>Data: {}</summary>{body}</details>", escape(title)),
+        (false, "") => body,
+        (false, title) => format!("<h3>{}</h3>{body}", escape(title)),
+    }
+}
+
+fn bare(table: &Table) -> String {
+    let class = |column: usize| if table.is_number(column) { " class=\"n\"" } else { "" };
+    let label = if table.title.is_empty() { "All cells" } else { &table.title };
+    let wordy = if table.is_wordy { " settings" } else { "" };
+    let of_cells = if table.rows.iter().any(|row| row.is_toned()) { " class=\"cells\"" } else { "" };
+    let mut html = format!(
+        "<div class=\"scroll{wordy}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table{of_cells}><thead><tr>",
+        escape(label)
+    );
+    let has_units = table.columns.iter().any(|column| !column.unit.is_empty());
+    for (place, column) in table.columns.iter().enumerate() {
+        let unit = match (has_units && place > 0, column.unit.as_str()) {
+            (false, _) => String::new(),
+            (true, "") => "<small>\u{a0}</small>".to_owned(),
+            (true, unit) => format!("<small>{}</small>", escape(unit)),
+        };
+        let _ = write!(html, "<th scope=\"col\"{}>{}{unit}</th>", class(place), escape(&column.head));
+    }
+    html.push_str("</tr></thead><tbody>");
+    for (place, row) in table.rows.iter().enumerate() {
+        if row.is_first && place > 0 {
+            html.push_str("</tbody><tbody>");
+        }
+        html.push_str(row.tone.open());
+        for (column, cell) in row.cells.iter().enumerate().take(table.columns.len()) {
+            let rest = table.columns.len() - column;
+            html.push_str(&one(cell, column, class(column), row.key.filter(|_| column == 0), rest));
+        }
+        html.push_str("</tr>");
+    }
+    html.push_str("</tbody></table></div>");
+    html
+}
+
+fn one(cell: &Cell, column: usize, class: &str, key: Option<usize>, rest: usize) -> String {
+    let (open, close) = if column == 0 { ("th scope=\"row\"", "th") } else { ("td", "td") };
+    let class = if cell.takes_rest { format!(" class=\"onset\" colspan=\"{rest}\"") } else { class.to_owned() };
+    let why = cell.why.as_deref().map(|why| format!(" title=\"{}\"", escape(why))).unwrap_or_default();
+    let swatch = key.map(|key| format!("<i class=\"swatch {}\" aria-hidden=\"true\"></i>", key_class(key)));
+    format!("<{open}{class}{why}>{}{}{}</{close}>", swatch.unwrap_or_default(), escape(&cell.text), marks(&cell.marks))
+}
+
+/// The numbers of doubts, each a link to what it says.
+fn marks(numbers: &[usize]) -> String {
+    let link = |number: &usize| format!("<a href=\"#doubt-{number}\">{number}</a>");
+    match numbers {
+        [] => String::new(),
+        numbers => format!(" <sup>[{}]</sup>", numbers.iter().map(link).collect::<Vec<_>>().join(",")),
+    }
+}
+
+impl TableRow {
+    fn is_toned(&self) -> bool {
+        self.tone != Tone::Plain || self.key.is_some()
+    }
+}
+
+impl Tone {
+    fn open(self) -> &'static str {
+        match self {
+            Tone::Plain => "<tr>",
+            Tone::Base => "<tr class=\"bottom\">",
+            Tone::Refused => "<tr class=\"refused\">",
+            Tone::Others => "<tr class=\"theirs\">",
+        }
+    }
+}
+
+/// A figure: its heading, a sentence that says what to see, the pictures, and its data folded away.
+pub(super) fn figure(figure: &Figure) -> String {
+    let note = if figure.note.is_empty() { String::new() } else { format!("<p>{}</p>", escape(&figure.note)) };
+    let pictures: String = figure.pictures.iter().map(picture).collect();
+    let seen = figure.data.first().map(|table| {
+        let (body, link) = (bare(table), download(table, "Download as CSV"));
+        format!("<details><summary>Data: {}</summary>{body}{link}</details>", escape(&table.title))
+    });
+    let others: String = figure.data.iter().skip(1).map(|table| download(table, &table.title)).collect();
+    format!(
+        "<figure><figcaption><h3>{}</h3>{note}</figcaption>{pictures}{}{others}</figure>",
+        escape(&figure.title),
+        seen.unwrap_or_default()
+    )
+}
+
+/// Pictures for wide and narrow screens, of which the style sheet shows one.
+fn picture(picture: &Picture) -> String {
+    let heading = picture.heading.as_ref().map(|text| format!("<h4>{}</h4>", escape(text))).unwrap_or_default();
+    match &picture.narrow {
+        Some(narrow) => {
+            format!("{heading}<div class=\"wide\">{}</div><div class=\"narrow\">{narrow}</div>", picture.wide)
+        }
+        None => format!("{heading}{}", picture.wide),
+    }
+}
+
+/// A link that holds its file itself.
+fn download(table: &Table, text: &str) -> String {
+    let Some(file) = &table.file else { return String::new() };
+    let csv = csv::text(table.raw.as_deref().unwrap_or(table));
+    let mut coded = Vec::with_capacity(csv.len() * 2);
+    encode_beside(&mut coded, csv.as_bytes(), b"-._,:;/()");
+    let address = format!("data:text/csv;charset=utf-8,{}", String::from_utf8_lossy(&coded));
+    format!("<p class=\"download\"><a download=\"{}\" href=\"{address}\">{}</a></p>", escape(file), escape(text))
+}
+
+/// A list of sentences.
+pub(super) fn list(class: &str, texts: &[String]) -> String {
+    let items: String = texts.iter().map(|text| format!("<li>{}</li>", unbroken(text))).collect();
+    format!("<ul class=\"{class}\">{items}</ul>")
+}
+
+/// Escaped text in which no interval is broken over two lines.
+pub(super) fn unbroken(text: &str) -> String {
+    let mut depth = 0_u32;
+    let kept: String = text
+        .replace(" [", "\u{a0}[")
+        .chars()
+        .map(|c| {
+            match c {
+                '[' => depth += 1,
+                ']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if c == ' ' && depth > 0 { '\u{a0}' } else { c }
+        })
+        .collect();
+    escape(&kept)
+}

@@ -1,0 +1,148 @@
+//! JUnit's XML, so that a build server shows a run beside its tests: one case a cell, failed where it was refused, and one
+//! a threshold, failed where it does not hold.
+//!
+//! A toll, however large, fails nothing by itself: thresholds are the user's to set, not a report's.
+
+use crate::chart::escape;
+use crate::words::view::{Row, View};
+use crate::words::{sentence, thresholds};
+use std::io::{self, Write};
+use tollgate_facts::across::Across;
+use tollgate_facts::results::{
+    Experiment, Outcome, RunResult, State, ThresholdFinding, ThresholdResult, Validity, Verdict,
+};
+
+/// Writes the cells of a run as cases.
+pub(crate) fn run(run: &RunResult, out: &mut dyn Write) -> io::Result<()> {
+    let view = View::of(run);
+    let incompleteness = sentence::incompleteness(run);
+    let refused = view.rows.iter().filter(|row| row.is_refused(&view.doubts)).count();
+    let refused = refused + failing(&run.thresholds);
+    let cases = view.rows.len() + 1 + run.thresholds.len();
+    let errors = usize::from(incompleteness.is_some());
+    let suite = escape(&run.experiment.name);
+    writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
+    writeln!(
+        out,
+        "<testsuites><testsuite name=\"{suite}\" tests=\"{cases}\" failures=\"{refused}\" errors=\"{errors}\" \
+         timestamp=\"{}\">",
+        escape(&run.started)
+    )?;
+    write!(out, "<testcase classname=\"{suite}\" name=\"everything planned was measured\">")?;
+    if let Some(why) = incompleteness {
+        write!(out, "<error message=\"{}\"/>", escape(&why))?;
+    }
+    writeln!(out, "</testcase>")?;
+    for row in &view.rows {
+        case(&view, row, &suite, out)?;
+    }
+    threshold_cases(&run.experiment, &run.thresholds, &suite, out)?;
+    writeln!(out, "</testsuite></testsuites>")
+}
+
+/// How many thresholds do not hold.
+fn failing(results: &[ThresholdResult]) -> usize {
+    results.iter().filter(|result| result.outcome != Outcome::Holds).count()
+}
+
+/// One case for each threshold, with every finding that does not hold.
+fn threshold_cases(
+    experiment: &Experiment,
+    results: &[ThresholdResult],
+    suite: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for result in results {
+        write!(out, "<testcase classname=\"{suite}.thresholds\" name=\"{}\" time=\"0\">", escape(&result.expect))?;
+        let found = |finding: &ThresholdFinding| {
+            let reason = finding.reason.as_deref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+            let (place, figure) = (thresholds::place(experiment, finding), thresholds::figure(finding));
+            format!("{place}: {figure} {}{reason}", thresholds::outcome(finding.outcome))
+        };
+        let (bad, good): (Vec<_>, Vec<_>) =
+            result.findings.iter().partition(|finding| finding.outcome != Outcome::Holds);
+        if let Some(first) = bad.first() {
+            let kind = thresholds::outcome(result.outcome);
+            let all: Vec<String> = bad.iter().map(|finding| found(finding)).collect();
+            let (first, all) = (escape(&found(first)), escape(&all.join("; ")));
+            write!(out, "<failure type=\"threshold {kind}\" message=\"{first}\">{all}</failure>")?;
+        }
+        let good: Vec<String> = good.iter().map(|finding| found(finding)).collect();
+        if !good.is_empty() {
+            write!(out, "<system-out>{}</system-out>", escape(&good.join("; ")))?;
+        }
+        writeln!(out, "</testcase>")?;
+    }
+    Ok(())
+}
+
+fn case(view: &View<'_>, row: &Row<'_>, suite: &str, out: &mut dyn Write) -> io::Result<()> {
+    let cell = row.cell;
+    let at = sentence::level(&view.run.experiment, cell.level);
+    let seconds = if cell.unit_time_ms.mean.is_finite() { cell.unit_time_ms.mean / 1000.0 } else { 0.0 };
+    write!(
+        out,
+        "<testcase classname=\"{suite}\" name=\"{} at {}\" time=\"{seconds:.6}\">",
+        escape(&cell.variant),
+        escape(&at)
+    )?;
+    let found: Vec<&Validity> = view
+        .doubts
+        .iter()
+        .flat_map(|doubt| &doubt.findings)
+        .filter(|found| found.variant == cell.variant && found.level == cell.level)
+        .copied()
+        .collect();
+    for refusal in found.iter().filter(|found| found.verdict == Verdict::Refused) {
+        write!(
+            out,
+            "<failure type=\"{}\" message=\"{}\">{}</failure>",
+            escape(&refusal.rule),
+            escape(&refusal.reason),
+            escape(&refusal.remedy)
+        )?;
+    }
+    let mut notes: Vec<String> = found
+        .iter()
+        .filter(|found| found.verdict == Verdict::Marked)
+        .map(|mark| format!("{}: {}. {}", mark.rule, mark.reason, mark.remedy))
+        .collect();
+    notes.extend(row.tolls.each().map(|toll| {
+        let ratio = sentence::ratio(toll).replace('×', "x");
+        format!(
+            "toll on {}: {ratio} ({})",
+            sentence::figure(&view.run.experiment, toll.figure),
+            sentence::verdict(toll.verdict)
+        )
+    }));
+    if !notes.is_empty() {
+        write!(out, "<system-out>{}</system-out>", escape(&notes.join("; ")))?;
+    }
+    writeln!(out, "</testcase>")
+}
+
+/// One case for each run, which is in error where it is not whole, and one for each threshold.
+pub(crate) fn across(across: &Across, out: &mut dyn Write) -> io::Result<()> {
+    let suite = escape(&across.experiment.name);
+    let errors = across.runs.iter().filter(|run| run.state != State::Complete).count();
+    let failures = failing(&across.thresholds);
+    let cases = across.runs.len() + across.thresholds.len();
+    let started = across.runs.first().map_or("", |run| run.started.as_str());
+    writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
+    writeln!(
+        out,
+        "<testsuites><testsuite name=\"{suite}\" tests=\"{cases}\" failures=\"{failures}\" errors=\"{errors}\" \
+         timestamp=\"{}\">",
+        escape(started)
+    )?;
+    for run in &across.runs {
+        let name = escape(&format!("run {} is whole: {}", run.number, run.name));
+        write!(out, "<testcase classname=\"{suite}\" name=\"{name}\" time=\"0\">")?;
+        if let Some(why) = sentence::incompleteness_of(run) {
+            write!(out, "<error message=\"{}\"/>", escape(&why))?;
+        }
+        writeln!(out, "</testcase>")?;
+    }
+    threshold_cases(&across.experiment, &across.thresholds, &suite, out)?;
+    writeln!(out, "</testsuite></testsuites>")
+}

@@ -1,0 +1,304 @@
+//! A page on a terminal or in a pipe: sentences, tables and footnotes.
+//!
+//! It fits the width it is given by leaving out columns, least needed first; it never wraps a row.
+
+use super::options::{Colour, RenderOptions};
+use crate::page::{Block, Cell, Column, Depth, Page, Table, TableRow, Tone, one_line};
+use std::io::{self, Write};
+
+/// Spaces between columns.
+const GAP: usize = 2;
+/// Narrowest text that is worth showing where one takes the rest of its row.
+const REST_WIDTH_MIN: usize = 12;
+/// Least width of a name that is cut short.
+const NAME_WIDTH_MIN: usize = 24;
+/// Values up to so many characters stand in a table of words on any terminal.
+const VALUE_WIDTH_MIN: usize = 16;
+
+/// Writes the page.
+pub(crate) fn page(page: &Page, out: &mut dyn Write, options: &RenderOptions) -> io::Result<()> {
+    let mut to = Terminal { out, width: options.width, colour: options.colour };
+    to.line(BOLD, &format!("{}: {}", page.name, page.question))?;
+    for why in &page.warnings {
+        to.line(RED, why)?;
+    }
+    to.gap()?;
+    to.paragraphs("", &page.answer)?;
+    for section in page.sections.iter().filter(|section| section.depth == Depth::Main) {
+        let mut shown = Vec::new();
+        let mut inner = Terminal { out: &mut shown, width: options.width, colour: options.colour };
+        section.blocks.iter().try_for_each(|block| inner.block(block))?;
+        if !shown.is_empty() && !section.heading.is_empty() {
+            to.line(BOLD, &section.heading)?;
+        }
+        to.out.write_all(&shown)?;
+    }
+    to.wrapped("", &page.origin)
+}
+
+const BOLD: &str = "1";
+const FAINT: &str = "2";
+const RED: &str = "31";
+const YELLOW: &str = "33";
+
+struct Terminal<'o> {
+    out: &'o mut dyn Write,
+    width: usize,
+    colour: Colour,
+}
+
+impl Terminal<'_> {
+    fn block(&mut self, block: &Block) -> io::Result<()> {
+        match block {
+            Block::Text(text) => self.paragraphs("", std::slice::from_ref(text)),
+            Block::Legend(texts) => self.paragraphs("  ", texts),
+            Block::List(texts) => self.paragraphs("", texts),
+            Block::Table(table) if table.is_folded => Ok(()),
+            Block::Table(table) => self.table(table),
+            Block::Figure(figure) => figure.brief.iter().try_for_each(|table| self.table(table)),
+            Block::Figures(all) => {
+                all.iter().filter_map(|figure| figure.brief.as_ref()).try_for_each(|table| self.table(table))
+            }
+            Block::Cards(cards) => {
+                let sentences: Vec<String> = cards.iter().filter_map(|card| card.sentence.clone()).collect();
+                self.paragraphs("", &sentences)
+            }
+            Block::Doubts(all) => {
+                for doubt in all {
+                    let colour = if doubt.is_refusal { RED } else { YELLOW };
+                    self.line(colour, &format!("[{}] {}", doubt.number, doubt.label()))?;
+                    for finding in &doubt.findings {
+                        self.wrapped("    ", finding)?;
+                    }
+                    self.wrapped("    ", &format!("→ {}", doubt.remedy))?;
+                }
+                if all.is_empty() { Ok(()) } else { self.gap() }
+            }
+            Block::Facts(all) => {
+                let entries = all.iter().flat_map(|facts| &facts.entries);
+                let texts: Vec<String> = entries.map(|(name, value)| format!("{name}: {value}")).collect();
+                self.paragraphs("  ", &texts)
+            }
+            Block::Command(text) => self.paragraphs("    ", std::slice::from_ref(text)),
+        }
+    }
+
+    fn gap(&mut self) -> io::Result<()> {
+        writeln!(self.out)
+    }
+
+    /// Words in a colour, which each line has by itself: escape sequences are then nobody's words.
+    fn line(&mut self, code: &str, text: &str) -> io::Result<()> {
+        self.lines("", text).iter().try_for_each(|line| self.painted(code, line))
+    }
+
+    fn painted(&mut self, code: &str, text: &str) -> io::Result<()> {
+        match self.colour {
+            Colour::Ansi if !code.is_empty() => writeln!(self.out, "\x1b[{code}m{text}\x1b[0m"),
+            _ => writeln!(self.out, "{text}"),
+        }
+    }
+
+    fn paragraphs(&mut self, indent: &str, texts: &[String]) -> io::Result<()> {
+        for text in texts {
+            self.wrapped(indent, text)?;
+        }
+        if texts.is_empty() { Ok(()) } else { self.gap() }
+    }
+
+    fn wrapped(&mut self, indent: &str, text: &str) -> io::Result<()> {
+        self.lines(indent, text).iter().try_for_each(|line| writeln!(self.out, "{line}"))
+    }
+
+    /// Words in lines that fit, the following ones indented by four more.
+    fn lines(&self, indent: &str, text: &str) -> Vec<String> {
+        let width = self.width.max(40);
+        let mut lines = Vec::new();
+        let mut line = indent.to_owned();
+        let mut is_fresh = true;
+        for word in plain(text).split(' ') {
+            if !is_fresh && count(&line) + 1 + count(word) > width {
+                lines.push(std::mem::replace(&mut line, format!("{indent}    ")));
+                is_fresh = true;
+            }
+            if !is_fresh {
+                line.push(' ');
+            }
+            line.push_str(word);
+            is_fresh = false;
+        }
+        lines.push(line);
+        lines
+    }
+
+    fn table(&mut self, table: &Table) -> io::Result<()> {
+        let (table, long) = self.without_long_rows(table);
+        let fit = Fit::of(&table, self.width);
+        let hidden = match table.columns.len() - fit.shown.len() {
+            hidden if hidden == 0 || table.axis_from.is_none() => String::new(),
+            1 => " (1 more column in the report and as CSV)".to_owned(),
+            hidden => format!(" ({hidden} more columns in the report and as CSV)"),
+        };
+        if !table.title.is_empty() {
+            self.line(BOLD, &format!("{}{hidden}", table.title))?;
+        }
+        let head: Vec<String> = table.columns.iter().map(|column| plain(&column.text())).collect();
+        self.painted(BOLD, &fit.line(&table, head.iter().map(String::as_str), None))?;
+        for (place, row) in table.rows.iter().enumerate() {
+            if row.is_first && place > 0 {
+                self.gap()?;
+            }
+            let cells: Vec<String> = row.cells.iter().map(|cell| plain(&cell.numbered())).collect();
+            let rest = row.cells.iter().position(|cell| cell.takes_rest);
+            let text = fit.line(&table, cells.iter().map(String::as_str), rest.map(|at| (at, self.width)));
+            self.painted(tint(row.tone), &text)?;
+        }
+        for text in &long {
+            self.wrapped("", text)?;
+        }
+        self.gap()
+    }
+
+    /// The table, and the rows of words that are too long for it, as lines of their own.
+    fn without_long_rows(&self, table: &Table) -> (Table, Vec<String>) {
+        let mut table = table.clone();
+        if !table.is_wordy {
+            return (table, Vec::new());
+        }
+        let name = |row: &TableRow| row.cells.first().map_or(0, |cell| count(&cell.text));
+        let names = table.rows.iter().map(name).max().unwrap_or(0);
+        let columns = table.columns.len().saturating_sub(1).max(1);
+        let fits = (self.width.saturating_sub(names) / columns).saturating_sub(GAP).max(VALUE_WIDTH_MIN);
+        let is_long = |row: &TableRow| row.cells.iter().skip(1).any(|cell| count(&cell.text) > fits);
+        let (long, short): (Vec<TableRow>, Vec<TableRow>) = table.rows.into_iter().partition(is_long);
+        table.rows = short;
+        let told = |row: &TableRow| -> Vec<String> {
+            let values = table.columns.iter().zip(&row.cells).skip(1);
+            values.map(|(column, value)| format!("{}, {}: {}", row.cells[0].text, column.head, value.text)).collect()
+        };
+        let long = long.iter().flat_map(told).collect();
+        (table, long)
+    }
+}
+
+/// Which columns of a table are shown, and how wide each is.
+struct Fit {
+    shown: Vec<usize>,
+    widths: Vec<usize>,
+    gap: usize,
+}
+
+impl Fit {
+    fn of(table: &Table, width: usize) -> Fit {
+        let text = |cell: &Cell| if cell.takes_rest { 0 } else { count(&plain(&cell.numbered())) };
+        let wide = |(place, column): (usize, &Column)| {
+            let texts = table.rows.iter().filter_map(|row| row.cells.get(place)).map(text);
+            texts.chain([count(&plain(&column.text()))]).max().unwrap_or(0)
+        };
+        let mut widths: Vec<usize> = table.columns.iter().enumerate().map(wide).collect();
+        let mut shown: Vec<usize> = (0..widths.len()).collect();
+        let mut gap = GAP;
+        if let Some(from) = table.axis_from.filter(|from| *from < widths.len()) {
+            let column = widths[from..].iter().copied().max().unwrap_or(0);
+            widths[from..].fill(column);
+            let room = width.saturating_sub(widths[..from].iter().map(|width| width + GAP).sum());
+            let count = widths.len() - from;
+            gap = if count * (column + GAP) <= room { GAP } else { 1 };
+            shown = (0..from).chain(evenly(count, room / (column + gap)).into_iter().map(|at| from + at)).collect();
+            return Fit { shown, widths, gap };
+        }
+        let total = |shown: &[usize], widths: &[usize]| {
+            shown.iter().map(|at| widths[*at]).sum::<usize>() + GAP * shown.len().saturating_sub(1)
+        };
+        while total(&shown, &widths) > width {
+            let rank = |at: &usize| if *at < 2 { 0 } else { table.columns[*at].rank };
+            let Some(highest) = shown.iter().map(rank).max().filter(|rank| *rank > 0) else { break };
+            let last = shown.iter().rposition(|at| rank(at) == highest);
+            last.map(|at| shown.remove(at));
+        }
+        if let Some(over) = total(&shown, &widths).checked_sub(width + 1).filter(|_| !widths.is_empty()) {
+            widths[0] = widths[0].saturating_sub(over + 1).max(NAME_WIDTH_MIN.min(widths[0]));
+        }
+        Fit { shown, widths, gap }
+    }
+
+    /// One line: words from the left, the rest from the right; a cell that takes the rest of its row gets what is left of
+    /// so many characters.
+    fn line<'t>(&self, table: &Table, texts: impl Iterator<Item = &'t str>, rest: Option<(usize, usize)>) -> String {
+        let texts: Vec<&str> = texts.collect();
+        let mut line = String::new();
+        for (place, at) in self.shown.iter().enumerate() {
+            if let Some((from, width)) = rest.filter(|(from, _)| from <= at) {
+                // It may begin between two columns that are shown.
+                let text = match from == *at {
+                    true => texts[from].to_owned(),
+                    false => format!("from {} on: {}", table.columns[from].head, texts[from]),
+                };
+                let room = width.saturating_sub(count(&line) + GAP).max(REST_WIDTH_MIN);
+                line.push_str(&format!("{}{}", " ".repeat(GAP), cut(&text, room)));
+                break;
+            }
+            let gap = if place == 0 {
+                0
+            } else if table.axis_from.is_some_and(|from| *at >= from) {
+                self.gap
+            } else {
+                GAP
+            };
+            let width = self.widths[*at];
+            let text = cut(texts.get(*at).copied().unwrap_or_default(), width);
+            let fill = " ".repeat(width.saturating_sub(count(&text)));
+            let is_left = *at == 0 || text.starts_with(char::is_alphabetic) && table.axis_from.is_none();
+            line.push_str(&" ".repeat(gap));
+            line.push_str(&if is_left { format!("{text}{fill}") } else { format!("{fill}{text}") });
+        }
+        line.trim_end().to_owned()
+    }
+}
+
+/// At most `most` of so many places, the first and the last among them.
+fn evenly(count: usize, most: usize) -> Vec<usize> {
+    match most.max(1) {
+        most if count <= most => (0..count).collect(),
+        1 => vec![count - 1],
+        most => (0..most).map(|index| index * (count - 1) / (most - 1)).collect(),
+    }
+}
+
+fn tint(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain => "",
+        Tone::Base | Tone::Others => FAINT,
+        Tone::Refused => RED,
+    }
+}
+
+/// On one line; `×` is written as `x`, as on every keyboard.
+fn plain(text: &str) -> String {
+    one_line(text).replace('×', "x")
+}
+
+fn count(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn cut(text: &str, room: usize) -> String {
+    if count(text) <= room {
+        return text.to_owned();
+    }
+    text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::evenly;
+
+    #[test]
+    fn columns_that_are_left_out_are_neither_the_first_nor_the_last() {
+        assert_eq!(evenly(48, 100).len(), 48);
+        let few = evenly(48, 11);
+        assert_eq!((few.len(), few[0], few[10]), (11, 0, 47));
+        assert!(few.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_eq!((evenly(48, 1), evenly(0, 3)), (vec![47], vec![]));
+    }
+}

@@ -1,0 +1,377 @@
+//! A single load as a page: what was found and whether it may be read, the distribution, the course, where time went.
+//!
+//! It reads the figures and computes none.
+
+use crate::chart::lines::{self, Axis, Kind, Line, Lines, Point};
+use crate::chart::percentiles::{self, Distribution};
+use crate::chart::{Caption, Size};
+use crate::number;
+use crate::page::{Block, Figure, Page, Picture, Section, Table};
+use crate::parts::staged;
+use std::fmt::Write;
+use tollgate_facts::results::load::{ConnectionTimes, CoursePoint, QuickResult, Spread};
+use tollgate_facts::results::{Percentiles, StageUnit, Verdict};
+
+/// The page.
+pub(crate) fn page(result: &QuickResult) -> Page {
+    let partial = "Interrupted: the figures are of what was done until then";
+    let sections = [
+        Some(validity(result)),
+        result.staged.as_ref().map(staged::of_load),
+        Some(distribution(result)),
+        course(result),
+        times(result),
+        failures(result),
+        Some(facts(result)),
+    ];
+    Page {
+        name: "load".to_owned(),
+        question: result.url.clone(),
+        answer: vec![answer(result)],
+        warnings: if result.interrupted { vec![partial.to_owned()] } else { Vec::new() },
+        origin: format!("{} · {} · connections: {}", result.started, asked(result), result.connection),
+        version: result.version.clone(),
+        sections: sections.into_iter().flatten().collect(),
+    }
+}
+
+fn answer(result: &QuickResult) -> String {
+    let failed: u64 = result.errors.values().sum();
+    let times = &result.response_time_ms;
+    let mut text = format!(
+        "{} valid answers in {} s: {} per second.",
+        number::whole(result.requests),
+        number::three_digits(result.duration_ms / 1e3),
+        number::three_digits(result.requests_per_second)
+    );
+    let named = [("half", times.p50), ("99 %", times.p99), ("99.9 %", times.p999)];
+    let within: Vec<String> = named
+        .into_iter()
+        .filter_map(|(share, time)| Some(format!("{share} of them within {} ms", number::three_digits(time?))))
+        .collect();
+    if !within.is_empty() {
+        let _ =
+            write!(text, " They came {}, the slowest after {} ms.", within.join(", "), number::three_digits(times.max));
+    }
+    match failed {
+        0 => text.push_str(" None failed."),
+        1 => text.push_str(" 1 request failed."),
+        _ => _ = write!(text, " {} requests failed.", number::whole(failed)),
+    }
+    text
+}
+
+fn asked(result: &QuickResult) -> String {
+    match &result.offered {
+        _ if let Some(staged) = &result.staged => {
+            let most = staged.stages.iter().map(|stage| stage.asked_from.max(stage.asked_to)).fold(0.0, f64::max);
+            let unit = if staged.unit == StageUnit::Users { "users" } else { "per second" };
+            format!("in stages, up to {} {unit}", number::three_digits(most))
+        }
+        Some(offered) => {
+            format!(
+                "{} requests per second offered ({})",
+                number::three_digits(offered.rate_per_second),
+                offered.arrivals
+            )
+        }
+        None => format!("{} users, each waiting for its answer", number::whole(result.concurrency as u64)),
+    }
+}
+
+fn validity(result: &QuickResult) -> Section {
+    let heading = "May it be read?";
+    if result.validity.is_empty() {
+        return Section::main(heading, vec![Block::Text("Yes: no rule found a doubt.".to_owned())]);
+    }
+    let rows = result.validity.iter().map(|mark| {
+        let verdict = if mark.verdict == Verdict::Refused { "refused" } else { "marked" };
+        vec![verdict.to_owned(), mark.reason.clone(), mark.remedy.to_owned()]
+    });
+    Section::main(heading, vec![Block::Table(Table::new("", ["verdict", "what was found", "what helps"]).with(rows))])
+}
+
+fn distribution(result: &QuickResult) -> Section {
+    let mut table = Table::new("", ["served within", "ms"]);
+    for (percent, time) in &result.served_within_ms {
+        table.push(vec![format!("{percent} %"), number::optional(*time)]);
+    }
+    let most = (result.requests > 0).then_some(result.response_time_ms.max);
+    table.push(vec!["100 %".to_owned(), number::optional(most)]);
+    let all = [Distribution { name: "response time", key: 1, points: &result.curve }];
+    let title = "Response times";
+    let draw = |id: &str, size| {
+        let description = "Response time in milliseconds by the share of requests that were faster.";
+        percentiles::draw(Caption { id, title, description }, size, "response time, ms", &all)
+    };
+    let note = match &result.offered {
+        Some(_) => "From when a request was due to its last byte. Each step to the right is a tenfold rarer request.",
+        None => {
+            "From the end of a user's answer before it to the last byte, so that a server which is slow is asked less. \
+             Each step to the right is a tenfold rarer request."
+        }
+    };
+    let figure = Figure::new(title, note).data(table, "response-times.csv");
+    let figure = if result.curve.len() < 2 { figure } else { figure.picture("distribution", Size::Full, draw) };
+    Section::background("", vec![Block::Figure(figure)])
+}
+
+fn course(result: &QuickResult) -> Option<Section> {
+    // In stages there is a closer one.
+    if result.course.len() < 2 || result.staged.is_some() {
+        return None;
+    }
+    let chart = |title: &str, id: &str, label: &str, key: usize, value: fn(&CoursePoint) -> Option<f64>| {
+        let point = |point: &CoursePoint| {
+            let (x, y) = (point.until_s, value(point)?);
+            Some(Point::plain(x, y))
+        };
+        let points: Vec<Point> = result.course.iter().filter_map(point).collect();
+        let draw = |id: &str, size| {
+            let axis = |label| Axis::linear(label);
+            lines::draw(&Lines {
+                caption: Caption { id, title, description: "Over the seconds of the load." },
+                size,
+                x: axis("seconds"),
+                y: axis(label),
+                lines: vec![Line { name: title, key, kind: Kind::Curve, points: points.clone() }],
+                notes: Vec::new(),
+            })
+        };
+        Picture::drawn(id, Size::Full, draw)
+    };
+    let mut table = Table::new("", ["until second", "answers per second", "mean response time, ms"]);
+    for point in &result.course {
+        table.push(vec![
+            number::three_digits(point.until_s),
+            number::three_digits(point.requests_per_second),
+            number::optional(point.response_time_ms),
+        ]);
+    }
+    let rate = chart("Answers per second", "rate", "answers per second", 1, |point| Some(point.requests_per_second));
+    let time = chart("Mean response time", "time", "mean response time, ms", 2, |point| point.response_time_ms);
+    let note = "By the moment at which answers were whole.";
+    let figure = Figure { pictures: vec![rate, time], ..Figure::new("The course", note) };
+    Some(Section::background("", vec![Block::Figure(figure.data(table, "course.csv"))]))
+}
+
+fn times(result: &QuickResult) -> Option<Section> {
+    let ConnectionTimes { connect, processing, waiting, total } = result.connection_times_ms.as_ref()?;
+    let mut table = Table::new("", ["all answers, ms", "least", "mean", "deviation", "median", "most"]);
+    let named = [
+        ("connect: TCP and TLS", connect),
+        ("processing: from the send to the last byte", processing),
+        ("waiting: from the send to the first byte", waiting),
+        ("total: from the intended start", total),
+    ];
+    for (name, Spread { min, mean, deviation, median, max }) in named {
+        let cells = [Some(*min), Some(*mean), Some(*deviation), *median, Some(*max)].map(number::optional);
+        table.push(std::iter::once(name.to_owned()).chain(cells).collect::<Vec<_>>());
+    }
+    let mut blocks = vec![Block::Table(table)];
+    if let Some(phases) = &result.phases {
+        let count = number::whole(phases.n);
+        let heading = format!("{count} answers that opened their connection, ms");
+        let mut table = Table::new("", [heading.as_str(), "mean", "p50", "p90", "p99", "max"]);
+        let mut row = |name: &str, times: &Percentiles| {
+            table.push(vec![
+                name.to_owned(),
+                number::three_digits(times.mean),
+                number::optional(times.p50),
+                number::optional(times.p90),
+                number::optional(times.p99),
+                number::three_digits(times.max),
+            ]);
+        };
+        row("waited before connecting", &phases.waited_ms);
+        row("TCP", &phases.connect_ms);
+        if let Some(tls_ms) = &phases.tls_ms {
+            row("TLS", tls_ms);
+        }
+        row("to the first byte", &phases.first_byte_ms);
+        row("from there to the last", &phases.last_byte_ms);
+        blocks.push(Block::Table(table));
+    }
+    Some(Section::main("Where the time went", blocks))
+}
+
+fn failures(result: &QuickResult) -> Option<Section> {
+    if result.errors.is_empty() {
+        return None;
+    }
+    let mut table = Table::new("", ["class", "requests", "the first one"]);
+    for (class, count) in &result.errors {
+        let example = result.error_examples.get(class).cloned().unwrap_or_default();
+        table.push(vec![class.clone(), number::whole(*count), example]);
+    }
+    Some(Section::main("What failed", vec![Block::Table(table)]))
+}
+
+fn facts(result: &QuickResult) -> Section {
+    let mut table = Table::new("", ["fact", "value"]);
+    let mut fact = |name: &str, value: String| table.push(vec![name.to_owned(), value]);
+    let subject = &result.subject;
+    fact(
+        "server",
+        if subject.software.is_empty() { "says nothing of itself".to_owned() } else { subject.software.clone() },
+    );
+    if let Some(tls) = &subject.tls {
+        fact("TLS", tls.clone());
+    }
+    if let Some(handshakes) = result.handshakes {
+        fact(
+            "handshakes",
+            format!("{} full, {} resumed, {} failed", handshakes.full, handshakes.resumed, handshakes.failed),
+        );
+    }
+    fact("connections opened", number::whole(result.connections));
+    for (status, count) in &result.parts {
+        fact(&format!("parts of batches answered {status}"), number::whole(*count));
+    }
+    fact("received", number::bytes(result.bytes_received as f64));
+    fact("sent", number::bytes(result.bytes_sent as f64));
+    if let Some(offered) = &result.offered {
+        let Percentiles { p50, p99, max, .. } = offered.lateness_ms;
+        let (p50, p99) = (number::optional(p50), number::optional(p99));
+        fact("sent late by, ms", format!("p50 {p50}, p99 {p99}, at most {}", number::three_digits(max)));
+        fact("could not be sent", format!("{} of {}", number::whole(offered.unsent), number::whole(offered.intended)));
+        fact("seed", offered.seed.to_string());
+    }
+    let (cpu_us, share) = (result.generator_cpu_us_per_request, result.generator_cpu_share * 100.0);
+    fact("generator", format!("{} us of CPU per request, {share:.0} % of a core", number::three_digits(cpu_us)));
+    if let Some(law) = &result.littles_law {
+        let verdict = law.verdict();
+        fact("Little's law", format!("{} users asked, {:.2} found: {verdict}", law.users, law.found));
+    }
+    Section::main("Facts", vec![Block::Table(table)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tollgate_facts::results::load::{Mark, Subject};
+
+    fn result() -> QuickResult {
+        QuickResult {
+            format: 1,
+            version: "0".to_owned(),
+            started: "2026-01-01T00:00:00Z".to_owned(),
+            url: "http://127.0.0.1/<a>&b".to_owned(),
+            subject: Subject::default(),
+            connection: "keep-alive".to_owned(),
+            model: "closed",
+            concurrency: 2,
+            requests: 9000,
+            errors: [("status-503".to_owned(), 2)].into(),
+            error_examples: [("status-503".to_owned(), "answered <503>".to_owned())].into(),
+            duration_ms: 1000.0,
+            requests_per_second: 9000.0,
+            response_time_ms: Percentiles {
+                mean: 1.0,
+                p50: Some(0.9),
+                p99: Some(3.0),
+                max: 7.0,
+                ..Percentiles::default()
+            },
+            service_time_ms: Percentiles::default(),
+            served_within_ms: vec![(50.0, Some(0.9)), (99.9, None)],
+            connection_times_ms: Some(ConnectionTimes::default()),
+            staged: None,
+            course: (1..=40)
+                .map(|place| CoursePoint {
+                    until_s: f64::from(place) * 0.05,
+                    requests_per_second: 9000.0,
+                    response_time_ms: (place != 7).then_some(1.0),
+                })
+                .collect(),
+            curve: vec![(0.0, 0.4), (0.5, 0.9), (0.99, 3.0)],
+            bytes_received: 1000,
+            body_bytes_received: 900,
+            bytes_sent: 100,
+            wire_bytes_received: 1000,
+            wire_bytes_sent: 100,
+            connections: 2,
+            kept_alive: 9000,
+            other_statuses: 2,
+            parts: [(201, 5)].into(),
+            checked: 9000,
+            handshakes: None,
+            phases: None,
+            first_request: None,
+            offered: None,
+            generator_cpu_us_per_request: 6.0,
+            generator_cpu_share: 0.5,
+            generator_stalls_ms: Percentiles::default(),
+            tcp: tollgate_facts::results::TcpCounts::default(),
+            littles_law: None,
+            validity: vec![Mark {
+                rule: "steal",
+                verdict: Verdict::Marked,
+                reason: "2 % <stolen>".to_owned(),
+                remedy: "run elsewhere",
+                value: 0.02,
+                bound: 0.01,
+            }],
+            interrupted: true,
+        }
+    }
+
+    #[test]
+    fn the_page_is_well_formed_and_says_everything_escaped() {
+        let page = crate::load_page(&result());
+        let mut reader = quick_xml::Reader::from_str(page.strip_prefix("<!DOCTYPE html>").unwrap());
+        loop {
+            match reader.read_event() {
+                Ok(quick_xml::events::Event::Eof) => break,
+                Ok(_) => {}
+                Err(error) => panic!("{error} in {page}"),
+            }
+        }
+        for text in
+            ["http://127.0.0.1/&lt;a&gt;&amp;b", "Interrupted", "2 % &lt;stolen&gt;", "answered &lt;503&gt;", "201"]
+        {
+            assert!(page.contains(text), "{text} in {page}");
+        }
+        assert_eq!(page.matches("<svg").count(), 6, "three charts, each for wide and narrow screens");
+        assert!(page.len() < 500_000 && !page.contains("<script"));
+    }
+
+    #[test]
+    fn every_mark_stands_on_the_page_and_in_the_json_with_its_remedy() {
+        let mark = |rule: &'static str| Mark {
+            rule,
+            verdict: Verdict::Marked,
+            reason: format!("{rule} found 7"),
+            remedy: "mend it so",
+            value: 7.0,
+            bound: 0.0,
+        };
+        let marked = QuickResult { validity: tollgate_facts::rules::names().map(mark).collect(), ..result() };
+        let (page, json) = (crate::load_page(&marked), serde_json::to_string(&marked).unwrap());
+        for rule in tollgate_facts::rules::names() {
+            assert!(
+                page.contains(&format!("{rule} found 7")) && json.contains(&format!("\"{rule} found 7\"")),
+                "{rule}"
+            );
+        }
+        let marks = marked.validity.len();
+        assert_eq!((page.matches("mend it so").count(), json.matches("mend it so").count()), (marks, marks));
+    }
+
+    #[test]
+    fn a_load_without_an_answer_has_a_page_too() {
+        let empty = QuickResult {
+            requests: 0,
+            connection_times_ms: None,
+            curve: Vec::new(),
+            course: Vec::new(),
+            served_within_ms: vec![(50.0, None)],
+            validity: Vec::new(),
+            ..result()
+        };
+        let page = crate::load_page(&empty);
+        assert!(page.contains("0 valid answers") && !page.contains("<svg"), "{page}");
+        assert!(!page.contains("Where the time went") && !page.contains("0.000"), "{page}");
+        assert!(page.contains("Yes: no rule found a doubt"), "{page}");
+    }
+}
