@@ -163,7 +163,7 @@ fn documents_name_only_flags_that_exist() {
                 let own = words.take_while(|word| {
                     quotes += word.matches('\'').count();
                     // What stands behind these is another program's, and so it is where the call itself was quoted.
-                    !["--", "|", "&&", "#", ";", "&"].contains(word) && !(quotes % 2 == 1 && word.ends_with('\''))
+                    !(["--", "|", "&&", "#", ";", "&"].contains(word) || quotes % 2 == 1 && word.ends_with('\''))
                 });
                 for flag in own.filter(|word| word.starts_with("--")) {
                     let flag = flag.split('=').next().unwrap_or_default();
