@@ -139,7 +139,7 @@ fn a_schema_of_somebody_elses_becomes_a_model() {
     lines.extend(shop.found.remarks.iter().map(|remark| format!("! {remark}")));
     assert_snapshot!(lines.join("\n"), @r#"
     customers of customer
-      key id: Int64 by SqliteDatabase
+      key id: Int64 by Database
       full_name: String { length_max: 40 }
       vip: Boolean by Default(Boolean(false))
       credit?: Decimal { precision: 10, scale: 2 } by Default(Decimal("100.50"))
@@ -154,7 +154,7 @@ fn a_schema_of_somebody_elses_becomes_a_model() {
       key line: Int16
       customer_id?: Int64
       referred_by_id?: Int64
-      at: DateTime { precision: 7 } by SqliteDatabase
+      at: DateTime { precision: 7 } by Database
       logged?: DateTimeOffset { precision: 0 }
       price?: Decimal { precision: 9, scale: 3 }
       extra?: String { length_max: 0 }

@@ -100,15 +100,15 @@ fn a_database_of_others_is_described() {
       code String { length_max: 2 } not null None
       name String { length_max: 40 } not null None
     customer Table key ["id"] unique []
-      id Int32 not null Some(PostgresDatabase)
+      id Int32 not null Some(Database)
       name String { length_max: 0 } not null None
       country String { length_max: 2 } null None
-      feels String { length_max: 0 } null Some(PostgresDatabase)
+      feels String { length_max: 0 } null Some(Database)
       tags Collection(String { length_max: 0 }) null None
-      settings String { length_max: 0 } null Some(PostgresDatabase)
+      settings String { length_max: 0 } null Some(Database)
       active Boolean not null Some(Default(Boolean(true)))
-      since DateTimeOffset { precision: 3 } not null Some(PostgresDatabase)
-      token Guid null Some(PostgresDatabase)
+      since DateTimeOffset { precision: 3 } not null Some(Database)
+      token Guid null Some(Database)
       photo Binary { length_max: 0 } null None
       address String { length_max: 0 } null None
       ["country"] -> country ["code"]
