@@ -86,21 +86,23 @@ fn fill(connection: &mut SqliteConnection, model: &Model) -> Result<(), crate::S
     Ok(())
 }
 
-/// A model of types with their leaves, so many of which are the key; sets are named as collections of their types, a
-/// single one as its type.
-fn model(types: &[(&str, &[(&str, Primitive)], usize)]) -> Model {
+/// A type: its name, its leaves, and how many of them are the key.
+type Outline<'a> = (&'a str, &'a [(&'a str, Primitive)], usize);
+
+/// A model of types; sets are named as collections of them.
+fn model(types: &[Outline<'_>]) -> Model {
     let property = |(name, primitive): &(&str, Primitive)| Property {
         name: (*name).into(),
         kind: PropertyKind::Primitive(*primitive),
         nullable: false,
         annotations: Annotations::default(),
     };
-    let entity_type = |(name, leaves, _): &(&str, &[(&str, Primitive)], usize)| EntityType {
+    let entity_type = |(name, leaves, _): &Outline<'_>| EntityType {
         name: (*name).into(),
         properties: leaves.iter().map(property).collect(),
         ..EntityType::default()
     };
-    let set = |(index, (name, ..)): (usize, &(&str, &[(&str, Primitive)], usize))| EntitySet {
+    let set = |(index, (name, ..)): (usize, &Outline<'_>)| EntitySet {
         name: format!("{name}Collection"),
         entity_type: TypeId(index),
         label: None,
