@@ -248,7 +248,7 @@ impl Fit {
             let width = self.widths[*at];
             let text = cut(texts.get(*at).copied().unwrap_or_default(), width);
             let fill = " ".repeat(width.saturating_sub(count(&text)));
-            let is_left = *at == 0 || text.starts_with(char::is_alphabetic) && table.axis_from.is_none();
+            let is_left = *at == 0 || !table.is_number(*at);
             line.push_str(&" ".repeat(gap));
             line.push_str(&if is_left { format!("{text}{fill}") } else { format!("{fill}{text}") });
         }

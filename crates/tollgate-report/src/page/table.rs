@@ -112,7 +112,9 @@ impl Table {
 
     /// Whether all that a column holds reads as numbers.
     pub(crate) fn is_number(&self, column: usize) -> bool {
-        column > 0 && self.rows.iter().all(|row| row.cells.get(column).is_none_or(Cell::is_number))
+        let is_on_axis = self.axis_from.is_some_and(|from| column >= from);
+        let is_all = || self.rows.iter().all(|row| row.cells.get(column).is_none_or(Cell::is_number));
+        column > 0 && (is_on_axis || is_all())
     }
 }
 
@@ -160,7 +162,8 @@ impl Cell {
 
     fn is_number(&self) -> bool {
         let begins = |first: char| first.is_ascii_digit() || matches!(first, '+' | '−' | '±' | '<' | '(');
-        self.takes_rest || self.text.is_empty() || self.text == number::NOTHING || self.text.starts_with(begins)
+        let is_absent = self.takes_rest || ["", number::NOTHING, "refused"].contains(&self.text.as_str());
+        is_absent || self.text.starts_with(begins)
     }
 }
 

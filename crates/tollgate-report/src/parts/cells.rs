@@ -106,7 +106,10 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
         let cpu = view::cpu(cell);
         let cpu = cpu.map(|cpu| match cpu.n {
             0 | 1 => number::in_column(cpu.mean, cpu_decimals),
-            _ => number::with_half(cpu, |value| number::in_column(value, cpu_decimals)),
+            _ => {
+                let half = number::grouped((cpu.high - cpu.low) / 2.0, cpu_decimals + 1);
+                format!("{} ±{half}", number::in_column(cpu.mean, cpu_decimals))
+            }
         });
         let mut cells: Vec<Cell> = vec![row.name(), at.into()];
         let texts = [

@@ -45,7 +45,7 @@ pub(crate) fn section(experiment: &Experiment, results: &[ThresholdResult]) -> O
     let table = Table::new("", ["threshold", "outcome", "decided by", "where", "figure"]).with(rows);
     let reading = "The end of the interval that is nearer to the bound decides. Not shown: the bound is inside the interval, or \
                    there is no figure that may be read";
-    let mut blocks = vec![Block::Text(format!("Thresholds: {answer}")), Block::Table(table)];
+    let mut blocks = vec![Block::Text(answer), Block::Table(table)];
     blocks.push(Block::List(reasons(experiment, results)));
     blocks.push(Block::Legend(vec![reading.to_owned()]));
     Some(Section::main("Thresholds", blocks))
