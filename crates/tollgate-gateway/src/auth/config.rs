@@ -11,6 +11,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::auth::{AccessRule, Allow, CertificateUser, Mark, Principal, Verb};
+use crate::base::config_error::Misplaced;
 use crate::base::number::within;
 
 /// Who may use the gateway, and how that is shown.
@@ -147,9 +148,6 @@ const HASHES_WAITING_MAX: i64 = 10_000;
 const RULES_MAX: usize = 1_000;
 const CERTIFICATE_USERS_MAX: usize = 10_000;
 
-/// What is wrong, and where.
-type Wrong = (Range<usize>, String);
-
 /// The tables as they stand in the file.
 pub(crate) struct Tables {
     pub(crate) users: Option<UsersTable>,
@@ -162,7 +160,7 @@ pub(crate) struct Tables {
 ///
 /// # Errors
 /// What cannot be meant, and where.
-pub(crate) fn meaning(tables: Tables, text: &str, file_name: &str) -> Result<Authentication, Wrong> {
+pub(crate) fn meaning(tables: Tables, text: &str, file_name: &str) -> Result<Authentication, Misplaced> {
     let Tables { users, authentication: table, certificate_users, rules } = tables;
     let has_users = users.is_some() || !certificate_users.is_empty();
     if let Some(table) = table.as_ref().filter(|_| !has_users && rules.is_empty()) {
@@ -219,7 +217,7 @@ impl Authentication {
 }
 
 impl CertificateTable {
-    fn meaning(self, whole: Range<usize>) -> Result<CertificateUser, Wrong> {
+    fn meaning(self, whole: Range<usize>) -> Result<CertificateUser, Misplaced> {
         if self.user.as_ref().is_empty() {
             return Err((self.user.span(), "expected the name of a user".to_owned()));
         }
@@ -233,7 +231,7 @@ impl CertificateTable {
 }
 
 impl RuleTable {
-    fn meaning(self, place: String, has_users: bool) -> Result<AccessRule, Wrong> {
+    fn meaning(self, place: String, has_users: bool) -> Result<AccessRule, Misplaced> {
         if let Some(path) = &self.path {
             let plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#' | b'%' | b'*' | b'"');
             if !path.as_ref().starts_with('/') || !path.as_ref().bytes().all(plain) {
@@ -269,7 +267,7 @@ impl RuleTable {
     }
 }
 
-fn allowed(names: Spanned<Vec<Spanned<String>>>, has_users: bool) -> Result<Allow, Wrong> {
+fn allowed(names: Spanned<Vec<Spanned<String>>>, has_users: bool) -> Result<Allow, Misplaced> {
     let principal = |name: Spanned<String>| {
         let span = name.span();
         let principal = match name.as_ref().split_once(':') {

@@ -10,6 +10,9 @@ use tollgate_wire::suggest;
 
 use crate::store::introspect::CustomisationError;
 
+/// A place in the text, and what is wrong there.
+pub(crate) type Misplaced = (Range<usize>, String);
+
 /// What is wrong in a configuration file, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {

@@ -4,7 +4,6 @@
 //! [`EndpointTable`] is what stands in the file; [`Endpoint`] is what it means, and cannot be wrong. The file of authorities is
 //! read when the gateway starts, and again with the whole configuration.
 
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +13,7 @@ use serde::Deserialize;
 use tollgate_net::http1::client::Target;
 use toml::Spanned;
 
-use crate::base::config_error::ConfigError;
+use crate::base::config_error::{ConfigError, Misplaced};
 use crate::base::number::optional_within;
 use crate::base::origin::Origin;
 
@@ -220,8 +219,6 @@ const INTERVAL_MS_MIN: i64 = 100;
 const INTERVAL_MS: u32 = 1_000;
 const ANSWER_MS: u32 = 1_000;
 
-type Wrong = (Range<usize>, String);
-
 /// What the tables of a file mean.
 ///
 /// # Errors
@@ -248,7 +245,7 @@ pub(super) fn endpoints(
 }
 
 impl EndpointTable {
-    fn meaning(self, origin: &Origin) -> Result<Endpoint, Wrong> {
+    fn meaning(self, origin: &Origin) -> Result<Endpoint, Misplaced> {
         let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
         let name = self.name.as_ref();
         if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(is_of_name) {
@@ -316,7 +313,7 @@ fn is_https(target: &Target) -> bool {
 }
 
 impl SuspensionTable {
-    fn meaning(self) -> Result<Suspension, Wrong> {
+    fn meaning(self) -> Result<Suspension, Misplaced> {
         let default = Suspension::default();
         let ms = |given: &Option<Spanned<i64>>, default: Duration| match given {
             None => Ok(default),
@@ -359,7 +356,7 @@ impl SuspensionTable {
 }
 
 impl HealthTable {
-    fn meaning(self) -> Result<Health, Wrong> {
+    fn meaning(self) -> Result<Health, Misplaced> {
         let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'#';
         if !self.path.as_ref().starts_with('/') || !self.path.as_ref().bytes().all(plain) {
             return Err((self.path.span(), "expected a path such as `/healthz`".to_owned()));

@@ -3,7 +3,6 @@
 //! [`RouteTable`] is what stands in the file; [`Route`] is what it means. Whether it collides with a service is known once
 //! those are, also the ones of the command line: see [`check`].
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -12,7 +11,7 @@ use tollgate_net::http1::Method;
 use toml::Spanned;
 
 use super::endpoint::Endpoint;
-use crate::base::config_error::ConfigError;
+use crate::base::config_error::{ConfigError, Misplaced};
 use crate::base::number::optional_within;
 use crate::base::origin::Origin;
 use crate::mediate::SequenceTable;
@@ -141,8 +140,6 @@ const METHODS: [(&str, Method); 9] = [
     ("TRACE", Method::Trace),
 ];
 
-type Wrong = (Range<usize>, String);
-
 /// What the tables of a file mean.
 ///
 /// # Errors
@@ -213,13 +210,13 @@ impl Route {
 }
 
 impl RouteTable {
-    fn meaning(self, origin: &Origin) -> Result<Route, Wrong> {
+    fn meaning(self, origin: &Origin) -> Result<Route, Misplaced> {
         let path = checked_path(&self.path)?.to_owned();
         let methods = self.methods.map(|methods| {
             if methods.as_ref().is_empty() {
                 return Err((methods.span(), "expected at least one method".to_owned()));
             }
-            methods.into_inner().iter().map(method).collect::<Result<Vec<Method>, Wrong>>()
+            methods.into_inner().iter().map(method).collect::<Result<Vec<Method>, Misplaced>>()
         });
         let host = self.host.map(|host| {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[]:".contains(&byte);
@@ -253,7 +250,7 @@ impl RouteTable {
     }
 }
 
-fn method(said: &Spanned<String>) -> Result<Method, Wrong> {
+fn method(said: &Spanned<String>) -> Result<Method, Misplaced> {
     let known = METHODS.iter().find(|(name, _)| name == said.as_ref());
     known.map(|(_, method)| *method).ok_or_else(|| {
         let names: Vec<&str> = METHODS.iter().map(|(name, _)| *name).collect();
@@ -262,7 +259,7 @@ fn method(said: &Spanned<String>) -> Result<Method, Wrong> {
 }
 
 /// A path that can be told apart from others byte by byte, without the slash at its end.
-fn checked_path(path: &Spanned<String>) -> Result<&str, Wrong> {
+fn checked_path(path: &Spanned<String>) -> Result<&str, Misplaced> {
     let text = path.as_ref();
     let plain = |byte: u8| byte.is_ascii_graphic() && !b"?#%*\"\\;".contains(&byte);
     let has_empty_or_dotted = || text[1..].trim_end_matches('/').split('/').any(|part| matches!(part, "." | ".."));
@@ -277,7 +274,7 @@ fn checked_path(path: &Spanned<String>) -> Result<&str, Wrong> {
 }
 
 /// What a path becomes: a path, perhaps with a query.
-fn checked_target(to: &Spanned<String>) -> Result<String, Wrong> {
+fn checked_target(to: &Spanned<String>) -> Result<String, Misplaced> {
     let text = to.as_ref();
     if !text.starts_with('/') || !text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#') {
         return Err((to.span(), "expected a path such as `/services/Quote` or `/echo?bytes=1024`".to_owned()));

@@ -21,7 +21,7 @@ const PARTS: &[Part] = &[
 ];
 
 /// Crates in which some names stand for more, and how many such names there are today.
-const NAMES_OVER: &[(&str, usize)] = &[("tollgate-gateway", 1)];
+const NAMES_OVER: &[(&str, usize)] = &[];
 
 /// Crate, name and reason.
 pub(crate) type Part<'a> = (&'a str, &'a str, &'a str);
