@@ -8,7 +8,7 @@ use syn::Item;
 use syn::visit::{self, Visit};
 
 use super::arrows::Crate;
-use super::floors::{held, house};
+use super::floors::{house, over};
 use super::modules::{Tree, for_tests, head};
 
 /// A reader who meets a third one has to ask which is meant.
@@ -19,9 +19,6 @@ const PARTS: &[Part] = &[
     ("tollgate", "Arguments", "each verb has its flags"),
     ("tollgate-gateway", "Table", "each table of the configuration, such as a mediator's, is read by its own file"),
 ];
-
-/// Crates in which some names stand for more, and how many such names there are today.
-const NAMES_OVER: &[(&str, usize)] = &[];
 
 /// Crate, name and reason.
 pub(crate) type Part<'a> = (&'a str, &'a str, &'a str);
@@ -68,7 +65,7 @@ fn defined(of: &Crate, tree: &Tree) -> Defined {
 }
 
 /// How many names of each crate stand for too many types, and where.
-pub(crate) fn over(parts: &[Part], house: &[Crate], tree: &Tree) -> BTreeMap<String, (usize, String)> {
+pub(crate) fn shared(parts: &[Part], house: &[Crate], tree: &Tree) -> BTreeMap<String, (usize, String)> {
     let count = |of: &Crate| {
         let mut found = defined(of, tree);
         let is_part = |name: &String| parts.iter().any(|(of_part, part, _)| *of_part == of.name && part == name);
@@ -95,7 +92,7 @@ pub(crate) fn needless(parts: &[Part], house: &[Crate], tree: &Tree) -> Vec<Stri
 #[test]
 fn a_name_stands_for_at_most_two_types_of_a_crate() {
     let tree = super::rust_files().into_iter().collect::<Tree>();
-    let mut broken = held(0, NAMES_OVER, &over(PARTS, house(), &tree));
+    let mut broken = over(0, &shared(PARTS, house(), &tree));
     broken.extend(needless(PARTS, house(), &tree));
     super::check("one word, one meaning", broken);
 }

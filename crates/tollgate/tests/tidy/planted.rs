@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::arrows::{Crate, read};
-use super::floors::{KNOT_MAX, Row, beyond, estranged, held, largest_knots, siblings, upward};
+use super::floors::{KNOT_MAX, Row, beyond, estranged, largest_knots, over, siblings, upward};
 use super::graph::{knots, order};
 use super::modules::Tree;
-use super::names::{Part, needless, over};
+use super::names::{Part, needless, shared};
 
 const FLOORS: &[Row] = &[("x", &["store", "operation", "front"])];
 
@@ -196,9 +196,9 @@ fn a_ring_of_files_is_a_knot_and_falls_apart_without_one_arrow() {
         let files = names.iter().map(String::as_str).zip(texts.iter().map(String::as_str));
         house(&[("lib.rs", root.as_str())].into_iter().chain(files).collect::<Vec<_>>())
     };
-    let found = held(KNOT_MAX, &[], &largest_knots(&ring(true)));
+    let found = over(KNOT_MAX, &largest_knots(&ring(true)));
     assert!(found[0].starts_with("x: 9, at most 8\n    crates/x/src/ring0.rs:1: `crate::ring1::f`"), "{found:?}");
-    assert_eq!(held(KNOT_MAX, &[], &largest_knots(&ring(false))), [""; 0]);
+    assert_eq!(over(KNOT_MAX, &largest_knots(&ring(false))), [""; 0]);
     let weights = super::floors::by_file(&ring(true)[0]);
     let knot = knots(&weights).remove(0);
     let order = order(&knot, &weights);
@@ -207,19 +207,10 @@ fn a_ring_of_files_is_a_knot_and_falls_apart_without_one_arrow() {
 }
 
 #[test]
-fn an_exception_is_kept_true() {
+fn a_crowd_is_found() {
     let counts = siblings(&house(&[]));
-    let now = |key: &str| counts[key].0;
-    assert_eq!((now("crates/x/src"), now("crates/x/src/store"), now("crates/x/src/operation")), (4, 2, 5));
-    let check = |exceptions: &[(&str, usize)]| held(3, exceptions, &counts);
-    let (root, work) = ("crates/x/src", "crates/x/src/operation");
-    assert_eq!(check(&[(root, 4), (work, 5)]), [""; 0]);
-    assert_eq!(check(&[(root, 4)]), ["crates/x/src/operation: 5, at most 3"]);
-    assert_eq!(check(&[(root, 3), (work, 5)]), ["crates/x/src: 4, and was 3"]);
-    assert_eq!(check(&[(root, 5), (work, 5)]), ["crates/x/src: 4, better than 5: say so here"]);
-    let others = [(root, 4), (work, 5), ("crates/x/src/store", 2), ("crates/y/src", 9)];
-    let gone = ["crates/x/src/store: 2, so it needs no exception any more", "crates/y/src: is no more"];
-    assert_eq!(check(&others), gone);
+    assert_eq!(over(5, &counts), [""; 0]);
+    assert_eq!(over(4, &counts), ["crates/x/src/operation: 5, at most 4"]);
 }
 
 #[test]
@@ -229,7 +220,7 @@ fn a_third_type_of_a_name_is_found_unless_it_is_a_part_of_a_list_or_no_type_that
         let second = "mod read; pub trait Reach {}";
         let tree = tree(&[("front/mod.rs", second), ("store/read.rs", third)]);
         let house = read(&tree);
-        (held(0, &[], &over(parts, &house, &tree)), needless(parts, &house, &tree))
+        (over(0, &shared(parts, &house, &tree)), needless(parts, &house, &tree))
     };
     let found = "x: 1, at most 0\n    `Reach` stands for 3 types: crates/x/src/front/mod.rs:1, \
                  crates/x/src/operation/reach.rs:1, crates/x/src/store/read.rs:1";
