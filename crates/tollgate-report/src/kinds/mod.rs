@@ -7,7 +7,6 @@ mod distance;
 mod insert;
 mod ladder;
 mod mediation;
-mod scenario;
 mod walk;
 
 use crate::page::Page;
@@ -24,8 +23,7 @@ const KINDS: &[Kind] = &[
     connecting::page, // what connections cost, and encryption on them
     ladder::page,     // limits: work processes, connections, users
     mediation::page,  // something between users and a backend
-    scenario::page,   // users who play through steps
-    walk::page,       // walks over entities, single requests, and all that is left
+    walk::page,       // walks over entities, single requests, scenarios, and all that is left
 ];
 
 /// The page of a run.

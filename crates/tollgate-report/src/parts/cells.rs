@@ -1,6 +1,6 @@
 //! The table of all cells, with what its signs mean and the doubts that concern it directly below.
 
-use super::raw;
+use super::{raw, staged, steps};
 use crate::number::{self, NOTHING};
 use crate::page::{self, Block, Cell, Column, Depth, Section, Table, TableRow, Tone};
 use crate::words::sentence;
@@ -12,7 +12,8 @@ const FINDINGS_MAX: usize = 4;
 /// Cells of which the table shows every one.
 const ROWS_MAX: usize = 100;
 
-/// Every figure, and the doubts about them. A kind whose own tables hold the figures has this one in the background.
+/// The steps and stages that were played, every figure, and the doubts about them. A kind whose own tables hold the
+/// figures has the table of all in the background.
 pub(crate) fn sections(view: &View<'_>, depth: Depth) -> Vec<Option<Section>> {
     let mut blocks = Vec::new();
     // A whole matrix of cells would be a page of its own: then the level that stands for the run is shown.
@@ -28,7 +29,8 @@ pub(crate) fn sections(view: &View<'_>, depth: Depth) -> Vec<Option<Section>> {
         let rest = "Of these many cells the table shows one level; `tollgate report -f csv` writes them all";
         blocks.push(Block::Legend(vec![rest.to_owned()]));
     }
-    vec![Some(Section { heading: "Every figure".to_owned(), depth, blocks }), Some(doubts(view))]
+    let every = Section { heading: "Every figure".to_owned(), depth, blocks };
+    vec![staged::section(view), steps::section(view), Some(every), Some(doubts(view))]
 }
 
 fn doubts(view: &View<'_>) -> Section {

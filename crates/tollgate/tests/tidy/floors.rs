@@ -166,7 +166,7 @@ const STRANGERS: &[Row] = &[
     // The server and the client: what they share stands below them.
     ("tollgate-net/http1", &["scratch", "decimal", "error", "chunked", "body", "head", "upstream"]),
     ("tollgate-lab/kinds", &["http", "listed"]),
-    ("tollgate-report/kinds", &["walk"]),
+    ("tollgate-report/kinds", &[]),
 ];
 
 /// Places and all that they may name: of their crate and of our other crates. `*` stands for one name, and in what is
