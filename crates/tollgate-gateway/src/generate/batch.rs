@@ -233,7 +233,7 @@ impl BatchWork {
     /// are looked for again for a while.
     async fn left(&self, last: &mut Option<Session>) -> Option<u64> {
         for look in 0.. {
-            if last.is_none() && self.failed.borrow().is_none() {
+            if last.is_none() {
                 *last = self.open().await.ok();
             }
             let left = last.as_mut()?.waiting().await.ok();
