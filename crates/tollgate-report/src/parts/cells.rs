@@ -75,7 +75,6 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
     let experiment = &view.run.experiment;
     let noun = sentence::unit_noun(experiment);
     let factor = if experiment.factor_unit.is_empty() { &experiment.factor } else { &experiment.factor_unit };
-    let piece = sentence::piece(experiment);
     let columns = [
         Column::of("variant", "", 0),
         Column::of(factor, "", 0),
@@ -84,7 +83,7 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
         Column::of("p50", "ms", 1),
         Column::of("p95", "ms", 5),
         Column::of("p99", "ms", 3),
-        Column::of("CPU", format!("us/{piece}"), 2),
+        Column::of("CPU", "us", 2),
         Column::of("received", format!("kB/{noun}"), 6),
         Column::of("errors", "", if view.any_errors() { 0 } else { 7 }),
         Column::of(format!("toll on {noun} time"), "", 0),
@@ -178,16 +177,11 @@ fn sign(verdict: TollVerdict) -> &'static str {
     }
 }
 
-/// The tolls that a row shows: the one on time, and beside a joint one that on CPU.
-fn printed<'r>(row: &Row<'r>) -> impl Iterator<Item = &'r Toll> + use<'r> {
-    let is_joint = row.tolls.time.is_some_and(|time| time.verdict == TollVerdict::Joint);
-    row.tolls.time.into_iter().chain(row.tolls.cpu.filter(|_| is_joint))
-}
-
 /// What the signs in the table mean, of those that occur.
 fn legend(view: &View<'_>) -> Vec<String> {
     let noun = sentence::unit_noun(&view.run.experiment);
-    let has = |verdict| view.rows.iter().flat_map(printed).any(|toll| toll.verdict == verdict);
+    let tolls = view.rows.iter().flat_map(|row| [row.tolls.time, row.tolls.cpu, row.tolls.bytes]).flatten();
+    let has = |verdict| tolls.clone().any(|toll| toll.verdict == verdict);
     let of_tolls = match view.run.settings.looks {
         Some(looks) => format!("±: 95 % interval over blocks, [..]: of {}", looks.confidence()),
         None => "± and [..]: 95 % interval over blocks".to_owned(),
