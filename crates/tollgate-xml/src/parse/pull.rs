@@ -1,8 +1,8 @@
 //! A pull reader: the tags and texts of a document one after another, without a tree, for whoever knows which elements may
 //! come.
 //!
-//! A document is held to XML 1.0 as by the reader of trees, but that namespaces are not resolved: names are what stands
-//! behind a prefix. It deliberately reads no document type, and keeps nothing but the names of the open elements.
+//! A document is held to XML 1.0 as by the reader of trees, but that namespaces are resolved only when asked for: names
+//! are what stands behind a prefix. It deliberately reads no document type, and keeps nothing but the open tags.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,6 +11,7 @@ use super::attribute::Written;
 use super::markup::{Ends, Markup, Markups};
 use super::{decode, push_with_newlines, reference};
 use crate::characters::{Bracket, first_forbidden, is_blank, is_plain_name, is_space, split_name};
+use crate::names::XML_NAMESPACE;
 
 /// Attributes of one element.
 const ATTRIBUTES_MAX: usize = 1024;
@@ -27,8 +28,10 @@ pub struct PullReader<'s> {
     /// How many bytes were read.
     position: usize,
     depth_max: usize,
-    /// The names of the open elements, outermost first.
-    open: Vec<&'s str>,
+    /// The names of the open elements and where their attributes stand, outermost first.
+    open: Vec<(&'s str, Range<usize>)>,
+    /// A document type is passed over, not refused.
+    passes_document_type: bool,
     /// An empty element was begun; its end comes next.
     ends: bool,
     seen_element: bool,
@@ -89,9 +92,29 @@ impl<'s> PullReader<'s> {
             position: content_start,
             depth_max,
             open: Vec::with_capacity(16),
+            passes_document_type: false,
             ends: false,
             seen_element: false,
         }
+    }
+
+    /// Passes over a document type before the first element, unread: what it declares is unknown.
+    #[must_use]
+    pub fn passing_document_type(mut self) -> PullReader<'s> {
+        self.passes_document_type = true;
+        self
+    }
+
+    /// The namespace of the innermost open element; none where it is in no namespace or its prefix is not declared.
+    ///
+    /// Looks through the open tags from the innermost one outwards, so ask only about elements that matter.
+    pub fn namespace(&self) -> Option<Cow<'s, str>> {
+        let (prefix, _) = split_name(self.open.last()?.0)?;
+        if prefix == "xml" {
+            return Some(Cow::Borrowed(XML_NAMESPACE));
+        }
+        let declared = self.open.iter().rev().find_map(|(_, attributes)| declared(self.source, attributes, prefix))?;
+        (!declared.is_empty()).then_some(declared)
     }
 
     /// Byte offset of what will be read next.
@@ -118,7 +141,7 @@ impl<'s> PullReader<'s> {
         loop {
             let Some((markup, span)) = self.markups.next().map_err(|(at, what)| (at, what.to_owned()))? else {
                 return match self.open.last() {
-                    Some(name) => Err((self.position, format!("the document ends within `{name}`"))),
+                    Some((name, _)) => Err((self.position, format!("the document ends within `{name}`"))),
                     None if !self.seen_element => Err((self.position, "no element".to_owned())),
                     None => Ok(None),
                 };
@@ -163,8 +186,10 @@ impl<'s> PullReader<'s> {
                 Markup::End { name_end } => {
                     let written = &self.source[span.start + "</".len()..name_end];
                     return match self.open.pop() {
-                        Some(opened) if opened == written => Ok(Some(Event::End)),
-                        Some(opened) => Err((span.start, format!("`</{written}>` where `</{opened}>` was expected"))),
+                        Some((opened, _)) if opened == written => Ok(Some(Event::End)),
+                        Some((opened, _)) => {
+                            Err((span.start, format!("`</{written}>` where `</{opened}>` was expected")))
+                        }
                         None => Err((span.start, format!("`</{written}>` closes nothing"))),
                     };
                 }
@@ -177,6 +202,7 @@ impl<'s> PullReader<'s> {
                 }
                 Markup::Declaration => decode::check_declaration(&self.source[span.clone()])
                     .map_err(|(at, message)| (span.start + at, message))?,
+                Markup::DocumentType if self.passes_document_type && !self.seen_element => {}
                 Markup::DocumentType => return Err((span.start, "a document type is not allowed here".to_owned())),
             }
         }
@@ -211,7 +237,7 @@ impl<'s> PullReader<'s> {
         if self.open.len() == self.depth_max {
             return Err((start, format!("elements are nested deeper than {}", self.depth_max)));
         }
-        self.open.push(written);
+        self.open.push((written, name_end..attributes_end));
         // Most elements have none.
         if name_end < attributes_end {
             self.check_attributes(name_end..attributes_end)?;
@@ -251,6 +277,23 @@ impl<'s> PullReader<'s> {
             _ => Ok(()),
         }
     }
+}
+
+/// What the attributes of a tag declare a prefix as; the empty prefix is that of the default namespace.
+fn declared<'s>(source: &'s str, attributes: &Range<usize>, prefix: &str) -> Option<Cow<'s, str>> {
+    let mut at = attributes.start;
+    // They were checked when the tag was read.
+    while let Ok(Some(Written { name, value, .. })) = Written::next(source, at..attributes.end) {
+        at = value.end + 1;
+        let of = source[name].strip_prefix("xmlns").and_then(|rest| match rest {
+            "" => Some(""),
+            _ => rest.strip_prefix(':'),
+        });
+        if of == Some(prefix) {
+            return normalized(source, value).ok();
+        }
+    }
+    None
 }
 
 /// A text as it stands between tags, with its references resolved; line ends stay as they are.
@@ -374,6 +417,28 @@ mod tests {
         assert_eq!(tag.attribute("b").as_deref(), Some(" 1& \t2"));
         assert_eq!(tag.attribute("c").as_deref(), Some(""));
         assert_eq!((tag.attribute("x"), tag.attribute("xmlns"), tag.attribute("d")), (None, None, None));
+    }
+
+    #[test]
+    fn the_namespace_of_an_element_is_that_of_the_nearest_declaration() {
+        for (source, expected) in [
+            ("<p:a xmlns:p='u'><p:b xmlns:p='v'/><p:c/></p:a>", "a=u b=v c=u "),
+            ("<a xmlns='u'><b xmlns=''><c/></b><d/></a>", "a=u b=- c=- d=u "),
+            ("<a><p:b xmlns:p='u'/><p:c xmlns:p='v'/><p:d/></a>", "a=- b=u c=v d=- "),
+            (
+                "<xml:a xmlns='u'><p:b xmlns:pp='w' xmlns:p='x&amp;y'/></xml:a>",
+                "a=http://www.w3.org/XML/1998/namespace b=x&y ",
+            ),
+            ("<!DOCTYPE a [<!ENTITY b '>'>]><a xmlns='u' />", "a=u "),
+        ] {
+            let (mut reader, mut seen) = (PullReader::new(source, 4).passing_document_type(), String::new());
+            while let Some(event) = reader.event().unwrap() {
+                if let Event::Begin(tag) = event {
+                    seen.push_str(&format!("{}={} ", tag.name(), reader.namespace().as_deref().unwrap_or("-")));
+                }
+            }
+            assert_eq!(seen, expected, "{source}");
+        }
     }
 
     #[test]

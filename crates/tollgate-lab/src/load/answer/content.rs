@@ -6,10 +6,8 @@
 
 use std::cell::RefCell;
 
-use quick_xml::NsReader;
-use quick_xml::events::Event;
-use quick_xml::name::ResolveResult;
 use tollgate_net::http1::client::BodySink;
+use tollgate_xml::pull::{Event, PullReader};
 
 use super::checks::{AnswerKind, Checks, LengthCheck};
 use super::failure::{ErrorClass, Failure};
@@ -166,34 +164,45 @@ pub(crate) fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
     wanted.is_empty() || bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
+/// An answer up to the first byte that is no UTF-8.
+pub(crate) fn readable(document: &[u8]) -> &str {
+    std::str::from_utf8(document)
+        .or_else(|error| std::str::from_utf8(&document[..error.valid_up_to()]))
+        .unwrap_or_default()
+}
+
 /// Whether a document has an element with its text.
 ///
 /// # Errors
 /// What it has instead.
 fn has(document: &[u8], element: &Element) -> Result<(), String> {
-    let broken = |error: &dyn std::fmt::Display| format!("the answer is no XML: {error}");
-    let mut reader = NsReader::from_reader(document);
+    let text_of = readable(document);
+    let mut reader = PullReader::new(text_of, usize::MAX).passing_document_type();
     // How many of the elements that are open now are those of the path, from the outermost one on.
     let (mut depth, mut fitting) = (0_usize, 0_usize);
     let (mut is_in_it, mut came, mut text) = (false, None, String::new());
     loop {
-        let (namespace, event) = reader.read_resolved_event().map_err(|error| broken(&error))?;
+        let event = match reader.event() {
+            Ok(Some(event)) => event,
+            Ok(None) => break,
+            // An answer may be cut off: what came of it was looked at.
+            Err((at, _)) if at == document.len() => break,
+            Err((at, _)) if at == text_of.len() => return Err("the answer is no XML: it is not UTF-8".to_owned()),
+            Err((at, what)) => return Err(format!("the answer is no XML: {what} (at byte {at})")),
+        };
         match event {
-            Event::Start(start) => {
-                let name = start.local_name();
-                if fitting == depth && element.path.get(depth).is_some_and(|wanted| wanted.as_str() == name.as_ref()) {
+            Event::Begin(tag) => {
+                if fitting == depth && element.path.get(depth).is_some_and(|wanted| wanted == tag.name()) {
                     fitting += 1;
                     let is_last = fitting == element.path.len();
-                    let is_of_it =
-                        matches!(namespace, ResolveResult::Bound(bound) if bound.as_ref() == element.namespace);
-                    is_in_it = is_last && is_of_it;
+                    is_in_it = is_last && reader.namespace().is_some_and(|of| of == element.namespace);
                     if is_in_it {
                         text.clear();
                     }
                 }
                 depth += 1;
             }
-            Event::End(_) => {
+            Event::End => {
                 depth = depth.saturating_sub(1);
                 if is_in_it && depth + 1 == element.path.len() {
                     if text.trim() == element.text {
@@ -205,8 +214,7 @@ fn has(document: &[u8], element: &Element) -> Result<(), String> {
                 fitting = fitting.min(depth);
             }
             Event::Text(part) if is_in_it => text.push_str(&part),
-            Event::Eof => break,
-            _ => {}
+            Event::Text(_) => {}
         }
     }
     let path = element.path.join("/");

@@ -3,13 +3,11 @@
 //!
 //! Namespaces and frames are the wire's. What it deliberately does not do: judge what else stands in an envelope.
 
-use quick_xml::NsReader;
-use quick_xml::events::Event;
-use quick_xml::name::ResolveResult;
 pub use tollgate_wire::soap::Version;
 use tollgate_wire::soap::{BEHIND_PAYLOAD, write_content_type};
+use tollgate_xml::pull::{Event, PullReader};
 
-use super::content::contains;
+use super::content::{contains, readable};
 use super::failure::Failure;
 
 /// Characters of a fault's words that are kept.
@@ -31,17 +29,13 @@ pub fn enveloped(payload: &[u8], version: Version) -> Vec<u8> {
 
 /// The version of the envelope that a message is in already.
 pub fn version_of(message: &[u8]) -> Option<Version> {
-    let mut reader = NsReader::from_reader(message);
-    loop {
-        match reader.read_resolved_event().ok()? {
-            (ResolveResult::Bound(namespace), Event::Start(start) | Event::Empty(start)) => {
-                let is_envelope = start.local_name().as_ref() == "Envelope";
-                return is_envelope.then(|| Version::of_namespace(namespace.as_ref()))?;
-            }
-            (_, Event::Start(_) | Event::Empty(_) | Event::Eof) => return None,
-            _ => {}
-        }
+    let mut reader = PullReader::new(readable(message), 1).passing_document_type();
+    // Nothing but an element can come first.
+    let Event::Begin(tag) = reader.event().ok()?? else { return None };
+    if tag.name() != "Envelope" {
+        return None;
     }
+    Version::of_namespace(&reader.namespace()?)
 }
 
 fn is_enveloped(message: &[u8]) -> bool {
@@ -91,37 +85,35 @@ pub(crate) fn refuse_fault(document: &[u8]) -> Result<(), Failure> {
 /// The words of the fault that is the payload of an envelope: its `faultstring` (1.1), or the first `Text` of its
 /// `Reason` (1.2).
 fn fault(document: &[u8]) -> Option<String> {
-    let mut reader = NsReader::from_reader(document);
-    let (mut depth, mut is_in_fault, mut is_in_words, mut words) = (0_usize, false, false, String::new());
+    let mut reader = PullReader::new(readable(document), usize::MAX).passing_document_type();
+    // How many elements are open where the fault's words stand.
+    let (mut is_in_fault, mut words_depth, mut words) = (false, None, String::new());
     loop {
-        let (namespace, event) = reader.read_resolved_event().ok()?;
-        let is_soap =
-            matches!(namespace, ResolveResult::Bound(bound) if Version::of_namespace(bound.as_ref()).is_some());
-        match event {
-            Event::Start(start) => {
-                let name = start.local_name();
-                if depth == 2 && is_soap && name.as_ref() == "Fault" {
-                    is_in_fault = true;
+        match reader.event().ok()?? {
+            Event::Begin(tag) => {
+                let (name, depth) = (tag.name(), reader.depth());
+                if depth == 3 && name == "Fault" {
+                    let namespace = reader.namespace();
+                    is_in_fault |= namespace.is_some_and(|of| Version::of_namespace(&of).is_some());
                 }
-                is_in_words = is_in_fault && matches!(name.as_ref(), "faultstring" | "Text");
-                depth += 1;
-            }
-            Event::Empty(start) if depth == 2 && is_soap && start.local_name().as_ref() == "Fault" => {
-                return Some("a fault without words".to_owned());
-            }
-            Event::Text(text) if is_in_words => words.push_str(&text),
-            Event::End(_) => {
-                depth = depth.saturating_sub(1);
-                if is_in_words && !words.trim().is_empty() {
-                    return Some(words.trim().to_owned());
+                if is_in_fault && words_depth.is_none() && matches!(name, "faultstring" | "Text") {
+                    words_depth = Some(depth);
                 }
-                is_in_words = false;
+            }
+            Event::Text(text) if words_depth.is_some() => words.push_str(&text),
+            Event::Text(_) => {}
+            Event::End => {
+                let depth = reader.depth();
+                if words_depth == Some(depth + 1) {
+                    if !words.trim().is_empty() {
+                        return Some(words.trim().to_owned());
+                    }
+                    words_depth = None;
+                }
                 if is_in_fault && depth == 2 {
                     return Some("a fault without words".to_owned());
                 }
             }
-            Event::Eof => return None,
-            _ => {}
         }
     }
 }
