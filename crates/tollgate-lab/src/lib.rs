@@ -9,7 +9,7 @@ mod conduct;
 pub mod cores;
 pub mod experiment;
 pub mod judge;
-mod kinds;
+pub mod kinds;
 pub mod load;
 pub mod plan;
 pub mod probe;

@@ -12,7 +12,7 @@ use super::tcp::TcpCounts;
 use crate::stats::Estimate;
 
 /// A level that stands for a way of encrypting.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NamedLevel {
     /// The level, as cells name it.
     pub level: u64,

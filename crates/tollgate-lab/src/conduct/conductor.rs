@@ -277,7 +277,7 @@ fn text(time: jiff::Timestamp) -> String {
 fn blank(beginning: &Beginning<'_>) -> RunResult {
     let Beginning { options, plan, cores, .. } = beginning;
     let experiment = &options.experiment;
-    let (factor, factor_unit) = experiment.factor.words();
+    let heading = experiment.heading;
     let is_planned = |name: &str| beginning.variants.iter().any(|variant| variant.peer.as_deref() == Some(name));
     let peers = options.peers.iter().filter(|peer| is_planned(&peer.name));
     RunResult {
@@ -285,14 +285,14 @@ fn blank(beginning: &Beginning<'_>) -> RunResult {
         experiment: results::Experiment {
             name: experiment.name.clone(),
             question: experiment.question.clone(),
-            factor: factor.to_owned(),
-            factor_unit: factor_unit.to_owned(),
+            factor: heading.factor.name.to_owned(),
+            factor_unit: heading.factor.unit.to_owned(),
             levels: plan.levels.clone(),
-            named_levels: experiment.named_levels(),
+            named_levels: experiment.named_levels.clone(),
             users: experiment.fixed_users(),
             variants: beginning.variants.clone(),
-            unit_of_work: experiment.workload.unit().to_owned(),
-            piece: experiment.workload.piece(),
+            unit_of_work: heading.unit_of_work.to_owned(),
+            piece: heading.piece,
             published_table: experiment.published_table.map(|table| table.name().to_owned()),
         },
         version: options.version.clone(),

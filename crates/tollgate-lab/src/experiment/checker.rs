@@ -12,19 +12,19 @@ use super::files::Files;
 /// Most users of a closed load: above it the ports of one address run short.
 pub const LEVEL_MAX: u64 = 20_000;
 /// Longest round trip of an emulated link in milliseconds.
-pub(super) const ROUND_TRIP_MS_MAX: u32 = 1000;
+pub(crate) const ROUND_TRIP_MS_MAX: u32 = 1000;
 /// Longest name.
 const NAME_LENGTH_MAX: usize = 64;
 
 /// An experiment's text, and where the files stand that it names.
-pub(super) struct Checker<'a> {
-    pub(super) text: &'a str,
-    pub(super) file: &'a str,
-    pub(super) files: &'a Files,
+pub(crate) struct Checker<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) file: &'a str,
+    pub(crate) files: &'a Files,
 }
 
 impl Checker<'_> {
-    pub(super) fn name(&self, name: &Spanned<String>) -> Result<(), ExperimentError> {
+    pub(crate) fn name(&self, name: &Spanned<String>) -> Result<(), ExperimentError> {
         let text = name.as_ref();
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if text.is_empty() || text.len() > NAME_LENGTH_MAX || !text.bytes().all(plain) {
@@ -37,11 +37,11 @@ impl Checker<'_> {
         Ok(())
     }
 
-    pub(super) fn round_trip(&self, value: &Spanned<u32>) -> Result<(), ExperimentError> {
+    pub(crate) fn round_trip(&self, value: &Spanned<u32>) -> Result<(), ExperimentError> {
         self.bounded(Some(value), ROUND_TRIP_MS_MAX, "round_trip_ms")
     }
 
-    pub(super) fn bounded(&self, value: Option<&Spanned<u32>>, most: u32, key: &str) -> Result<(), ExperimentError> {
+    pub(crate) fn bounded(&self, value: Option<&Spanned<u32>>, most: u32, key: &str) -> Result<(), ExperimentError> {
         let Some(value) = value else { return Ok(()) };
         if *value.as_ref() == 0 || *value.as_ref() > most {
             let message = format!("`{key}` is {}", value.as_ref());
@@ -50,12 +50,12 @@ impl Checker<'_> {
         Ok(())
     }
 
-    pub(super) fn file(&self, name: &Spanned<String>) -> Result<String, ExperimentError> {
+    pub(crate) fn file(&self, name: &Spanned<String>) -> Result<String, ExperimentError> {
         let fault = |why: &str| self.fault(name.span(), &format!("`{}` cannot be read", name.as_ref()), why);
         self.files.read(name.as_ref()).map_err(|why| fault(&why))
     }
 
-    pub(super) fn fault(&self, span: Range<usize>, message: &str, help: &str) -> ExperimentError {
+    pub(crate) fn fault(&self, span: Range<usize>, message: &str, help: &str) -> ExperimentError {
         ExperimentError {
             message: message.to_owned(),
             help: Some(help.to_owned()),

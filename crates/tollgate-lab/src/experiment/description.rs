@@ -1,25 +1,45 @@
 //! An experiment as it is understood: what is compared with what, over which levels, by which work.
 //!
-//! What it deliberately does not do: read a file (see [`super::check`]).
+//! What it deliberately does not do: read a file (see [`super::document`]), or know what a kind of experiment has of its
+//! own.
 
-use std::time::Duration;
+use std::any::Any;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use tollgate_facts::names::did_you_mean;
-use tollgate_facts::results::{Connecting, NamedLevel, Piece};
+use tollgate_facts::results::{NamedLevel, Piece};
 
-use super::batch::Preset;
-use super::encryption::{Encrypting, EncryptionLevel, KeyKind, TlsVersion};
-use super::file::{ConnectionsName as Connections, FactorName, PublishedTable, WorkloadKind};
-use super::ladder::Ladder;
-use super::load::LoadShape;
-use super::mediation::{Backend, Configuration};
-use crate::traffic::mode::Mode;
-use crate::traffic::places::InsertPlaces;
+use super::file::PublishedTable;
 use crate::traffic::request::RequestShape;
-use crate::traffic::scenario::Played;
 
 /// The subject that is tollgate itself, among those of `--subjects`.
 pub const TOLLGATE: &str = "tollgate";
+
+/// What the list of kinds says of all experiments of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Heading {
+    /// Name of the kind.
+    pub kind: &'static str,
+    /// What is swept.
+    pub factor: Factor,
+    /// The unit of work in words.
+    pub unit_of_work: &'static str,
+    /// What its figures are told of.
+    pub piece: Piece,
+}
+
+/// What can be swept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Factor {
+    /// Its name in files and results.
+    pub name: &'static str,
+    /// The unit of its levels; empty where they have none.
+    pub unit: &'static str,
+}
 
 /// An experiment in which every name is known and every number is in range.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,22 +48,18 @@ pub struct Experiment {
     pub name: String,
     /// The question in one sentence.
     pub question: String,
-    /// What is swept.
-    pub factor: FactorName,
+    /// Of which kind it is.
+    pub heading: Heading,
     /// Its levels, ascending, none twice.
     pub levels: Vec<u64>,
-    /// What the levels mean and all of them share where encryption is swept; absent for other factors.
-    pub encrypting: Option<Encrypting>,
-    /// What all levels share where work processes are swept; absent for other factors.
-    pub ladder: Option<Ladder>,
-    /// What is asked.
-    pub workload: WorkloadKind,
-    /// How a scenario is loaded where its users do not simply wait; absent for other factors.
-    pub load: Option<LoadShape>,
+    /// What the levels mean where they are more than numbers; then there are no others.
+    pub named_levels: Vec<NamedLevel>,
+    /// Users at each level.
+    pub users: Users,
+    /// How long the connections of users stay open.
+    pub connections: Connections,
     /// Half the width of the band of "no toll", in millionths; absent: the usual one.
     pub equivalence_ppm: Option<u32>,
-    /// Where records are inserted; absent for other workloads.
-    pub places: Option<InsertPlaces>,
     /// Round trip of the link of remote variants in milliseconds, where an extent does not say otherwise; absent where
     /// there are none.
     pub round_trip_ms: Option<u32>,
@@ -51,12 +67,8 @@ pub struct Experiment {
     pub subject_arguments: Vec<String>,
     /// Its configuration; absent where it needs none of ours.
     pub configuration: Option<Configuration>,
-    /// Distances with names, of a batch.
-    pub presets: Vec<Preset>,
     /// Servers behind the subjects.
     pub backends: Vec<Backend>,
-    /// How long the connections of users stay open.
-    pub connections: Connections,
     /// The ways of doing it, in the order of the file.
     pub variants: Vec<Variant>,
     /// What the file says of `--quick`.
@@ -71,6 +83,94 @@ pub struct Experiment {
     pub published: Vec<tollgate_facts::results::Published>,
     /// A whole table that others published.
     pub published_table: Option<PublishedTable>,
+    /// What only its kind knows.
+    pub(crate) own: Own,
+}
+
+/// What only a kind of experiment knows: a value of a type of its own.
+#[derive(Clone, Default)]
+pub(crate) struct Own(Option<Arc<dyn Any + Send + Sync>>);
+
+impl Own {
+    pub(crate) fn new<T: Any + Send + Sync>(value: T) -> Own {
+        Own(Some(Arc::new(value)))
+    }
+
+    /// The value, if it is of this type.
+    pub(crate) fn get<T: Any>(&self) -> Option<&T> {
+        self.0.as_ref()?.downcast_ref()
+    }
+}
+
+impl PartialEq for Own {
+    fn eq(&self, other: &Own) -> bool {
+        match (&self.0, &other.0) {
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+            (own, other) => own.is_none() && other.is_none(),
+        }
+    }
+}
+
+impl fmt::Debug for Own {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(if self.0.is_some() { "Own(..)" } else { "Own()" })
+    }
+}
+
+/// Users who ask at a level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Users {
+    /// As many as the level says.
+    #[default]
+    OfLevel,
+    /// The same number at every level.
+    Same(u32),
+    /// At a rate: so many at most.
+    AtMost(u32),
+}
+
+/// How long the connections of users stay open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Connections {
+    /// From trial to trial: those of all variants are open all the time.
+    #[default]
+    Kept,
+    /// For one trial: they are opened in the settling time before it, and closed behind it, so that a subject never has
+    /// others than those of the level at which it is measured.
+    PerTrial,
+}
+
+/// A server behind the subjects: `tollgate serve` with these further arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backend {
+    /// Its name; in braces it stands for its URL.
+    pub name: String,
+    /// The arguments.
+    pub arguments: Vec<String>,
+}
+
+/// The configuration of our own gateway before the backends' URLs are filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Configuration {
+    /// Its file as the experiment's author knows it.
+    pub source: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// What it names: file names without folders, and texts.
+    pub files: Vec<(String, String)>,
+}
+
+impl Configuration {
+    /// The text with each value, such as a backend's URL, in the place of its name.
+    pub fn filled(&self, values: &[(String, String)]) -> String {
+        values.iter().fold(self.text.clone(), |text, (name, value)| text.replace(&place(name), value))
+    }
+}
+
+/// What stands for the URL of a backend.
+pub(crate) fn place(backend: &str) -> String {
+    format!("{{{backend}}}")
 }
 
 /// What a file says about one extent; absent values have the defaults of [`crate::plan`].
@@ -111,20 +211,14 @@ pub struct Variant {
     pub at: Location,
     /// How it is asked and understood.
     pub request: RequestShape,
-    /// How an insert sends its records; absent for other workloads.
-    pub mode: Option<Mode>,
-    /// How its users connect; absent where that is no part of the question.
-    pub connecting: Option<Connecting>,
-    /// Connections that its gateway has open at once; absent where that is no part of the question.
-    pub connections_max: Option<u32>,
     /// From how far away it is asked.
     pub distance: Distance,
     /// The peer that does the work instead of what the file names, as its subject file is called.
     pub peer: Option<String>,
     /// The backend that does the work, past any subject.
     pub backend: Option<String>,
-    /// What its users play; absent for other workloads.
-    pub played: Option<Played>,
+    /// What only its kind knows.
+    pub(crate) own: Own,
 }
 
 /// From how far away a variant is asked.
@@ -154,8 +248,8 @@ pub enum Location {
     Gateway(String),
     /// A whole URL of a server that is already there.
     Url(String),
-    /// The far end of a link whose round trips are so much longer than without delay: the database of a batch.
-    Link(Duration),
+    /// On this machine and no server: what is done, in words.
+    Here(String),
 }
 
 impl Experiment {
@@ -238,54 +332,22 @@ impl Experiment {
         self
     }
 
-    /// The same at the one level of a server that is there already, which has the certificate and the versions that it
-    /// has; an experiment that does not sweep encryption stays as it is.
-    #[must_use]
-    pub fn on_one_listener(mut self) -> Experiment {
-        if let Some(encrypting) = &mut self.encrypting {
-            encrypting.levels = vec![EncryptionLevel::of_server()];
-            self.levels = vec![1];
-            for extent in [&mut self.quick, &mut self.default, &mut self.full] {
-                extent.levels = None;
-            }
-        }
-        self
-    }
-
     /// Users who ask at a level.
     pub fn users(&self, level: u64) -> u64 {
-        if let Some(load) = &self.load {
-            return load.users(level);
+        match self.users {
+            Users::OfLevel => level,
+            Users::Same(users) | Users::AtMost(users) => users.into(),
         }
-        self.fixed_users().map_or(level, u64::from)
     }
 
     /// Users who ask at each level alike; absent where levels are users, or say otherwise how many there are.
     pub fn fixed_users(&self) -> Option<u32> {
-        self.encrypting.as_ref().map(|own| own.users).or(self.ladder.map(|ladder| ladder.users))
+        if let Users::Same(users) = self.users { Some(users) } else { None }
     }
 
-    /// What the levels mean where they are more than numbers.
-    pub fn named_levels(&self) -> Vec<NamedLevel> {
-        let ways = self.encrypting.iter().flat_map(|encrypting| &encrypting.levels);
-        let named = |(level, way): (u64, &EncryptionLevel)| NamedLevel {
-            level,
-            title: way.title.clone(),
-            tls: way.version.map_or("", TlsVersion::name).to_owned(),
-            key: way.key.map_or("", KeyKind::name).to_owned(),
-            chain: way.chain,
-            round_trip_ms: way.round_trip.map(|round_trip| round_trip.as_secs_f64() * 1e3),
-        };
-        let staged = |title: String| NamedLevel {
-            level: self.levels.first().copied().unwrap_or_default(),
-            title,
-            tls: String::new(),
-            key: String::new(),
-            chain: 0,
-            round_trip_ms: None,
-        };
-        let staged = self.load.as_ref().and_then(LoadShape::title).map(staged);
-        (1..).zip(ways).map(named).chain(staged).collect()
+    /// What its kind knows of it, if that is of this type.
+    pub(crate) fn own<T: Any>(&self) -> Option<&T> {
+        self.own.get()
     }
 
     /// Positions of all variants that a name means: itself, and for the name that the file gives also those of other
@@ -315,6 +377,11 @@ impl Experiment {
 }
 
 impl Variant {
+    /// What its kind knows of it, if that is of this type.
+    pub(crate) fn own<T: Any>(&self) -> Option<&T> {
+        self.own.get()
+    }
+
     /// Its name in the file, without the peer before it and the distance behind it.
     pub fn base_name(&self) -> &str {
         let name = self.name.as_str();
@@ -329,48 +396,11 @@ impl Variant {
     }
 }
 
-impl WorkloadKind {
-    /// The unit of its work in words.
-    pub fn unit(self) -> &'static str {
-        match self {
-            WorkloadKind::Walk => "pass over the list and every entity that it names",
-            WorkloadKind::Request => "request",
-            WorkloadKind::Scenario => "iteration of all steps",
-            WorkloadKind::Insert => "transfer of as many records as the level says",
-            WorkloadKind::Batch => "document",
-        }
-    }
-
-    /// What its figures are told of.
-    pub fn piece(self) -> Piece {
-        match self {
-            WorkloadKind::Insert => Piece::Record,
-            WorkloadKind::Batch => Piece::Document,
-            WorkloadKind::Walk | WorkloadKind::Request | WorkloadKind::Scenario => Piece::Request,
-        }
-    }
-}
-
 impl PublishedTable {
     /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
             PublishedTable::CapMsPerRecord => "cap-ms-per-record",
-        }
-    }
-}
-
-impl FactorName {
-    /// The name as it is shown, and the unit of its levels.
-    pub fn words(self) -> (&'static str, &'static str) {
-        match self {
-            FactorName::Concurrency => ("concurrency", "users"),
-            FactorName::Rate => ("rate", "per second"),
-            FactorName::Stages => ("stages", ""),
-            FactorName::Records => ("records", "records"),
-            FactorName::Encryption => ("encryption", ""),
-            FactorName::WorkProcesses => ("work-processes", "work processes"),
-            FactorName::Processes => ("processes", "processes"),
         }
     }
 }

@@ -5,7 +5,7 @@
 use super::checker::Checker;
 use super::description::Experiment;
 use super::error::ExperimentError;
-use super::file::{FactorName, ThresholdFile};
+use super::file::ThresholdFile;
 use tollgate_facts::threshold::{Known, Runs, THRESHOLDS_MAX, Threshold, ThresholdError};
 
 impl Checker<'_> {
@@ -20,8 +20,8 @@ impl Checker<'_> {
         }
         let read = |file: &ThresholdFile| {
             let threshold = Threshold::parse(file.expect.as_ref()).and_then(|threshold| {
-                // Levels of a concurrency or of records are chosen with --level.
-                let level = threshold.selection.level.filter(|_| experiment.factor != FactorName::Encryption);
+                // Levels that are numbers are chosen with --level.
+                let level = threshold.selection.level.filter(|_| experiment.named_levels.is_empty());
                 let levels: Vec<u64> = experiment.levels.iter().copied().chain(level).collect();
                 experiment.knows(&threshold, &levels).map(|()| threshold)
             });

@@ -33,19 +33,19 @@ pub enum Files {
 
 impl Files {
     /// Those beside a file.
-    pub(super) fn beside(file: &str) -> Files {
+    pub(crate) fn beside(file: &str) -> Files {
         Files::In(Path::new(file).parent().unwrap_or(Path::new("")).to_owned())
     }
 
     /// Where a file stands; of those in the program the name.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         match self {
             Files::BuiltIn => PathBuf::from(name),
             Files::In(folder) => folder.join(name),
         }
     }
 
-    pub(super) fn read(&self, name: &str) -> Result<String, String> {
+    pub(crate) fn read(&self, name: &str) -> Result<String, String> {
         match self {
             Files::BuiltIn => {
                 let known = BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());

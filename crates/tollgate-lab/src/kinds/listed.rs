@@ -3,17 +3,44 @@
 use crate::conduct::conductor::RunOutcome;
 use crate::conduct::options::{Observer, RunError, RunOptions};
 use crate::conduct::stop::StopFlag;
-use crate::experiment::Experiment;
-use crate::plan::Plan;
+use crate::experiment::document::{Document, Keys};
+use crate::experiment::{Experiment, ExperimentError, Factor};
+use crate::plan::{Note, Plan, PlanOptions};
+use tollgate_facts::results::Piece;
 
 /// A kind of experiment.
 #[derive(Clone, Copy)]
 pub(crate) struct Listed {
-    /// Whether an experiment is of it.
-    pub(super) is_of: fn(&Experiment) -> bool,
+    /// Its name, which no other has.
+    pub(super) name: &'static str,
+    /// The name of its workload in a file.
+    pub(super) workload: &'static str,
+    /// What can be swept; no other kind sweeps it under this workload.
+    pub(super) factors: &'static [Factor],
+    /// The unit of work in words.
+    pub(super) unit_of_work: &'static str,
+    /// What its figures are told of.
+    pub(super) piece: Piece,
+    /// What its file may say beyond what all experiments say.
+    pub(super) keys: &'static [&'static [Keys]],
+    /// Reads the file.
+    pub(super) read: fn(&mut Document<'_>) -> Result<Experiment, ExperimentError>,
+    /// The same on servers that are there already, which offer what they offer.
+    pub(super) elsewhere: fn(Experiment) -> Experiment,
+    /// What it measures, how much of it and for how long.
+    pub(super) plan: fn(&Experiment, &PlanOptions) -> Result<Plan, String>,
+    /// What is to be told of a plan beyond what is told of all.
+    pub(super) notes: fn(&Experiment, &Plan) -> Vec<Note>,
     /// Whether it can be run as asked, as far as that can be told without touching the network; may leave out of the plan
     /// what cannot be.
     pub(crate) check: fn(&RunOptions, &mut Plan) -> Result<(), RunError>,
     /// Runs it.
     pub(crate) run: fn(&RunOptions, Plan, &dyn Observer, &StopFlag) -> Result<RunOutcome, RunError>,
+}
+
+impl Listed {
+    /// For a kind that is the same everywhere.
+    pub(super) fn everywhere(experiment: Experiment) -> Experiment {
+        experiment
+    }
 }

@@ -1,4 +1,4 @@
-//! Kinds of experiments: what each measures and how, as one list.
+//! Kinds of experiments: what each says in its file, plans, measures and how, as one list.
 //!
 //! What it deliberately does not do: order blocks, or store anything (see [`crate::conduct`]).
 
@@ -8,14 +8,111 @@ mod http;
 mod insert;
 mod ladder;
 mod listed;
+mod request;
+mod scenario;
+mod walk;
 
-use crate::experiment::Experiment;
+#[cfg(test)]
+mod plans;
+#[cfg(test)]
+mod tests;
+
+use tollgate_facts::names::did_you_mean;
+
+use crate::experiment::document::{Document, FileFormat};
+use crate::experiment::{Experiment, ExperimentError, Files, Heading};
+use crate::plan::{Note, Plan, PlanOptions};
 use listed::Listed;
 
-/// All kinds; the first that an experiment is of has it.
-const KINDS: &[Listed] = &[distance::KIND, insert::KIND, ladder::KIND, connecting::KIND, http::KIND];
+/// All kinds.
+const KINDS: &[Listed] =
+    &[walk::KIND, request::KIND, scenario::KIND, insert::KIND, connecting::KIND, ladder::KIND, distance::KIND];
+
+/// The built-in experiments: name and text.
+pub const BUILT_IN: &[(&str, &str)] = &[
+    ("protocol", include_str!("../../experiments/protocol.toml")),
+    ("encryption", include_str!("../../experiments/encryption.toml")),
+    ("encryption-afar", include_str!("../../experiments/encryption-afar.toml")),
+    ("batching", include_str!("../../experiments/batching.toml")),
+    ("mediation", include_str!("../../experiments/mediation.toml")),
+    ("ladder", include_str!("../../experiments/ladder.toml")),
+    ("distance", include_str!("../../experiments/distance.toml")),
+];
 
 /// The kind of an experiment.
-pub(crate) fn of(experiment: &Experiment) -> Listed {
-    *KINDS.iter().find(|kind| (kind.is_of)(experiment)).expect("the last kind takes all that are of no other")
+pub(crate) fn of(experiment: &Experiment) -> &'static Listed {
+    KINDS.iter().find(|kind| kind.name == experiment.heading.kind).expect("an experiment is of a kind in the list")
+}
+
+/// What files may say of each kind and factor.
+fn known() -> Vec<FileFormat> {
+    let known = |kind: &Listed, factor| {
+        let Listed { name, workload, unit_of_work, piece, keys, .. } = *kind;
+        FileFormat { workload, heading: Heading { kind: name, factor, unit_of_work, piece }, keys }
+    };
+    KINDS.iter().flat_map(|kind| kind.factors.iter().map(move |factor| known(kind, *factor))).collect()
+}
+
+/// Reads an experiment; `file` names the text in errors.
+pub(crate) fn read(text: &str, file: &str, files: &Files) -> Result<Experiment, ExperimentError> {
+    let mut document = Document::read(text, file, files, &known())?;
+    let kind = KINDS.iter().find(|kind| kind.name == document.heading.kind).expect("it is one of those");
+    let experiment = (kind.read)(&mut document)?;
+    document.complete(experiment)
+}
+
+/// The JSON Schema of an experiment's file.
+pub fn schema() -> schemars::Schema {
+    crate::experiment::schema(&known())
+}
+
+impl Experiment {
+    /// Reads an experiment. `file` names the text in errors, and the files that it names stand beside it.
+    ///
+    /// # Errors
+    /// The first fault, with its place.
+    pub fn parse(text: &str, file: &str) -> Result<Experiment, ExperimentError> {
+        read(text, file, &Files::beside(file))
+    }
+
+    /// The built-in experiment of that name.
+    ///
+    /// # Errors
+    /// The nearest known name.
+    pub fn builtin(name: &str) -> Result<Experiment, ExperimentError> {
+        let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) else {
+            return Err(ExperimentError {
+                message: format!("there is no experiment `{name}`"),
+                help: Some(format!(
+                    "{}; a file of your own ends in `.toml`",
+                    did_you_mean(name, BUILT_IN.iter().map(|(name, _)| *name))
+                )),
+                file: name.to_owned(),
+                text: String::new(),
+                span: None,
+            });
+        };
+        read(text, &format!("{name}.toml"), &Files::BuiltIn)
+    }
+
+    /// The same on servers that are there already, which offer what they offer.
+    #[must_use]
+    pub fn elsewhere(self) -> Experiment {
+        (of(&self).elsewhere)(self)
+    }
+}
+
+impl Plan {
+    /// What `experiment` measures under `options`.
+    ///
+    /// # Errors
+    /// A sentence that names the unknown variant or the level out of range.
+    pub fn new(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
+        (of(experiment).plan)(experiment, options)
+    }
+
+    /// What is to be told of it beyond its numbers.
+    pub fn notes(&self, experiment: &Experiment) -> Vec<Note> {
+        (of(experiment).notes)(experiment, self)
+    }
 }

@@ -1,20 +1,16 @@
-//! What the command line asks of an experiment that it cannot give, and why.
+//! What the command line asks of an experiment, and what of that it cannot give.
 //!
 //! It deliberately plans nothing.
 
-use crate::experiment::{Experiment, WorkloadKind};
+use super::make::PlanOptions;
+use crate::experiment::{Experiment, LEVEL_MAX};
 
-/// Whether a run of the experiment may stop between two blocks.
-pub(super) fn can_stop(experiment: &Experiment) -> Result<(), String> {
-    let why = match experiment.workload {
-        WorkloadKind::Insert => "its cells have different numbers of blocks",
-        WorkloadKind::Batch => "it computes what its distances need from all of them",
-        _ if experiment.load.as_ref().is_some_and(|load| load.stages.is_some()) => "its trials go through all stages",
-        _ if experiment.ladder.is_some() => "each of its levels is measured by itself",
-        _ if experiment.encrypting.is_some() => "what is measured at equal rate comes after the blocks",
-        WorkloadKind::Walk | WorkloadKind::Request | WorkloadKind::Scenario => return Ok(()),
-    };
-    Err(format!("`{}` cannot be stopped by its intervals, as {why} (--until-width)", experiment.name))
+/// Refuses to stop a run between two blocks.
+pub(crate) fn goes_through(experiment: &Experiment, options: &PlanOptions, why: &str) -> Result<(), String> {
+    match options.until_width_ppm {
+        None => Ok(()),
+        Some(_) => Err(format!("`{}` cannot be stopped by its intervals, as {why} (--until-width)", experiment.name)),
+    }
 }
 
 /// The levels that the command line asks for.
@@ -25,21 +21,34 @@ pub(super) fn checked_levels(asked: &[u64], experiment: &Experiment) -> Result<V
     if levels.is_empty() {
         return Err("there must be at least 1 level (--level)".to_owned());
     }
-    let is_staged = experiment.load.as_ref().is_some_and(|load| load.stages.is_some());
-    if is_staged && levels != experiment.levels {
-        return Err(format!("`{}` has no levels but its stages (--level)", experiment.name));
-    }
     for level in &levels {
-        if let Some(encrypting) = &experiment.encrypting
-            && !experiment.levels.contains(level)
-        {
-            let most = encrypting.levels.len();
-            return Err(format!("level {level} of `{}` is not from 1 to {most} (--level)", experiment.name));
+        let name = &experiment.name;
+        if !experiment.named_levels.is_empty() && !experiment.levels.contains(level) {
+            let known: Vec<String> = experiment.levels.iter().map(u64::to_string).collect();
+            return Err(format!("level {level} of `{name}` is none of {} (--level)", known.join(", ")));
         }
-        if *level == 0 || *level > crate::experiment::LEVEL_MAX {
-            let most = crate::experiment::LEVEL_MAX;
-            return Err(format!("level {level} of `{}` is not from 1 to {most} (--level)", experiment.name));
+        if *level == 0 || *level > LEVEL_MAX {
+            return Err(format!("level {level} of `{name}` is not from 1 to {LEVEL_MAX} (--level)"));
         }
     }
     Ok(levels)
+}
+
+/// Positions of the variants that are measured, baselines among them.
+pub(super) fn chosen(experiment: &Experiment, options: &PlanOptions) -> Result<Vec<usize>, String> {
+    let overrides = &options.extent.of(experiment).variants;
+    let mut chosen = vec![options.only.is_empty() && overrides.is_none(); experiment.variants.len()];
+    if let (true, Some(variants)) = (options.only.is_empty(), overrides) {
+        variants.iter().for_each(|position| chosen[*position] = true);
+    }
+    for name in &options.only {
+        for position in experiment.variants_named(name)? {
+            let mut next = Some(position);
+            while let Some(position) = next {
+                chosen[position] = true;
+                next = experiment.variants[position].baseline;
+            }
+        }
+    }
+    Ok((0..chosen.len()).filter(|position| chosen[*position]).collect())
 }

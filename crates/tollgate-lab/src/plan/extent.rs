@@ -50,7 +50,7 @@ impl Extent {
     }
 
     /// Where slices grow with the users, they do up to this.
-    pub(super) fn slice_most(self) -> Duration {
+    pub(crate) fn slice_most(self) -> Duration {
         Duration::from_millis(match self {
             Extent::Quick => 600,
             Extent::Default => 10_000,
@@ -59,7 +59,7 @@ impl Extent {
     }
 
     /// What an experiment's file says of it.
-    pub(super) fn of(self, experiment: &Experiment) -> &ExtentOverride {
+    pub(crate) fn of(self, experiment: &Experiment) -> &ExtentOverride {
         match self {
             Extent::Quick => &experiment.quick,
             Extent::Default => &experiment.default,

@@ -12,9 +12,6 @@ pub const WARM_UP_LEAST: Duration = Duration::from_secs(2);
 /// Warm-up lasts at most so long: no steady state until then is a mark.
 pub const WARM_UP_MOST: Duration = Duration::from_secs(20);
 
-/// Passes of a ladder before anything counts, for so long at least: they open the connections to the database.
-pub const WARM_UP_OF_LADDER: Duration = Duration::from_millis(500);
-
 /// Where slices grow with the users, each is to be answered so often in a trial: some more than
 /// [`crate::judge::ANSWERS_PER_USER_MIN`], as nobody knows beforehand how fast a trial will be.
 pub const ANSWERS_PER_USER: f64 = 12.0;
@@ -70,6 +67,9 @@ pub struct Plan {
     /// Half the width of the band of "no toll", in millionths; absent: the usual one.
     pub equivalence_ppm: Option<u32>,
 }
+
+/// Something to be told of a plan: a word or two, and what is said.
+pub type Note = (&'static str, String);
 
 /// What is measured at equal rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

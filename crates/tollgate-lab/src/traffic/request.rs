@@ -7,7 +7,7 @@ use serde::Deserialize;
 use tollgate_wire::links::Template;
 
 /// How a variant's requests look and how its answers are understood.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct RequestShape {
     /// How a walk reads the collection's answer; `None` for other workloads.
     pub format: Option<ListFormat>,

@@ -49,7 +49,7 @@ pub(crate) fn measure(
     let folder = tempfile::tempdir().unwrap();
     let options = RunOptions {
         experiment,
-        plan: PlanOptions { extent: Extent::Quick, rounds: Some(rounds), ..PlanOptions::default() },
+        plan: PlanOptions { extent: Extent::Quick, blocks: Some(rounds), ..PlanOptions::default() },
         out: Some(folder.path().join("run")),
         subjects: Vec::new(),
         peers: Vec::new(),

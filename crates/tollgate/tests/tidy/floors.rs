@@ -154,7 +154,10 @@ pub(crate) const FLOORS: &[Row] = &[
         "tollgate-gateway/front",
         &["start_error", "launch", "tls", "shared", "core", "index", "reload", "admin", "route", "chain", "server"],
     ),
-    ("tollgate-lab/kinds", &["listed", "http", "connecting", "distance", "insert", "ladder"]),
+    (
+        "tollgate-lab/kinds",
+        &["listed", "http", "walk", "request", "scenario", "insert", "connecting", "ladder", "distance"],
+    ),
     ("tollgate-report", &["number", "chart", "page", "words", "formats", "parts", "kinds", "load", "across"]),
 ];
 

@@ -12,6 +12,7 @@ use tollgate_net::link::{Door, Echo, Side, Tun, TunSpec, round_trips};
 use crate::conduct::options::RunError;
 use crate::cores::{self, Cores};
 use crate::experiment::Experiment;
+use crate::kinds::http::encrypting::Encrypting;
 use crate::kinds::http::subjects::sites::{Origin, Site};
 use crate::plan::Plan;
 use tollgate_facts::results::{LinkCheck, Moment, Validity, Verdict};
@@ -53,7 +54,7 @@ impl Line {
         sites: &[Site],
         cores: &Cores,
     ) -> Result<Option<Line>, RunError> {
-        let Some(encrypting) = experiment.encrypting.as_ref().filter(|encrypting| encrypting.is_afar()) else {
+        let Some(encrypting) = experiment.own::<Encrypting>().filter(|encrypting| encrypting.is_afar()) else {
             return Ok(None);
         };
         let is_strange =
@@ -65,8 +66,7 @@ impl Line {
                  with the experiment `encryption`, or run it with `tollgate link tun`"
             )));
         }
-        let round_trip_of =
-            |level: &u64| Some((*level, encrypting.levels.get((*level as usize).checked_sub(1)?)?.round_trip?));
+        let round_trip_of = |level: &u64| Some((*level, encrypting.level(*level)?.round_trip?));
         let levels: Vec<(u64, Duration)> = plan.levels.iter().filter_map(round_trip_of).collect();
         let first = levels.first().map_or(Duration::ZERO, |(_, round_trip)| *round_trip);
         let generator = cores.generator.clone();

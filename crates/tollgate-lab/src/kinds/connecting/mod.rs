@@ -2,8 +2,10 @@
 //!
 //! What it deliberately does not do: make a key or a hash (see [`super::http::subjects::secured`]).
 
+mod file;
 mod line;
 mod observing;
+mod plan;
 mod rate;
 
 use std::time::Duration;
@@ -11,6 +13,7 @@ use std::time::Duration;
 use tollgate_net::link::Door;
 
 use super::http;
+use super::http::encrypting::Encrypting;
 use super::http::session::Session;
 use super::http::subjects::secured::Secured;
 use super::http::subjects::sites::{Origin, Processes, Site};
@@ -19,14 +22,23 @@ use super::http::way::{Ground, Way};
 use super::listed::Listed;
 use crate::conduct::conductor::Halt;
 use crate::conduct::options::RunError;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Factor};
 use crate::plan::Plan;
 use line::Line;
-use tollgate_facts::results::{LinkCheck, Moment};
+use tollgate_facts::results::{LinkCheck, Moment, Piece};
 
 /// The kind in the list.
 pub(super) const KIND: Listed = Listed {
-    is_of: |experiment| experiment.encrypting.is_some(),
+    name: "encryption",
+    workload: "request",
+    factors: &[Factor { name: "encryption", unit: "" }],
+    unit_of_work: "request",
+    piece: Piece::Request,
+    keys: file::KEYS,
+    read: file::read,
+    elsewhere: file::on_one_listener,
+    plan: plan::plan,
+    notes: plan::notes,
     check: http::check::<Connecting>,
     run: http::run::<Connecting>,
 };
@@ -40,6 +52,9 @@ struct Connecting {
 }
 
 impl Way for Connecting {
+    // Plain and encrypted are two ports of one server.
+    const IS_ONE_HOST_ONE_SYSTEM: bool = true;
+
     // One gateway with many listeners.
     fn processes(_experiment: &Experiment) -> Processes {
         Processes::OfAll
@@ -92,7 +107,7 @@ impl Way for Connecting {
 
     // Of one gateway with many listeners the first place warms all of it up.
     fn warm_up_at(experiment: &Experiment, plan: &Plan) -> (u64, Duration) {
-        let ramp_up = experiment.encrypting.as_ref().map(|encrypting| encrypting.ramp_up);
+        let ramp_up = experiment.own::<Encrypting>().map(|encrypting| encrypting.ramp_up);
         (plan.levels[0], ramp_up.unwrap_or_default())
     }
 

@@ -14,7 +14,7 @@ use tollgate_net::tls::{Client, HandshakeKind};
 use super::Connecting;
 use crate::kinds::http::session::Session;
 use crate::kinds::http::subjects::watched::{Aim, Watched};
-use tollgate_facts::results::{CryptoSpeed, Encryption, Flow, FlowSide, FlowStep};
+use tollgate_facts::results::{self, CryptoSpeed, Encryption, Flow, FlowSide, FlowStep};
 use tollgate_facts::stats;
 
 /// Exchanges of which the medians are stored; one more before them warms up, and leaves a session to be resumed.
@@ -32,12 +32,13 @@ impl Session<'_, '_, Connecting> {
     /// each version, as far as there are variants that open a connection for each request.
     pub(crate) fn observe(&mut self, subjects: &[Option<Watched>]) {
         let experiment = &self.options.experiment;
-        let named = experiment.named_levels();
+        let named = &experiment.named_levels;
         let mut seen: Vec<String> = Vec::new();
         let mut flows = Vec::new();
         for (slot, site) in self.kind.sites.iter().enumerate() {
             let variant = &experiment.variants[site.variant];
-            let opens_each = variant.connecting.filter(|own| own.requests_per_connection == Some(1));
+            let opens_each =
+                variant.own::<results::Connecting>().copied().filter(|own| own.requests_per_connection == Some(1));
             let (Some(connecting), Some(subject), None) = (opens_each, &subjects[slot], &variant.peer) else {
                 continue;
             };

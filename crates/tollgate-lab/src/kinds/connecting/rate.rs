@@ -7,11 +7,11 @@
 use super::Connecting;
 use crate::conduct::conductor::Halt;
 use crate::kinds::http::cells::Offer;
+use crate::kinds::http::encrypting::Encrypting;
 use crate::kinds::http::session::Session;
 use crate::kinds::http::subjects::watched::Watched;
-use crate::kinds::http::trial::Asked;
+use crate::kinds::http::trial::{Asked, Asking};
 use crate::load::record::course::Course;
-use crate::load::scenario::{Conduct, Rows};
 use crate::plan::schedule::{self, Block};
 use crate::plan::{Plan, RatePlan, TRIALS_PER_BLOCK};
 use crate::traffic::model::{self, End, Lane, Open};
@@ -25,7 +25,7 @@ const USERS_FACTOR: u64 = 10;
 impl Session<'_, '_, Connecting> {
     /// Offers every level its rate, block by block.
     pub(crate) fn at_equal_rate(&mut self, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
-        let encrypting = self.options.experiment.encrypting.as_ref();
+        let encrypting = self.options.experiment.own::<Encrypting>();
         let (Some(shape), Some(planned)) = (encrypting.and_then(|own| own.equal_rate), self.plan.equal_rate) else {
             return Ok(());
         };
@@ -87,12 +87,7 @@ impl Session<'_, '_, Connecting> {
             lane: Lane::WHOLE,
         };
         let slot = self.slot(variant);
-        let asked = Asked {
-            work: self.reading(Conduct { seed, rows: Rows::AsTheyEnd }),
-            load: open.into(),
-            stages: None,
-            level,
-        };
+        let asked = Asked { work: Asking::Request, load: open.into(), stages: None, level };
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
         let name = &self.options.experiment.variants[variant].name;
         let tag = format!("{name}@{level}!rate");

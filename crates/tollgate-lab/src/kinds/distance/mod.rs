@@ -6,8 +6,10 @@
 
 mod bench;
 mod child;
+mod file;
 mod ledger;
 mod place;
+mod plan;
 pub(crate) mod rules;
 mod slope;
 
@@ -22,19 +24,34 @@ use crate::conduct::options::{LinkChoice, Observer, Progress, RunError, RunOptio
 use crate::conduct::stop::StopFlag;
 use crate::conduct::store::Store;
 use crate::cores::Cores;
-use crate::experiment::{Experiment, Location, Preset, WorkloadKind};
+use crate::experiment::{Experiment, Factor, Own};
+use crate::plan::Plan;
 use crate::plan::schedule::{self, Block};
-use crate::plan::{DOCUMENTS_LEAST, Plan};
 use crate::probe::system::Ticks;
 use crate::secret;
 use crate::subject::{Installed, check_loadable, is_named};
 use bench::Bench;
 use child::{Asked, Broken, Ran};
+use file::{Away, Preset, Presets};
 use ledger::{Beside, Ledger};
-use tollgate_facts::results::{self, Batched, Distances, Gap, GapKind, PresetVerdict, Trial};
+use plan::DOCUMENTS_LEAST;
+use tollgate_facts::results::{self, Batched, Distances, Gap, GapKind, Piece, PresetVerdict, Trial};
 
 /// The kind in the list.
-pub(super) const KIND: Listed = Listed { is_of: |experiment| experiment.workload == WorkloadKind::Batch, check, run };
+pub(super) const KIND: Listed = Listed {
+    name: "batch",
+    workload: "batch",
+    factors: &[Factor { name: "processes", unit: "processes" }],
+    unit_of_work: "document",
+    piece: Piece::Document,
+    keys: file::KEYS,
+    read: file::read,
+    elsewhere: Listed::everywhere,
+    plan: plan::plan,
+    notes: plan::notes,
+    check,
+    run,
+};
 
 /// Most documents of a trial.
 const DOCUMENTS_MAX: u64 = 20_000;
@@ -120,7 +137,7 @@ impl Kind for Batches {
         run.leave_out_what_the_link_cannot_keep()?;
         let (variants, levels) = (run.plan.variants.clone(), run.plan.levels.clone());
         run.count_off(&mut bench, &variants, &levels)?;
-        run.plan_trials(run.plan.trials() + run.trials_of_presets(run.experiment.presets.len()));
+        run.plan_trials(run.plan.trials() + run.trials_of_presets(presets(&run.experiment).len()));
         let blocks = schedule::blocks(&run.plan, run.result.seed, |_, _| u32::MAX);
         run.blocks(&blocks, &mut bench)?;
         run.presets(&mut bench)
@@ -154,7 +171,7 @@ impl Kind for Batches {
     }
 
     fn conclude(run: &mut Session<'_>) {
-        let slope = slope::slope(&run.result, &run.experiment.presets, run.plan.blocks);
+        let slope = slope::slope(&run.result, presets(&run.experiment), run.plan.blocks);
         let result = &mut run.result;
         if let Some(mut distance) = result.distance.take() {
             let cores = (distance.batch_cores, distance.database_cores);
@@ -326,7 +343,7 @@ impl Session<'_> {
         }
         self.save()?;
         let Some(distance) = &mut self.result.distance else { return Ok(()) };
-        let known = self.experiment.presets.clone();
+        let known = presets(&self.experiment).to_vec();
         distance.presets = slope::presets(&known, distance.slope.as_ref(), distance.accurate_from_us);
         let found = distance.presets.clone();
         let runnable = known.iter().zip(&found).filter(|(_, found)| found.verdict == PresetVerdict::Open);
@@ -343,7 +360,7 @@ impl Session<'_> {
                 name: preset.name.clone(),
                 title: preset.title.clone(),
                 baseline: Some(base),
-                at: Location::Link(*away),
+                own: Own::new(Away(*away)),
                 ..like
             });
             let like = self.result.experiment.variants[0].clone();
@@ -369,10 +386,12 @@ impl Session<'_> {
 
 /// How far the database of a variant is.
 fn away(experiment: &Experiment, variant: usize) -> Option<Duration> {
-    match experiment.variants[variant].at {
-        Location::Link(away) => Some(away),
-        Location::Gateway(_) | Location::Url(_) => None,
-    }
+    experiment.variants[variant].own().map(|Away(away)| *away)
+}
+
+/// The distances with names.
+fn presets(experiment: &Experiment) -> &[Preset] {
+    experiment.own().map_or(&[], |Presets(presets)| presets)
 }
 
 /// What the link is, in words.

@@ -2,10 +2,11 @@
 //!
 //! It deliberately does not keep trials: those are in the book of the run.
 
+use super::shape::LoadShape;
 use super::trial::Measured;
 use crate::conduct::book::Book;
 use crate::conduct::series::Growing;
-use crate::experiment::{Experiment, LoadShape};
+use crate::experiment::Experiment;
 use crate::judge::cells::{self, CellRecord};
 use crate::judge::spread::{self, Groups};
 use crate::judge::{self, Evidence, Settling, Systems};
@@ -14,6 +15,8 @@ use crate::load::record::recorder::{Recorder, Tally, Transfers};
 use crate::plan::Plan;
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::system::Ticks;
+use crate::traffic::mode::Mode;
+use crate::traffic::scenario;
 use std::time::Duration;
 use tollgate_facts::results::{
     Arrivals, Cell, Connecting, EqualRate, GeneratorUse, IterationsOffered, Peak, Piece, Played, Reading, RunResult,
@@ -136,20 +139,20 @@ impl Cells {
             opened_before: 0,
             starts: 0,
             came_most: 0,
-            has_setup: experiment.variants[variant].played.as_ref().is_some_and(|played| played.has_setup()),
+            has_setup: experiment.variants[variant].own().is_some_and(scenario::Played::has_setup),
             unsteady_starts: 0,
             systems: systems(variant),
             subject_cores: cores_of(variant),
             users: experiment.variants[variant]
-                .mode
-                .map_or(experiment.users(level), |mode| mode.connections_for(level)),
+                .own()
+                .map_or(experiment.users(level), |mode: &Mode| mode.connections_for(level)),
             surveyed: Transfers::default(),
-            connecting: experiment.variants[variant].connecting,
+            connecting: experiment.variants[variant].own().copied(),
             slice_least: None,
             settling: Settling::NONE,
             rate: None,
-            seen: experiment.ladder.map(|_| Seen::default()),
-            load: experiment.load.clone(),
+            seen: None,
+            load: experiment.own().cloned(),
             trials_out_of_rows: 0,
             look_cpu_us: None,
             round_trip_ms: plan.round_trip.as_secs_f64() * 1e3,
@@ -157,6 +160,12 @@ impl Cells {
         };
         let cells = plan.levels.iter().flat_map(|level| plan.variants.iter().map(|variant| entry(*level, *variant)));
         Cells { cells: cells.collect(), bins: Bins::default() }
+    }
+
+    /// The same where what looks see of the gateway is the question.
+    pub(crate) fn seen(mut self) -> Cells {
+        self.cells.iter_mut().for_each(|entry| entry.seen = Some(Seen::default()));
+        self
     }
 
     /// A subject was started and warmed up: each level has that many connections open.

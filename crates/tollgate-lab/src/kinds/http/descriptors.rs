@@ -9,6 +9,8 @@ use crate::experiment::{Connections, Distance, Experiment};
 use crate::load::ports;
 use crate::load::target::Connection;
 use crate::plan::Plan;
+use crate::traffic::mode::Mode;
+use tollgate_facts::results::Connecting;
 
 /// Descriptors beside the users' connections: files, pipes of the subjects, event queues, probes.
 const OTHERS: u64 = 64;
@@ -35,8 +37,8 @@ pub(crate) fn check_ports(experiment: &Experiment, plan: &Plan) -> Result<(), St
     let level = plan.levels.iter().max().copied().unwrap_or(0);
     let of = |variant: &usize| {
         let variant = &experiment.variants[*variant];
-        let users = variant.mode.map_or(experiment.users(level), |mode| mode.connections_for(level));
-        let opens = variant.connecting.is_some_and(|connecting| connecting.requests_per_connection.is_some());
+        let users = variant.own().map_or(experiment.users(level), |mode: &Mode| mode.connections_for(level));
+        let opens = variant.own().is_some_and(|connecting: &Connecting| connecting.requests_per_connection.is_some());
         (users, if opens { Connection::New } else { Connection::KeepAlive })
     };
     plan.variants
@@ -53,7 +55,7 @@ fn needed(experiment: &Experiment, plan: &Plan, (places, further): (u64, u64)) -
         let ends = if variant.distance == Distance::Remote { 3 } else { 1 };
         // An insert has one connection beside those of its transfers.
         let users = places * experiment.users(level) + further;
-        variant.mode.map_or(users, |mode| ends * mode.connections_for(level) + 1)
+        variant.own().map_or(users, |mode: &Mode| ends * mode.connections_for(level) + 1)
     };
     if experiment.connections == Connections::PerTrial {
         // One variant at a time; a mediator has one connection to its backend for each of a user.

@@ -2,27 +2,31 @@
 //!
 //! What it deliberately does not do: generate load (see [`crate::load`]).
 
+pub(super) mod between;
 pub(super) mod cells;
 mod descriptors;
+pub(super) mod encrypting;
+pub(super) mod file;
 mod paces;
+pub(super) mod plan;
 pub(super) mod remote;
 pub(super) mod session;
+pub(super) mod shape;
 pub(super) mod subjects;
 pub(super) mod trial;
 pub(super) mod way;
 
 use tollgate_net::link::Door;
 
-use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, RunOutcome};
 use crate::conduct::options::{LinkChoice, Observer, Progress, RunError, RunOptions};
 use crate::conduct::stop::StopFlag;
 use crate::conduct::store::Store;
 use crate::cores::Cores;
-use crate::experiment::Distance;
+use crate::experiment::{Distance, Experiment, Factor};
 use crate::load::REQUEST_TIMEOUT;
 use crate::load::worker::Worker;
-use crate::plan::Plan;
+use crate::plan::{ANSWERS_PER_USER, Note, Plan};
 use crate::secret;
 use crate::traffic::header::{basic_authorization, check_header};
 use crate::traffic::mode::Mode;
@@ -34,10 +38,19 @@ use session::Loading;
 use subjects::sites::{self, Origin, Site};
 use tollgate_facts::results;
 use trial::Generator;
-use way::{Ground, Plain, Way};
+use way::{Ground, Way};
 
-/// The kind in the list: of walks, requests and scenarios.
-pub(super) const KIND: Listed = Listed { is_of: |_| true, check: check::<Plain>, run: run::<Plain> };
+/// Users who ask at the same time, each waiting for its answer before it asks again.
+pub(super) const CONCURRENCY: Factor = Factor { name: "concurrency", unit: "users" };
+/// The unit of work of a walk.
+pub(super) const PASS: &str = "pass over the list and every entity that it names";
+
+/// What is told of a plan whose slices grow with the users.
+pub(super) fn notes(_experiment: &Experiment, plan: &Plan) -> Vec<Note> {
+    let (often, most) = (ANSWERS_PER_USER, plan.slice_most);
+    let told = format!("longer with many users: until each is answered about {often} times, but at most {most:?}");
+    if most > plan.slice { vec![("", told)] } else { Vec::new() }
+}
 
 /// Whether it can be run as asked, as far as that can be told without touching the network.
 pub(crate) fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> {
@@ -78,12 +91,12 @@ pub(crate) fn run<W: Way>(
         sites: &sites,
         headers: &headers,
         generator,
-        cells: Cells::new(
+        cells: W::cells(Cells::new(
             experiment,
             &plan,
             |variant| sites::cores(&sites, &cores, variant),
-            |variant| sites::systems(&sites, experiment, variant),
-        ),
+            |variant| sites::systems(&sites, experiment, variant, W::IS_ONE_HOST_ONE_SYSTEM),
+        )),
         at: plan.levels[0],
         paces: Paces::default(),
         starts: 0,
@@ -147,17 +160,17 @@ fn stored(options: &RunOptions, site: &Site, served_by: &str) -> results::Varian
             Origin::Child(path) => format!("{served_by}, {path}"),
             Origin::There(target) => secret::hide(&target.to_string()),
         },
-        inserting: variant.mode.map(|mode| results::Inserting {
+        inserting: variant.own().map(|mode: &Mode| results::Inserting {
             mode: mode.to_string(),
             connections: mode.connections(),
-            records_per_request: (mode != Mode::CustomRest).then(|| mode.records_per_request(1)),
+            records_per_request: (*mode != Mode::CustomRest).then(|| mode.records_per_request(1)),
         }),
         distance: match variant.distance {
             Distance::Local => results::Distance::Local,
             Distance::Remote => results::Distance::Remote,
         },
         peer: variant.peer.clone(),
-        connecting: variant.connecting,
+        connecting: variant.own().copied(),
         backend: variant.backend.clone(),
     }
 }

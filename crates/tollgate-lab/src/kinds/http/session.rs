@@ -16,7 +16,7 @@ use super::trial::{Asked, Asking, Broken, Generator, Measured};
 use super::way::Way;
 use crate::conduct::conductor::{Conductor, Halt, Kind, Stores};
 use crate::conduct::options::Progress;
-use crate::experiment::{Connections, WorkloadKind};
+use crate::experiment::Connections;
 use crate::load::record::course::{BIN, Course};
 use crate::load::scenario::{Conduct, Rows, mixed};
 use crate::plan::schedule::Block;
@@ -29,8 +29,6 @@ use tollgate_facts::toll::{round_trips, scaling};
 
 /// A subject has so long to answer its first unit of work.
 const FIRST_ANSWER_WITHIN: Duration = Duration::from_secs(2);
-/// Of a scenario whose first iteration fails so many more are played: only some rows may be at fault.
-const FURTHER_ITERATIONS: u64 = 4;
 /// Length of one part of the warm-up: ten bins.
 const WARM_UP_PART: Duration = Duration::from_millis(500);
 
@@ -225,10 +223,8 @@ impl<W: Way> Session<'_, '_, W> {
 
     /// One unit of work by one user: a subject that cannot do that is told apart from one that fails under load.
     fn first_answer(&mut self, slot: usize, variant: usize, subject: &mut Watched, level: u64) -> Result<(), Halt> {
-        let is_scenario = self.options.experiment.workload == WorkloadKind::Scenario;
-        let looks: &[u64] = if is_scenario { &[1, FURTHER_ITERATIONS] } else { &[1] };
         let mut failed = None;
-        for units in looks {
+        for units in W::FIRST_LOOKS {
             let load = Closed::new(1, End { after: Some(FIRST_ANSWER_WITHIN), units: Some(*units) }).into();
             let work = W::first(self);
             let asked = Asked { work, load, stages: None, level };
@@ -236,8 +232,7 @@ impl<W: Way> Session<'_, '_, W> {
             let tally = &measured.recorder.tally;
             let what = match (tally.requests, tally.units) {
                 (0, _) => Some("gives no valid answer"),
-                // What later steps need is not there, and all figures would be of the first ones.
-                (_, 0) if is_scenario => Some("answers no whole iteration"),
+                (_, 0) => W::FIRST_UNIT,
                 _ => None,
             };
             failed = what.zip(tally.errors.first()).map(|(what, failure)| {
@@ -258,8 +253,8 @@ impl<W: Way> Session<'_, '_, W> {
         let peer = self.options.peer(&experiment.variants[variant]).ok().flatten();
         let wanted = peer.map_or(Duration::ZERO, |peer| peer.warm_up);
         let (level, ramp_up) = W::warm_up_at(experiment, &self.plan);
-        let users = match &experiment.load {
-            Some(shape) if shape.is_open() => shape.users(level).min(WARM_UP_USERS_AT_RATE),
+        let users = match W::shape(experiment) {
+            Some(shape) if shape.is_open() => experiment.users(level).min(WARM_UP_USERS_AT_RATE),
             _ => experiment.users(level),
         } as usize;
         let mut ramp_up = Some(ramp_up);
@@ -343,8 +338,8 @@ impl<W: Way> Session<'_, '_, W> {
         let users = self.options.experiment.users(block.level) as usize;
         self.settle(self.slot(variant), variant, subject, block.level)?;
         let seed = seed_of(self.result.seed, block, place);
-        let work = self.reading(Conduct { seed, rows: Rows::AsTheyEnd });
-        let shape = self.options.experiment.load.as_ref();
+        let work = W::asking(Conduct { seed, rows: Rows::AsTheyEnd });
+        let shape = W::shape(&self.options.experiment);
         let closed = || Closed::new(users, end).into();
         let load = shape.map_or_else(closed, |shape| shape.of_trial(block.level, end, mixed(seed, ARRIVALS)));
         Ok(Asked { work, load, stages: shape.and_then(|shape| shape.stages.clone()), level: block.level })
@@ -395,16 +390,7 @@ impl<W: Way> Session<'_, '_, W> {
     /// What is asked of a subject that only answers, while nothing counts: each time of other rows, and of no fewer.
     pub(crate) fn beforehand(&mut self) -> Asking {
         self.kind.begun += 1;
-        self.reading(Conduct { seed: mixed(mixed(self.result.seed, BEFOREHAND), self.kind.begun), rows: Rows::Again })
-    }
-
-    /// What is asked of a subject that only answers.
-    pub(crate) fn reading(&self, conduct: Conduct) -> Asking {
-        match self.options.experiment.workload {
-            WorkloadKind::Walk => Asking::Walk,
-            WorkloadKind::Scenario => Asking::Scenario(conduct),
-            WorkloadKind::Request | WorkloadKind::Insert | WorkloadKind::Batch => Asking::Request,
-        }
+        W::asking(Conduct { seed: mixed(mixed(self.result.seed, BEFOREHAND), self.kind.begun), rows: Rows::Again })
     }
 
     pub(crate) fn slot(&self, variant: usize) -> usize {

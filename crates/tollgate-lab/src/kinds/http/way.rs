@@ -5,8 +5,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::cells::Cells;
 use super::remote::Linked;
 use super::session::Session;
+use super::shape::LoadShape;
 use super::subjects::backends::Laid;
 use super::subjects::secured::Secured;
 use super::subjects::sites::{Processes, Site};
@@ -17,6 +19,7 @@ use crate::conduct::options::{RunError, RunOptions};
 use crate::cores::Cores;
 use crate::experiment::{Connections, Experiment, Variant};
 use crate::load::record::recorder::Tally;
+use crate::load::scenario::Conduct;
 use crate::plan::Plan;
 use crate::plan::schedule::{self, Block};
 use crate::traffic::model::End;
@@ -51,6 +54,15 @@ pub(crate) trait Way: Sized {
     /// Whether the result is stored behind each trial or each block.
     const STORES: Stores = Stores::EachTrial;
 
+    /// How many units of work a subject is asked for first, one number after the other until it does them.
+    const FIRST_LOOKS: &'static [u64] = &[1];
+
+    /// What is said of a subject that answers, but does no whole unit; absent: that is no fault yet.
+    const FIRST_UNIT: Option<&'static str> = None;
+
+    /// Whether a variant and its baseline on one host of the user's are one system, by whatever ports.
+    const IS_ONE_HOST_ONE_SYSTEM: bool = false;
+
     /// Which processes there are; of a configuration there is one.
     fn processes(experiment: &Experiment) -> Processes {
         if experiment.configuration.is_some() { Processes::OfAll } else { Processes::OfEach }
@@ -72,6 +84,11 @@ pub(crate) trait Way: Sized {
     /// The generator, as it is to look at subjects.
     fn generator(generator: Generator) -> Generator {
         generator
+    }
+
+    /// What is known of cells, as it is to be kept.
+    fn cells(cells: Cells) -> Cells {
+        cells
     }
 
     /// From where subjects are loaded, if not from here.
@@ -124,6 +141,16 @@ pub(crate) trait Way: Sized {
         run.warm_up_each(subjects)
     }
 
+    /// How users are loaded who do not simply wait.
+    fn shape(_experiment: &Experiment) -> Option<&LoadShape> {
+        None
+    }
+
+    /// What is asked of a subject that only answers.
+    fn asking(_conduct: Conduct) -> Asking {
+        Asking::Request
+    }
+
     /// What a subject is asked first of all.
     fn first(run: &mut Session<'_, '_, Self>) -> Asking {
         run.beforehand()
@@ -165,14 +192,5 @@ pub(crate) trait Way: Sized {
     /// What is measured behind all blocks.
     fn behind(_run: &mut Session<'_, '_, Self>, _subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
         Ok(())
-    }
-}
-
-/// The way of walks, requests and scenarios.
-pub(crate) struct Plain;
-
-impl Way for Plain {
-    fn begin(_ground: &Ground<'_>) -> Result<Plain, RunError> {
-        Ok(Plain)
     }
 }

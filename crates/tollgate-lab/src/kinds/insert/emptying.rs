@@ -9,13 +9,14 @@ use crate::kinds::http::subjects::sites::{Origin, Site};
 use crate::load::insert;
 use crate::secret;
 use crate::subject::is_named;
+use crate::traffic::places::InsertPlaces;
 
 /// Whether every table that was there before the run is empty, or may be emptied.
 ///
 /// # Errors
 /// The table that is not, with its rows and the flag that allows it; or that it cannot be counted.
 pub(crate) fn check(options: &RunOptions, sites: &[Site], headers: &[(String, String)]) -> Result<(), RunError> {
-    let Some(places) = &options.experiment.places else { return Ok(()) };
+    let Some(places) = options.experiment.own::<InsertPlaces>() else { return Ok(()) };
     let mut counted = Vec::new();
     for site in sites {
         let Origin::There(target) = &site.place else { continue };

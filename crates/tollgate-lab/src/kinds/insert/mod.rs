@@ -3,7 +3,9 @@
 //! What it deliberately does not do: ask (see [`crate::load::insert`]).
 
 mod emptying;
+mod file;
 mod onset;
+mod plan;
 mod survey;
 mod transfers;
 mod warming;
@@ -17,16 +19,26 @@ use super::http::way::{Ground, Way};
 use super::listed::Listed;
 use crate::conduct::conductor::{Halt, Stores};
 use crate::conduct::options::{RunError, RunOptions};
-use crate::experiment::{Experiment, WorkloadKind};
+use crate::experiment::{Experiment, Factor};
 use crate::load::record::recorder::Tally;
 use crate::plan::schedule::Block;
 use crate::traffic::model::End;
 use onset::Failed;
+use tollgate_facts::results::Piece;
 use transfers::Inserting;
 
 /// The kind in the list.
 pub(super) const KIND: Listed = Listed {
-    is_of: |experiment| experiment.workload == WorkloadKind::Insert,
+    name: "insert",
+    workload: "insert",
+    factors: &[Factor { name: "records", unit: "records" }],
+    unit_of_work: "transfer of as many records as the level says",
+    piece: Piece::Record,
+    keys: file::KEYS,
+    read: file::read,
+    elsewhere: Listed::everywhere,
+    plan: plan::plan,
+    notes: plan::notes,
     check: http::check::<Inserting>,
     run: http::run::<Inserting>,
 };

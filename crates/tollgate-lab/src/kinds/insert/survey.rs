@@ -17,6 +17,7 @@ use crate::load::record::course::Course;
 use crate::plan::schedule::{self, Block};
 use crate::plan::{BLOCKS_LEAST, TRIALS_PER_BLOCK, blocks_within};
 use crate::secret;
+use crate::traffic::mode::Mode;
 use crate::traffic::model::End;
 use tollgate_facts::results::{Gap, GapKind};
 
@@ -42,7 +43,7 @@ impl Session<'_, '_, Inserting> {
         blocks_of: &mut HashMap<(usize, u64), u32>,
     ) -> Result<(), Halt> {
         let shape = &self.options.experiment.variants[variant];
-        let mode = shape.mode.expect("every variant of an insert has a mode");
+        let mode = *shape.own::<Mode>().expect("every variant of an insert has a mode");
         let cell = self.plan.cell.expect("an insert has a bound on a cell's time");
         // The time of the last transfer by what it waited for: more records take at least as long again.
         let mut wait = Duration::ZERO;

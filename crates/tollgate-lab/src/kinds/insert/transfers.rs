@@ -9,6 +9,7 @@ use crate::experiment::Variant;
 use crate::kinds::http::subjects::watched::Watched;
 use crate::kinds::http::trial::{Asked, Asking};
 use crate::load::insert::{Closeness, Records, Transfer};
+use crate::traffic::mode::Mode;
 use crate::traffic::model::{Closed, End};
 
 /// Transfers of more records are compared record by record in the survey only; their rows are counted every time.
@@ -45,7 +46,7 @@ impl Inserting {
         end: End,
         closeness: Closeness,
     ) -> Asked {
-        let mode = variant.mode.expect("every variant of an insert has a mode");
+        let mode = *variant.own::<Mode>().expect("every variant of an insert has a mode");
         let beside = subject.beside.clone().expect("an insert asks beside its transfers");
         let transfer = Transfer {
             mode,

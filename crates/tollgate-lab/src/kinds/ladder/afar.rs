@@ -8,9 +8,10 @@ use std::path::Path;
 
 use tollgate_net::link::{Link, LinkSpec};
 
+use super::file::{CONNECTIONS, DATABASE, Limit, WORK_PROCESSES};
 use crate::conduct::options::{RunError, RunOptions};
 use crate::cores::{self, Cores};
-use crate::experiment::{CONNECTIONS, Configuration, DATABASE, Variant, WORK_PROCESSES};
+use crate::experiment::{Configuration, Variant};
 use crate::kinds::http::subjects::backends::{Laid, lay};
 use crate::plan::Plan;
 use crate::subject::{Child, Postgres, PostgresError, PostgresOptions};
@@ -53,7 +54,7 @@ impl Afar {
     /// # Errors
     /// That it cannot be written.
     pub(crate) fn rung(&self, variant: &Variant, work_processes: u64, run: &Path) -> Result<Laid, String> {
-        let connections = variant.connections_max.unwrap_or_default();
+        let connections = variant.own().map_or(0, |Limit(limit)| *limit);
         self.laid((work_processes, connections), &self.postgres.url_by(self.link.address()), run)
     }
 

@@ -3,11 +3,14 @@
 //! What it deliberately does not do: warm a link, which does not become warm.
 
 mod afar;
+mod file;
+mod plan;
 
 use std::path::Path;
 use std::time::Duration;
 
 use super::http;
+use super::http::cells::Cells;
 use super::http::remote::Linked;
 use super::http::session::Session;
 use super::http::subjects::backends::Laid;
@@ -18,22 +21,35 @@ use super::http::way::{Ground, Way};
 use super::listed::Listed;
 use crate::conduct::conductor::Halt;
 use crate::conduct::options::{RunError, RunOptions};
-use crate::experiment::{Experiment, Variant};
-use crate::plan::WARM_UP_OF_LADDER;
+use crate::experiment::{Experiment, Factor, Variant};
+use crate::load::scenario::Conduct;
 use crate::plan::schedule::{self, Block};
 use crate::subject::Installed;
 use afar::Afar;
+use tollgate_facts::results::Piece;
 
 /// The kind in the list.
-pub(super) const KIND: Listed =
-    Listed { is_of: |experiment| experiment.ladder.is_some(), check: http::check::<Afar>, run: http::run::<Afar> };
+pub(super) const KIND: Listed = Listed {
+    name: "work-processes",
+    workload: "walk",
+    factors: &[Factor { name: "work-processes", unit: "work processes" }],
+    unit_of_work: http::PASS,
+    piece: Piece::Request,
+    keys: file::KEYS,
+    read: file::read,
+    elsewhere: Listed::everywhere,
+    plan: plan::plan,
+    notes: plan::notes,
+    check: http::check::<Afar>,
+    run: http::run::<Afar>,
+};
 
 impl Way for Afar {
     const SERVED_BY: &'static str = "tollgate serve, a process of its own at each level";
 
     const LINKED: Linked = Linked::Database;
 
-    const WARM_UP: Option<Duration> = Some(WARM_UP_OF_LADDER);
+    const WARM_UP: Option<Duration> = Some(plan::WARM_UP);
 
     fn processes(_experiment: &Experiment) -> Processes {
         Processes::OfEach
@@ -60,6 +76,14 @@ impl Way for Afar {
     }
 
     // What the looks show is the question.
+    fn cells(cells: Cells) -> Cells {
+        cells.seen()
+    }
+
+    fn asking(_conduct: Conduct) -> Asking {
+        Asking::Walk
+    }
+
     fn generator(generator: Generator) -> Generator {
         generator.looking_often()
     }

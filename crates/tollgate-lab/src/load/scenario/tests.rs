@@ -43,7 +43,7 @@ fn program_at(server: &TestServer, path: &str, (table, feed): (&str, &str)) -> A
     let file = folder.path().join("noted.toml");
     let experiment = Experiment::parse(&text, file.to_str().unwrap()).unwrap();
     let target = target(server);
-    Arc::new(Program::new(experiment.variants[0].played.as_ref().unwrap(), &target).unwrap())
+    Arc::new(Program::new(experiment.variants[0].own().unwrap(), &target).unwrap())
 }
 
 fn target(server: &TestServer) -> LoadTarget {

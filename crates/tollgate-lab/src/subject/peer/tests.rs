@@ -81,7 +81,7 @@ fn the_peers_that_come_with_tollgate_are_right() {
         let embedded = parse(text).unwrap();
         assert_eq!(embedded.name, *name);
         // What is refused elsewhere cannot be measured: a peer serves at least one experiment of ours.
-        let ours = crate::experiment::BUILT_IN.iter().any(|(experiment, _)| embedded.path(experiment, "/").is_some());
+        let ours = crate::kinds::BUILT_IN.iter().any(|(experiment, _)| embedded.path(experiment, "/").is_some());
         assert!(ours, "{name}");
         for served in &embedded.experiments {
             let experiment = crate::experiment::Experiment::builtin(&served.experiment).unwrap();

@@ -4,7 +4,8 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use tollgate_lab::experiment::{BUILT_IN, Experiment, TOLLGATE};
+use tollgate_lab::experiment::{Experiment, TOLLGATE};
+use tollgate_lab::kinds::BUILT_IN;
 use tollgate_lab::subject::Peer;
 
 use crate::failure::{Exit, Failure};
@@ -46,8 +47,8 @@ fn write_subjects(peers: &[Peer], out: &mut dyn Write) -> io::Result<()> {
 
 /// The levels, by their titles where they have some.
 pub(super) fn write_levels(experiment: &Experiment, levels: &[u64], out: &mut dyn Write) -> io::Result<()> {
-    let (factor, _) = experiment.factor.words();
-    let named = experiment.named_levels();
+    let factor = experiment.heading.factor.name;
+    let named = &experiment.named_levels;
     if named.is_empty() {
         let levels: Vec<String> = levels.iter().map(u64::to_string).collect();
         return writeln!(out, "  levels    {} ({factor})", levels.join(", "));

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use tollgate_lab::experiment::{Distance, Experiment, Location};
-use tollgate_lab::plan::{ANSWERS_PER_USER, Plan, TRIALS_PER_BLOCK};
+use tollgate_lab::plan::{Plan, TRIALS_PER_BLOCK};
 use tollgate_lab::secret::hide;
 
 use super::list;
@@ -45,7 +45,7 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
         let at = match (given, &variant.at) {
             (Some(url), _) => hide(url),
             (None, Location::Url(url)) => hide(url),
-            (None, Location::Link(away)) => format!("the batch, its database {} us further away", away.as_micros()),
+            (None, Location::Here(what)) => what.clone(),
             (None, Location::Gateway(path)) => match &variant.peer {
                 Some(peer) => format!("{peer}, {path}"),
                 None => format!("our gateway, {path}"),
@@ -56,10 +56,6 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
             Distance::Remote => format!(", {} ms away", plan.round_trip.as_millis()),
         };
         writeln!(out, "  {label:<8}  {:width$}  {at}{afar}", variant.name)?;
-    }
-    if let Some(ladder) = experiment.ladder {
-        let (users, round_trip) = (ladder.users, plan.round_trip.as_millis());
-        writeln!(out, "  users     {users}, over a PostgreSQL of the run's own that is {round_trip} ms away")?;
     }
     let at = |level: &u64| plan.variants.iter().map(|variant| plan.blocks_at(*variant, *level)).collect::<Vec<_>>();
     let blocks: Vec<u32> = plan.levels.iter().flat_map(at).collect();
@@ -78,44 +74,8 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
         let width = f64::from(width_ppm) / 1e4;
         writeln!(out, "  stops     after 8, 16 or 32 blocks already, if every toll is known within ± {width} % then")?;
     }
-    if plan.presets > 0 {
-        let trials = (plan.presets + 1) * plan.blocks * TRIALS_PER_BLOCK;
-        writeln!(out, "  presets   {}, computed from those: at most {trials} trials more", plan.presets)?;
-    }
-    if plan.slice_most > plan.slice {
-        let most = readable(plan.slice_most);
-        let often = ANSWERS_PER_USER;
-        writeln!(
-            out,
-            "            longer with many users: until each is answered about {often} times, but at most {most}"
-        )?;
-    }
-    if let (Some(encrypting), Some(rate)) = (&experiment.encrypting, plan.equal_rate) {
-        let share = encrypting.equal_rate.map_or(0.0, |shape| shape.share * 100.0);
-        writeln!(
-            out,
-            "  at rate   {} trials of {} ms, at {share:.0} % of what the slowest variant of the level took",
-            plan.rate_trials(),
-            rate.slice.as_millis()
-        )?;
-        writeln!(out, "  users     {}, before each trial {} ms uncounted", encrypting.users, plan.settle.as_millis())?;
-    }
-    if let Some(places) = &experiment.places {
-        let table = places.entity_path();
-        writeln!(out, "  empties   {table}, before and after each transfer: all its rows go")?;
-        writeln!(out, "            one of yours that holds rows is refused, unless --i-may-empty HOST allows it")?;
-    }
-    if let (Some(cell), Some(_)) = (plan.cell, experiment.ladder) {
-        let least = "what takes longer gets fewer blocks, at least two; a trial ends on a whole pass";
-        writeln!(out, "  cells     about {} of trials each: {least}", readable(cell))?;
-    } else if let Some(cell) = plan.cell {
-        let least = "a cell for whose time that is too much gets fewer blocks, or is skipped and labelled so";
-        writeln!(out, "  cells     at most {} of trials each: {least}", readable(cell))?;
-    }
-    for (row, (position, level)) in plan.too_far.iter().enumerate() {
-        let label = if row == 0 { "skipped" } else { "" };
-        let name = &experiment.variants[*position].name;
-        writeln!(out, "  {label:<8}  {name} from {level} on: its waits for the link alone are too long for a cell")?;
+    for (label, told) in plan.notes(experiment) {
+        writeln!(out, "  {label:<8}  {told}")?;
     }
     writeln!(out, "  duration  about {}", readable(plan.duration()))
 }

@@ -157,7 +157,7 @@ pub(crate) fn run_options(
     })?;
     let mut experiment = experiment(&selection.experiment)?;
     if selection.subjects.iter().any(|subject| subject.value.starts_with("https://")) {
-        experiment = experiment.on_one_listener();
+        experiment = experiment.elsewhere();
     }
     let (experiment, peers) = on_peers(experiment, &selection.peers)?;
     Ok(RunOptions {
@@ -206,7 +206,7 @@ fn plan_options(arguments: &Selection) -> PlanOptions {
             (_, true) => Extent::Full,
             _ => Extent::Default,
         },
-        rounds: arguments.blocks.map(u32::from),
+        blocks: arguments.blocks.map(u32::from),
         only: arguments.only.clone(),
         levels: (!arguments.level.is_empty()).then(|| arguments.level.clone()),
         until_width_ppm: arguments.until_width,

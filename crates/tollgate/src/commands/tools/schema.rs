@@ -38,7 +38,7 @@ pub(super) enum SchemaOf {
 /// Prints the schema.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let schema = match arguments.of {
-        SchemaOf::Experiment => format!("{:#}", tollgate_lab::experiment::schema().as_value()),
+        SchemaOf::Experiment => format!("{:#}", tollgate_lab::kinds::schema().as_value()),
         SchemaOf::Config => tollgate_gateway::config::schema(),
         SchemaOf::Subject => format!("{:#}", tollgate_lab::subject::peer::schema().as_value()),
         SchemaOf::Result => format!("{:#}", schemars::schema_for!(tollgate_facts::results::RunResult).as_value()),

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::experiment::Preset;
+use super::file::Preset;
 use tollgate_facts::results::{
     Bound, Cell, Estimate, Hinge, PresetFound, PresetVerdict, RunResult, Slope, Toll, Trial, Validity, Verdict,
 };

@@ -14,7 +14,8 @@ use std::process::{Command, Stdio};
 
 use tollgate_net::link::Side;
 
-use crate::experiment::{Authentication, Experiment, KeyKind, TlsVersion};
+use crate::experiment::Experiment;
+use crate::kinds::http::encrypting::{Authentication, Encrypting, KeyKind, TlsVersion};
 use crate::secret;
 use crate::subject::{Surroundings, TlsListener};
 
@@ -64,7 +65,7 @@ impl Secured {
         run: &Path,
         program: &Path,
     ) -> Result<Option<Secured>, String> {
-        let Some(encrypting) = &experiment.encrypting else { return Ok(None) };
+        let Some(encrypting) = experiment.own::<Encrypting>() else { return Ok(None) };
         let folder = private_folder(run)?;
         let configuration = folder.join("gateway.toml");
         let address = if encrypting.is_afar() { Side::Far.address() } else { Ipv4Addr::LOCALHOST };
@@ -75,7 +76,7 @@ impl Secured {
         );
         // Writing to a String cannot fail.
         let _ = writeln!(text, "work_processes.limit = {WORK_PROCESSES}");
-        let way_of = |level: u64| encrypting.levels.get((level as usize).saturating_sub(1));
+        let way_of = |level: u64| encrypting.level(level);
         for level in levels {
             let way = way_of(*level);
             let alike = secured

@@ -11,7 +11,7 @@ use crate::judge::Systems;
 use crate::plan::Plan;
 use crate::secret;
 use crate::subject::{Peer, check_loadable};
-use tollgate_facts::results::Encryption;
+use tollgate_facts::results::{Connecting, Encryption};
 
 /// Where one variant is measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,14 +71,12 @@ fn share(experiment: &Experiment, processes: Processes, (one, other): (&Site, &S
 }
 
 /// Whether this variant and its baseline are measured on the same system.
-pub(crate) fn systems(sites: &[Site], experiment: &Experiment, variant: usize) -> Systems {
+pub(crate) fn systems(sites: &[Site], experiment: &Experiment, variant: usize, by_host: bool) -> Systems {
     let place = |variant: usize| sites.iter().find(|site| site.variant == variant).map(|site| &site.place);
     let baseline = experiment.variants[variant].baseline.and_then(place);
     match (place(variant), baseline) {
         // Plain and encrypted are two ports of one server.
-        (Some(Origin::There(one)), Some(Origin::There(other)))
-            if experiment.encrypting.is_some() && one.host() == other.host() =>
-        {
+        (Some(Origin::There(one)), Some(Origin::There(other))) if by_host && one.host() == other.host() => {
             Systems::Same
         }
         (Some(Origin::There(one)), Some(Origin::There(other))) if one.authority() != other.authority() => {
@@ -123,8 +121,8 @@ fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result
         (Some(url), at) => Origin::There(target(&with_path(url, at), &format!("--subject {}", shape.name), options)?),
         (None, Location::Url(url)) => Origin::There(target(url, &format!("variant `{}`", shape.name), options)?),
         (None, Location::Gateway(path)) => Origin::Child(path.clone()),
-        (None, Location::Link(_)) => {
-            return Err(RunError::Failed(format!("variant `{}` is a batch's, which no server does", shape.name)));
+        (None, Location::Here(what)) => {
+            return Err(RunError::Failed(format!("variant `{}` is done by no server: {what}", shape.name)));
         }
     };
     let of = |means: &dyn Fn(&str) -> bool| -> Vec<u32> {
@@ -177,7 +175,7 @@ fn path_on(peer: &Peer, experiment: &Experiment, at: &Location) -> Result<String
 /// Where encryption is swept, one server is given once: what is given for a variant holds for all that are encrypted as
 /// it is, or are not.
 fn of_its_kind<'a>(options: &'a RunOptions, experiment: &Experiment, variant: &Variant) -> Option<&'a str> {
-    variant.connecting?;
+    variant.own::<Connecting>()?;
     let of_kind = |(name, _): &&(String, String)| {
         experiment.variants.iter().any(|other| other.base_name() == name && is_alike(other, variant))
     };
@@ -186,7 +184,8 @@ fn of_its_kind<'a>(options: &'a RunOptions, experiment: &Experiment, variant: &V
 
 /// Whether both are encrypted, or neither is.
 fn is_alike(one: &Variant, other: &Variant) -> bool {
-    let is_plain = |variant: &Variant| variant.connecting.map(|connecting| connecting.encryption == Encryption::Off);
+    let is_plain =
+        |variant: &Variant| variant.own().map(|connecting: &Connecting| connecting.encryption == Encryption::Off);
     is_plain(one) == is_plain(other)
 }
 
@@ -287,7 +286,7 @@ mod tests {
             let sites = found(|options| options.subjects.extend(given)).unwrap();
             let experiment = options().experiment;
             let variant = experiment.variants.iter().position(|variant| variant.name == "odata-v2-atom").unwrap();
-            assert_eq!(systems(&sites, &experiment, variant), expected, "{subjects:?}");
+            assert_eq!(systems(&sites, &experiment, variant, false), expected, "{subjects:?}");
         };
         let atom = ("odata-v2-atom", "http://127.0.0.1:81");
         check(&[], Systems::Same);
@@ -300,7 +299,7 @@ mod tests {
     #[test]
     fn a_server_is_given_once_for_all_that_are_encrypted_as_the_variant_is() {
         let sites = found(|options| {
-            options.experiment = Experiment::builtin("encryption").unwrap().on_one_listener();
+            options.experiment = Experiment::builtin("encryption").unwrap().elsewhere();
             let given = [
                 ("http", "http://127.0.0.1:81"),
                 ("https", "https://localhost:82/x"),
@@ -329,7 +328,7 @@ mod tests {
         let processes: Vec<usize> = sites.iter().map(|site| site.processes.len()).collect();
         assert_eq!(processes, [0, 0, 1, 0, 1]);
         let experiment = Experiment::builtin("encryption").unwrap();
-        assert_eq!(systems(&sites, &experiment, 3), Systems::Same, "two ports of one server");
+        assert_eq!(systems(&sites, &experiment, 3, true), Systems::Same, "two ports of one server");
     }
 
     #[test]

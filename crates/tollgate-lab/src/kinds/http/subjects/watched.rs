@@ -29,6 +29,7 @@ use crate::probe::cpu::CpuClocks;
 use crate::probe::metrics::Metrics;
 use crate::subject::Child;
 use crate::traffic::header::basic_authorization;
+use crate::traffic::places::InsertPlaces;
 use tollgate_facts::results::{Connecting, Encryption, Reading};
 
 /// What stands in an argument of a subject for a folder of that process alone.
@@ -201,16 +202,18 @@ impl Watched {
             }
             None => direct.clone(),
         };
-        let beside = match &options.experiment.places {
+        let beside = match options.experiment.own() {
             Some(places) => {
+                let places: &InsertPlaces = places;
                 let permission = beside::permission(site, options);
                 let places = beside::places_on(options, variant, places)?;
                 Some(beside::beside(&direct, &places, (options.tls(), headers), permission)?)
             }
             None => None,
         };
-        let aims = match variant.connecting {
+        let aims = match variant.own() {
             Some(connecting) => {
+                let connecting: Connecting = *connecting;
                 let process = &process.borrow();
                 let aim = |(place, level): (usize, &u64)| {
                     let target =
@@ -221,7 +224,7 @@ impl Watched {
             }
             None => {
                 let mut target = load_target(measured, variant.request.clone(), (options.tls(), headers))?;
-                if let Some(played) = &variant.played {
+                if let Some(played) = variant.own() {
                     let program = Arc::new(Program::new(played, &target)?);
                     Arc::make_mut(&mut target).program = Some(program);
                 }

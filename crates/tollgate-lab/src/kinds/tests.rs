@@ -1,6 +1,8 @@
 //! Bad experiments as data: each with the whole message that its author would see.
 
 use super::*;
+use crate::experiment::{Distance, Location, Variant};
+use crate::traffic::mode::Mode;
 
 const GOOD: &str = r#"name = "mine"
 question = "What does it cost?"
@@ -114,7 +116,7 @@ fn batching_is_the_one_that_was_specified() {
     assert_eq!(names[..3], ["custom-rest", "sequential", "batch-10"]);
     assert_eq!(names[15..18], ["custom-rest-remote", "sequential-remote", "batch-10-remote"]);
     for variant in &batching.variants {
-        assert_eq!(variant.mode.unwrap().to_string(), variant.base_name());
+        assert_eq!(variant.own::<Mode>().unwrap().to_string(), variant.base_name());
         let baseline = variant.baseline.map(|baseline| &batching.variants[baseline]);
         assert_eq!(baseline.is_none(), variant.base_name() == "custom-rest");
         assert!(baseline.is_none_or(|baseline| baseline.distance == variant.distance));

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::*;
 use crate::experiment::Experiment;
+use crate::plan::{Extent, Plan, PlanOptions, WARM_UP_LEAST, blocks_within};
 
 fn plan(options: &PlanOptions) -> Result<Plan, String> {
     Plan::new(&Experiment::builtin("protocol").unwrap(), options)
@@ -28,7 +28,7 @@ fn the_band_of_no_toll_is_the_files_unless_it_is_said_otherwise() {
 }
 
 #[test]
-fn the_quick_batching_has_eight_variants_near_and_from_afar_and_fits_into_a_minute() {
+fn the_quick_batching_has_eight_variants_near_and_twice_if_far_and_fits_into_a_minute() {
     let experiment = Experiment::builtin("batching").unwrap();
     let options = PlanOptions { extent: Extent::Quick, ..PlanOptions::default() };
     let plan = Plan::new(&experiment, &options).unwrap();
@@ -122,7 +122,7 @@ fn the_quick_encryption_fits_into_a_minute_and_the_default_into_seven() {
     assert!((360..430).contains(&default.duration().as_secs()), "{:?}", default.duration());
     let levels = Some(vec![6]);
     let refused = Plan::new(&experiment, &PlanOptions { levels, ..PlanOptions::default() }).unwrap_err();
-    assert_eq!(refused, "level 6 of `encryption` is not from 1 to 5 (--level)");
+    assert_eq!(refused, "level 6 of `encryption` is none of 1, 2, 3, 4, 5 (--level)");
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn unknown_names_and_levels_out_of_range_are_refused() {
         PlanOptions { levels: Some(vec![0]), ..PlanOptions::default() },
         "level 0 of `protocol` is not from 1 to 20000 (--level)",
     );
-    check(PlanOptions { rounds: Some(0), ..PlanOptions::default() }, "there must be at least 1 round (--rounds)");
+    check(PlanOptions { blocks: Some(0), ..PlanOptions::default() }, "there must be at least 1 block (--blocks)");
 }
 
 #[test]
@@ -179,6 +179,6 @@ fn a_run_that_may_stop_has_64_blocks_and_a_start_for_each_look_where_there_are_s
 
 #[test]
 fn there_are_never_more_starts_than_blocks() {
-    let options = PlanOptions { extent: Extent::Full, rounds: Some(2), ..PlanOptions::default() };
+    let options = PlanOptions { extent: Extent::Full, blocks: Some(2), ..PlanOptions::default() };
     assert_eq!(plan(&options).unwrap().starts, 2);
 }

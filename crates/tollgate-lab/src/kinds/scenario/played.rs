@@ -13,12 +13,11 @@ use tollgate_xml::XPath;
 use toml::Spanned;
 
 use super::file::{
-    AssertFile, CsrfName, DistributionName, FeedEndName, FeedFile, OrderName, ScenarioFile, SourceFile, StatusFile,
-    StepFile, ThinkFile,
+    AssertFile, CsrfName, DistributionName, FeedEndName, FeedFile, OrderName, PlayedFile, ScenarioFile, SourceFile,
+    StatusFile, StepFile, ThinkFile,
 };
-use crate::experiment::checker::Checker;
-use crate::experiment::error::ExperimentError;
-use crate::experiment::file::{AnswerFile, ExperimentFile, FactorName, VariantFile, WorkloadKind};
+use crate::experiment::document::Document;
+use crate::experiment::{Checker, ExperimentError, VariantFile};
 use crate::traffic::feed::csv::Table;
 use crate::traffic::feed::template::{Escape, Piece, Template};
 use crate::traffic::feed::{Feed, FeedEnd, Order};
@@ -41,104 +40,69 @@ const PATTERN_BYTES_MAX: usize = 1 << 20;
 /// Methods that write, and so send a token against forged requests along.
 const WRITING: [&str; 5] = ["POST", "PUT", "PATCH", "MERGE", "DELETE"];
 
+/// What each variant plays, in the order of the file.
+pub(super) fn played(
+    document: &Document<'_>,
+    scenarios: &[ScenarioFile],
+    variants: &[PlayedFile],
+) -> Result<Vec<Played>, ExperimentError> {
+    let variants: Vec<Player<'_>> =
+        variants.iter().zip(&document.ways).map(|(file, way)| Player { file, way }).collect();
+    let named = variants.iter().map(|variant| scenario_of(variant, document, scenarios));
+    let named: Vec<usize> = named.collect::<Result<_, _>>()?;
+    let mut checked = Vec::with_capacity(scenarios.len());
+    for (position, file) in scenarios.iter().enumerate() {
+        let own: Vec<&Player<'_>> =
+            variants.iter().zip(&named).filter(|(_, named)| **named == position).map(|(variant, _)| variant).collect();
+        checked.push(Arc::new(document.checker.scenario(file, &own)?));
+    }
+    let played = |(variant, position): (&Player<'_>, &usize)| {
+        let scenario = Arc::clone(&checked[*position]);
+        let constants = variant.file.variables.iter().filter_map(|(name, value)| {
+            let variable = scenario.variables.iter().position(|known| known == name)?;
+            Some((variable, value.as_ref().clone()))
+        });
+        let constants = constants.collect();
+        Played { scenario, constants }
+    };
+    Ok(variants.iter().zip(&named).map(played).collect())
+}
+
+/// A variant, as far as it plays.
+struct Player<'a> {
+    file: &'a PlayedFile,
+    way: &'a VariantFile,
+}
+
+/// Position of a variant's scenario.
+fn scenario_of(
+    variant: &Player<'_>,
+    document: &Document<'_>,
+    scenarios: &[ScenarioFile],
+) -> Result<usize, ExperimentError> {
+    let checker = &document.checker;
+    let names = || scenarios.iter().map(|scenario| scenario.name.as_ref().as_str());
+    match (&variant.file.scenario, scenarios.len()) {
+        (_, 0) => Err(checker.fault(document.workload_span(), "there is no scenario", "add a `[[scenario]]`")),
+        (None, 1) => Ok(0),
+        (None, _) => {
+            let message = format!("variant `{}` does not say what it plays", variant.way.name.as_ref());
+            let first = names().next().unwrap_or_default();
+            Err(checker.fault(
+                variant.way.name.span(),
+                &message,
+                &format!("add `scenario`, such as `scenario = \"{first}\"`"),
+            ))
+        }
+        (Some(name), _) => names().position(|known| known == name.as_ref()).ok_or_else(|| {
+            let message = format!("there is no scenario `{}`", name.as_ref());
+            checker.fault(name.span(), &message, &did_you_mean(name.as_ref(), names()))
+        }),
+    }
+}
+
 impl Checker<'_> {
-    /// What each variant plays, in the order of the file; all absent for other workloads.
-    pub(in crate::experiment) fn played(
-        &self,
-        parsed: &ExperimentFile,
-    ) -> Result<Vec<Option<Played>>, ExperimentError> {
-        let is_scenario = parsed.workload.as_ref().kind == WorkloadKind::Scenario;
-        if !is_scenario {
-            let named = parsed.variants.iter().find_map(|variant| variant.scenario.as_ref().map(Spanned::span));
-            let bound = parsed.variants.iter().find_map(|variant| variant.variables.values().next().map(Spanned::span));
-            let first = parsed.scenarios.first().map(|scenario| scenario.name.span());
-            return match first.or(named).or(bound) {
-                None => Ok(vec![None; parsed.variants.len()]),
-                Some(span) => {
-                    let help = "set `kind = \"scenario\"` in `[workload]`";
-                    Err(self.fault(span, "a scenario has no meaning for this workload", help))
-                }
-            };
-        }
-        if !matches!(parsed.factor.name.as_ref(), FactorName::Concurrency | FactorName::Rate | FactorName::Stages) {
-            let help = "`scenario` is swept over `concurrency`, `rate` or `stages`";
-            return Err(self.fault(parsed.workload.span(), "factor and workload do not fit", help));
-        }
-        let mut named: Vec<usize> = Vec::with_capacity(parsed.variants.len());
-        if parsed.workload.as_ref().contains.is_some() {
-            let help = "give a step an `assert`";
-            return Err(self.fault(parsed.workload.span(), "`contains` has no meaning for a scenario", help));
-        }
-        for variant in &parsed.variants {
-            self.only_what_is_used(variant)?;
-            named.push(self.scenario_of(variant, parsed)?);
-        }
-        let mut scenarios = Vec::with_capacity(parsed.scenarios.len());
-        for (position, file) in parsed.scenarios.iter().enumerate() {
-            let own = parsed.variants.iter().zip(&named).filter(|(_, named)| **named == position);
-            let own: Vec<&VariantFile> = own.map(|(variant, _)| variant).collect();
-            scenarios.push(Arc::new(self.scenario(file, &own)?));
-        }
-        let played = |(variant, position): (&VariantFile, &usize)| {
-            let scenario = Arc::clone(&scenarios[*position]);
-            let constants = variant.variables.iter().filter_map(|(name, value)| {
-                let variable = scenario.variables.iter().position(|known| known == name)?;
-                Some((variable, value.as_ref().clone()))
-            });
-            let constants = constants.collect();
-            Some(Played { scenario, constants })
-        };
-        Ok(parsed.variants.iter().zip(&named).map(played).collect())
-    }
-
-    /// Steps say what is asked and what answers hold: what a variant says of that would be believed and not be done.
-    fn only_what_is_used(&self, variant: &VariantFile) -> Result<(), ExperimentError> {
-        let named = || variant.name.span();
-        let span = |value: &Option<Spanned<String>>| value.as_ref().map(Spanned::span);
-        let steps = "write it at a step";
-        let asserts = "give a step an `assert`";
-        let unused = [
-            ("method", span(&variant.method), steps),
-            ("body", variant.body.as_ref().map(|_| named()), steps),
-            ("body_file", span(&variant.body_file), steps),
-            ("detail", span(&variant.detail), steps),
-            ("format", variant.format.as_ref().map(Spanned::span), asserts),
-            ("key", (!variant.key.is_empty()).then(named), asserts),
-            ("contains", variant.contains.as_ref().map(|_| named()), asserts),
-            ("answer", (variant.answer != AnswerFile::default()).then(named), asserts),
-        ];
-        match unused.into_iter().find_map(|(key, span, help)| Some((key, span?, help))) {
-            None => Ok(()),
-            Some((key, span, help)) => {
-                let message = format!("`{key}` of variant `{}` has no meaning for a scenario", variant.name.as_ref());
-                Err(self.fault(span, &message, help))
-            }
-        }
-    }
-
-    /// Position of a variant's scenario.
-    fn scenario_of(&self, variant: &VariantFile, parsed: &ExperimentFile) -> Result<usize, ExperimentError> {
-        let names = || parsed.scenarios.iter().map(|scenario| scenario.name.as_ref().as_str());
-        match (&variant.scenario, parsed.scenarios.len()) {
-            (_, 0) => Err(self.fault(parsed.workload.span(), "there is no scenario", "add a `[[scenario]]`")),
-            (None, 1) => Ok(0),
-            (None, _) => {
-                let message = format!("variant `{}` does not say what it plays", variant.name.as_ref());
-                let first = names().next().unwrap_or_default();
-                Err(self.fault(
-                    variant.name.span(),
-                    &message,
-                    &format!("add `scenario`, such as `scenario = \"{first}\"`"),
-                ))
-            }
-            (Some(name), _) => names().position(|known| known == name.as_ref()).ok_or_else(|| {
-                let message = format!("there is no scenario `{}`", name.as_ref());
-                self.fault(name.span(), &message, &did_you_mean(name.as_ref(), names()))
-            }),
-        }
-    }
-
-    fn scenario(&self, file: &ScenarioFile, variants: &[&VariantFile]) -> Result<Scenario, ExperimentError> {
+    fn scenario(&self, file: &ScenarioFile, variants: &[&Player<'_>]) -> Result<Scenario, ExperimentError> {
         self.name(&file.name)?;
         if file.steps.is_empty() {
             let message = format!("scenario `{}` has no step", file.name.as_ref());
@@ -179,29 +143,31 @@ impl Checker<'_> {
     fn constants(
         &self,
         file: &ScenarioFile,
-        variants: &[&VariantFile],
+        variants: &[&Player<'_>],
         variables: &mut Vec<String>,
     ) -> Result<(), ExperimentError> {
         let Some(first) = variants.first() else { return Ok(()) };
         for variant in variants {
-            for (name, value) in &variant.variables {
+            for (name, value) in &variant.file.variables {
                 if let Some((message, help)) = refused(name, variables) {
                     return Err(self.fault(value.span(), &message, help));
                 }
             }
-            if let Some(missing) = first.variables.keys().find(|name| !variant.variables.contains_key(*name)) {
-                let message = format!("variant `{}` does not set `{missing}`, as others do", variant.name.as_ref());
-                let help = format!("all variants of scenario `{}` set the same variables", file.name.as_ref());
-                return Err(self.fault(variant.name.span(), &message, &help));
-            }
-            if let Some((name, value)) = variant.variables.iter().find(|(name, _)| !first.variables.contains_key(*name))
+            if let Some(missing) = first.file.variables.keys().find(|name| !variant.file.variables.contains_key(*name))
             {
-                let message = format!("`{name}` is not set by variant `{}`", first.name.as_ref());
-                let help = did_you_mean(name, first.variables.keys().map(String::as_str));
+                let message = format!("variant `{}` does not set `{missing}`, as others do", variant.way.name.as_ref());
+                let help = format!("all variants of scenario `{}` set the same variables", file.name.as_ref());
+                return Err(self.fault(variant.way.name.span(), &message, &help));
+            }
+            if let Some((name, value)) =
+                variant.file.variables.iter().find(|(name, _)| !first.file.variables.contains_key(*name))
+            {
+                let message = format!("`{name}` is not set by variant `{}`", first.way.name.as_ref());
+                let help = did_you_mean(name, first.file.variables.keys().map(String::as_str));
                 return Err(self.fault(value.span(), &message, &help));
             }
         }
-        variables.extend(first.variables.keys().cloned());
+        variables.extend(first.file.variables.keys().cloned());
         Ok(())
     }
 

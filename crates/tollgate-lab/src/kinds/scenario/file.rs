@@ -1,6 +1,6 @@
 //! The shape of a scenario in an experiment's TOML file, as a user writes it.
 //!
-//! It deliberately does not judge: see [`super::check`].
+//! It deliberately does not judge: see [`super::played`].
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,38 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::load::LoadFile;
+
+/// What variants play, and how they are loaded.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ScenariosFile {
+    /// For `rate` and `stages`: how a scenario is loaded.
+    #[schemars(with = "Option<LoadFile>")]
+    pub(super) load: Option<Spanned<LoadFile>>,
+    /// What the users of a variant do, for `scenario`.
+    #[serde(default, rename = "scenario")]
+    pub(super) scenarios: Vec<ScenarioFile>,
+}
+
+/// What a variant plays.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct PlayedFile {
+    /// For `scenario`: the name of the one that its users play, where there are several.
+    #[schemars(with = "Option<String>")]
+    pub(super) scenario: Option<Spanned<String>>,
+    /// For `scenario`: variables and what they are for this variant.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub(super) variables: BTreeMap<String, Spanned<String>>,
+}
+
 /// A sequence of requests that each user goes through again and again: one iteration is one unit of work.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::experiment) struct ScenarioFile {
+pub(super) struct ScenarioFile {
     /// Short name: a variant says by it which scenario is its own, where there are several.
     #[schemars(with = "String")]
-    pub(in crate::experiment) name: Spanned<String>,
+    pub(super) name: Spanned<String>,
     /// Prefixes of its XPath expressions, and their namespaces.
     #[serde(default)]
     pub(super) namespaces: BTreeMap<String, String>,

@@ -1,6 +1,7 @@
 //! Bad scenarios as data: what their authors see, and what helps.
 
 use crate::experiment::{Experiment, ExperimentError};
+use crate::traffic::scenario::Played;
 
 const GOOD: &str = r#"
 name = "mine"
@@ -49,7 +50,7 @@ fn check(from: &str, to: &str, message: &str, help: &str) {
 fn a_type_that_is_not_wanted_is_told_in_words_of_the_file_with_what_helps() {
     parsed("", "", "sku,qty\n1,2\n").unwrap();
     let came = "invalid type: string \"5s\", expected";
-    check("levels =", "level =", "invalid type: integer `1`, expected a way of encrypting", "did you mean `levels`?");
+    check("levels =", "level =", "`level` has no meaning here", "did you mean `levels`?");
     check("{ ms = 5 }", "\"5s\"", &format!("{came} a table"), "such as `think = { ms = 500 }`");
     check("[1, 20]", "\"5s\"", &format!("{came} an array"), "put it into brackets, such as `[1, 20]`");
     check(
@@ -73,7 +74,7 @@ fn a_type_that_is_not_wanted_is_told_in_words_of_the_file_with_what_helps() {
 fn a_status_may_be_a_number() {
     let statuses = |status: &str| {
         let experiment = parsed("\"200\"", status, "sku\n1\n").unwrap();
-        experiment.variants[0].played.as_ref().unwrap().scenario.steps[0].statuses.to_string()
+        experiment.variants[0].own::<Played>().unwrap().scenario.steps[0].statuses.to_string()
     };
     assert_eq!((statuses("201").as_str(), statuses("\"2xx,404\"").as_str()), ("201", "2xx,404"));
     check(

@@ -1,0 +1,449 @@
+//! What the file of an experiment about encryption says: ways of encrypting as levels, users who all levels share, how
+//! their connections live, and the rate that all variants of a level are offered.
+//!
+//! What it deliberately does not do: make a certificate or open a connection.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::experiment::document::{Document, Keys, TableName};
+use crate::experiment::{Checker, Experiment, ExperimentError, Own, Users};
+use crate::kinds::http::encrypting::{
+    Authentication, Encrypting, EncryptionLevel, EqualRateShape, KeyKind, TlsVersion,
+};
+use crate::kinds::http::file::answer::{self, Requests};
+use crate::kinds::http::file::served::{self, Served};
+use tollgate_facts::results::{Arrivals, Connecting, Encryption, NamedLevel, distance_words};
+
+/// Most ways of encrypting in one experiment: each is a listener and a certificate.
+const LEVELS_MAX: usize = 16;
+/// Most users: above it the ports of one address run short.
+const USERS_MAX: u32 = 10_000;
+/// Longest ramp-up in milliseconds: the published one took 25 s.
+const RAMP_UP_MS_MAX: u32 = 60_000;
+/// Most requests on one connection.
+const REQUESTS_MAX: u32 = 1_000_000;
+/// Most certificates of a chain.
+const CHAIN_MAX: u32 = 3;
+/// Users where the file says nothing.
+const USERS_DEFAULT: u32 = 50;
+/// Largest share of the least throughput that may be offered: above it queues, not layers, are measured.
+const SHARE_MAX: f64 = 0.9;
+/// Longest round trip of a level in milliseconds.
+const ROUND_TRIP_MS_MAX: f64 = 1_000.0;
+/// Longest title of a level.
+const TITLE_LENGTH_MAX: usize = 64;
+
+/// The keys.
+pub(super) const KEYS: &[&[Keys]] = &[
+    served::KEYS,
+    answer::KEYS,
+    &[
+        Keys::of::<OfferedFile>(TableName::Top),
+        Keys::of::<WaysFile>(TableName::Factor),
+        Keys::of::<UsersFile>(TableName::Workload),
+        Keys::of::<ConnectingFile>(TableName::Variant),
+    ],
+];
+
+/// What is offered.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct OfferedFile {
+    /// What all variants of a level are offered alike after the closed load: response times are compared there.
+    #[schemars(with = "Option<EqualRateFile>")]
+    equal_rate: Option<Spanned<EqualRateFile>>,
+}
+
+/// Ways of encrypting.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct WaysFile {
+    /// The levels of `encryption`; the first one is level 1.
+    #[serde(default, rename = "level")]
+    ways: Vec<LevelFile>,
+}
+
+/// What all variants share.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct UsersFile {
+    /// Where a variant without `url` begins: a path on tollgate's own gateway.
+    #[schemars(with = "Option<String>")]
+    path: Option<Spanned<String>>,
+    /// Users at every level; absent: 50.
+    #[schemars(with = "Option<u32>")]
+    users: Option<Spanned<u32>>,
+    /// Milliseconds over which the users come before anything counts; absent: all at once.
+    #[schemars(with = "Option<u32>")]
+    ramp_up_ms: Option<Spanned<u32>>,
+    /// Whether users say who they are. For tollgate's own gateway a user is made for the run; for yours say `--basic`.
+    #[schemars(with = "Option<AuthenticationName>")]
+    authentication: Option<Spanned<AuthenticationName>>,
+}
+
+/// How the users of a variant connect.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ConnectingFile {
+    /// How long connections live: `"keep-alive"` (as the server keeps them), `{ requests = 10 }`, or
+    /// `"new"` (one request each); absent: `"keep-alive"`.
+    #[schemars(with = "Option<ConnectionFile>")]
+    connection: Option<Spanned<ConnectionFile>>,
+    /// Whether connections are encrypted, and by which handshake; absent: `"off"`.
+    #[schemars(with = "Option<TlsName>")]
+    tls: Option<Spanned<TlsName>>,
+}
+
+/// One way of encrypting.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a way of encrypting; did you mean `levels`?")]
+struct LevelFile {
+    /// A few words for people.
+    #[schemars(with = "String")]
+    title: Spanned<String>,
+    /// The version of TLS.
+    tls: TlsVersion,
+    /// The kind of the server's key.
+    key: KeyKind,
+    /// Certificates that the server sends; absent: 1.
+    #[schemars(with = "Option<u32>")]
+    chain: Option<Spanned<u32>>,
+    /// How far away the subject is, in milliseconds there and back, over a line of packets (root); in every level or in
+    /// none.
+    #[schemars(with = "Option<f64>")]
+    round_trip_ms: Option<Spanned<f64>>,
+}
+
+/// What all variants of a level are offered alike.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct EqualRateFile {
+    /// The rate as a share of the least throughput that the closed load found among the variants of the level.
+    #[schemars(with = "f64")]
+    share: Spanned<f64>,
+    /// How the intended starts lie; absent: equally far apart.
+    arrivals: Option<Arrivals>,
+}
+
+/// How users say who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum AuthenticationName {
+    /// By name and password with every request, without being asked.
+    Basic,
+}
+
+/// How long connections live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected `\"keep-alive\"`, `\"new\"` or `{ requests = N }`")]
+enum ConnectionFile {
+    /// By a name.
+    Named(ConnectionName),
+    /// So many requests.
+    Counted(ConnectionCounted),
+}
+
+/// How long connections live, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum ConnectionName {
+    /// As long as the server keeps them.
+    KeepAlive,
+    /// One request each.
+    New,
+}
+
+impl ConnectionName {
+    /// Requests on one connection; `None`: as many as the server keeps it for.
+    fn requests(self) -> Option<u32> {
+        match self {
+            ConnectionName::KeepAlive => None,
+            ConnectionName::New => Some(1),
+        }
+    }
+}
+
+/// How long connections live, by requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ConnectionCounted {
+    /// Requests on one connection.
+    requests: u32,
+}
+
+/// Whether connections are encrypted, and by which handshake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum TlsName {
+    /// Not at all.
+    Off,
+    /// By a full handshake on each connection.
+    Full,
+    /// By resuming an earlier session on each connection.
+    Resumed,
+}
+
+/// Reads it.
+pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
+    let (served, requests) = (Served::take(document)?, Requests::take(document)?);
+    let OfferedFile { equal_rate } = document.take(TableName::Top)?;
+    let WaysFile { ways } = document.take(TableName::Factor)?;
+    let users: UsersFile = document.take(TableName::Workload)?;
+    let connecting: Vec<ConnectingFile> = document.each()?;
+    let checker = &document.checker;
+    checker.bounded(users.users.as_ref(), USERS_MAX, "users")?;
+    if let Some(ramp_up) = users.ramp_up_ms.as_ref().filter(|ramp_up| *ramp_up.as_ref() > RAMP_UP_MS_MAX) {
+        let message = format!("`ramp_up_ms` is {}", ramp_up.as_ref());
+        return Err(checker.fault(ramp_up.span(), &message, &format!("it is at most {RAMP_UP_MS_MAX}")));
+    }
+    let encrypting = Encrypting {
+        levels: self::ways(&ways, document)?,
+        ramp_up: Duration::from_millis(users.ramp_up_ms.map_or(0, |value| u64::from(value.into_inner()))),
+        authentication: match users.authentication.map(Spanned::into_inner) {
+            Some(AuthenticationName::Basic) => Authentication::Basic,
+            None => Authentication::Anonymous,
+        },
+        equal_rate: equal_rate.map(|file| checker.equal_rate(&file)).transpose()?,
+    };
+    let mut experiment = document.experiment((1..=encrypting.levels.len() as u64).collect())?;
+    experiment.named_levels = (1..).zip(&encrypting.levels).map(named).collect();
+    experiment.users = Users::Same(users.users.map_or(USERS_DEFAULT, Spanned::into_inner));
+    let usual = |_: &_| users.path.as_ref().map(|path| checker.location(path));
+    served.fill(document, &mut experiment, usual)?;
+    requests.fill(document, &mut experiment)?;
+    for (variant, (file, way)) in experiment.variants.iter_mut().zip(connecting.iter().zip(&document.ways)) {
+        let connecting = checker.connecting(file)?;
+        if way.title.is_none() {
+            variant.title = title(connecting);
+        }
+        variant.own = Own::new(connecting);
+    }
+    experiment.own = Own::new(encrypting);
+    served.twice_if_far(document, experiment)
+}
+
+/// A way of encrypting as results have it.
+fn named((level, way): (u64, &EncryptionLevel)) -> NamedLevel {
+    NamedLevel {
+        level,
+        title: way.title.clone(),
+        tls: way.version.map_or("", TlsVersion::name).to_owned(),
+        key: way.key.map_or("", KeyKind::name).to_owned(),
+        chain: way.chain,
+        round_trip_ms: way.round_trip.map(|round_trip| round_trip.as_secs_f64() * 1e3),
+    }
+}
+
+/// The same at the one level of a server that is there already, which has the certificate and the versions that it has.
+pub(super) fn on_one_listener(mut experiment: Experiment) -> Experiment {
+    let Some(encrypting) = experiment.own::<Encrypting>() else { return experiment };
+    let levels = vec![EncryptionLevel::of_server()];
+    experiment.own = Own::new(Encrypting { levels, ..encrypting.clone() });
+    experiment.named_levels = vec![named((1, &EncryptionLevel::of_server()))];
+    experiment.levels = vec![1];
+    for extent in [&mut experiment.quick, &mut experiment.default, &mut experiment.full] {
+        extent.levels = None;
+    }
+    experiment
+}
+
+fn ways(files: &[LevelFile], document: &Document<'_>) -> Result<Vec<EncryptionLevel>, ExperimentError> {
+    let checker = &document.checker;
+    if let Some(levels) = &document.swept.levels {
+        let help = "write a `[[factor.level]]` with `title`, `tls` and `key` for each";
+        return Err(checker.fault(levels.span(), "ways of encrypting are no numbers", help));
+    }
+    if files.is_empty() {
+        let help = "add a `[[factor.level]]` with `title`, `tls` and `key`";
+        return Err(checker.fault(document.factor_span(), "there is no level", help));
+    }
+    let mut ways: Vec<EncryptionLevel> = Vec::with_capacity(files.len());
+    for LevelFile { title, tls, key, chain, round_trip_ms } in files {
+        let text = title.as_ref().trim();
+        let round_trip = checker.round_trip_of_level(round_trip_ms.as_ref())?;
+        if ways.first().is_some_and(|first| first.round_trip.is_some() != round_trip.is_some()) {
+            let help = "write `round_trip_ms` in every level or in none";
+            return Err(checker.fault(title.span(), &format!("`{text}` is not where the other levels are"), help));
+        }
+        if text.is_empty() || text.chars().count() > TITLE_LENGTH_MAX || ways.len() == LEVELS_MAX {
+            let help = format!("a title has at most {TITLE_LENGTH_MAX} characters, an experiment {LEVELS_MAX} levels");
+            return Err(checker.fault(title.span(), &format!("`{text}` is no title of a level"), &help));
+        }
+        let text = match round_trip_ms {
+            Some(round_trip_ms) => format!("{text}{}", distance_words(*round_trip_ms.as_ref())),
+            None => text.to_owned(),
+        };
+        if ways.iter().any(|known| known.title == text) {
+            let message = format!("level `{text}` stands twice");
+            return Err(checker.fault(title.span(), &message, "give each level a title of its own"));
+        }
+        checker.bounded(chain.as_ref(), CHAIN_MAX, "chain")?;
+        ways.push(EncryptionLevel {
+            title: text,
+            version: Some(*tls),
+            key: Some(*key),
+            chain: chain.as_ref().map_or(1, |chain| *chain.as_ref()),
+            round_trip,
+        });
+    }
+    Ok(ways)
+}
+
+impl Checker<'_> {
+    fn round_trip_of_level(&self, file: Option<&Spanned<f64>>) -> Result<Option<Duration>, ExperimentError> {
+        let Some(file) = file else { return Ok(None) };
+        let milliseconds = *file.as_ref();
+        if !(milliseconds > 0.0 && milliseconds <= ROUND_TRIP_MS_MAX) {
+            let help = format!("it is above 0 and at most {ROUND_TRIP_MS_MAX}");
+            return Err(self.fault(file.span(), &format!("`round_trip_ms` is {milliseconds}"), &help));
+        }
+        Ok(Some(Duration::from_secs_f64(milliseconds / 1e3)))
+    }
+
+    fn equal_rate(&self, file: &Spanned<EqualRateFile>) -> Result<EqualRateShape, ExperimentError> {
+        let EqualRateFile { share, arrivals } = file.as_ref();
+        let value = *share.as_ref();
+        if !(value > 0.0 && value <= SHARE_MAX) {
+            let help = format!("it is above 0 and at most {SHARE_MAX}, of the least throughput of the level");
+            return Err(self.fault(share.span(), &format!("`share` is {value}"), &help));
+        }
+        Ok(EqualRateShape { share: value, arrivals: arrivals.unwrap_or_default() })
+    }
+
+    fn connecting(&self, file: &ConnectingFile) -> Result<Connecting, ExperimentError> {
+        let requests_per_connection = match file.connection.as_ref().map(|connection| (connection.as_ref(), connection))
+        {
+            None => None,
+            Some((ConnectionFile::Named(name), _)) => name.requests(),
+            Some((ConnectionFile::Counted(counted), connection)) => {
+                let requests = counted.requests;
+                if requests == 0 || requests > REQUESTS_MAX {
+                    let help = format!("it is from 1 to {REQUESTS_MAX}");
+                    return Err(self.fault(connection.span(), &format!("`requests` is {requests}"), &help));
+                }
+                Some(requests)
+            }
+        };
+        let encryption = match file.tls.as_ref().map(Spanned::as_ref) {
+            None | Some(TlsName::Off) => Encryption::Off,
+            Some(TlsName::Full) => Encryption::Full,
+            Some(TlsName::Resumed) => Encryption::Resumed,
+        };
+        if let (Some(tls), Encryption::Resumed, None) = (&file.tls, encryption, requests_per_connection) {
+            let help = "add `connection = \"new\"`, or `connection = { requests = 10 }`";
+            return Err(self.fault(tls.span(), "who keeps his connection resumes nothing", help));
+        }
+        Ok(Connecting { requests_per_connection, encryption })
+    }
+}
+
+/// A few words for people about how users connect.
+fn title(connecting: Connecting) -> String {
+    let handshake = match connecting.encryption {
+        Encryption::Off => "plain",
+        Encryption::Full => "TLS, full handshakes",
+        Encryption::Resumed => "TLS, sessions resumed",
+    };
+    match connecting.requests_per_connection {
+        None => format!("{handshake}, connections kept"),
+        Some(1) => format!("{handshake}, a new connection each"),
+        Some(requests) => format!("{handshake}, {requests} requests a connection"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Experiment;
+
+    const GOOD: &str = r#"name = "mine"
+question = "What does it cost?"
+
+[factor]
+name = "encryption"
+
+[[factor.level]]
+title = "TLS 1.3"
+tls = "1.3"
+key = "p256"
+
+[[factor.level]]
+title = "TLS 1.2"
+tls = "1.2"
+key = "rsa-2048"
+chain = 3
+
+[workload]
+kind = "request"
+path = "/x"
+users = 7
+
+[equal_rate]
+share = 0.5
+
+[[variant]]
+name = "plain"
+connection = "new"
+
+[[variant]]
+name = "encrypted"
+baseline = "plain"
+connection = { requests = 10 }
+tls = "full"
+"#;
+
+    #[test]
+    fn levels_are_numbered_in_their_order_and_users_stay_the_same() {
+        let experiment = Experiment::parse(GOOD, "mine.toml").unwrap();
+        assert_eq!((experiment.levels.as_slice(), experiment.users(2)), (&[1, 2][..], 7));
+        let named = &experiment.named_levels;
+        assert_eq!((named[1].title.as_str(), named[1].key.as_str(), named[1].chain), ("TLS 1.2", "rsa-2048", 3));
+        let connecting = |position: usize| *experiment.variants[position].own::<Connecting>().unwrap();
+        assert_eq!(connecting(0), Connecting { requests_per_connection: Some(1), encryption: Encryption::Off });
+        assert_eq!(connecting(1).requests_per_connection, Some(10));
+        assert_eq!(experiment.variants[1].title, "TLS, full handshakes, 10 requests a connection");
+    }
+
+    #[test]
+    fn a_level_afar_says_so_in_its_title() {
+        let near = "key = \"p256\"\n";
+        let text = GOOD.replacen(near, &format!("{near}round_trip_ms = 10\n"), 1);
+        let text = text.replacen("chain = 3", "round_trip_ms = 0.5", 1);
+        let experiment = Experiment::parse(&text, "mine.toml").unwrap();
+        let encrypting = experiment.own::<Encrypting>().unwrap();
+        assert!(encrypting.is_afar());
+        let titles: Vec<&str> = encrypting.levels.iter().map(|level| level.title.as_str()).collect();
+        assert_eq!(titles, ["TLS 1.3, 10 ms away", "TLS 1.2, 0.5 ms away"]);
+        assert_eq!(encrypting.levels[1].round_trip, Some(Duration::from_micros(500)));
+    }
+
+    #[test]
+    fn what_is_wrong_about_encryption_is_said_with_its_place() {
+        let check = |from: &str, to: &str, expected: &str| {
+            assert!(GOOD.contains(from), "the good file has no `{from}`");
+            let error = Experiment::parse(&GOOD.replacen(from, to, 1), "mine.toml").unwrap_err();
+            assert_eq!(error.message, expected);
+            assert!(error.span.is_some(), "{error}");
+        };
+        check("name = \"encryption\"", "name = \"encryption\"\nlevels = [1]", "ways of encrypting are no numbers");
+        check("title = \"TLS 1.2\"", "title = \"TLS 1.3\"", "level `TLS 1.3` stands twice");
+        check("title = \"TLS 1.2\"", "title = \" \"", "`` is no title of a level");
+        check("chain = 3", "chain = 4", "`chain` is 4");
+        check("chain = 3", "round_trip_ms = 0", "`round_trip_ms` is 0");
+        check("chain = 3", "round_trip_ms = 1001", "`round_trip_ms` is 1001");
+        check("chain = 3", "round_trip_ms = 10", "`TLS 1.2` is not where the other levels are");
+        check("kind = \"request\"", "kind = \"walk\"", "factor and workload do not fit");
+        check("users = 7", "users = 0", "`users` is 0");
+        check("users = 7", "ramp_up_ms = 60001", "`ramp_up_ms` is 60001");
+        check("share = 0.5", "share = 0.95", "`share` is 0.95");
+        check("{ requests = 10 }", "{ requests = 0 }", "`requests` is 0");
+        check("{ requests = 10 }", "\"keep\"", "expected `\"keep-alive\"`, `\"new\"` or `{ requests = N }`");
+        check(
+            "connection = { requests = 10 }\ntls = \"full\"",
+            "tls = \"resumed\"",
+            "who keeps his connection resumes nothing",
+        );
+        let number = "name = \"concurrency\"\nlevels = [1]";
+        check("name = \"encryption\"", number, "`equal_rate` has no meaning here");
+    }
+}

@@ -1,0 +1,63 @@
+//! What a run about encryption measures: blocks at a closed load, then the same at equal rate.
+
+use std::time::Duration;
+
+use crate::experiment::Experiment;
+use crate::kinds::http::encrypting::{Encrypting, KeyKind};
+use crate::kinds::http::plan as http;
+use crate::plan::{Note, Plan, PlanOptions, RatePlan, TRIALS_PER_BLOCK, goes_through};
+use tollgate_facts::results::{Connecting, Encryption};
+
+/// What a run about encryption makes before, and observes behind its trials.
+const ENCRYPTION: Duration = Duration::from_secs(5);
+/// The plan.
+pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
+    goes_through(experiment, options, "what is measured at equal rate comes after the blocks")?;
+    let mut plan = Plan::draft(experiment, options, &options.extent.defaults())?;
+    http::settle(&mut plan, experiment);
+    let Some(encrypting) = experiment.own::<Encrypting>() else { return Ok(plan) };
+    let overrides = plan.extent.of(experiment);
+    plan.equal_rate = encrypting.equal_rate.map(|_| RatePlan {
+        blocks: options.blocks.or(overrides.rate_blocks).unwrap_or(plan.blocks),
+        slice: overrides.rate_slice_ms.map_or(plan.slice, |milliseconds| Duration::from_millis(milliseconds.into())),
+    });
+    http::estimate(&mut plan, experiment);
+    plan.between += ENCRYPTION + handshakes(experiment, encrypting, &plan);
+    Ok(plan)
+}
+
+/// What is told of it.
+pub(super) fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
+    let shape = experiment.own::<Encrypting>().and_then(|encrypting| encrypting.equal_rate);
+    let (Some(shape), Some(rate)) = (shape, plan.equal_rate) else { return Vec::new() };
+    let (trials, share, users) = (plan.rate_trials(), shape.share * 100.0, experiment.users(1));
+    let of_slowest = format!("at {share:.0} % of what the slowest variant of the level took");
+    vec![
+        ("at rate", format!("{trials} trials of {} ms, {of_slowest}", rate.slice.as_millis())),
+        ("users", format!("{users}, before each trial {} ms uncounted", plan.settle.as_millis())),
+    ]
+}
+
+/// Handshakes that are awaited behind a slice. Sessions are prepared once, and then renewed by being used.
+fn handshakes(experiment: &Experiment, encrypting: &Encrypting, plan: &Plan) -> Duration {
+    let is_full = |position: &&usize| {
+        let own = experiment.variants[**position].own::<Connecting>();
+        own.is_some_and(|own| own.encryption == Encryption::Full)
+    };
+    let variants = plan.variants.iter().filter(is_full).count() as u32;
+    // Behind the settling time, and behind the slice.
+    let of_level = |level: &u64| {
+        let handshake = handshake(encrypting.level(*level).and_then(|way| way.key));
+        handshake * (2 * experiment.users(*level) as u32 * plan.blocks * TRIALS_PER_BLOCK * variants)
+    };
+    plan.levels.iter().map(of_level).sum()
+}
+
+/// A full handshake, both sides.
+fn handshake(key: Option<KeyKind>) -> Duration {
+    Duration::from_micros(match key {
+        Some(KeyKind::P256) | None => 250,
+        Some(KeyKind::Rsa2048) => 900,
+        Some(KeyKind::Rsa4096) => 4500,
+    })
+}

@@ -1,0 +1,189 @@
+//! What the file of a batch says: how far the database of each variant is, and which distances have names.
+//!
+//! It deliberately does not know what a link can keep: that is measured.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::experiment::document::{Document, Keys, TableName};
+use crate::experiment::{Checker, Experiment, ExperimentError, Location, Own};
+
+/// Longest round trip of a link before a database in microseconds.
+const ROUND_TRIP_US_MAX: u32 = 1_000_000;
+/// Greatest overhead that a preset may have, as a share: 100 times as long.
+const SHARE_MAX: f64 = 99.0;
+/// Most presets.
+const PRESETS_MAX: usize = 8;
+/// Most processes of a batch: below the connections that a database of ours takes.
+const PROCESSES_MAX: u64 = 128;
+
+/// The keys.
+pub(super) const KEYS: &[&[Keys]] =
+    &[&[Keys::of::<PresetsFile>(TableName::Top), Keys::of::<AwayFile>(TableName::Variant)]];
+
+/// Distances that are computed.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct PresetsFile {
+    /// For `batch`: distances that are computed from what the variants cost, and then run.
+    #[serde(default, rename = "preset")]
+    presets: Vec<PresetFile>,
+}
+
+/// A distance with a name.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct PresetFile {
+    /// Short name, unique among variants and presets.
+    #[schemars(with = "String")]
+    name: Spanned<String>,
+    /// A few words for people.
+    title: Option<String>,
+    /// The overhead over no distance that it is to have, as a share: 0.15 is 15 %.
+    #[schemars(with = "f64")]
+    overhead: Spanned<f64>,
+}
+
+/// How far the database of a variant is.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct AwayFile {
+    /// For `batch`: by how much a round trip to the database is longer than without delay, in microseconds.
+    #[schemars(with = "Option<u32>")]
+    round_trip_us: Option<Spanned<u32>>,
+}
+
+/// A distance with a name, computed from what the others cost.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Preset {
+    /// Its name, that of the variant that it becomes.
+    pub(super) name: String,
+    /// A few words for people.
+    pub(super) title: String,
+    /// The overhead that it is to have over no distance, as a share.
+    pub(super) share: f64,
+}
+
+/// All of them.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Presets(pub(super) Vec<Preset>);
+
+/// By how much a round trip to the database of a variant is longer than without delay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Away(pub(super) Duration);
+
+/// Reads it.
+pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
+    let PresetsFile { presets } = document.take(TableName::Top)?;
+    let links: Vec<AwayFile> = document.each()?;
+    let checker = &document.checker;
+    for level in document.swept.levels.iter().flat_map(|levels| levels.as_ref()) {
+        if *level.as_ref() > PROCESSES_MAX {
+            let message = format!("a batch of {} processes", level.as_ref());
+            return Err(checker.fault(level.span(), &message, &format!("it has at most {PROCESSES_MAX}")));
+        }
+    }
+    let mut experiment = document.experiment(document.levels(PROCESSES_MAX)?)?;
+    for (variant, (file, way)) in experiment.variants.iter_mut().zip(links.iter().zip(&document.ways)) {
+        let Some(round_trip) = &file.round_trip_us else {
+            let message = format!("variant `{}` does not say how far its database is", variant.name);
+            return Err(checker.fault(way.name.span(), &message, "add `round_trip_us`, such as `round_trip_us = 500`"));
+        };
+        if *round_trip.as_ref() > ROUND_TRIP_US_MAX {
+            let message = format!("`round_trip_us` is {}", round_trip.as_ref());
+            return Err(checker.fault(round_trip.span(), &message, &format!("it is from 0 to {ROUND_TRIP_US_MAX}")));
+        }
+        variant.at = Location::Here(format!("the batch, its database {} us further away", round_trip.as_ref()));
+        variant.own = Own::new(Away(Duration::from_micros((*round_trip.as_ref()).into())));
+    }
+    let bottoms = experiment.variants.iter().filter(|variant| variant.baseline.is_none()).count();
+    if bottoms != 1 {
+        let help = "one variant has no `baseline`: the link without delay";
+        return Err(checker.fault(0..0, &format!("{bottoms} variants have no baseline"), help));
+    }
+    experiment.own = Own::new(Presets(checker.presets(&presets, &experiment)?));
+    Ok(experiment)
+}
+
+impl Checker<'_> {
+    fn presets(&self, files: &[PresetFile], experiment: &Experiment) -> Result<Vec<Preset>, ExperimentError> {
+        let mut presets: Vec<Preset> = Vec::new();
+        for file in files {
+            self.name(&file.name)?;
+            let name = file.name.as_ref();
+            let variants = experiment.variants.iter().map(|variant| &variant.name);
+            let mut taken = variants.chain(presets.iter().map(|known| &known.name));
+            if taken.any(|known| known == name) || presets.len() == PRESETS_MAX {
+                let help = format!("give each its own name, and at most {PRESETS_MAX} presets");
+                let message = format!("preset `{name}` stands twice or is too many");
+                return Err(self.fault(file.name.span(), &message, &help));
+            }
+            presets.push(Preset {
+                name: name.clone(),
+                title: file.title.clone().unwrap_or_else(|| name.clone()),
+                share: self.share(&file.overhead)?,
+            });
+        }
+        Ok(presets)
+    }
+
+    fn share(&self, overhead: &Spanned<f64>) -> Result<f64, ExperimentError> {
+        let share = *overhead.as_ref();
+        if !(0.0..=SHARE_MAX).contains(&share) {
+            let help = format!("write a share from 0 to {SHARE_MAX}, such as `overhead = 0.15` for 15 %");
+            return Err(self.fault(overhead.span(), &format!("`overhead` is {share}"), &help));
+        }
+        Ok(share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Away, Presets};
+    use crate::experiment::Experiment;
+    use std::time::Duration;
+
+    const SOUND: &str = r#"
+name = "far"
+question = "How far?"
+[factor]
+name = "processes"
+levels = [1, 2]
+[workload]
+kind = "batch"
+[[variant]]
+name = "near"
+round_trip_us = 0
+[[variant]]
+name = "far"
+baseline = "near"
+round_trip_us = 500
+[[preset]]
+name = "half"
+overhead = 0.5
+"#;
+
+    #[test]
+    fn a_batch_has_links_and_presets() {
+        let experiment = Experiment::parse(SOUND, "far.toml").unwrap();
+        assert_eq!(experiment.variants[1].own(), Some(&Away(Duration::from_micros(500))));
+        let Presets(presets) = experiment.own().unwrap();
+        assert_eq!((presets.len(), presets[0].share), (1, 0.5));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_what_to_write() {
+        let check = |from: &str, to: &str, expected: &str| {
+            let error = Experiment::parse(&SOUND.replace(from, to), "far.toml").unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        };
+        check("\"processes\"", "\"concurrency\"", "factor and workload do not fit");
+        check("levels = [1, 2]", "levels = [1, 129]", "it has at most 128");
+        check("round_trip_us = 500", "", "does not say how far its database is");
+        check("round_trip_us = 500", "round_trip_us = 1000001", "it is from 0 to 1000000");
+        check("overhead = 0.5", "overhead = -0.5", "write a share");
+        check("name = \"half\"", "name = \"far\"", "stands twice");
+        check("baseline = \"near\"\n", "", "2 variants have no baseline");
+    }
+}

@@ -1,0 +1,128 @@
+//! What an experiment's file says of a single request: its method and body, and what a valid answer is.
+//!
+//! What it deliberately does not do: read an answer (see [`crate::load::answer`]).
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::experiment::document::{Document, Keys, TableName};
+use crate::experiment::{Checker, Experiment, ExperimentError};
+use crate::traffic::request::{AnswerShape, Element};
+
+/// Deepest element of an answer that can be named.
+const DEPTH_MAX: usize = 64;
+
+/// The keys.
+pub(crate) const KEYS: &[Keys] =
+    &[Keys::of::<CommonFile>(TableName::Workload), Keys::of::<RequestFile>(TableName::Variant)];
+
+/// What all variants share.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct CommonFile {
+    /// What every valid answer contains, of variants that do not say it themselves.
+    contains: Option<String>,
+}
+
+/// What a variant asks, and what it is answered.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct RequestFile {
+    /// Text that every valid answer of a `request` workload contains.
+    contains: Option<String>,
+    /// The method of a `request` workload; absent: GET.
+    #[schemars(with = "Option<String>")]
+    method: Option<Spanned<String>>,
+    /// The body of a `request` workload.
+    body: Option<String>,
+    /// A file beside this one that is the body of a `request` workload.
+    #[schemars(with = "Option<String>")]
+    body_file: Option<Spanned<String>>,
+    /// What every valid answer of a `request` workload is, beyond what it contains.
+    #[serde(default)]
+    answer: AnswerFile,
+}
+
+/// What a valid answer is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct AnswerFile {
+    /// Its length.
+    bytes: Option<u64>,
+    /// An element that it has as XML, and what stands in it.
+    #[schemars(with = "Option<ElementFile>")]
+    element: Option<Spanned<ElementFile>>,
+}
+
+/// An element of an answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ElementFile {
+    /// Local names from the outermost element on, such as `Envelope/Body/getQuoteResponse/return/symbol`.
+    path: String,
+    /// Namespace of the innermost one.
+    namespace: String,
+    /// Its text.
+    text: String,
+}
+
+/// What an experiment's file says of its requests.
+pub(crate) struct Requests {
+    common: CommonFile,
+    files: Vec<RequestFile>,
+}
+
+impl Requests {
+    /// Takes the keys.
+    pub(crate) fn take(document: &mut Document<'_>) -> Result<Requests, ExperimentError> {
+        Ok(Requests { common: document.take(TableName::Workload)?, files: document.each()? })
+    }
+
+    /// Puts all of it into an experiment.
+    pub(crate) fn fill(self, document: &Document<'_>, experiment: &mut Experiment) -> Result<(), ExperimentError> {
+        let checker = &document.checker;
+        for (variant, file) in experiment.variants.iter_mut().zip(self.files) {
+            if let Some(method) = &file.method {
+                if method.as_ref().is_empty() || !method.as_ref().bytes().all(|byte| byte.is_ascii_uppercase()) {
+                    let message = format!("`{}` is not a method", method.as_ref());
+                    return Err(checker.fault(method.span(), &message, "write it in capitals, such as `POST`"));
+                }
+                variant.request.method.clone_from(method.as_ref());
+            }
+            variant.request.body = checker.body(&file)?;
+            variant.request.answer = checker.answer(&file)?;
+            variant.request.contains = file.contains.or_else(|| self.common.contains.clone());
+        }
+        Ok(())
+    }
+}
+
+impl Checker<'_> {
+    fn body(&self, file: &RequestFile) -> Result<Vec<u8>, ExperimentError> {
+        match (&file.body_file, &file.body) {
+            (None, body) => Ok(body.clone().unwrap_or_default().into_bytes()),
+            (Some(name), None) => Ok(self.file(name)?.into_bytes()),
+            (Some(name), Some(_)) => {
+                let help = "it goes in the place of `body`";
+                Err(self.fault(name.span(), "`body_file` has no meaning here", help))
+            }
+        }
+    }
+
+    /// What a valid answer of a variant is.
+    fn answer(&self, file: &RequestFile) -> Result<AnswerShape, ExperimentError> {
+        let element = match &file.answer.element {
+            None => None,
+            Some(element) => {
+                let named = element.as_ref();
+                let path: Vec<String> = named.path.split('/').map(str::to_owned).collect();
+                let is_name = |name: &String| !name.is_empty() && !name.contains([':', ' ', '<', '@', '[']);
+                if path.len() > DEPTH_MAX || !path.iter().all(is_name) {
+                    let help = "write local names from the outermost element on, such as `Envelope/Body/answer`";
+                    return Err(self.fault(element.span(), &format!("`{}` is no path", named.path), help));
+                }
+                Some(Element { path, namespace: named.namespace.clone(), text: named.text.clone() })
+            }
+        };
+        Ok(AnswerShape { bytes: file.answer.bytes, element })
+    }
+}

@@ -1,0 +1,69 @@
+//! What an experiment's file says of a walk: how a list is read, and where the entities are that it names.
+//!
+//! What it deliberately does not do: walk (see [`crate::load::walk`]).
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tollgate_wire::links::Template;
+use toml::Spanned;
+
+use crate::experiment::document::{Document, Keys, TableName};
+use crate::experiment::{Checker, Experiment, ExperimentError};
+use crate::traffic::request::ListFormat;
+
+/// The keys.
+pub(crate) const KEYS: &[Keys] = &[Keys::of::<ListFile>(TableName::Variant)];
+
+/// How a list is read.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct ListFile {
+    /// How a walk reads the collection's answer.
+    #[schemars(with = "Option<ListFormat>")]
+    format: Option<Spanned<ListFormat>>,
+    /// Where an entity is, relative to `url`, with its properties in braces: `flights/{carrid}/{connid}`. Absent: at
+    /// the links of the collection's answer.
+    #[schemars(with = "Option<String>")]
+    detail: Option<Spanned<String>>,
+    /// The properties that say which entity an answer is.
+    #[serde(default)]
+    key: Vec<String>,
+}
+
+/// Puts all of it into an experiment.
+pub(crate) fn fill(
+    files: Vec<ListFile>,
+    document: &Document<'_>,
+    experiment: &mut Experiment,
+) -> Result<(), ExperimentError> {
+    let checker = &document.checker;
+    for (variant, (file, way)) in experiment.variants.iter_mut().zip(files.into_iter().zip(&document.ways)) {
+        let missing = |what: &str, help: &str| {
+            let message = format!("variant `{}` does not say {what}", variant.name);
+            checker.fault(way.name.span(), &message, help)
+        };
+        let Some(format) = &file.format else {
+            let help = "add `format`, such as `format = \"odata-v2-atom\"`";
+            return Err(missing("how its list is read", help));
+        };
+        if matches!(format.as_ref(), ListFormat::Json | ListFormat::Xml) && file.detail.is_none() {
+            let help =
+                "plain JSON and XML have no links: add `detail`, such as `detail = \"flights/{carrid}/{connid}\"`";
+            return Err(missing("where an entity is", help));
+        }
+        variant.request.format = Some(*format.as_ref());
+        variant.request.detail = file.detail.as_ref().map(|detail| checker.template(detail)).transpose()?;
+        variant.request.key = file.key;
+    }
+    Ok(())
+}
+
+impl Checker<'_> {
+    fn template(&self, detail: &Spanned<String>) -> Result<Template, ExperimentError> {
+        let template = Template::parse(detail.as_ref())
+            .map_err(|error| self.fault(detail.span(), &error.to_string(), "write `{property}`"))?;
+        if template.names().next().is_none() {
+            return Err(self.fault(detail.span(), "no property stands in braces", "write `{property}`"));
+        }
+        Ok(template)
+    }
+}

@@ -1,0 +1,5 @@
+//! What the files of several kinds of experiments on servers say alike.
+
+pub(crate) mod answer;
+pub(crate) mod list;
+pub(crate) mod served;

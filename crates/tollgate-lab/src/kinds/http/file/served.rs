@@ -1,0 +1,256 @@
+//! What the file of an experiment on servers says: how ours are started and with what behind them, where each variant is
+//! asked, and whether all of it is done once more from afar.
+//!
+//! What it deliberately does not do: start anything (see [`crate::kinds::http::subjects`]).
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tollgate_net::http1::client::Target;
+use toml::Spanned;
+
+use crate::experiment::document::{Document, Keys, TableName};
+use crate::experiment::{
+    Backend, Checker, Configuration, Distance, Experiment, ExperimentError, Location, Variant, place,
+};
+use crate::traffic::header::check_header;
+use tollgate_facts::names::did_you_mean;
+
+/// Most backends of one experiment: each is a process.
+const BACKENDS_MAX: usize = 8;
+
+/// The keys.
+pub(crate) const KEYS: &[Keys] = &[Keys::of::<ServedFile>(TableName::Top), Keys::of::<AskedFile>(TableName::Variant)];
+
+/// What all variants share.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct ServedFile {
+    /// That everything is done once more from afar, through an emulated link; each variant then stands twice, the
+    /// second time with `-remote` behind its name.
+    remote: Option<RemoteFile>,
+    /// How tollgate's own gateway is started.
+    #[serde(default)]
+    subject: SubjectFile,
+    /// Servers behind the subjects, each a `tollgate serve` of its own that is started before them.
+    #[serde(default, rename = "backend")]
+    backends: Vec<BackendFile>,
+}
+
+/// Where a variant is asked, and with what.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct AskedFile {
+    /// Where the work begins: a path on tollgate's own gateway (`/rest/flights`), or a whole URL
+    /// (`http://127.0.0.1:8080/flights`). Absent where the workload says where.
+    #[schemars(with = "Option<String>")]
+    url: Option<Spanned<String>>,
+    /// The `Accept` header.
+    accept: Option<String>,
+    /// Further header fields of every request.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    headers: BTreeMap<String, Spanned<String>>,
+    /// The backend that serves it, past any subject.
+    #[schemars(with = "Option<String>")]
+    backend: Option<Spanned<String>>,
+}
+
+/// The emulated link of the variants from afar.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RemoteFile {
+    /// Its round trip in milliseconds; an extent may set its own.
+    #[schemars(with = "u32")]
+    round_trip_ms: Spanned<u32>,
+}
+
+/// How tollgate's own gateway is started.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SubjectFile {
+    /// Further arguments of `tollgate serve`. `{folder}` in one of them is a folder of that process alone, which is
+    /// removed when it ends.
+    #[serde(default)]
+    arguments: Vec<String>,
+    /// A file beside this one that becomes its configuration, as the last argument. A backend's name in braces in it
+    /// stands for that backend's URL. All variants without a `backend` are then served by one process; but where
+    /// `work-processes` are swept each variant has one at each level, and `{work-processes}`, `{connections}` and
+    /// `{database}` stand for the level, the variant's limit and the URL of the database.
+    #[schemars(with = "Option<String>")]
+    configuration: Option<Spanned<String>>,
+    /// Files beside this one that the configuration names: they are laid beside it.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    files: Vec<Spanned<String>>,
+}
+
+/// A server behind the subjects.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct BackendFile {
+    /// Short name, unique in the file.
+    #[schemars(with = "String")]
+    name: Spanned<String>,
+    /// Further arguments of `tollgate serve`.
+    #[serde(default)]
+    arguments: Vec<String>,
+}
+
+/// What an experiment's file says of its servers.
+pub(crate) struct Served {
+    file: ServedFile,
+    asked: Vec<AskedFile>,
+}
+
+impl Served {
+    /// Takes the keys.
+    pub(crate) fn take(document: &mut Document<'_>) -> Result<Served, ExperimentError> {
+        Ok(Served { file: document.take(TableName::Top)?, asked: document.each()? })
+    }
+
+    /// Puts all of it into an experiment but for what is from afar. Where a variant without `url` is asked, `usual` says.
+    pub(crate) fn fill(
+        &self,
+        document: &Document<'_>,
+        experiment: &mut Experiment,
+        usual: impl Fn(&Variant) -> Option<Result<Location, ExperimentError>>,
+    ) -> Result<(), ExperimentError> {
+        let checker = &document.checker;
+        experiment.backends = checker.backends(&self.file.backends)?;
+        experiment.configuration = checker.configuration(&self.file.subject, &experiment.backends)?;
+        experiment.subject_arguments.clone_from(&self.file.subject.arguments);
+        for (variant, (asked, way)) in experiment.variants.iter_mut().zip(self.asked.iter().zip(&document.ways)) {
+            variant.at = match (&asked.url, usual(variant)) {
+                (Some(url), _) => checker.location(url)?,
+                (None, Some(usual)) => usual?,
+                (None, None) => {
+                    let message = format!("variant `{}` does not say where its work begins", variant.name);
+                    let help = "add `url`, such as `url = \"/rest/flights\"`";
+                    return Err(checker.fault(way.name.span(), &message, help));
+                }
+            };
+            variant.request.method = "GET".to_owned();
+            variant.request.headers = checker.headers(asked)?;
+            variant.backend = checker.backend(asked, &self.file.backends)?;
+        }
+        Ok(())
+    }
+
+    /// Where the configuration of our gateway is named.
+    pub(crate) fn configuration(&self) -> Option<&Spanned<String>> {
+        self.file.subject.configuration.as_ref()
+    }
+
+    /// Adds all variants once more, from afar, if the file says so: each over the baseline that is asked from there, too.
+    pub(crate) fn twice_if_far(
+        self,
+        document: &Document<'_>,
+        mut experiment: Experiment,
+    ) -> Result<Experiment, ExperimentError> {
+        let Some(remote) = self.file.remote else { return Ok(experiment) };
+        document.checker.round_trip(&remote.round_trip_ms)?;
+        experiment.round_trip_ms = Some(*remote.round_trip_ms.as_ref());
+        let count = experiment.variants.len();
+        let far = |variant: &Variant| Variant {
+            name: format!("{}-{}", variant.name, Distance::Remote.name()),
+            baseline: variant.baseline.map(|baseline| count + baseline),
+            distance: Distance::Remote,
+            ..variant.clone()
+        };
+        let far: Vec<Variant> = experiment.variants.iter().map(far).collect();
+        experiment.variants.extend(far);
+        Ok(experiment)
+    }
+}
+
+impl Checker<'_> {
+    fn backends(&self, files: &[BackendFile]) -> Result<Vec<Backend>, ExperimentError> {
+        let mut backends: Vec<Backend> = Vec::with_capacity(files.len());
+        for BackendFile { name, arguments } in files {
+            self.name(name)?;
+            let text = name.as_ref().as_str();
+            if backends.len() == BACKENDS_MAX || backends.iter().any(|known| known.name == text) {
+                let help = format!("give each a name of its own, and an experiment at most {BACKENDS_MAX}");
+                return Err(self.fault(name.span(), &format!("backend `{text}` stands twice or is too many"), &help));
+            }
+            // These stand for something else in the files of subjects.
+            if ["folder", "port", "tls", "user", "password", "url", "work-processes", "connections", "database"]
+                .contains(&text)
+            {
+                return Err(self.fault(name.span(), &format!("`{text}` is taken"), "give it another name"));
+            }
+            backends.push(Backend { name: text.to_owned(), arguments: arguments.clone() });
+        }
+        Ok(backends)
+    }
+
+    fn configuration(
+        &self,
+        subject: &SubjectFile,
+        backends: &[Backend],
+    ) -> Result<Option<Configuration>, ExperimentError> {
+        let Some(configuration) = &subject.configuration else {
+            return match subject.files.first() {
+                Some(file) => Err(self.fault(file.span(), "no configuration names it", "add `configuration`")),
+                None => Ok(None),
+            };
+        };
+        let text = self.file(configuration)?;
+        if let Some(unused) = backends.iter().find(|backend| !text.contains(&place(&backend.name))) {
+            let message = format!("it names no backend `{}`", unused.name);
+            let help = format!("`{}` stands for its URL", place(&unused.name));
+            return Err(self.fault(configuration.span(), &message, &help));
+        }
+        let mut files = Vec::with_capacity(subject.files.len());
+        for file in &subject.files {
+            let name = Path::new(file.as_ref()).file_name().and_then(|name| name.to_str());
+            let Some(name) = name else {
+                return Err(self.fault(file.span(), "it is no file", "name a file beside this one"));
+            };
+            files.push((name.to_owned(), self.file(file)?));
+        }
+        Ok(Some(Configuration { source: self.files.path(configuration.as_ref()), text, files }))
+    }
+
+    /// The backend of a variant.
+    fn backend(&self, file: &AskedFile, backends: &[BackendFile]) -> Result<Option<String>, ExperimentError> {
+        let Some(backend) = &file.backend else { return Ok(None) };
+        let name = backend.as_ref().as_str();
+        if backends.iter().any(|known| known.name.as_ref() == name) {
+            return Ok(Some(name.to_owned()));
+        }
+        let help = match backends.is_empty() {
+            true => "add a `[[backend]]`".to_owned(),
+            false => did_you_mean(name, backends.iter().map(|known| known.name.as_ref().as_str())),
+        };
+        Err(self.fault(backend.span(), &format!("there is no backend `{name}`"), &help))
+    }
+
+    pub(crate) fn location(&self, url: &Spanned<String>) -> Result<Location, ExperimentError> {
+        let text = url.as_ref().as_str();
+        if text.starts_with('/') {
+            return Ok(Location::Gateway(text.to_owned()));
+        }
+        match Target::parse(text) {
+            Ok(_) => Ok(Location::Url(text.to_owned())),
+            Err(error) => Err(self.fault(
+                url.span(),
+                &format!("`{text}` is neither a path nor a URL: {error}"),
+                "write a path such as `/rest/flights`, or a URL such as `http://127.0.0.1:8080/flights`",
+            )),
+        }
+    }
+
+    fn headers(&self, file: &AskedFile) -> Result<Vec<(String, String)>, ExperimentError> {
+        let mut headers: Vec<(String, String)> =
+            file.accept.iter().map(|accept| ("Accept".to_owned(), accept.clone())).collect();
+        for (name, value) in &file.headers {
+            check_header(name, value.as_ref()).map_err(|message| {
+                self.fault(value.span(), &message, "write it as `headers = { Name = \"value\" }`")
+            })?;
+            headers.push((name.clone(), value.as_ref().clone()));
+        }
+        Ok(headers)
+    }
+}

@@ -1,0 +1,67 @@
+//! How long a run on servers likely takes: trials, warm-ups, and what lies between them.
+//!
+//! What it deliberately does not do: choose levels and blocks (see [`Plan::draft`]).
+
+use std::time::Duration;
+
+use super::between;
+use crate::experiment::{Connections, Experiment};
+use crate::plan::{Plan, PlanOptions, TRIALS_PER_BLOCK, WARM_UP_LEAST};
+
+/// Time of an answer where nothing was measured yet: for the plan alone. The mean of all variants of `mediation` on two
+/// cores.
+const ANSWER_LIKELY: Duration = Duration::from_micros(42);
+/// The same by a peer.
+const ANSWER_OF_PEER_LIKELY: Duration = Duration::from_micros(120);
+/// Settling time in milliseconds where the file says nothing.
+const SETTLE_MS_DEFAULT: u32 = 50;
+
+/// Warm-up of a variant whose subject others warm up, too: what a steady state takes to be seen.
+const WARM_UP_SHARED: Duration = Duration::from_millis(1500);
+
+/// The plan of an experiment whose users ask one thing after the other.
+pub(crate) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
+    let mut plan = Plan::draft(experiment, options, &options.extent.defaults())?;
+    if experiment.connections == Connections::PerTrial {
+        settle(&mut plan, experiment);
+        plan.slice_most = plan.slice.max(plan.extent.slice_most());
+    }
+    estimate(&mut plan, experiment);
+    Ok(plan)
+}
+
+/// Users are at it for a while before each trial.
+pub(crate) fn settle(plan: &mut Plan, experiment: &Experiment) {
+    let settle_ms = plan.extent.of(experiment).settle_ms.unwrap_or(SETTLE_MS_DEFAULT);
+    plan.settle = Duration::from_millis(settle_ms.into());
+}
+
+/// How long it likely takes.
+pub(crate) fn estimate(plan: &mut Plan, experiment: &Experiment) {
+    plan.subjects = subjects(plan, experiment, experiment.configuration.is_some());
+    let each = if plan.settle.is_zero() { WARM_UP_LEAST } else { WARM_UP_SHARED };
+    plan.warm_up = each * plan.variants.len() as u32;
+    let rate = plan.equal_rate.map_or(Duration::ZERO, |rate| rate.slice * plan.rate_trials() as u32);
+    plan.trials_least = plan.settle * plan.trials() as u32 + rate;
+    for position in &plan.variants {
+        let is_peer = experiment.variants[*position].peer.is_some();
+        let answer = if is_peer { ANSWER_OF_PEER_LIKELY } else { ANSWER_LIKELY };
+        for level in &plan.levels {
+            let slice = plan.slice_of(experiment.users(*level), Some(1.0 / answer.as_secs_f64()));
+            plan.trials_least += slice * (plan.blocks * TRIALS_PER_BLOCK);
+        }
+    }
+    plan.between = between::between(experiment, plan);
+}
+
+/// How many processes are measured: each variant has its own, or those share one that are served by the same.
+pub(crate) fn subjects(plan: &Plan, experiment: &Experiment, shared: bool) -> u32 {
+    let peer = |position: &usize| {
+        let variant = &experiment.variants[*position];
+        (variant.peer.as_deref(), variant.backend.as_deref())
+    };
+    let is_first = |(place, position): &(usize, &usize)| {
+        !shared || plan.variants[..*place].iter().all(|earlier| peer(earlier) != peer(position))
+    };
+    plan.variants.iter().enumerate().filter(is_first).count() as u32
+}

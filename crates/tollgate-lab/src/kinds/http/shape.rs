@@ -1,0 +1,60 @@
+//! How users are loaded who do not simply wait: at a rate, and in stages.
+//!
+//! What it deliberately does not do: ask (see [`crate::load::scenario`]).
+
+use std::sync::Arc;
+
+use crate::experiment::Users;
+use crate::traffic::model::{self, Closed, End, Lane, Load, Open};
+use crate::traffic::stages::{Stages, Unit};
+use tollgate_facts::results::Arrivals;
+
+/// How a scenario is loaded where users do not simply wait.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct LoadShape {
+    /// At a rate: how the intended starts lie.
+    pub(crate) arrivals: Arrivals,
+    /// At a rate: users at most.
+    pub(crate) users_max: u32,
+    /// How users or rate change; absent: the levels are rates.
+    pub(crate) stages: Option<Arc<Stages>>,
+}
+
+impl LoadShape {
+    /// Users at each level.
+    pub(crate) fn users(&self) -> Users {
+        match &self.stages {
+            Some(stages) if stages.unit() == Unit::Users => Users::OfLevel,
+            _ => Users::AtMost(self.users_max),
+        }
+    }
+
+    /// Whether what begins does so at a rate.
+    pub(crate) fn is_open(&self) -> bool {
+        self.stages.as_ref().is_none_or(|stages| stages.unit() == Unit::PerSecond)
+    }
+
+    /// The load of a trial.
+    pub(crate) fn of_trial(&self, level: u64, end: End, seed: u64) -> Load {
+        if !self.is_open() {
+            return Closed::new(level as usize, end).into();
+        }
+        let arrivals = match self.arrivals {
+            Arrivals::Constant => model::Arrivals::Constant,
+            Arrivals::Poisson => model::Arrivals::Poisson,
+        };
+        let (rate_per_second, users_max) = (level as f64, self.users_max as usize);
+        Open { rate_per_second, arrivals, users_max, end, seed, lane: Lane::WHOLE }.into()
+    }
+
+    /// The one level that stages are, and what it is called; absent where levels are rates.
+    pub(crate) fn level(&self) -> Option<(u64, String)> {
+        let stages = self.stages.as_ref()?;
+        let most = stages.most();
+        let title = match stages.unit() {
+            Unit::Users => format!("stages up to {most} users"),
+            Unit::PerSecond => format!("stages up to {most} per second"),
+        };
+        Some(((most.ceil() as u64).max(1), title))
+    }
+}

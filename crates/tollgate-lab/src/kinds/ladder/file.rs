@@ -1,0 +1,169 @@
+//! What the file of a ladder of work processes says: how far away the database is, and the limit of connections of each
+//! variant.
+//!
+//! What it deliberately does not do: start anything (see [`super::afar`]).
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::experiment::document::{Document, Keys, TableName};
+use crate::experiment::{Experiment, ExperimentError, LEVEL_MAX, Own, Users, place};
+use crate::kinds::http::file::list::{self, ListFile};
+use crate::kinds::http::file::served::{self, Served};
+
+/// Most work processes of one gateway: more than that it would refuse.
+const WORK_PROCESSES_MAX: u64 = 1_000;
+/// Highest limit of connections that can be tried.
+const CONNECTIONS_MAX: u32 = 1_000_000;
+/// Users where the file says nothing.
+const USERS_DEFAULT: u32 = 20;
+
+/// Stands for the level in the configuration.
+pub(super) const WORK_PROCESSES: &str = "work-processes";
+/// Stands for the variant's limit of connections.
+pub(super) const CONNECTIONS: &str = "connections";
+/// Stands for the URL of the database.
+pub(super) const DATABASE: &str = "database";
+
+/// The keys.
+pub(super) const KEYS: &[&[Keys]] = &[
+    served::KEYS,
+    list::KEYS,
+    &[
+        Keys::of::<DatabaseFile>(TableName::Top),
+        Keys::of::<UsersFile>(TableName::Workload),
+        Keys::of::<LimitFile>(TableName::Variant),
+    ],
+];
+
+/// What is behind every gateway.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct DatabaseFile {
+    /// The PostgreSQL behind every gateway, which is started for the run from the machine's packages.
+    database: Option<DistantFile>,
+}
+
+/// A database behind an emulated link.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct DistantFile {
+    /// The link's round trip in milliseconds; an extent may set its own.
+    #[schemars(with = "u32")]
+    round_trip_ms: Spanned<u32>,
+}
+
+/// Who asks.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct UsersFile {
+    /// Users at every level; absent: 20.
+    #[schemars(with = "Option<u32>")]
+    users: Option<Spanned<u32>>,
+}
+
+/// What tells variants apart.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct LimitFile {
+    /// Connections that the gateway has open at once; those beyond wait.
+    #[schemars(with = "Option<u32>")]
+    connections: Option<Spanned<u32>>,
+}
+
+/// Connections that a variant's gateway has open at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limit(pub(super) u32);
+
+/// Reads it.
+pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
+    let (served, lists) = (Served::take(document)?, document.each::<ListFile>()?);
+    let DatabaseFile { database } = document.take(TableName::Top)?;
+    let UsersFile { users } = document.take(TableName::Workload)?;
+    let limits: Vec<LimitFile> = document.each()?;
+    let checker = &document.checker;
+    for level in document.swept.levels.iter().flat_map(|levels| levels.as_ref()) {
+        if *level.as_ref() == 0 || *level.as_ref() > WORK_PROCESSES_MAX {
+            let help = format!("work processes are from 1 to {WORK_PROCESSES_MAX}");
+            return Err(checker.fault(level.span(), &format!("a level is {}", level.as_ref()), &help));
+        }
+    }
+    let Some(DistantFile { round_trip_ms }) = database else {
+        let help = "add `[database]` with `round_trip_ms = 20`";
+        return Err(checker.fault(document.factor_span(), "it is not said how far away the database is", help));
+    };
+    checker.round_trip(&round_trip_ms)?;
+    checker.bounded(users.as_ref(), LEVEL_MAX as u32, "users")?;
+    let Some(configuration) = served.configuration() else {
+        let help = "add `[subject]` with `configuration = \"gateway.toml\"`";
+        let message = "the gateway has no configuration in which the level stands";
+        return Err(checker.fault(document.factor_span(), message, help));
+    };
+    let mut experiment = document.experiment(document.levels_of_users()?)?;
+    experiment.users = Users::Same(users.map_or(USERS_DEFAULT, Spanned::into_inner));
+    experiment.round_trip_ms = Some(round_trip_ms.into_inner());
+    served.fill(document, &mut experiment, |_| None)?;
+    list::fill(lists, document, &mut experiment)?;
+    let text = experiment.configuration.as_ref().map_or("", |configuration| &configuration.text);
+    let missing = [WORK_PROCESSES, CONNECTIONS, DATABASE].map(place).into_iter().find(|at| !text.contains(at));
+    if let Some(missing) = missing {
+        let help = "`{work-processes}` stands for the level, `{connections}` for the variant's limit, `{database}` for the URL";
+        return Err(checker.fault(configuration.span(), &format!("it has no place for `{missing}`"), help));
+    }
+    for (variant, (file, way)) in experiment.variants.iter_mut().zip(limits.iter().zip(&document.ways)) {
+        let Some(limit) = &file.connections else {
+            let message = format!("variant `{}` does not say how many connections are let in", variant.name);
+            return Err(checker.fault(way.name.span(), &message, "add `connections`, such as `connections = 500`"));
+        };
+        checker.bounded(Some(limit), CONNECTIONS_MAX, "connections")?;
+        variant.own = Own::new(Limit(*limit.as_ref()));
+    }
+    Ok(experiment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Limit;
+    use crate::experiment::{Experiment, Files};
+    use crate::kinds;
+
+    /// The built-in one with a piece of its text replaced.
+    fn ladder(from: &str, to: &str) -> Result<Experiment, String> {
+        let text = include_str!("../../../experiments/ladder.toml");
+        assert!(text.contains(from), "{from}");
+        kinds::read(&text.replacen(from, to, 1), "ladder.toml", &Files::BuiltIn).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_rung_has_its_users_its_limit_and_a_distance() {
+        let experiment = Experiment::builtin("ladder").unwrap();
+        assert_eq!((experiment.users(1), experiment.users(30)), (20, 20));
+        let limits: Vec<Option<u32>> =
+            experiment.variants.iter().map(|variant| variant.own().map(|Limit(limit)| *limit)).collect();
+        assert_eq!(limits, [Some(500), Some(20), Some(10), Some(5)]);
+        assert_eq!(experiment.round_trip_ms, Some(20));
+        assert_eq!(ladder("users = 20\n", "").unwrap().users(5), 20, "that many where nothing is said");
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_is_told_with_its_line() {
+        let check = |from: &str, to: &str, line: &str, expected: &str| {
+            let refused = ladder(from, to).unwrap_err();
+            assert!(refused.contains(expected) && refused.contains(line), "{refused}");
+        };
+        check("connections = 500", "connections = 0", "connections = 0", "`connections` is 0");
+        check("connections = 10\n", "connections = 1000001\n", "connections = 1000001", "from 1 to 1000000");
+        check("connections = 5\n", "", "connections-5", "does not say how many connections are let in");
+        check("[1, 2,", "[0, 2,", "levels = [0", "a level is 0");
+        check("20, 30]\n\n[work", "20, 1001]\n\n[work", "1001", "work processes are from 1 to 1000");
+        check("round_trip_ms = 20", "round_trip_ms = 0", "round_trip_ms = 0", "`round_trip_ms` is 0");
+        check("users = 20", "users = 0", "users = 0", "`users` is 0");
+        check("[database]\nround_trip_ms = 20\n", "", "work-processes", "how far away the database is");
+        check(
+            "configuration = \"ladder/gateway.toml\"",
+            "",
+            "work-processes",
+            "no configuration in which the level stands",
+        );
+        check("ladder/gateway.toml\"", "mediation/request.xsl\"", "request.xsl", "no place for `{work-processes}`");
+        check("\"work-processes\"\nlevels", "\"concurrency\"\nlevels", "", "has no meaning here");
+    }
+}

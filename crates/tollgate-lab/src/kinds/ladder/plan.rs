@@ -1,0 +1,62 @@
+//! What a run of a ladder measures: each variant has a process at each level, which is warmed up by a pass at least.
+
+use std::time::Duration;
+
+use super::file::Limit;
+use crate::experiment::Experiment;
+use crate::kinds::http::between;
+use crate::plan::{Note, Plan, PlanOptions, TRIALS_PER_BLOCK, goes_through};
+
+/// Passes before anything counts, for so long at least: they open the connections to the database.
+pub(super) const WARM_UP: Duration = Duration::from_millis(500);
+/// Entities of the flights' list, which a ladder's pass asks for.
+const DETAILS_LIKELY: u32 = 400;
+/// What a ladder's gateway and the database likely add to the round trip of an answer, and of a list.
+const WORK_LIKELY: Duration = Duration::from_micros(800);
+const LIST_LIKELY: Duration = Duration::from_millis(10);
+
+/// To make and start the database of a ladder, and to fill it.
+const DATABASE: Duration = Duration::from_secs(4);
+/// What a load takes that lasts so long at least and ends on a whole pass.
+fn whole_passes(pass: Duration, least: Duration) -> Duration {
+    let count = least.as_nanos().div_ceil(pass.as_nanos().max(1)).max(1);
+    pass * u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// The plan.
+pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
+    goes_through(experiment, options, "each of its levels is measured by itself")?;
+    let mut plan = Plan::draft(experiment, options, &options.extent.defaults())?;
+    plan.cell = Some(plan.cell_of(experiment));
+    plan.starts = 1;
+    plan.subjects = plan.cells() as u32;
+    for level in plan.levels.clone() {
+        for position in plan.variants.clone() {
+            // As many at once as all that is counted lets through; the list comes before.
+            let limit = experiment.variants[position].own().map_or(u64::MAX, |Limit(limit)| u64::from(*limit));
+            let at_once = level.min(experiment.users(level)).min(limit).max(1) as u32;
+            let (answer, list) = (plan.round_trip + WORK_LIKELY, plan.round_trip + LIST_LIKELY);
+            let pass = list + answer * DETAILS_LIKELY / at_once;
+            plan.passes_likely.push((position, level, pass));
+            plan.trials_least += whole_passes(pass, plan.slice) * (plan.blocks_at(position, level) * TRIALS_PER_BLOCK);
+            plan.warm_up += whole_passes(pass, WARM_UP);
+        }
+    }
+    plan.between = between::of_blocks(experiment, &plan) + DATABASE + between::LINK * 2;
+    Ok(plan)
+}
+
+/// What is told of it.
+pub(super) fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
+    let (users, round_trip) = (experiment.users(1), plan.round_trip.as_millis());
+    let cell = plan.cell.unwrap_or_default();
+    vec![
+        ("users", format!("{users}, over a PostgreSQL of the run's own that is {round_trip} ms away")),
+        (
+            "cells",
+            format!(
+                "about {cell:?} of trials each: what takes longer gets fewer blocks, at least two; a trial ends on a whole pass"
+            ),
+        ),
+    ]
+}

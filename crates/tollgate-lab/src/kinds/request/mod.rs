@@ -1,0 +1,57 @@
+//! The same request again and again.
+//!
+//! What it deliberately does not do: ask (see [`crate::load::request`]).
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::http;
+use super::http::file::answer::{self, Requests};
+use super::http::file::served::{self, Served};
+use super::http::way::{Ground, Way};
+use super::listed::Listed;
+use crate::conduct::options::RunError;
+use crate::experiment::document::{Document, Keys, TableName};
+use crate::experiment::{Connections, Experiment, ExperimentError};
+use tollgate_facts::results::Piece;
+
+/// The kind in the list.
+pub(super) const KIND: Listed = Listed {
+    name: "request",
+    workload: "request",
+    factors: &[http::CONCURRENCY],
+    unit_of_work: "request",
+    piece: Piece::Request,
+    keys: &[served::KEYS, answer::KEYS, &[Keys::of::<ConnectionsFile>(TableName::Workload)]],
+    read,
+    elsewhere: Listed::everywhere,
+    plan: http::plan::plan,
+    notes: http::notes,
+    check: http::check::<Requesting>,
+    run: http::run::<Requesting>,
+};
+
+/// What all variants share.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ConnectionsFile {
+    /// How long connections stay open; absent: `"kept"`.
+    connections: Option<Connections>,
+}
+
+fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
+    let (served, requests) = (Served::take(document)?, Requests::take(document)?);
+    let ConnectionsFile { connections } = document.take(TableName::Workload)?;
+    let mut experiment = document.experiment(document.levels_of_users()?)?;
+    experiment.connections = connections.unwrap_or_default();
+    served.fill(document, &mut experiment, |_| None)?;
+    requests.fill(document, &mut experiment)?;
+    served.twice_if_far(document, experiment)
+}
+
+struct Requesting;
+
+impl Way for Requesting {
+    fn begin(_ground: &Ground<'_>) -> Result<Requesting, RunError> {
+        Ok(Requesting)
+    }
+}

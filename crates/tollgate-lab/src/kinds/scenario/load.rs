@@ -1,0 +1,214 @@
+//! How a scenario is loaded where users do not simply wait: at a rate, and in stages.
+//!
+//! What it deliberately does not do: ask (see [`crate::load::scenario`]).
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::experiment::document::Document;
+use crate::experiment::{ExperimentError, Factor};
+use crate::kinds::http::shape::LoadShape;
+use crate::traffic::stages::{Stage, Stages, Unit};
+use tollgate_facts::results::Arrivals;
+
+/// Users at a rate, where the file does not say how many there may be.
+const USERS_DEFAULT: u32 = 200;
+/// Most users at a rate.
+const USERS_MAX: u32 = 20_000;
+
+/// How a scenario is loaded.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LoadFile {
+    /// At a rate: how the intended starts of iterations lie; absent: equally far apart.
+    #[schemars(with = "Option<Arrivals>")]
+    arrivals: Option<Spanned<Arrivals>>,
+    /// At a rate: users at most, each of whom does the setup; absent: 200. What is due while all of them are at work waits.
+    #[schemars(with = "Option<u32>")]
+    users_max: Option<Spanned<u32>>,
+    /// For `stages`: what is asked for one after the other. A trial goes through all of them.
+    #[serde(default, rename = "stage")]
+    stages: Vec<StageFile>,
+}
+
+/// A stage: leads evenly from one number of users, or iterations per second, to another.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct StageFile {
+    /// Short name, unique: its figures stand under it.
+    #[schemars(with = "String")]
+    name: Spanned<String>,
+    /// How long it lasts.
+    seconds: f64,
+    /// Users that it leads to.
+    users: Option<f64>,
+    /// Iterations per second that it leads to; all stages have users, or all have rates.
+    rate: Option<f64>,
+    /// What it begins with; absent: what the one before it led to, of the first one nothing.
+    from: Option<f64>,
+}
+
+/// Levels are iterations that begin in a second.
+pub(super) const RATE: Factor = Factor { name: "rate", unit: "per second" };
+/// What is asked for changes while a trial lasts.
+pub(super) const STAGES: Factor = Factor { name: "stages", unit: "" };
+
+/// How a scenario is loaded, where the factor is no number of users.
+pub(super) fn shape(
+    file: Option<&Spanned<LoadFile>>,
+    document: &Document<'_>,
+) -> Result<Option<LoadShape>, ExperimentError> {
+    let checker = &document.checker;
+    let factor = document.heading.factor;
+    if factor != RATE && factor != STAGES {
+        return match file {
+            None => Ok(None),
+            Some(load) => {
+                let help = "set `name = \"rate\"` or `name = \"stages\"` in `[factor]`";
+                Err(checker.fault(load.span(), "`load` has no meaning for this factor", help))
+            }
+        };
+    }
+    let file = file.map(Spanned::as_ref);
+    let stages = stages(file.map_or(&[][..], |load| &load.stages), document)?;
+    let most = file.and_then(|load| load.users_max.as_ref());
+    checker.bounded(most, USERS_MAX, "users_max")?;
+    let shape = LoadShape {
+        arrivals: file.and_then(|load| load.arrivals.as_ref()).map_or(Arrivals::Constant, |named| *named.as_ref()),
+        users_max: most.map_or(USERS_DEFAULT, |most| *most.as_ref()),
+        stages: stages.map(Arc::new),
+    };
+    if let (false, Some(load)) = (shape.is_open(), file) {
+        let arrivals = load.arrivals.as_ref().map(Spanned::span);
+        if let Some(span) = arrivals.or(load.users_max.as_ref().map(Spanned::span)) {
+            let help = "leave it out, or give stages a `rate` in the place of `users`";
+            return Err(checker.fault(span, "users who wait do not arrive at a rate", help));
+        }
+    }
+    Ok(Some(shape))
+}
+
+fn stages(files: &[StageFile], document: &Document<'_>) -> Result<Option<Stages>, ExperimentError> {
+    let checker = &document.checker;
+    if document.heading.factor == RATE {
+        return match files.first() {
+            None => Ok(None),
+            Some(stage) => {
+                let help = "set `name = \"stages\"` in `[factor]`";
+                Err(checker.fault(stage.name.span(), "a stage has no meaning for this factor", help))
+            }
+        };
+    }
+    if let Some(levels) = &document.swept.levels {
+        let help = "leave `levels` out: what is asked for stands in the stages";
+        return Err(checker.fault(levels.span(), "stages have no levels", help));
+    }
+    if let Some(slice) = document.slice_span() {
+        return Err(checker.fault(slice, "a trial lasts as long as its stages", "leave `slice_ms` out"));
+    }
+    let Some(first) = files.first() else {
+        let help = "add a `[[load.stage]]`, such as `name = \"up\"`, `seconds = 10`, `users = 50`";
+        return Err(checker.fault(document.factor_span(), "there is no stage", help));
+    };
+    let unit = if first.rate.is_some() { Unit::PerSecond } else { Unit::Users };
+    let (mut stages, mut before) = (Vec::<Stage>::with_capacity(files.len()), 0.0);
+    for file in files {
+        checker.name(&file.name)?;
+        let name = file.name.as_ref();
+        if stages.iter().any(|known| known.name == *name) {
+            let message = format!("stage `{name}` stands twice");
+            return Err(checker.fault(file.name.span(), &message, "give each stage a name of its own"));
+        }
+        let to = match (unit, file.users, file.rate) {
+            (Unit::Users, Some(to), None) | (Unit::PerSecond, None, Some(to)) => to,
+            _ => {
+                let message = format!("stage `{name}` does not lead to {}", asked(unit));
+                let help = "each stage has `users`, or each has a `rate`";
+                return Err(checker.fault(file.name.span(), &message, help));
+            }
+        };
+        let lasts = Duration::try_from_secs_f64(file.seconds).unwrap_or_default();
+        stages.push(Stage { name: name.clone(), from: file.from.unwrap_or(before), to, lasts });
+        before = to;
+    }
+    let span: Range<usize> = first.name.span();
+    let stages = Stages::new(unit, stages)
+        .map_err(|message| checker.fault(span, &message, "a stage has a `name`, `seconds`, and `users` or a `rate`"))?;
+    Ok(Some(stages))
+}
+
+fn asked(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Users => "a number of users",
+        Unit::PerSecond => "a rate",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::Experiment;
+
+    fn experiment(factor: &str, load: &str) -> Result<Experiment, String> {
+        let text = format!(
+            r#"
+            name = "mine"
+            question = "How does it bear more users?"
+            factor = {{ {factor} }}
+            workload = {{ kind = "scenario" }}
+            [[variant]]
+            name = "mine"
+            url = "http://127.0.0.1:1/"
+            [[scenario]]
+            name = "mine"
+            [[scenario.step]]
+            name = "one"
+            path = "one"
+            {load}
+            "#
+        );
+        Experiment::parse(&text, "mine.toml").map_err(|error| error.message)
+    }
+
+    #[test]
+    fn stages_are_one_level_and_rates_are_levels() {
+        let ramp = "[[load.stage]]\nname = \"up\"\nseconds = 10\nusers = 50\n[[load.stage]]\nname = \"hold\"\nseconds = 5\nusers = 50";
+        let staged = experiment("name = \"stages\"", ramp).unwrap();
+        assert_eq!((staged.levels.as_slice(), staged.users(50)), (&[50][..], 50));
+        assert_eq!(staged.named_levels[0].title, "stages up to 50 users");
+        let rates = ramp.replace("users = 50", "rate = 2.5").replace("seconds = 5", "seconds = 5\nfrom = 1");
+        let rates = experiment("name = \"stages\"", &format!("[load]\nusers_max = 7\n{rates}")).unwrap();
+        assert_eq!((rates.levels.as_slice(), rates.users(3)), (&[3][..], 7));
+        let open = experiment("name = \"rate\", levels = [10, 20]", "[load]\narrivals = \"poisson\"").unwrap();
+        assert_eq!((open.levels.as_slice(), open.users(20)), (&[10, 20][..], 200));
+    }
+
+    #[test]
+    fn what_makes_no_load_is_told() {
+        let up = "[[load.stage]]\nname = \"up\"\nseconds = 10\nusers = 50";
+        let check = |factor: &str, load: &str, expected: &str| {
+            let message = experiment(factor, load).unwrap_err();
+            assert!(message.contains(expected), "{message}");
+        };
+        check("name = \"stages\"", "", "there is no stage");
+        check("name = \"stages\", levels = [1]", up, "stages have no levels");
+        check("name = \"concurrency\", levels = [1]", up, "`load` has no meaning for this factor");
+        check("name = \"rate\", levels = [1]", up, "a stage has no meaning for this factor");
+        check("name = \"stages\"", &up.replace("users", "rates"), "unknown key `rates`");
+        check("name = \"stages\"", &format!("{up}\nrate = 5"), "does not lead to");
+        check(
+            "name = \"stages\"",
+            &format!("{up}\n{}", up.replace("users", "rate").replace("up", "on")),
+            "`on` does not",
+        );
+        check("name = \"stages\"", &format!("{up}\n{up}"), "stage `up` stands twice");
+        check("name = \"stages\"", &up.replace("10", "0"), "lasts no time");
+        check("name = \"stages\"", &up.replace("10", "-1"), "lasts no time");
+        check("name = \"stages\"", &format!("[load]\nusers_max = 5\n{up}"), "do not arrive at a rate");
+        check("name = \"stages\"", &format!("{up}\n[extent.quick]\nslice_ms = 5"), "as long as its stages");
+    }
+}

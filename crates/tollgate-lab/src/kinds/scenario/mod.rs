@@ -1,0 +1,105 @@
+//! Scenarios: steps that each user goes through again and again, as many users as wait, at a rate, or in stages.
+//!
+//! What it deliberately does not do: ask (see [`crate::load::scenario`]).
+
+mod file;
+mod load;
+mod played;
+#[cfg(test)]
+mod tests;
+
+use super::http;
+use super::http::file::served::{self, Served};
+use super::http::shape::LoadShape;
+use super::http::trial::Asking;
+use super::http::way::{Ground, Way};
+use super::listed::Listed;
+use crate::conduct::options::RunError;
+use crate::experiment::document::{Document, Keys, TableName};
+use crate::experiment::{Experiment, ExperimentError, Own};
+use crate::load::scenario::Conduct;
+use crate::plan::{Plan, PlanOptions, goes_through};
+use file::{PlayedFile, ScenariosFile};
+use tollgate_facts::results::{NamedLevel, Piece};
+
+/// The kind in the list.
+pub(super) const KIND: Listed = Listed {
+    name: "scenario",
+    workload: "scenario",
+    factors: &[http::CONCURRENCY, load::RATE, load::STAGES],
+    unit_of_work: "iteration of all steps",
+    piece: Piece::Request,
+    keys: &[served::KEYS, &[Keys::of::<ScenariosFile>(TableName::Top), Keys::of::<PlayedFile>(TableName::Variant)]],
+    read,
+    elsewhere: Listed::everywhere,
+    plan,
+    notes: http::notes,
+    check: http::check::<Playing>,
+    run: http::run::<Playing>,
+};
+
+/// At a rate slices are so much longer: users are not busy throughout.
+const RATE_SLICES: u32 = 10;
+/// Of a scenario whose first iteration fails so many more are played: only some rows may be at fault.
+const FURTHER_ITERATIONS: u64 = 4;
+
+fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
+    let served = Served::take(document)?;
+    let ScenariosFile { load, scenarios } = document.take(TableName::Top)?;
+    let variants: Vec<PlayedFile> = document.each()?;
+    let shape = load::shape(load.as_ref(), document)?;
+    let level = shape.as_ref().and_then(LoadShape::level);
+    let mut experiment = document.experiment(match level {
+        Some((level, _)) => vec![level],
+        None => document.levels_of_users()?,
+    })?;
+    served.fill(document, &mut experiment, |_| None)?;
+    let played = played::played(document, &scenarios, &variants)?;
+    experiment.variants.iter_mut().zip(played).for_each(|(variant, played)| variant.own = Own::new(played));
+    if let Some((level, title)) = level {
+        experiment.named_levels = vec![NamedLevel { level, title, ..NamedLevel::default() }];
+    }
+    if let Some(shape) = shape {
+        experiment.users = shape.users();
+        experiment.own = Own::new(shape);
+    }
+    served.twice_if_far(document, experiment)
+}
+
+fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
+    let Some(shape) = experiment.own::<LoadShape>() else { return http::plan::plan(experiment, options) };
+    let mut defaults = options.extent.defaults();
+    defaults.slice_ms *= RATE_SLICES;
+    if shape.stages.is_some() {
+        goes_through(experiment, options, "its trials go through all stages")?;
+        defaults.blocks = defaults.blocks_of_stages;
+    }
+    let mut plan = Plan::draft(experiment, options, &defaults)?;
+    if let Some(stages) = &shape.stages {
+        plan.slice = stages.lasts();
+        plan.slice_most = plan.slice;
+    }
+    http::plan::estimate(&mut plan, experiment);
+    Ok(plan)
+}
+
+struct Playing;
+
+impl Way for Playing {
+    // What later steps need may be missing, and all figures would be of the first ones.
+    const FIRST_LOOKS: &'static [u64] = &[1, FURTHER_ITERATIONS];
+
+    const FIRST_UNIT: Option<&'static str> = Some("answers no whole iteration");
+
+    fn begin(_ground: &Ground<'_>) -> Result<Playing, RunError> {
+        Ok(Playing)
+    }
+
+    fn shape(experiment: &Experiment) -> Option<&LoadShape> {
+        experiment.own()
+    }
+
+    fn asking(conduct: Conduct) -> Asking {
+        Asking::Scenario(conduct)
+    }
+}

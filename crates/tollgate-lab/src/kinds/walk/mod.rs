@@ -1,0 +1,51 @@
+//! A walk over a list and the entities that it names, by users who share it.
+//!
+//! What it deliberately does not do: ask (see [`crate::load::walk`]).
+
+use super::http;
+use super::http::file::list::{self, ListFile};
+use super::http::file::served::{self, Served};
+use super::http::trial::Asking;
+use super::http::way::{Ground, Way};
+use super::listed::Listed;
+use crate::conduct::options::RunError;
+use crate::experiment::document::Document;
+use crate::experiment::{Experiment, ExperimentError};
+use crate::load::scenario::Conduct;
+use tollgate_facts::results::Piece;
+
+/// The kind in the list.
+pub(super) const KIND: Listed = Listed {
+    name: "walk",
+    workload: "walk",
+    factors: &[http::CONCURRENCY],
+    unit_of_work: http::PASS,
+    piece: Piece::Request,
+    keys: &[served::KEYS, list::KEYS],
+    read,
+    elsewhere: Listed::everywhere,
+    plan: http::plan::plan,
+    notes: http::notes,
+    check: http::check::<Walking>,
+    run: http::run::<Walking>,
+};
+
+fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
+    let (served, lists) = (Served::take(document)?, document.each::<ListFile>()?);
+    let mut experiment = document.experiment(document.levels_of_users()?)?;
+    served.fill(document, &mut experiment, |_| None)?;
+    list::fill(lists, document, &mut experiment)?;
+    served.twice_if_far(document, experiment)
+}
+
+struct Walking;
+
+impl Way for Walking {
+    fn begin(_ground: &Ground<'_>) -> Result<Walking, RunError> {
+        Ok(Walking)
+    }
+
+    fn asking(_conduct: Conduct) -> Asking {
+        Asking::Walk
+    }
+}
