@@ -20,3 +20,5 @@ pub mod subject;
 #[cfg(test)]
 mod testing;
 pub mod traffic;
+
+pub use kinds::page;

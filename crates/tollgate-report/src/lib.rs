@@ -1,22 +1,11 @@
 //! What is shown of a run: reporters that read a stored result and write text.
 //!
 //! A reporter measures nothing, computes no toll and opens no file: it renders what `result.json` holds, so that an old
-//! run can be shown again at any time.
+//! run can be shown again at any time. It knows no kind of experiment: who asks says how the page of a run is built.
 
 mod across;
-mod chart;
 mod formats;
-mod kinds;
 mod load;
-mod number;
-mod page;
-mod parts;
-mod words;
-
-#[cfg(test)]
-mod generated;
-#[cfg(test)]
-mod tests;
 
 pub use formats::{Colour, RenderOptions};
 
@@ -24,6 +13,9 @@ use std::io::{self, Write};
 use tollgate_facts::across::Across;
 use tollgate_facts::results::RunResult;
 use tollgate_facts::results::load::QuickResult;
+use tollgate_page::blocks::{Column, Page};
+use tollgate_page::parts::{raw, staged};
+use tollgate_page::words::view::View;
 
 /// Every reporter, in the order in which help lists them.
 pub const REPORTERS: &[Reporter] = &[
@@ -32,51 +24,49 @@ pub const REPORTERS: &[Reporter] = &[
         also: &["text", "table"],
         extension: "txt",
         about: "table, tolls, footnotes",
-        render: |run, out, options| formats::terminal::page(&kinds::page(run), out, options),
+        render: |run, page, out, options| formats::terminal::page(&page(run), out, options),
     },
     Reporter {
         name: "html",
         also: &["report"],
         extension: "html",
         about: "self-contained report with charts, to read and to forward",
-        render: |run, out, _| out.write_all(formats::html::page(&kinds::page(run)).as_bytes()),
+        render: |run, page, out, _| out.write_all(formats::html::page(&page(run)).as_bytes()),
     },
     Reporter {
         name: "markdown",
         also: &["md"],
         extension: "md",
         about: "table for a README or an issue",
-        render: |run, out, _| out.write_all(formats::markdown::page(&kinds::page(run)).as_bytes()),
+        render: |run, page, out, _| out.write_all(formats::markdown::page(&page(run)).as_bytes()),
     },
     Reporter {
         name: "csv",
         also: &[],
         extension: "csv",
         about: "one row a cell, for a spreadsheet",
-        render: |run, out, _| {
-            out.write_all(formats::csv::text(&parts::raw::table(&words::view::View::of(run))).as_bytes())
-        },
+        render: |run, _, out, _| out.write_all(formats::csv::text(&raw::table(&View::of(run))).as_bytes()),
     },
     Reporter {
         name: "jtl",
         also: &["jmeter"],
         extension: "jtl",
         about: "for JMeter's report tools",
-        render: |run, out, _| formats::jtl::run(run, out),
+        render: |run, _, out, _| formats::jtl::run(run, out),
     },
     Reporter {
         name: "json",
         also: &[],
         extension: "json",
         about: "everything, as stored",
-        render: |run, out, _| writeln!(out, "{}", serde_json::to_string_pretty(run)?),
+        render: |run, _, out, _| writeln!(out, "{}", serde_json::to_string_pretty(run)?),
     },
     Reporter {
         name: "junit",
         also: &[],
         extension: "xml",
         about: "one case a cell, for a build server",
-        render: |run, out, _| formats::junit::run(run, out),
+        render: |run, _, out, _| formats::junit::run(run, out),
     },
 ];
 
@@ -116,15 +106,18 @@ pub const ACROSS_REPORTERS: &[AcrossReporter] = &[
 
 /// The stages of a single load as a table, head and rows; absent of a load that stays as it is.
 pub fn load_stages(result: &QuickResult) -> Option<(Vec<String>, Vec<Vec<String>>)> {
-    let table = parts::staged::table(result.staged.as_ref()?);
-    let rows = table.rows.into_iter().map(|row| row.cells.into_iter().map(|cell| cell.text).collect());
-    Some((table.columns.iter().map(page::Column::text).collect(), rows.collect()))
+    let table = staged::table(result.staged.as_ref()?);
+    let rows = table.rows.iter().map(|row| row.texts().into_iter().map(str::to_owned).collect());
+    Some((table.columns.iter().map(Column::text).collect(), rows.collect()))
 }
 
 /// The page of a single load: self-contained, with charts.
 pub fn load_page(result: &QuickResult) -> String {
     formats::html::page(&load::page(result))
 }
+
+/// Builds the page of a run, whatever its kind.
+pub type Paged = fn(&RunResult) -> Page;
 
 /// One way of showing a run.
 #[derive(Debug, Clone, Copy)]
@@ -137,8 +130,7 @@ pub struct Reporter {
     pub extension: &'static str,
     /// What it is good for, in a few words.
     pub about: &'static str,
-    /// Writes it.
-    pub render: fn(&RunResult, &mut dyn Write, &RenderOptions) -> io::Result<()>,
+    render: fn(&RunResult, Paged, &mut dyn Write, &RenderOptions) -> io::Result<()>,
 }
 
 /// One way of showing runs side by side.
@@ -190,13 +182,19 @@ pub fn find(name: &str) -> Option<&'static Reporter> {
     REPORTERS.iter().find(|reporter| reporter.name == name || reporter.also.contains(&name))
 }
 
-/// Writes `run` as the reporter `name` shows it.
+/// Writes `run` as the reporter `name` shows it; `page` builds its page, for those that show one.
 ///
 /// # Errors
 /// [`RenderError::Unknown`] before anything is written, [`RenderError::Write`] when the output fails.
-pub fn render(name: &str, run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> Result<(), RenderError> {
+pub fn render(
+    name: &str,
+    run: &RunResult,
+    page: Paged,
+    out: &mut dyn Write,
+    options: &RenderOptions,
+) -> Result<(), RenderError> {
     let reporter = find(name).ok_or_else(|| RenderError::Unknown { name: name.to_owned() })?;
-    (reporter.render)(run, out, options)?;
+    (reporter.render)(run, page, out, options)?;
     Ok(())
 }
 

@@ -2,15 +2,15 @@
 //!
 //! It reads the figures and computes none.
 
-use crate::chart::lines::{self, Axis, Kind, Line, Lines, Point};
-use crate::chart::percentiles::{self, Distribution};
-use crate::chart::{Caption, Size};
-use crate::number;
-use crate::page::{Block, Figure, Page, Picture, Section, Table};
-use crate::parts::staged;
 use std::fmt::Write;
 use tollgate_facts::results::load::{ConnectionTimes, CoursePoint, QuickResult, Spread};
 use tollgate_facts::results::{Percentiles, StageUnit, Verdict};
+use tollgate_page::blocks::{Block, Figure, Page, Picture, Section, Table};
+use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point};
+use tollgate_page::chart::percentiles::{self, Distribution};
+use tollgate_page::chart::{Caption, Size};
+use tollgate_page::number;
+use tollgate_page::parts::staged;
 
 /// The page.
 pub(crate) fn page(result: &QuickResult) -> Page {

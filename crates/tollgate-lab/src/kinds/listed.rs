@@ -7,6 +7,8 @@ use crate::experiment::document::{Document, Keys};
 use crate::experiment::{Experiment, ExperimentError, Factor};
 use crate::plan::{Note, Plan, PlanOptions};
 use tollgate_facts::results::Piece;
+use tollgate_page::blocks::Page;
+use tollgate_page::words::view::View;
 
 /// A kind of experiment.
 #[derive(Clone, Copy)]
@@ -36,6 +38,8 @@ pub(crate) struct Listed {
     pub(crate) check: fn(&RunOptions, &mut Plan) -> Result<(), RunError>,
     /// Runs it.
     pub(crate) run: fn(&RunOptions, Plan, &dyn Observer, &StopFlag) -> Result<RunOutcome, RunError>,
+    /// The page of a result, if the result's own facts say that it is of this kind.
+    pub(super) page: fn(&View<'_>) -> Option<Page>,
 }
 
 impl Listed {

@@ -13,8 +13,6 @@ mod scenario;
 mod walk;
 
 #[cfg(test)]
-mod plans;
-#[cfg(test)]
 mod tests;
 
 use tollgate_facts::names::did_you_mean;
@@ -23,10 +21,13 @@ use crate::experiment::document::{Document, FileFormat};
 use crate::experiment::{Experiment, ExperimentError, Files, Heading};
 use crate::plan::{Note, Plan, PlanOptions};
 use listed::Listed;
+use tollgate_facts::results::RunResult;
+use tollgate_page::blocks::Page;
+use tollgate_page::words::view::View;
 
-/// All kinds.
+/// All kinds. The first that has a page for a result has it.
 const KINDS: &[Listed] =
-    &[walk::KIND, request::KIND, scenario::KIND, insert::KIND, connecting::KIND, ladder::KIND, distance::KIND];
+    &[insert::KIND, distance::KIND, connecting::KIND, ladder::KIND, request::KIND, scenario::KIND, walk::KIND];
 
 /// The built-in experiments: name and text.
 pub const BUILT_IN: &[(&str, &str)] = &[
@@ -115,4 +116,10 @@ impl Plan {
     pub fn notes(&self, experiment: &Experiment) -> Vec<Note> {
         (of(experiment).notes)(experiment, self)
     }
+}
+
+/// The page of a result.
+pub fn page(run: &RunResult) -> Page {
+    let view = View::of(run);
+    KINDS.iter().find_map(|kind| (kind.page)(&view)).expect("the last kind has a page for every result")
 }

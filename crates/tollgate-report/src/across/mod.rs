@@ -8,10 +8,10 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-use crate::page::{Block, Page, Section, Table, capitalized};
-use crate::words::{sentence, thresholds};
 use tables::What;
 use tollgate_facts::across::{Across, CANCELS, UNPAIRED};
+use tollgate_page::blocks::{Block, Page, Section, Table, capitalized};
+use tollgate_page::words::{sentence, thresholds};
 
 /// Rows of all tables of one section on a page with pictures.
 const TABLE_ROWS_MAX: usize = 400;

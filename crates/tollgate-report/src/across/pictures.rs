@@ -1,13 +1,13 @@
 //! Runs side by side as pictures: tolls and figures of all runs as dots, and their lines over the levels.
 
 use super::tables::{self, What};
-use crate::chart::dots::{self, Dot, DotRow, Dots, One};
-use crate::chart::lines::{self, Axis, Kind, Line, Lines, Point, Standing};
-use crate::chart::{Caption, Size, Spacing};
-use crate::number;
-use crate::page::{Block, Figure, capitalized};
 use tollgate_facts::across::{Across, Beside, ValueOf, offered};
 use tollgate_facts::results::{Figure as Of, TollVerdict, Verdict};
+use tollgate_page::blocks::{Block, Figure, capitalized};
+use tollgate_page::chart::dots::{self, Dot, DotRow, Dots, One};
+use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point, Standing};
+use tollgate_page::chart::{Caption, Size, Spacing};
+use tollgate_page::number;
 
 /// Rows of one picture, and dots of all runs in them: more are a page of their own. The tables have all.
 const ROWS_MAX: usize = 24;

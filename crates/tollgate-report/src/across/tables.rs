@@ -1,12 +1,12 @@
 //! Runs side by side as tables and sentences of words, which the terminal, Markdown and the page draw alike.
 
-use crate::number::{self, NOTHING};
-use crate::page::{Table, capitalized};
-use crate::words::sentence;
 use tollgate_facts::across::{Across, Beside, RatioOf, RunHead, ValueOf};
 use tollgate_facts::results::{Figure, Piece, State, TollVerdict, Verdict};
 use tollgate_facts::stats::ALPHA;
 use tollgate_facts::toll::FIGURES;
+use tollgate_page::blocks::{Table, capitalized};
+use tollgate_page::number::{self, NOTHING};
+use tollgate_page::words::sentence;
 
 /// Doubts of one kind that are listed before the rest is counted.
 const DOUBTS_MAX: usize = 12;

@@ -1,6 +1,6 @@
 //! Runs side by side in every form.
 
-use crate::{ACROSS_REPORTERS, Colour, RenderOptions, render, render_across};
+use crate::{ACROSS_REPORTERS, Colour, RenderOptions, render_across};
 use tollgate_facts::across::{Across, Named, across};
 use tollgate_facts::fixture::{self, again};
 use tollgate_facts::results::{
@@ -222,24 +222,4 @@ fn a_narrow_terminal_and_colours_change_no_word_of_the_answer() {
     let narrow = String::from_utf8(out).unwrap();
     assert!(narrow.contains("Run 2 is partial: it was interrupted") && narrow.contains("\x1b[1m"), "{narrow}");
     assert!(!text("terminal", &found).contains("hreshold"), "none was asked for");
-}
-
-#[test]
-fn thresholds_of_a_run_stand_in_each_of_its_reports() {
-    let mut run = again(1, 1.0, 1.0);
-    let texts = ["toll(odata-v2-atom).cpu < 1.2", "errors == 0"];
-    let thresholds: Vec<Threshold> = texts.iter().map(|text| Threshold::parse(text).unwrap()).collect();
-    run.thresholds = threshold::judge(&thresholds, &run);
-    for name in ["terminal", "html", "markdown", "junit", "json"] {
-        let mut out = Vec::new();
-        render(name, &run, &mut out, &RenderOptions::default()).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert!(text.contains("toll(odata-v2-atom).cpu") && text.contains("errors == 0"), "{name}");
-        assert!(text.contains("fails"), "{name}");
-    }
-    let mut out = Vec::new();
-    render("junit", &run, &mut out, &RenderOptions::default()).unwrap();
-    let junit = String::from_utf8(out).unwrap();
-    let cases = junit.matches("<testcase").count();
-    assert!(junit.contains(&format!("tests=\"{cases}\" failures=\"1\"")), "{junit}");
 }

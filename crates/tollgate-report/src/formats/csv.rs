@@ -1,6 +1,6 @@
 //! A table as CSV (RFC 4180).
 
-use crate::page::{Column, Table};
+use tollgate_page::blocks::{Column, Table};
 
 /// The table with its head, a line each.
 pub(crate) fn text(table: &Table) -> String {

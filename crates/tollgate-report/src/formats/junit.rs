@@ -3,14 +3,14 @@
 //!
 //! A toll, however large, fails nothing by itself: thresholds are the user's to set, not a report's.
 
-use crate::chart::escape;
-use crate::words::view::{Row, View};
-use crate::words::{sentence, thresholds};
 use std::io::{self, Write};
 use tollgate_facts::across::Across;
 use tollgate_facts::results::{
     Experiment, Outcome, RunResult, State, ThresholdFinding, ThresholdResult, Validity, Verdict,
 };
+use tollgate_page::chart::escape;
+use tollgate_page::words::view::{Row, View};
+use tollgate_page::words::{sentence, thresholds};
 
 /// Writes the cells of a run as cases.
 pub(crate) fn run(run: &RunResult, out: &mut dyn Write) -> io::Result<()> {

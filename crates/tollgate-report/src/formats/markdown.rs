@@ -1,7 +1,7 @@
 //! A page for a README or an issue: its tables and sentences, with nothing that breaks them.
 
-use crate::page::{Block, Column, Depth, Page, Table, one_line, stopped};
 use std::fmt::Write;
+use tollgate_page::blocks::{Block, Column, Depth, Page, Table, one_line, stopped};
 
 /// The page.
 pub(crate) fn page(page: &Page) -> String {

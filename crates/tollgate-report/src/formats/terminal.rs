@@ -3,8 +3,8 @@
 //! It fits the width it is given by leaving out columns, least needed first; it never wraps a row.
 
 use super::options::{Colour, RenderOptions};
-use crate::page::{Block, Cell, Column, Depth, Page, Table, TableRow, Tone, one_line};
 use std::io::{self, Write};
+use tollgate_page::blocks::{Block, Cell, Column, Depth, Page, Table, TableRow, Tone, one_line};
 
 /// Spaces between columns.
 const GAP: usize = 2;

@@ -5,6 +5,7 @@
 mod file;
 mod line;
 mod observing;
+mod page;
 mod plan;
 mod rate;
 
@@ -38,6 +39,7 @@ pub(super) const KIND: Listed = Listed {
     read: file::read,
     elsewhere: file::on_one_listener,
     plan: plan::plan,
+    page: page::page,
     notes: plan::notes,
     check: http::check::<Connecting>,
     run: http::run::<Connecting>,

@@ -8,6 +8,7 @@ mod bench;
 mod child;
 mod file;
 mod ledger;
+mod page;
 mod place;
 mod plan;
 pub(crate) mod rules;
@@ -48,6 +49,7 @@ pub(super) const KIND: Listed = Listed {
     read: file::read,
     elsewhere: Listed::everywhere,
     plan: plan::plan,
+    page: page::page,
     notes: plan::notes,
     check,
     run,

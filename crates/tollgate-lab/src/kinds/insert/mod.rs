@@ -5,6 +5,7 @@
 mod emptying;
 mod file;
 mod onset;
+mod page;
 mod plan;
 mod survey;
 mod transfers;
@@ -38,6 +39,7 @@ pub(super) const KIND: Listed = Listed {
     read: file::read,
     elsewhere: Listed::everywhere,
     plan: plan::plan,
+    page: page::page,
     notes: plan::notes,
     check: http::check::<Inserting>,
     run: http::run::<Inserting>,

@@ -4,6 +4,7 @@
 
 mod afar;
 mod file;
+mod page;
 mod plan;
 
 use std::path::Path;
@@ -39,6 +40,7 @@ pub(super) const KIND: Listed = Listed {
     read: file::read,
     elsewhere: Listed::everywhere,
     plan: plan::plan,
+    page: page::page,
     notes: plan::notes,
     check: http::check::<Afar>,
     run: http::run::<Afar>,

@@ -2,6 +2,8 @@
 //!
 //! What it deliberately does not do: ask (see [`crate::load::request`]).
 
+mod page;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -26,6 +28,7 @@ pub(super) const KIND: Listed = Listed {
     read,
     elsewhere: Listed::everywhere,
     plan: http::plan::plan,
+    page: page::page,
     notes: http::notes,
     check: http::check::<Requesting>,
     run: http::run::<Requesting>,

@@ -33,6 +33,7 @@ pub(super) const KIND: Listed = Listed {
     read,
     elsewhere: Listed::everywhere,
     plan,
+    page: |_| None,
     notes: http::notes,
     check: http::check::<Playing>,
     run: http::run::<Playing>,

@@ -2,6 +2,8 @@
 //!
 //! What it deliberately does not do: ask (see [`crate::load::walk`]).
 
+mod page;
+
 use super::http;
 use super::http::file::list::{self, ListFile};
 use super::http::file::served::{self, Served};
@@ -25,6 +27,7 @@ pub(super) const KIND: Listed = Listed {
     read,
     elsewhere: Listed::everywhere,
     plan: http::plan::plan,
+    page: page::page,
     notes: http::notes,
     check: http::check::<Walking>,
     run: http::run::<Walking>,

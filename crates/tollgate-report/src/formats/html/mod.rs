@@ -4,13 +4,11 @@
 //! parser.
 
 mod parts;
-#[cfg(test)]
-mod tests;
 
-use crate::chart::{escape, key_class};
-use crate::page::{Block, Card, Doubt, Facts, Page, stopped};
 use parts::{figure, list, table, unbroken};
 use std::fmt::Write;
+use tollgate_page::blocks::{Block, Card, Doubt, Facts, Page, stopped};
+use tollgate_page::chart::{escape, key_class};
 
 const STYLE: &str = include_str!("style.css");
 

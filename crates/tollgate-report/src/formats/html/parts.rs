@@ -1,9 +1,9 @@
 //! Tables, figures and what can be taken along, as HTML.
 
-use crate::chart::{escape, key_class};
 use crate::formats::csv;
-use crate::page::{Cell, Figure, Picture, Table, TableRow, Tone};
 use std::fmt::Write;
+use tollgate_page::blocks::{Cell, Figure, Picture, Table, TableRow, Tone};
+use tollgate_page::chart::{escape, key_class};
 use tollgate_wire::url::encode_beside;
 
 /// Rows of a table that is written a second time, as CSV.
@@ -38,7 +38,7 @@ fn bare(table: &Table) -> String {
     let class = |column: usize| if table.is_number(column) { " class=\"n\"" } else { "" };
     let label = if table.title.is_empty() { "All cells" } else { &table.title };
     let wordy = if table.is_wordy { " settings" } else { "" };
-    let of_cells = if table.rows.iter().any(|row| row.is_toned()) { " class=\"cells\"" } else { "" };
+    let of_cells = if table.rows.iter().any(is_toned) { " class=\"cells\"" } else { "" };
     let mut html = format!(
         "<div class=\"scroll{wordy}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table{of_cells}><thead><tr>",
         escape(label)
@@ -57,7 +57,7 @@ fn bare(table: &Table) -> String {
         if row.is_first && place > 0 {
             html.push_str("</tbody><tbody>");
         }
-        html.push_str(row.tone.open());
+        html.push_str(open(row.tone));
         for (column, cell) in row.cells.iter().enumerate().take(table.columns.len()) {
             let rest = table.columns.len() - column;
             html.push_str(&one(cell, column, class(column), row.key.filter(|_| column == 0), rest));
@@ -85,20 +85,17 @@ fn marks(numbers: &[usize]) -> String {
     }
 }
 
-impl TableRow {
-    fn is_toned(&self) -> bool {
-        self.tone != Tone::Plain || self.key.is_some()
-    }
+fn is_toned(row: &TableRow) -> bool {
+    row.tone != Tone::Plain || row.key.is_some()
 }
 
-impl Tone {
-    fn open(self) -> &'static str {
-        match self {
-            Tone::Plain => "<tr>",
-            Tone::Base => "<tr class=\"bottom\">",
-            Tone::Refused => "<tr class=\"refused\">",
-            Tone::Others => "<tr class=\"theirs\">",
-        }
+/// The tag that opens a row.
+fn open(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain => "<tr>",
+        Tone::Base => "<tr class=\"bottom\">",
+        Tone::Refused => "<tr class=\"refused\">",
+        Tone::Others => "<tr class=\"theirs\">",
     }
 }
 

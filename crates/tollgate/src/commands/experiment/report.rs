@@ -47,11 +47,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         Some(path) => {
             let mut text = Vec::new();
             let options = tollgate_report::RenderOptions::default();
-            tollgate_report::render(&arguments.format, &result, &mut text, &options).map_err(output::render_failure)?;
+            tollgate_report::render(&arguments.format, &result, tollgate_lab::page, &mut text, &options)
+                .map_err(output::render_failure)?;
             output::whole_file(path, &text)?;
         }
         None => {
-            tollgate_report::render(&arguments.format, &result, out, &output::render_options())
+            tollgate_report::render(&arguments.format, &result, tollgate_lab::page, out, &output::render_options())
                 .map_err(output::render_failure)?;
             out.flush().map_err(Failure::output)?;
         }

@@ -78,7 +78,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         out.write_all(&rendered("json", &outcome.result)?).map_err(Failure::output)?;
     } else {
         let options = output::render_options();
-        tollgate_report::render("terminal", &outcome.result, out, &options).map_err(output::render_failure)?;
+        tollgate_report::render("terminal", &outcome.result, tollgate_lab::page, out, &options)
+            .map_err(output::render_failure)?;
         writeln!(out, "\nreport  {}", report.display()).map_err(Failure::output)?;
     }
     out.flush().map_err(Failure::output)?;
@@ -87,7 +88,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
 
 fn rendered(format: &str, result: &RunResult) -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
-    tollgate_report::render(format, result, &mut text, &RenderOptions::default()).map_err(output::render_failure)?;
+    tollgate_report::render(format, result, tollgate_lab::page, &mut text, &RenderOptions::default())
+        .map_err(output::render_failure)?;
     Ok(text)
 }
 

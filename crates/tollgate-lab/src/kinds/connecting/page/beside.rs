@@ -1,0 +1,175 @@
+//! What stands beside the tables of the levels: peaks against their limits, the speed of the cryptography, and what was
+//! published with ours at its side.
+
+use super::tables::{self, is_encrypted, toll};
+use tollgate_facts::results::{Cell, Figure, Published, RunResult};
+use tollgate_page::blocks::Table;
+use tollgate_page::number::{self, NOTHING};
+use tollgate_page::words::view::View;
+
+/// The most that was seen of each thing that has a limit, over all variants and levels, and where.
+pub(crate) fn peaks(run: &RunResult) -> Option<Table> {
+    let mut names: Vec<&str> = Vec::new();
+    for peak in &run.peaks {
+        if !names.contains(&peak.name.as_str()) {
+            names.push(&peak.name);
+        }
+    }
+    let row = |name: &str| {
+        let own = run.peaks.iter().filter(|peak| peak.name == name);
+        let most = own.max_by(|one, other| one.value.total_cmp(&other.value))?;
+        let limit = most.limit.map_or_else(|| NOTHING.to_owned(), number::three_digits);
+        // What never happened happened nowhere.
+        let place = match most.value > 0.0 {
+            true => format!("{} at {}", most.variant, run.experiment.level_title(most.level)),
+            false => NOTHING.to_owned(),
+        };
+        Some(vec![name.to_owned(), number::three_digits(most.value), limit, place])
+    };
+    let rows: Vec<Vec<String>> = names.into_iter().filter_map(row).collect();
+    (!rows.is_empty()).then(|| {
+        Table::new("the most that was seen, over all variants and levels", ["of what", "peak", "limit", "with"])
+            .with(rows)
+    })
+}
+
+/// How fast the cryptography is.
+pub(crate) fn crypto(run: &RunResult) -> Option<Table> {
+    let row = |speed: &tollgate_facts::results::CryptoSpeed| {
+        let interval = speed.estimate.filter(|estimate| estimate.n > 1).map_or_else(
+            || NOTHING.to_owned(),
+            |estimate| format!("{} to {}", number::three_digits(estimate.low), number::three_digits(estimate.high)),
+        );
+        let what = format!("{} {}", speed.algorithm, speed.operation);
+        vec![what, number::three_digits(speed.value), interval, speed.unit.clone()]
+    };
+    let measured = run.crypto.first().and_then(|speed| Some((speed.slice_ms, speed.estimate?.n)));
+    let measured =
+        measured.map_or_else(String::new, |(slice_ms, slices)| format!(", {slices} slices of {slice_ms} ms each"));
+    (!run.crypto.is_empty()).then(|| {
+        Table::new(
+            format!("speed of the cryptography on one core of this machine{measured}"),
+            ["what", "speed", "95 %", "unit"],
+        )
+        .with(run.crypto.iter().map(row))
+    })
+}
+
+/// Published figures, and ours where there is one that corresponds.
+pub(crate) fn published(view: &View<'_>) -> Option<Table> {
+    let run = view.run;
+    if run.published.is_empty() {
+        return None;
+    }
+    let level = level_beside(run)?;
+    let row = |published: &Published| {
+        let cell = published.variant.as_ref().and_then(|variant| {
+            run.cells.iter().find(|cell| cell.variant == *variant && cell.level == published.level.unwrap_or(level))
+        });
+        let ours = cell.and_then(|cell| ours(run, cell, published)).or_else(|| of_crypto(run, published));
+        let theirs = format!("{} {}", number::three_digits(published.value), published.unit);
+        let subject = match published.note.as_deref() {
+            Some(note) => format!("{} ({note})", published.subject),
+            None => published.subject.clone(),
+        };
+        vec![published.figure.clone(), theirs, ours.unwrap_or_else(|| NOTHING.to_owned()), subject]
+    };
+    Some(
+        Table::new(
+            format!("published, and ours at {}", run.experiment.level_title(level)),
+            ["figure", "published", "ours", "published of"],
+        )
+        .with(run.published.iter().map(row)),
+    )
+}
+
+/// The level that comes nearest to what was published: a key of RSA-2048, else the first.
+fn level_beside(run: &RunResult) -> Option<u64> {
+    let measured = |level: u64| run.cells.iter().any(|cell| cell.level == level);
+    let named = run.experiment.named_levels.iter().filter(|named| named.key == "rsa-2048").map(|named| named.level);
+    named.chain(run.experiment.levels.iter().copied()).find(|level| measured(*level))
+}
+
+fn ours(run: &RunResult, cell: &Cell, published: &Published) -> Option<String> {
+    let ms = |value: f64| format!("{} ms", number::three_digits(value));
+    let times = cell.response_time_ms;
+    match published.figure.as_str() {
+        "requests/s" => Some(format!("{} 1/s", number::three_digits(cell.requests_per_second.mean))),
+        "median" => times.p50.map(ms),
+        "p95" => times.p95.map(ms),
+        "p99" => times.p99.map(ms),
+        "share over 200 ms" => cell.linear.as_ref().map(|linear| tables::percent(linear.share_over_200_ms)),
+        "added response time" if is_encrypted(run, &cell.variant) => {
+            toll(run, cell, Figure::MedianAtRate).filter(|toll| toll.is_shown()).map(|toll| ms(toll.difference))
+        }
+        "CPU toll" => cpu_over_bottom(run, cell)
+            .map(|(ratio, bottom)| format!("{} x, over {bottom}", number::three_digits(ratio))),
+        "worker threads at peak" => {
+            let own = run.peaks.iter().filter(|peak| peak.variant == cell.variant && peak.name == "subject-threads");
+            own.map(|peak| peak.value).reduce(f64::max).map(|most| format!("{most:.0} threads"))
+        }
+        _ => None,
+    }
+}
+
+/// The CPU time of a cell over that of the last baseline, which is what was published: the tolls on the way there,
+/// multiplied. They are ratios of geometric means over the same blocks, so that their product is one too.
+fn cpu_over_bottom<'r>(run: &'r RunResult, cell: &Cell) -> Option<(f64, &'r str)> {
+    let toll_of = |name: &str| {
+        run.tolls.iter().find(|toll| {
+            toll.variant == name && toll.level == cell.level && toll.figure == Figure::SubjectCpu && toll.is_shown()
+        })
+    };
+    let baseline_of = |name: &str| {
+        run.experiment.variants.iter().find(|variant| variant.name == name).and_then(|own| own.baseline.as_deref())
+    };
+    let mut ratio = 1.0;
+    let mut bottom = None;
+    let mut name = cell.variant.as_str();
+    // No longer than there are variants: a result that somebody wrote may go round in a circle.
+    for _ in &run.experiment.variants {
+        let Some(baseline) = baseline_of(name) else { break };
+        ratio *= toll_of(name)?.ratio;
+        (name, bottom) = (baseline, Some(baseline));
+    }
+    Some((ratio, bottom?))
+}
+
+fn of_crypto(run: &RunResult, published: &Published) -> Option<String> {
+    let speed = |algorithm: &str| run.crypto.iter().find(|speed| speed.algorithm.starts_with(algorithm));
+    match published.figure.as_str() {
+        "RSA-2048 signature" => {
+            speed("RSA-2048").map(|speed| format!("{} ms", number::three_digits(1e3 / speed.value)))
+        }
+        "AES" => speed("AES").map(|speed| format!("{} {}", number::three_digits(speed.value), speed.unit)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tollgate_facts::fixture;
+
+    #[test]
+    fn the_published_toll_on_cpu_is_over_the_last_baseline_and_so_is_ours() {
+        let mut run = fixture::encryption();
+        let level = run.experiment.levels[0];
+        let ratio_of = |run: &RunResult, name: &str| {
+            let own = |toll: &&tollgate_facts::results::Toll| {
+                toll.variant == name && toll.level == level && toll.figure == Figure::SubjectCpu
+            };
+            run.tolls.iter().find(own).unwrap().ratio
+        };
+        let over_bottom = |run: &RunResult, name: &str| {
+            let cell = run.cells.iter().find(|cell| cell.variant == name && cell.level == level).unwrap();
+            cpu_over_bottom(run, cell).map(|(ratio, bottom)| (ratio, bottom.to_owned()))
+        };
+        let expected = ratio_of(&run, "https-new") * ratio_of(&run, "http-new");
+        assert_eq!(over_bottom(&run, "https-new"), Some((expected, "http".to_owned())));
+        assert_eq!(over_bottom(&run, "https"), Some((ratio_of(&run, "https"), "http".to_owned())));
+        assert_eq!(over_bottom(&run, "http"), None);
+        run.tolls.retain(|toll| toll.variant != "http-new");
+        assert_eq!(over_bottom(&run, "https-new"), None);
+    }
+}

@@ -1,0 +1,222 @@
+//! For each level the closed load and the load at equal rate with their tolls, then first requests on a connection.
+
+use tollgate_facts::results::{
+    Cell, Encryption, EqualRate, Figure, Percentiles, RateGroup, RunResult, Toll, TollVerdict,
+};
+use tollgate_facts::rules;
+use tollgate_facts::stats::percentile;
+use tollgate_facts::toll::GROUPS_MIN;
+use tollgate_page::blocks::{Table, TableRow};
+use tollgate_page::number::{self, NOTHING};
+use tollgate_page::words::sentence;
+use tollgate_page::words::view::{Row, View};
+
+/// What the tables have in common, for below them.
+pub(super) fn legend(view: &View<'_>) -> Vec<String> {
+    let run = view.run;
+    let mut texts = vec![
+        format!(
+            "times in ms; [..]: {} interval; CPU: subject's time for one request; toll on time: of a request with all users waiting for theirs, the inverse of throughput",
+            sentence::confidence(run)
+        ),
+        "tolls on times of single answers are only given at equal rate: who waits for a slower server offers it less"
+            .to_owned(),
+    ];
+    if run.cells.iter().any(|cell| cell.equal_rate.is_some()) {
+        texts.push(
+            "what stands at equal rate is of one start of the servers, the last: what starts differ by is in no interval of it"
+                .to_owned(),
+        );
+    }
+    texts.extend(too_few_answers(run));
+    let has = |verdict| run.tolls.iter().any(|toll| toll.verdict == verdict);
+    if has(TollVerdict::NoToll) {
+        texts.push(format!("= no toll: the whole interval inside {}", sentence::band(run)));
+    }
+    if has(TollVerdict::Unclear) {
+        texts
+            .push("? unclear: neither a toll nor its absence could be shown, after Holm for several claims".to_owned());
+    }
+    if has(TollVerdict::Joint) {
+        let rules = rules::joint_names().collect::<Vec<_>>().join(", ");
+        texts.push(format!("joint: generator and subject were at their limit together ({rules}): read the CPU toll"));
+    }
+    if !view.any_errors() {
+        texts.push("no request failed".to_owned());
+    }
+    texts
+}
+
+/// Why there is no toll on the higher percentiles, where there is none for want of answers.
+fn too_few_answers(run: &RunResult) -> Option<String> {
+    let is_short = |quantile: f64, of_group: fn(&RateGroup) -> Option<f64>| {
+        let mut rates = run.cells.iter().filter_map(|cell| cell.equal_rate.as_ref());
+        rates
+            .any(|rate| rate.groups.iter().filter_map(of_group).count() < GROUPS_MIN as usize)
+            .then(|| (format!("p{:.0}", quantile * 100.0), number::whole(percentile::samples_needed(quantile))))
+    };
+    let short = [is_short(0.95, |group| group.p95_ms), is_short(0.99, |group| group.p99_ms)];
+    let (names, needed): (Vec<String>, Vec<String>) = short.into_iter().flatten().unzip();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{NOTHING} for a toll on {}: too few answers. It takes {GROUPS_MIN} groups of blocks with {} answers each, so \
+             that {} lie beyond the percentile; the default run has more of them than --quick, --full the most",
+            names.join(" or "),
+            needed.join(" or "),
+            percentile::SAMPLES_BEYOND_MIN,
+        )
+    })
+}
+
+/// The tables of all levels in their order.
+pub(super) fn of_levels(view: &View<'_>) -> Vec<Table> {
+    let mut tables = Vec::new();
+    for level in &view.run.experiment.levels {
+        let rows: Vec<&Row<'_>> = view.rows.iter().filter(|row| row.cell.level == *level).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let title = view.run.experiment.level_title(*level);
+        tables.push(closed(view.run, &title, &rows));
+        tables.extend(at_rate(view.run, &title, &rows));
+        tables.extend(first_requests(&title, &rows));
+    }
+    tables
+}
+
+fn closed(run: &RunResult, title: &str, rows: &[&Row<'_>]) -> Table {
+    let row = |row: &&Row<'_>| {
+        let (cell, at) = (row.cell, row.cell.response_time_ms);
+        let handshakes = cell.connected.map(|connected| connected.handshakes_per_second);
+        let share = cell.linear.as_ref().map(|linear| linear.share_over_200_ms);
+        let mut texts = vec![number::three_digits(cell.requests_per_second.mean)];
+        texts.extend([at.p50, at.p95, at.p99].map(number::optional));
+        texts.push(share.map_or_else(|| NOTHING.to_owned(), percent));
+        texts.push(number::optional(cell.subject.map(|subject| subject.cpu_us_per_request.mean)));
+        texts.push(number::optional(handshakes.filter(|rate| *rate > 0.0)));
+        texts.extend([Figure::UnitTime, Figure::SubjectCpu].map(|figure| toll_text(run, row, figure)));
+        with_name(row, texts)
+    };
+    let users = run.experiment.users.map_or_else(|| "users".to_owned(), |users| format!("{users} users"));
+    Table::new(
+        format!("{title}: {users} who wait for their answers"),
+        ["variant", "req/s", "p50", "p95", "p99", ">200 ms", "CPU us", "handshakes/s", "toll on time", "toll on CPU"],
+    )
+    .with(rows.iter().map(row))
+}
+
+fn at_rate(run: &RunResult, title: &str, rows: &[&Row<'_>]) -> Option<Table> {
+    let offered: &EqualRate = rows.iter().find_map(|row| row.cell.equal_rate.as_ref())?;
+    let row = |row: &&Row<'_>| {
+        let rate = row.cell.equal_rate.as_ref()?;
+        let at = rate.response_time_ms;
+        let mut texts = Vec::new();
+        texts.extend([at.p50, at.p95, at.p99].map(number::optional));
+        texts.push(percent(rate.linear.share_over_200_ms));
+        texts.push(late(rate));
+        for figure in [Figure::MedianAtRate, Figure::P95AtRate, Figure::P99AtRate] {
+            texts.push(toll_text(run, row, figure));
+        }
+        let median = toll(run, row.cell, Figure::MedianAtRate).filter(|toll| toll.is_shown());
+        texts.push(median.map_or_else(|| NOTHING.to_owned(), sentence::difference));
+        Some(with_name(row, texts))
+    };
+    Some(
+        Table::new(
+            format!(
+                "{title}: at {} requests/s for every variant, {:.0} % of what the slowest took",
+                number::three_digits(offered.rate_per_second),
+                offered.rate_share * 100.0
+            ),
+            ["variant", "p50", "p95", "p99", ">200 ms", "sent late", "toll on p50", "on p95", "on p99", "p50 more"],
+        )
+        .with(rows.iter().filter_map(row)),
+    )
+}
+
+/// How late requests were sent, by the highest percentile that there are enough for, and how many were not.
+fn late(rate: &EqualRate) -> String {
+    let late = rate.lateness_ms;
+    let known = [(late.p99, "p99"), (late.p95, "p95"), (late.p90, "p90")];
+    let found = known.into_iter().find_map(|(value, name)| Some((value?, name)));
+    let late =
+        found.map_or_else(|| NOTHING.to_owned(), |(value, name)| format!("{} {name}", number::three_digits(value)));
+    match rate.unsent {
+        0 => late,
+        unsent => format!("{late}, {} unsent", number::whole(unsent)),
+    }
+}
+
+fn first_requests(title: &str, rows: &[&Row<'_>]) -> Option<Table> {
+    let row = |row: &&Row<'_>| {
+        let connected = row.cell.connected.filter(|connected| connected.opened > 0)?;
+        let phases = connected.phases;
+        let median = |times: Percentiles| number::optional(times.p50);
+        let first = connected.first_request;
+        let of = |value: Option<f64>| number::optional(value);
+        let mut texts = Vec::new();
+        texts.extend([phases.connect_ms, phases.handshake_ms, phases.first_byte_ms, phases.last_byte_ms].map(median));
+        texts.push(first.and_then(|first| first.round_trips).map_or_else(|| NOTHING.to_owned(), |n| format!("{n:.1}")));
+        texts.push(of(first.map(|first| first.wire_bytes_sent)));
+        texts.push(of(first.map(|first| first.wire_bytes_received)));
+        texts.push(number::whole(connected.handshakes_full));
+        texts.push(number::whole(connected.handshakes_resumed));
+        Some(with_name(row, texts))
+    };
+    let rows: Vec<TableRow> = rows.iter().filter_map(row).collect();
+    (!rows.is_empty()).then(|| {
+        Table::new(
+            format!("{title}: the first request on a connection, medians"),
+            [
+                "variant",
+                "connect",
+                "handshake",
+                "first byte",
+                "last byte",
+                "round trips",
+                "bytes out",
+                "bytes in",
+                "full",
+                "resumed",
+            ],
+        )
+        .with(rows)
+    })
+}
+
+fn with_name(row: &Row<'_>, texts: Vec<String>) -> TableRow {
+    std::iter::once(row.name()).chain(texts.into_iter().map(Into::into)).collect::<Vec<_>>().into()
+}
+
+/// The toll of a cell on one figure.
+pub(super) fn toll<'r>(run: &'r RunResult, cell: &Cell, figure: Figure) -> Option<&'r Toll> {
+    let is_own = |toll: &&Toll| toll.variant == cell.variant && toll.level == cell.level && toll.figure == figure;
+    run.tolls.iter().find(is_own)
+}
+
+fn toll_text(run: &RunResult, row: &Row<'_>, figure: Figure) -> String {
+    let Some(toll) = toll(run, row.cell, figure) else {
+        return if row.is_bottom { "baseline".to_owned() } else { NOTHING.to_owned() };
+    };
+    let ratio = sentence::ratio(toll);
+    match toll.verdict {
+        TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Refused => ratio,
+        TollVerdict::NoToll => format!("{ratio} ="),
+        TollVerdict::Unclear => format!("{ratio} ?"),
+        TollVerdict::Joint => "joint".to_owned(),
+    }
+}
+
+/// Whether a variant is encrypted.
+pub(super) fn is_encrypted(run: &RunResult, name: &str) -> bool {
+    let own = run.experiment.variants.iter().find(|variant| variant.name == name);
+    own.and_then(|variant| variant.connecting).is_some_and(|connecting| connecting.encryption != Encryption::Off)
+}
+
+pub(super) fn percent(share: f64) -> String {
+    match share {
+        share if share <= 0.0 => "0 %".to_owned(),
+        share if share < 0.001 => "<0.1 %".to_owned(),
+        share => format!("{:.1} %", share * 100.0),
+    }
+}

@@ -1,0 +1,474 @@
+//! A run about distance as sentences and tables: overhead by link and processes, the line and its round trips, the distances
+//! with names, and where the time of a document goes. The terminal, Markdown and the page show the same ones.
+
+use tollgate_facts::results::{Cell, Distances, Estimate, Hinge, PresetFound, RunResult, Slope, Toll, TollVerdict};
+use tollgate_page::blocks::{Block, Cell as Entry, Depth, Figure, Page, Section, Table, TableRow};
+use tollgate_page::chart::grouped::{self, Bar, BarGroup};
+use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point, Standing};
+use tollgate_page::chart::stacked::{self, Stack};
+use tollgate_page::chart::{Caption, Size};
+use tollgate_page::number::{self, NOTHING};
+use tollgate_page::parts::method::{self, Method};
+use tollgate_page::parts::{self, cards, cells, peers, tolls, watched};
+use tollgate_page::words::marked::{self, Named, REFUSED};
+use tollgate_page::words::sentence::{self, Lead};
+use tollgate_page::words::view::{self, Row, View};
+
+/// The parts of a document's time, in the order in which they are stacked.
+const PARTS: [&str; 3] = ["compute", "database", "network"];
+
+/// What is different where a network lies before a database.
+const DISTANCE: &str = "A trial is the batch as a process of its own, with as many documents as fill a slice; it says itself how long \
+    it took from the first claim to the last commit, and how often it waited for the database. Before and behind each trial an \
+    echo at the far end of the link is asked how long a round trip is: what a link adds is that beyond the link without delay, in \
+    the same block. Each block has a line of its own through the times of one process (least squares on relative errors); \
+    intervals are Student's over the blocks. Presets are computed from the line and then run on blocks that it has not seen.";
+
+/// The page, where a network lies before a database.
+pub(super) fn page(view: &View<'_>) -> Option<Page> {
+    let run = view.run;
+    let distance = run.distance.as_ref().filter(|_| !view.rows.is_empty())?;
+    let tables = [overheads(view), presets(view), batches(view), hinges(view)].into_iter().flatten();
+    let named = |(place, table): (usize, Table)| Block::Table(table.file(format!("distance-{}.csv", place + 1)));
+    let blocks = sentences(run).into_iter().map(Block::Text).chain(tables.enumerate().map(named)).collect();
+    let pictures = [overhead_bars(view), times(view, distance), stacks(view)].map(Block::Figure).into();
+    let sections = vec![
+        Some(Section::main("What each microsecond costs", blocks)),
+        Some(Section::background("Against distance", pictures)),
+        cards::section(view),
+        tolls::section(view),
+        peers::section(view),
+    ];
+    let after = [watched::section(view)];
+    let all = sections.into_iter().chain(cells::sections(view, Depth::Background)).chain(after).collect();
+    let documents = run.cells.iter().filter_map(|cell| Some(cell.batch?.documents)).sum();
+    let checked = Some(("documents stored", number::whole(documents)));
+    let method = Method { load: DISTANCE, between: "batch and database", checked, ..Method::default() };
+    Some(parts::page(view, sentence::answers(run, Lead::default()), all, method::section(view, &method)))
+}
+
+/// What the line says, what the presets came to, and what the link was, each in a sentence.
+fn sentences(run: &RunResult) -> Vec<String> {
+    let Some(distance) = &run.distance else { return Vec::new() };
+    let mut said: Vec<String> = distance.slope.iter().map(|slope| of_slope(run, slope)).collect();
+    if distance.slope.is_none() && distance.link != "none" {
+        said.push("There is no line through the times: it takes three links and two blocks by one process.".to_owned());
+    }
+    said.extend(of_presets(run, &distance.presets));
+    said.push(of_link(distance));
+    said.extend(left_out(run));
+    said
+}
+
+fn of_slope(run: &RunResult, slope: &Slope) -> String {
+    let trips = slope.round_trips;
+    let agreement = match slope.agrees() {
+        true if slope.is_too_wide() => "the interval is too wide to say whether that is equal".to_owned(),
+        true => "equal within the interval".to_owned(),
+        false => format!("not equal: {} off", percent(trips.mean / slope.counted - 1.0, 0.0)),
+    };
+    let doubt = slope.doubt.as_ref().map(|doubt| format!(" Doubtful: {doubt}.")).unwrap_or_default();
+    // Of presets it is said behind their own sentence.
+    let names =
+        run.experiment.variants.iter().map(|variant| variant.name.as_str()).filter(|name| !is_preset(run, name));
+    let aside = marked::aside(run, &names.map(|name| (name, slope.level, name.to_owned())).collect::<Vec<_>>());
+    format!(
+        "By {} a document takes {} us [{}, {}] at rest, and {:.2} us [{:.2}, {:.2}] more for each microsecond that the link \
+         adds: so many round trips one after another. The batch counted {:.2}: {agreement}. Times lie {:.1} % off the line, \
+         typically.{doubt}{aside}",
+        sentence::level(&run.experiment, slope.level),
+        number::three_digits(slope.at_rest_us.mean),
+        number::three_digits(slope.at_rest_us.low),
+        number::three_digits(slope.at_rest_us.high),
+        trips.mean,
+        trips.low,
+        trips.high,
+        slope.counted,
+        slope.residual_share * 100.0
+    )
+}
+
+fn of_presets(run: &RunResult, presets: &[PresetFound]) -> Option<String> {
+    let parts: Vec<String> = presets
+        .iter()
+        .map(|preset| format!("{}: {} ({})", preset.name, preset.verdict.words(), preset.reason))
+        .collect();
+    let level = run.experiment.levels.first().copied().unwrap_or_default();
+    let cells: Vec<Named<'_>> =
+        presets.iter().map(|preset| (preset.name.as_str(), level, preset.name.clone())).collect();
+    let aside = marked::aside(run, &cells);
+    (!parts.is_empty()).then(|| format!("Distances with names. {}.{aside}", parts.join("; ")))
+}
+
+fn of_link(distance: &Distances) -> String {
+    let accurate = match (distance.accurate_from_us, distance.link.as_str()) {
+        (_, "none") => String::new(),
+        (Some(us), _) => format!(", accurate within a tenth from {us:.0} us on"),
+        (None, _) => ", which kept no delay within a tenth".to_owned(),
+    };
+    format!("The link ({}): {}{accurate}. The database: {}.", distance.link, distance.link_words, distance.database)
+}
+
+/// The cells that the link could not keep, told once for each variant.
+fn left_out(run: &RunResult) -> Option<String> {
+    let mut names: Vec<&str> = run.gaps.iter().map(|gap| gap.variant.as_str()).collect();
+    names.dedup();
+    let reason = &run.gaps.first()?.reason;
+    Some(format!("Refused: {}. {reason}.", names.join(", ")))
+}
+
+/// Overhead over the bottom variant: a row for each link, a column for each number of processes.
+fn overheads(view: &View<'_>) -> Option<Table> {
+    let run = view.run;
+    let base = run.experiment.variants.iter().find(|variant| variant.baseline.is_none())?;
+    let levels = &run.experiment.levels;
+    let mut head = vec!["link".to_owned(), "adds us".to_owned()];
+    head.extend(levels.iter().map(|level| sentence::level(&run.experiment, *level)));
+    let mut rows = Vec::new();
+    for variant in run.experiment.variants.iter().filter(|variant| !is_preset(run, &variant.name)) {
+        let mut row: Vec<Entry> = vec![variant.name.as_str().into(), added(view, &variant.name)];
+        row.extend(levels.iter().map(|level| {
+            let text = match variant.name == base.name {
+                true => cell(run, &base.name, *level).map_or_else(|| NOTHING.to_owned(), document_ms),
+                false => overhead(view::tolls(run, &variant.name, *level).time),
+            };
+            view.figure(&variant.name, *level, text)
+        }));
+        rows.push(row);
+    }
+    let title = format!("Overhead over {}, of which the ms a document are shown", base.name);
+    Table::new(title, head).with(rows).some()
+}
+
+/// What the presets were to cost, and what they did.
+fn presets(view: &View<'_>) -> Option<Table> {
+    let run = view.run;
+    let level = *run.experiment.levels.first()?;
+    let presets = &run.distance.as_ref()?.presets;
+    let with_interval = |estimate: Option<Estimate>| {
+        estimate.map_or_else(|| NOTHING.to_owned(), |found| interval(found.mean, found.low, found.high))
+    };
+    let row = |preset: &PresetFound| {
+        let of_cell = |text: String| view.figure(&preset.name, level, text);
+        vec![
+            preset.name.as_str().into(),
+            percent(preset.share, 0.0).into(),
+            number::optional(preset.asked_us).into(),
+            added(view, &preset.name),
+            of_cell(with_interval(preset.predicted)),
+            of_cell(with_interval(preset.found)),
+            preset.verdict.words().into(),
+        ]
+    };
+    let head = ["preset", "to cost", "us by the line", "us added", "predicted", "found", "verdict"];
+    (!presets.is_empty()).then(|| {
+        Table::new("Distances computed from the line, run on blocks that it has not seen", head)
+            .with(presets.iter().map(row))
+    })
+}
+
+/// Where the time of a document goes, cell by cell.
+fn batches(view: &View<'_>) -> Option<Table> {
+    let rows: Vec<TableRow> = view
+        .rows
+        .iter()
+        .filter_map(|row| {
+            let (cell, batch) = (row.cell, row.cell.batch?);
+            let [compute, database, network] = parts_of(view.run, cell)?;
+            let figures = vec![
+                number::three_digits(cell.requests_per_second.mean),
+                document_ms(cell),
+                number::three_digits(batch.round_trips.mean),
+                number::three_digits(compute),
+                number::three_digits(database),
+                number::three_digits(network),
+                view::cpu(cell).map_or_else(|| NOTHING.to_owned(), |cpu| number::three_digits(cpu.mean)),
+                number::three_digits(batch.waiting_us.mean),
+            ];
+            Some(of_cell(view, row, figures))
+        })
+        .collect();
+    let head = [
+        "link",
+        "processes",
+        "documents/s",
+        "document ms",
+        "round trips",
+        "compute us",
+        "database us",
+        "network us",
+        "CPU us",
+        "waiting us",
+    ];
+    (!rows.is_empty()).then(|| {
+        Table::new(
+            "Where a document's time goes, in the process that has it; all processes together make documents/s",
+            head,
+        )
+        .with(rows)
+    })
+}
+
+/// What was to be expected of more processes, and what they took.
+fn hinges(view: &View<'_>) -> Option<Table> {
+    let run = view.run;
+    let distance = run.distance.as_ref()?;
+    let first = *run.experiment.levels.first()?;
+    let base = run.experiment.variants.iter().find(|variant| variant.baseline.is_none())?.name.as_str();
+    let row = |hinge: &Hinge| {
+        let row = view.row(&hinge.variant, hinge.level)?;
+        let found = row.cell.unit_time_ms;
+        let off = percent(found.mean * 1e3 / hinge.expected_us - 1.0, 0.0);
+        // What is expected comes from what one process did without delay.
+        let expected = |text: String| view.figure(base, first, text);
+        let own = vec![hinge.bound.words().to_owned(), number::three_digits(found.mean)];
+        let mut line = of_cell(view, row, own);
+        line.cells.insert(2, expected(number::three_digits(hinge.expected_us / 1e3)));
+        line.cells.push(expected(off));
+        Some(line)
+    };
+    let shown = distance.hinges.iter().filter(|hinge| hinge.level > first);
+    let rows: Vec<TableRow> = shown.filter_map(row).collect();
+    let head = ["link", "processes", "expected ms", "bound by", "found ms", "off"];
+    (!rows.is_empty()).then(|| Table::new("More processes: the longest of CPU by cores, the database's CPU by its cores, and one process's time by the processes", head).with(rows))
+}
+
+/// A row with the name of its cell, the processes, and the cell's figures.
+fn of_cell(view: &View<'_>, row: &Row<'_>, figures: Vec<String>) -> TableRow {
+    view.line(row, vec![row.cell.level.to_string()], figures)
+}
+
+/// Microseconds of a document that are compute, database, and network: round trips of the line, or the counted ones, each
+/// as long as the link makes it. The network is a part of what the batch waits for its database.
+fn parts_of(run: &RunResult, cell: &Cell) -> Option<[f64; 3]> {
+    let batch = cell.batch?;
+    let slope = run.distance.as_ref().and_then(|distance| distance.slope.as_ref());
+    let round_trips = slope.map_or(batch.round_trips.mean, |slope| slope.round_trips.mean);
+    let added_us = batch.added_us.map_or(0.0, |added| added.mean.max(0.0));
+    let network = (round_trips * added_us).min(batch.database_us.mean).max(0.0);
+    Some([batch.compute_us.mean, batch.database_us.mean - network, network])
+}
+
+/// Whether a variant is a distance with a name.
+fn is_preset(run: &RunResult, name: &str) -> bool {
+    run.distance.as_ref().is_some_and(|distance| distance.presets.iter().any(|preset| preset.name == name))
+}
+
+/// A toll as overhead in percent with its interval, or why there is none.
+fn overhead(toll: Option<&Toll>) -> String {
+    match toll {
+        None => NOTHING.to_owned(),
+        Some(toll) if !toll.is_shown() => "refused".to_owned(),
+        Some(toll) => {
+            let text = interval(toll.ratio - 1.0, toll.low - 1.0, toll.high - 1.0);
+            match toll.verdict {
+                TollVerdict::NoToll => format!("{text} ="),
+                TollVerdict::Unclear => format!("{text} ?"),
+                TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Joint | TollVerdict::Refused => text,
+            }
+        }
+    }
+}
+
+fn document_ms(cell: &Cell) -> String {
+    number::with_half(cell.unit_time_ms, number::three_digits)
+}
+
+/// What the link before a variant added, on average over the cells that may be read.
+fn added(view: &View<'_>, variant: &str) -> Entry {
+    let cells = || view.rows.iter().map(|row| row.cell).filter(|cell| cell.variant == variant);
+    let is_refused = |cell: &&Cell| marked::is_refused(view.run, variant, cell.level);
+    let readable = cells().filter(|cell| !is_refused(cell));
+    let means: Vec<f64> = readable.filter_map(|cell| Some(cell.batch?.added_us?.mean)).collect();
+    let marks = view.marks_of(cells().map(|cell| (variant, cell.level)));
+    match tollgate_facts::stats::mean(&means) {
+        Some(mean) => Entry::marked(format!("{mean:.0}"), marks),
+        None if cells().any(|cell| is_refused(&cell)) => REFUSED.into(),
+        None => NOTHING.into(),
+    }
+}
+
+/// Overhead as grouped bars.
+fn overhead_bars(view: &View<'_>) -> Figure {
+    let run = view.run;
+    let levels: Vec<String> =
+        run.experiment.levels.iter().map(|level| sentence::level(&run.experiment, *level)).collect();
+    let groups: Vec<BarGroup<'_>> = run
+        .experiment
+        .variants
+        .iter()
+        .filter(|variant| variant.baseline.is_some())
+        .map(|variant| {
+            let bar = |(key, level): (usize, &u64)| {
+                let toll = view::tolls(run, &variant.name, *level).time.filter(|toll| toll.is_shown())?;
+                let text = view.figure(&variant.name, *level, overhead(Some(toll))).numbered();
+                Some(Bar { key, ratio: toll.ratio, low: toll.low, high: toll.high, text })
+            };
+            BarGroup { name: &variant.name, bars: run.experiment.levels.iter().enumerate().filter_map(bar).collect() }
+        })
+        .filter(|group| !group.bars.is_empty())
+        .collect();
+    let title = "Overhead by link and processes";
+    let draw = |id: &str, size| {
+        let description = "A group of bars for each link, a bar for each number of processes, with 95 % intervals.";
+        grouped::draw(&Caption { id, title, description }, size, &levels, &groups)
+    };
+    let mut table = Table::new("", ["link", "processes", "overhead"]);
+    for group in &groups {
+        for bar in &group.bars {
+            table.push(vec![group.name.to_owned(), levels[bar.key].clone(), bar.text.clone()]);
+        }
+    }
+    let note =
+        "Time of a document over the link without delay: what was measured in the same blocks. = no toll, ? unclear.";
+    Figure::new(title, note).picture("overhead", Size::Full, draw).data(table, "overhead.csv")
+}
+
+/// Time against what the link adds.
+fn times(view: &View<'_>, distance: &Distances) -> Figure {
+    let run = view.run;
+    let title = "Time of a document against what the link adds";
+    let levels = &run.experiment.levels;
+    let names: Vec<String> = levels.iter().map(|level| sentence::level(&run.experiment, *level)).collect();
+    let of_level = |level: u64| {
+        let mut cells: Vec<&Cell> = view.rows.iter().map(|row| row.cell).filter(|cell| cell.level == level).collect();
+        let added = |cell: &&Cell| cell.batch.and_then(|batch| Some(batch.added_us?.mean)).unwrap_or(0.0);
+        cells.sort_by(|one, other| added(one).total_cmp(&added(other)));
+        cells
+    };
+    let point = |cell: &Cell| {
+        if marked::is_refused(run, &cell.variant, cell.level) {
+            return None;
+        }
+        let time = cell.unit_time_ms;
+        let doubted = view.rows.iter().any(|row| std::ptr::eq(row.cell, cell) && !row.marks.is_empty());
+        let standing = if doubted { Standing::Hollow } else { Standing::Plain };
+        let x = cell.batch?.added_us?.mean / 1e3;
+        Some(Point::of(x, time, standing))
+    };
+    let plain = |x_us: f64, y_us: f64| Point::plain(x_us / 1e3, y_us / 1e3);
+    let draw = |id: &str, size| {
+        let mut all: Vec<Line<'_>> = Vec::new();
+        for (key, (level, name)) in levels.iter().zip(&names).enumerate() {
+            let points: Vec<Point> = of_level(*level).into_iter().filter_map(point).collect();
+            let farthest_us = points.iter().map(|point| point.x * 1e3).fold(0.0, f64::max);
+            all.push(Line { name, key, kind: Kind::Measured, points });
+            let fitted = match &distance.slope {
+                Some(slope) if slope.level == *level => {
+                    vec![plain(0.0, slope.at_us(0.0)), plain(farthest_us, slope.at_us(farthest_us))]
+                }
+                _ => {
+                    let own = distance.hinges.iter().filter(|hinge| hinge.level == *level);
+                    let mut points: Vec<Point> = own.map(|hinge| plain(hinge.added_us, hinge.expected_us)).collect();
+                    points.sort_by(|one, other| one.x.total_cmp(&other.x));
+                    points
+                }
+            };
+            all.push(Line { name: "", key, kind: Kind::Ideal, points: fitted });
+        }
+        lines::draw(&Lines {
+            caption: Caption { id, title, description: "A line for each number of processes; less is better." },
+            size,
+            x: Axis::linear("what the link adds to a round trip (ms)"),
+            y: Axis::linear("ms a document"),
+            lines: all,
+            notes: Vec::new(),
+        })
+    };
+    let mut table = Table::new("", ["link", "processes", "adds us", "ms a document", "95 % low", "95 % high"]);
+    for level in levels {
+        for cell in of_level(*level) {
+            let added = cell.batch.and_then(|batch| batch.added_us).map(|added| added.mean);
+            let time = cell.unit_time_ms;
+            let Some(row) = view.row(&cell.variant, *level) else { continue };
+            let mut figures = vec![number::optional(added)];
+            figures.extend([time.mean, time.low, time.high].map(number::three_digits));
+            table.push(of_cell(view, row, figures));
+        }
+    }
+    let note = "Dotted: the fitted line by one process, and with more of them what is to be expected, the longest of CPU by \
+                cores, the database's CPU by its cores, and one process's time by the processes. A hollow point has a doubt; \
+                what is refused is not drawn.";
+    Figure::new(title, note).picture("distance", Size::Full, draw).data(table, "time-against-distance.csv")
+}
+
+/// What a document's time is made of.
+fn stacks(view: &View<'_>) -> Figure {
+    let run = view.run;
+    let title = "What a document's time is made of";
+    let names: Vec<String> = view
+        .rows
+        .iter()
+        .map(|row| format!("{}, {}", row.name().numbered(), sentence::level(&run.experiment, row.cell.level)))
+        .collect();
+    let mut table = Table::new("", ["link and processes", "compute us", "database us", "network us"]);
+    let mut all: Vec<Stack<'_>> = Vec::new();
+    for (row, name) in view.rows.iter().zip(&names) {
+        let Some(parts) = parts_of(run, row.cell) else { continue };
+        let mut line = view.line(row, Vec::new(), parts.map(number::three_digits).to_vec());
+        line.cells[0].text = format!("{}, {}", row.cell.variant, sentence::level(&run.experiment, row.cell.level));
+        table.push(line);
+        if marked::is_refused(run, &row.cell.variant, row.cell.level) {
+            continue;
+        }
+        let text = format!("{} ms", number::three_digits(parts.iter().sum::<f64>() / 1e3));
+        all.push(Stack { name, values: parts.iter().map(|us| us / 1e3).collect(), text });
+    }
+    let draw = |id: &str, size| {
+        let description = "A bar for each link and number of processes: compute, database and network.";
+        stacked::draw(&Caption { id, title, description }, size, "ms in the process that has it", &PARTS, &all)
+    };
+    let note = "In the process that has it. Network is round trips times what the link adds; database is the rest of what was \
+                waited for there.";
+    Figure::new(title, note).picture("stack", Size::Full, draw).data(table, "time-parts.csv")
+}
+
+fn cell<'r>(run: &'r RunResult, variant: &str, level: u64) -> Option<&'r Cell> {
+    run.cells.iter().find(|cell| cell.variant == variant && cell.level == level)
+}
+
+fn interval(mean: f64, low: f64, high: f64) -> String {
+    let spread = high - low;
+    format!("{} [{}, {}]", percent(mean, spread), percent(low, spread), percent(high, spread))
+}
+
+/// A share in percent with its sign; with a decimal where it, or the interval that it stands in, is small.
+fn percent(share: f64, spread: f64) -> String {
+    let is_fine = share.abs() < 0.1 || (spread > 0.0 && spread < 0.02);
+    let decimals = usize::from(is_fine);
+    let sign = if share < 0.0 { "−" } else { "+" };
+    format!("{sign}{} %", number::grouped(share.abs() * 100.0, decimals))
+}
+
+#[cfg(test)]
+mod tests {
+    use tollgate_facts::fixture;
+    use tollgate_facts::results::{TollVerdict, Verdict};
+
+    #[test]
+    fn refused_and_marked_links_say_so_in_every_table_and_behind_the_line() {
+        let mut run = fixture::distance();
+        run.validity = vec![
+            fixture::doubt("rtt-1ms", 1, "link", Verdict::Marked),
+            fixture::doubt("rtt-1ms", 4, "documents", Verdict::Refused),
+            fixture::doubt("rtt-5ms", 4, "steal", Verdict::Marked),
+        ];
+        let refused = run.tolls.iter_mut().filter(|toll| toll.variant == "rtt-1ms" && toll.level == 4);
+        refused.for_each(|toll| toll.verdict = TollVerdict::Refused);
+        for (name, text) in crate::kinds::tests::shown_in_each(&run) {
+            let has = |part: &str| assert!(text.contains(part), "{name}, {part}: {text}");
+            has("typically. Marked: link (rtt-1ms).");
+            has("rtt-1ms 1000 [1] +389 % [+384 %, +394 %] [1] refused [2] ");
+            has("rtt-5ms [3] 4 9.20 waiting 9.20 ");
+            has("rtt-1ms [2] 4 refused refused refused refused ");
+            has("rtt-1ms [1] 1 ");
+        }
+        // What is to be expected of more processes comes from one without delay.
+        run.validity = vec![fixture::doubt("rtt-0", 1, "documents", Verdict::Refused)];
+        for (name, text) in crate::kinds::tests::shown_in_each(&run) {
+            let hinges = text.split_once("More processes: ").unwrap().1;
+            assert!(hinges.contains("rtt-5ms 4 refused [1] "), "{name}: {hinges}");
+            assert!(text.contains("rtt-0 0 refused [1] 0.450 "), "{name}: {text}");
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Records that are inserted: time per record against records, the wide tables with the published rows beneath ours, the
+//! fitted costs, and how the accounts were settled.
+
+mod pool;
+mod published;
+mod wide;
+
+use std::collections::BTreeSet;
+use tollgate_facts::results::{Distance, GapKind, Piece, RunResult, Settlement, Toll, TollVerdict};
+use tollgate_page::blocks::{Block, Depth, Figure, Page, Section, Table, capitalized};
+use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point, Standing as Drawn};
+use tollgate_page::chart::{Caption, Size, Spacing};
+use tollgate_page::number::{self, NOTHING};
+use tollgate_page::parts::method::{self, Method};
+use tollgate_page::parts::{self, cells, peers, tolls, watched};
+use tollgate_page::words::sentence::{self, Lead};
+use tollgate_page::words::view::{self, View};
+use wide::{Filling, Standing, Whose, Wide, WideCell, WideRow};
+
+/// Levels that a chart marks on its axis; more would not fit.
+const TICKS_MAX: usize = 12;
+/// Points of a line of which each has its marker.
+const MARKERS_MAX: usize = 16;
+/// Lines of one chart: more can neither be told apart nor named.
+const LINES_MAX: usize = 16;
+
+/// What is different where records are inserted.
+const INSERTS: &str = "A transfer puts its records into an empty table. Timed is what lies between the first byte out and \
+    the last byte in: connections were open before, and counting, comparing and deleting the rows afterwards goes past any \
+    link and is in no figure. The subject's CPU clock is read when it has come to rest. A survey of one transfer a cell, in \
+    no figure, finds where errors begin and how many blocks fit into a cell's time. All variants of a subject share its \
+    process.";
+
+/// The page, where records are inserted.
+pub(super) fn page(view: &View<'_>) -> Option<Page> {
+    let run = view.run;
+    if run.experiment.piece != Piece::Record || view.rows.is_empty() {
+        return None;
+    }
+    let wide = wide::tables(view, wide::ms_per_record, &[Whose::Ours, Whose::Theirs]);
+    let charts = wide.iter().flat_map(|wide| subjects(wide).map(|peer| chart(view, wide, peer))).collect();
+    let mut times: Vec<Block> =
+        wide.iter().map(|wide| wide.table(run, "ms per record", "ms-per-record")).map(Block::Table).collect();
+    times.push(Block::Legend(legend(view)));
+    let cpu = wide::tables(view, wide::cpu_us_per_record, &[Whose::Ours]);
+    let has_value = |row: &WideRow<'_>| row.entries.iter().any(|entry| matches!(entry, WideCell::Value { .. }));
+    let of_cpu = |wide: &Wide<'_>| Block::Table(wide.table(run, "subject's CPU, us per record", "cpu-us-per-record"));
+    let cpu = cpu.iter().filter(|wide| wide.rows.iter().any(has_value)).map(of_cpu).collect();
+    let sections = vec![
+        Some(Section::background("Time per record", vec![Block::Figures(charts)])),
+        Some(Section::main("Milliseconds per record", times)),
+        Section::main("The subject's CPU time per record", cpu).some(),
+        fits(view),
+        pool(run),
+        own_tolls(view),
+        tolls::section(view),
+        peers::section(view),
+    ];
+    let after = [watched::section(view)];
+    let all = sections.into_iter().chain(cells::sections(view, Depth::Background)).chain(after).collect();
+    let settled = [settled(run, |found| found.counted), settled(run, |found| found.compared)].map(number::whole);
+    let checked = format!("{} counted, {} compared record by record", settled[0], settled[1]);
+    let method = Method { own: vec![INSERTS], checked: Some(("transfers settled", checked)), ..Method::default() };
+    Some(parts::page(view, sentence::answers(run, Lead::default()), all, method::section(view, &method)))
+}
+
+/// What was settled of all transfers.
+fn settled(run: &RunResult, of: fn(&Settlement) -> u64) -> u64 {
+    run.cells.iter().filter_map(|cell| Some(of(&cell.inserted.as_ref()?.settlement))).sum()
+}
+
+fn legend(view: &View<'_>) -> Vec<String> {
+    let run = view.run;
+    let whole = |of| number::whole(settled(run, of));
+    let mut texts = vec![
+        format!("empty behind the level at which errors begin; {}", wide::SHORT),
+        format!(
+            "after each transfer its rows were counted: {} transfers, of which {} were compared record by record; {} records \
+             were lost, {} too many, {} wrong",
+            whole(|found| found.counted),
+            whole(|found| found.compared),
+            whole(|found| found.lost),
+            whole(|found| found.surplus),
+            whole(|found| found.wrong),
+        ),
+        "timed is what lies between the first byte out and the last byte in; connections were open before".to_owned(),
+    ];
+    if view.rows.iter().any(|row| !row.marks.is_empty()) {
+        texts.push("* marked: see the doubts below".to_owned());
+    }
+    let is_skipped = run.gaps.iter().any(|gap| gap.kind == GapKind::TooLong);
+    if let Some(cell_ms) = run.settings.cell_ms.filter(|_| is_skipped) {
+        let cell = number::three_digits(cell_ms / 1e3);
+        texts.push(format!("skip: a cell may take {cell} s here, and 4 transfers would take longer"));
+    }
+    if published::is_known(run.experiment.published_table.as_deref()) {
+        texts.push(format!(
+            "published: {}. Another machine, other software, and for remote another network: compare how the figures move \
+             from level to level and from mode to mode, not their size",
+            published::SOURCE
+        ));
+    }
+    texts
+}
+
+/// Tolls at the level that stands for each variant.
+fn own_tolls(view: &View<'_>) -> Option<Section> {
+    let run = view.run;
+    let mut table = Table::new("", ["variant", "at", "toll on time", "toll on CPU"]);
+    for variant in &run.experiment.variants {
+        let Some(level) = view::headline_level(run, &variant.name) else { continue };
+        let tolls = view::tolls(run, &variant.name, level);
+        if tolls.each().next().is_some() {
+            let of = |toll: Option<&Toll>| toll.map_or_else(|| NOTHING.to_owned(), text);
+            table.push(vec![
+                variant.name.clone(),
+                sentence::level(&run.experiment, level),
+                of(tolls.time),
+                of(tolls.cpu),
+            ]);
+        }
+    }
+    let heading = "Tolls over the baseline of the same run, subject and distance";
+    Some(Section::main(heading, vec![Block::Table(table.some()?)]))
+}
+
+fn text(toll: &Toll) -> String {
+    match toll.verdict {
+        TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Refused => sentence::ratio(toll),
+        // Generator and subject were at their limit together: the time is not the mode's own.
+        TollVerdict::Joint => sentence::verdict(toll.verdict).to_owned(),
+        TollVerdict::NoToll | TollVerdict::Unclear => {
+            format!("{} {}", sentence::ratio(toll), sentence::verdict(toll.verdict))
+        }
+    }
+}
+
+/// The subjects of a table, tollgate's own first: each has a panel, as a mode has one colour whoever does the work.
+fn subjects<'r>(wide: &Wide<'r>) -> impl Iterator<Item = Option<&'r str>> {
+    let is_drawn = |row: &&WideRow<'_>| !points(wide, row).is_empty() || onset(row).is_some();
+    let drawn = wide.rows.iter().filter(|row| row.whose == Whose::Ours).filter(is_drawn);
+    drawn.map(|row| row.variant.peer.as_deref()).collect::<BTreeSet<_>>().into_iter()
+}
+
+/// Where errors begin in a row, by its place.
+fn onset(row: &WideRow<'_>) -> Option<usize> {
+    row.entries.iter().position(|entry| matches!(entry, WideCell::Onset(_)))
+}
+
+fn chart(view: &View<'_>, wide: &Wide<'_>, peer: Option<&str>) -> Figure {
+    let own: Vec<&WideRow<'_>> =
+        wide.rows.iter().filter(|row| row.whose == Whose::Ours && row.variant.peer.as_deref() == peer).collect();
+    let ours: Vec<&WideRow<'_>> = own.iter().copied().filter(|row| !points(wide, row).is_empty()).collect();
+    let whose = match (peer, subjects(wide).count()) {
+        (Some(peer), _) => format!("{peer}, "),
+        (None, 1) => String::new(),
+        (None, _) => "tollgate, ".to_owned(),
+    };
+    let title = format!("Milliseconds per record, {whose}{}", wide::distance(view.run, wide.distance));
+    let note = "Both axes logarithmic: a line that falls is a cost shared by more records, a level one is the cost of each. A \
+                hollow point has a doubt, or fewer records than the mode's batch or connections. Dotted vertical: where \
+                errors begin.";
+    let notes: Vec<Note> = own
+        .iter()
+        .filter_map(|row| Some(Note { x: wide.levels[onset(row)?] as f64, text: format!("{}: errors", row.label()) }))
+        .collect();
+    let every = wide.levels.len().div_ceil(TICKS_MAX).max(1);
+    let ticks = || {
+        let levels = wide.levels.iter().rev().step_by(every).rev();
+        levels.map(|level| (*level as f64, number::whole(*level))).collect()
+    };
+    let draw = |id: &str, size| {
+        lines::draw(&Lines {
+            caption: Caption { id, title: &title, description: note },
+            size,
+            x: Axis { label: "records", spacing: Spacing::Logarithmic, ticks: ticks() },
+            y: Axis::logarithmic("ms per record"),
+            lines: ours
+                .iter()
+                .take(LINES_MAX)
+                .map(|row| {
+                    let points = points(wide, row);
+                    let kind = if points.len() > MARKERS_MAX { Kind::Curve } else { Kind::Measured };
+                    Line { name: name(row), key: row.key, kind, points }
+                })
+                .collect(),
+            notes: notes.clone(),
+        })
+    };
+    let id = match wide.distance {
+        Distance::Local => "per-record-local",
+        Distance::Remote => "per-record-remote",
+    };
+    // A peer's name is anyone's word: its place is enough to tell the panels apart.
+    let id = format!("{id}-{}", subjects(wide).position(|subject| subject == peer).unwrap_or(0));
+    Figure::new(&title, note).picture(&id, Size::Half, draw)
+}
+
+/// The name beside a line: subject and distance stand in the heading.
+fn name<'r>(row: &WideRow<'r>) -> &'r str {
+    row.variant.inserting.as_ref().map_or(&row.variant.name, |inserting| &inserting.mode)
+}
+
+fn points(wide: &Wide<'_>, row: &WideRow<'_>) -> Vec<Point> {
+    let point = |(level, entry): (&u64, &WideCell<'_>)| match entry {
+        WideCell::Value { value, standing, filling } if *standing != Standing::Refused => {
+            let standing = match (standing, filling) {
+                (Standing::Plain, Filling::Whole) => Drawn::Plain,
+                _ => Drawn::Hollow,
+            };
+            Some(Point::of(*level as f64, *value, standing))
+        }
+        _ => None,
+    };
+    wide.levels.iter().zip(&row.entries).filter_map(point).collect()
+}
+
+fn pool(run: &RunResult) -> Option<Section> {
+    let waiting = pool::waiting(run).unwrap_or_else(|| "no request was seen waiting".to_owned());
+    let blocks = vec![Block::Text(format!("{}.", capitalized(&waiting))), Block::Table(pool::table(run)?)];
+    Some(Section::main("The pool in use", blocks))
+}
+
+fn fits(view: &View<'_>) -> Option<Section> {
+    let head = [
+        "variant",
+        "fixed, ms",
+        "each record, us",
+        "typically off by",
+        "levels",
+        "between",
+        "cells marked for",
+        "doubt",
+    ];
+    let share = |share: f64| match share * 100.0 {
+        percent if percent < 1.0 => "<1 %".to_owned(),
+        percent => format!("±{percent:.0} %"),
+    };
+    let rows = view.run.fits.iter().map(|fit| {
+        vec![
+            format!("{}{}", fit.variant, if fit.marks.is_empty() { "" } else { " *" }),
+            number::with_interval(fit.fixed_ms, 1.0),
+            format!("{}{}", number::with_interval(fit.per_record_ms, 1e3), if fit.doubt.is_some() { " ?" } else { "" }),
+            share(fit.residual_share),
+            fit.fixed_ms.n.to_string(),
+            format!("{} to {}", number::whole(fit.level_min), number::whole(fit.level_max)),
+            if fit.marks.is_empty() { NOTHING.to_owned() } else { fit.marks.join(", ") },
+            fit.doubt.clone().unwrap_or_else(|| NOTHING.to_owned()),
+        ]
+    });
+    let table = Table::new("", head).with(rows).file("fits.csv").some()?;
+    let legend = "T = a + b n, fitted to the times of a transfer over the levels by least squares on relative errors, 95 % over \
+                  levels. Levels with fewer records than the mode's batch or connections are left out, and so are refused \
+                  cells. Where the times lie typically more than 15 % off the line, or the interval of the fixed part holds \
+                  nothing, the doubt says so, and ? stands: read the levels. * some of its cells are marked";
+    let blocks = vec![Block::Table(table), Block::Legend(vec![legend.to_owned()])];
+    Some(Section::main("Fixed cost and cost of each record", blocks))
+}

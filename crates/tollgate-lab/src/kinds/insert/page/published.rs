@@ -1,0 +1,102 @@
+//! The published table of milliseconds per record, as it is kept in `data/`: to stand beside a run's own.
+
+use tollgate_facts::results::{Distance, Inserting};
+
+/// Name under which an experiment asks for it.
+const NAME: &str = "cap-ms-per-record";
+/// Who measured what, in a few words.
+pub(crate) const SOURCE: &str = "RizInno's load test of CAP 6.4 on an Apple M1 Max, 2022: local over SQLite in \
+                                            memory, remote in SAP's cloud over SAP HANA";
+const TEXT: &str = include_str!("data/cap_ms_per_record.csv");
+
+/// One published cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Published {
+    /// Milliseconds per record.
+    Time(f64),
+    /// Errors began here: their wording.
+    Onset(&'static str),
+}
+
+/// One row of the file.
+struct PublishedRow {
+    distance: Distance,
+    mode: &'static str,
+    connections: u32,
+    records_per_request: u64,
+    records: u64,
+    cell: Published,
+}
+
+/// Whether an experiment has a published table of this name.
+pub(crate) fn is_known(name: Option<&str>) -> bool {
+    name == Some(NAME)
+}
+
+/// The published cells that correspond to a way of inserting, at these levels; absent where none does.
+pub(crate) fn row(inserting: &Inserting, distance: Distance, levels: &[u64]) -> Option<Vec<Option<Published>>> {
+    let (mode, _) = inserting.mode.split_once('-').unwrap_or((inserting.mode.as_str(), ""));
+    let mode = match mode {
+        "custom" => "customRest",
+        "batch" => "batchSequential",
+        mode => mode,
+    };
+    let is_same = |line: &PublishedRow| {
+        line.distance == distance
+            && line.mode == mode
+            && line.connections == inserting.connections
+            && line.records_per_request == inserting.records_per_request.unwrap_or(1)
+    };
+    let found: Vec<PublishedRow> = TEXT.lines().skip(1).filter_map(line).filter(is_same).collect();
+    let at = |level: &u64| found.iter().find(|line| line.records == *level).map(|line| line.cell);
+    (!found.is_empty()).then(|| levels.iter().map(at).collect())
+}
+
+fn line(text: &'static str) -> Option<PublishedRow> {
+    let mut fields = text.splitn(7, ',');
+    let distance = match fields.next()? {
+        "local" => Distance::Local,
+        "btpFromLocal" => Distance::Remote,
+        _ => return None,
+    };
+    let mode = fields.next()?;
+    let mut number = || fields.next()?.parse::<u64>().ok();
+    let (connections, records_per_request, records) = (number()?, number()?, number()?);
+    let time = fields.next()?.parse::<f64>().ok();
+    let error = fields.next().unwrap_or_default().trim().trim_matches('"').trim();
+    let cell = match time {
+        Some(time) => Published::Time(time),
+        None if error.is_empty() => return None,
+        None => Published::Onset(error),
+    };
+    let connections = u32::try_from(connections).ok()?;
+    Some(PublishedRow { distance, mode, connections, records_per_request, records, cell })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inserting(mode: &str, connections: u32, records_per_request: Option<u64>) -> Inserting {
+        Inserting { mode: mode.to_owned(), connections, records_per_request }
+    }
+
+    #[test]
+    fn every_line_of_the_file_is_read() {
+        let lines = TEXT.lines().count() - 1;
+        assert_eq!(TEXT.lines().skip(1).filter_map(line).count(), lines);
+    }
+
+    #[test]
+    fn a_row_is_found_by_its_mode_and_ends_where_errors_began() {
+        let row = |inserting: &Inserting, distance| super::row(inserting, distance, &[5, 7, 7000, 8000, 9000]);
+        let sequential = row(&inserting("sequential", 1, Some(1)), Distance::Local).unwrap();
+        assert_eq!(sequential[..3], [Some(Published::Time(12.6)), None, Some(Published::Time(2.318))]);
+        let parallel = row(&inserting("parallel-500", 500, Some(1)), Distance::Local).unwrap();
+        assert_eq!(parallel[3..], [Some(Published::Onset("Error ECONNRESET starts occurring")), None]);
+        let custom = row(&inserting("custom-rest", 1, None), Distance::Remote).unwrap();
+        assert_eq!(custom[0], Some(Published::Time(77.8)));
+        assert!(row(&inserting("batch-100", 1, Some(100)), Distance::Local).is_some());
+        assert_eq!(row(&inserting("changeset-100", 1, Some(100)), Distance::Local), None);
+    }
+}

@@ -1,0 +1,251 @@
+//! The wide form: a row for each way of inserting, a column for each number of records, one table for each distance, and the
+//! published rows beneath ours.
+
+use super::published::{self, Published};
+use tollgate_facts::results::{Cell, Distance, Estimate, Gap, GapKind, RunResult, Variant};
+use tollgate_page::blocks::{Cell as Entered, Column, Table, TableRow, Tone, one_line};
+use tollgate_page::number;
+use tollgate_page::words::view::{Row, View};
+
+/// One table.
+pub(super) struct Wide<'r> {
+    pub(super) distance: Distance,
+    pub(super) levels: Vec<u64>,
+    pub(super) rows: Vec<WideRow<'r>>,
+}
+
+/// One row.
+pub(super) struct WideRow<'r> {
+    /// Index of its colour and marker.
+    pub(super) key: usize,
+    pub(super) variant: &'r Variant,
+    pub(super) whose: Whose,
+    /// One for each level.
+    pub(super) entries: Vec<WideCell<'r>>,
+}
+
+/// Whose figures a row has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// This run's.
+    Ours,
+    /// Published ones, of the mode of this variant.
+    Theirs,
+}
+
+/// What stands at one level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum WideCell<'r> {
+    /// A figure.
+    Value { value: Estimate, standing: Standing, filling: Filling },
+    /// Errors begin here: their wording.
+    Onset(&'r str),
+    /// It was skipped, and why.
+    Skipped(&'r str),
+    /// Nothing.
+    Empty,
+}
+
+/// Whether the records fill a mode's requests and connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Filling {
+    Whole,
+    /// The mode is another one by another name.
+    Short,
+}
+
+/// What the parentheses around a figure say.
+pub(super) const SHORT: &str = "in parentheses: fewer records than the mode's batch or connections";
+
+/// Whether a figure may be read as it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    Plain,
+    Marked,
+    Refused,
+}
+
+/// The figure of which a table is.
+pub(super) type Figure = fn(&Cell) -> Option<Estimate>;
+
+/// Milliseconds per record.
+pub(super) fn ms_per_record(cell: &Cell) -> Option<Estimate> {
+    cell.inserted.map(|inserted| inserted.ms_per_record)
+}
+
+/// The subject's CPU time per record in microseconds.
+pub(super) fn cpu_us_per_record(cell: &Cell) -> Option<Estimate> {
+    cell.inserted?.subject_cpu_us_per_record
+}
+
+/// The tables of a figure, one for each distance that occurs; with the published rows if they are of the same figure.
+pub(super) fn tables<'r>(view: &View<'r>, figure: Figure, whose: &[Whose]) -> Vec<Wide<'r>> {
+    let experiment = &view.run.experiment;
+    let of = |distance: Distance| {
+        let with_published =
+            whose.contains(&Whose::Theirs) && published::is_known(experiment.published_table.as_deref());
+        let variants: Vec<&Variant> =
+            experiment.variants.iter().filter(|variant| variant.distance == distance).collect();
+        let mut rows: Vec<WideRow<'r>> = Vec::new();
+        for (position, variant) in variants.iter().enumerate() {
+            let mode = mode(variant);
+            // Subjects of one mode stand together, in the place of the first.
+            if variants[..position].iter().any(|earlier| self::mode(earlier) == mode) {
+                continue;
+            }
+            // A mode has the same colour near and from afar.
+            let key = experiment.variants.iter().position(|other| self::mode(other) == mode).unwrap_or(position);
+            let same = variants.iter().filter(|other| self::mode(other) == mode);
+            rows.extend(same.map(|variant| ours(view, key, variant, figure)));
+            if with_published {
+                rows.extend(theirs(view, key, variant));
+            }
+        }
+        Wide { distance, levels: experiment.levels.clone(), rows }
+    };
+    [Distance::Local, Distance::Remote].map(of).into_iter().filter(|wide| !wide.rows.is_empty()).collect()
+}
+
+pub(super) fn mode(variant: &Variant) -> &str {
+    variant.inserting.as_ref().map_or(variant.name.as_str(), |inserting| inserting.mode.as_str())
+}
+
+fn ours<'r>(view: &View<'r>, key: usize, variant: &'r Variant, figure: Figure) -> WideRow<'r> {
+    let run = view.run;
+    let entry = |level: &u64| {
+        let is_here = |name: &str, at: u64| name == variant.name && at == *level;
+        let gap = run.gaps.iter().find(|gap| is_here(&gap.variant, gap.level));
+        let row = view.rows.iter().find(|row| is_here(&row.cell.variant, row.cell.level));
+        let filling = if variant.is_whole_at(*level) { Filling::Whole } else { Filling::Short };
+        entry(view, row, gap, figure, filling)
+    };
+    WideRow { key, variant, whose: Whose::Ours, entries: run.experiment.levels.iter().map(entry).collect() }
+}
+
+fn entry<'r>(
+    view: &View<'r>,
+    row: Option<&Row<'r>>,
+    gap: Option<&'r Gap>,
+    figure: Figure,
+    filling: Filling,
+) -> WideCell<'r> {
+    match (gap, row) {
+        (Some(Gap { kind: GapKind::ErrorOnset, reason, .. }), _) => WideCell::Onset(reason),
+        (Some(Gap { kind: GapKind::AfterOnset, .. }), _) => WideCell::Empty,
+        (_, Some(row)) => match figure(row.cell).filter(|value| value.n > 0) {
+            Some(value) => WideCell::Value { value, standing: standing(view, row), filling },
+            None => WideCell::Empty,
+        },
+        (Some(Gap { kind: GapKind::TooLong | GapKind::TooShort, reason, .. }), None) => WideCell::Skipped(reason),
+        (None, None) => WideCell::Empty,
+    }
+}
+
+fn standing(view: &View<'_>, row: &Row<'_>) -> Standing {
+    match (row.is_refused(&view.doubts), row.marks.is_empty()) {
+        (true, _) => Standing::Refused,
+        (false, false) => Standing::Marked,
+        (false, true) => Standing::Plain,
+    }
+}
+
+fn theirs<'r>(view: &View<'r>, key: usize, variant: &'r Variant) -> Option<WideRow<'r>> {
+    let cells = published::row(variant.inserting.as_ref()?, variant.distance, &view.run.experiment.levels)?;
+    let entries = cells.into_iter().map(|cell| match cell {
+        Some(Published::Time(mean)) => {
+            let value = Estimate { mean, low: mean, high: mean, n: 1 };
+            WideCell::Value { value, standing: Standing::Plain, filling: Filling::Whole }
+        }
+        Some(Published::Onset(wording)) => WideCell::Onset(wording),
+        None => WideCell::Empty,
+    });
+    Some(WideRow { key, variant, whose: Whose::Theirs, entries: entries.collect() })
+}
+
+impl WideCell<'_> {
+    /// A figure with three digits, the wording of the first error, or nothing.
+    fn cell(&self) -> Entered {
+        match self {
+            WideCell::Value { standing: Standing::Refused, .. } => "refused".into(),
+            WideCell::Value { value, standing, filling } => {
+                let mark = if *standing == Standing::Marked { "*" } else { "" };
+                let figure = format!("{}{mark}", number::three_digits(value.mean));
+                if *filling == Filling::Short { format!("({figure})").into() } else { figure.into() }
+            }
+            WideCell::Onset(wording) => Entered { takes_rest: true, ..one_line(wording).into() },
+            WideCell::Skipped(why) => Entered { why: Some((*why).to_owned()), ..Entered::from("skip") },
+            WideCell::Empty => Entered::default(),
+        }
+    }
+}
+
+impl Wide<'_> {
+    /// The table of `what`, which can be taken along as a file that is named by `file` and the distance.
+    pub(super) fn table(&self, run: &RunResult, what: &str, file: &str) -> Table {
+        let levels = self.levels.iter().map(|level| Column::from(number::whole(*level)));
+        let columns = ["mode", "conn", "batch"].map(Column::from).into_iter().chain(levels);
+        let row = |row: &WideRow<'_>| {
+            let (connections, records) = row.shape();
+            let rest = row.entries.iter().position(|entry| matches!(entry, WideCell::Onset(_)));
+            let entries = row.entries.iter().take(rest.map_or(usize::MAX, |at| at + 1)).map(WideCell::cell);
+            let (tone, key) = match row.whose {
+                Whose::Ours => (Tone::Plain, Some(row.key)),
+                Whose::Theirs => (Tone::Others, None),
+            };
+            let first = [row.label(), connections, records].map(Entered::from);
+            TableRow { cells: first.into_iter().chain(entries).collect(), tone, key, is_first: false }
+        };
+        let title = format!("{what}, {}", distance(run, self.distance));
+        let shown = self.rows.iter().filter(|row| row.whose == Whose::Ours || !row.is_empty());
+        let file = match self.distance {
+            Distance::Local => format!("{file}-local.csv"),
+            Distance::Remote => format!("{file}-remote.csv"),
+        };
+        Table { axis_from: Some(3), ..Table::new(title, columns).with(shown.map(row)).file(file) }
+    }
+}
+
+impl WideRow<'_> {
+    /// The mode, and the peer whose row it is.
+    pub(super) fn label(&self) -> String {
+        match (self.whose, &self.variant.peer) {
+            (Whose::Theirs, _) => "published".to_owned(),
+            (Whose::Ours, Some(peer)) => format!("{} {peer}", mode(self.variant)),
+            (Whose::Ours, None) => mode(self.variant).to_owned(),
+        }
+    }
+
+    /// Connections, and records in one request.
+    pub(super) fn shape(&self) -> (String, String) {
+        match (&self.variant.inserting, self.whose) {
+            (Some(inserting), Whose::Ours) => (
+                inserting.connections.to_string(),
+                inserting.records_per_request.map_or_else(|| "all".to_owned(), |records| records.to_string()),
+            ),
+            (_, Whose::Theirs) | (None, _) => (String::new(), String::new()),
+        }
+    }
+
+    /// Whether nothing stands in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.iter().all(|entry| *entry == WideCell::Empty)
+    }
+}
+
+/// How far away a table's variants were asked, in words.
+pub(super) fn distance(run: &RunResult, distance: Distance) -> String {
+    match (distance, run.settings.round_trip_ms) {
+        (Distance::Local, _) => "local".to_owned(),
+        (Distance::Remote, Some(ms)) => format!("remote, {} ms round trip", number::three_digits(ms)),
+        (Distance::Remote, None) => "remote".to_owned(),
+    }
+}
+
+/// The peer and the distance of a variant, in two words.
+pub(super) fn distance_of(variant: &Variant) -> String {
+    let distance = match variant.distance {
+        Distance::Local => "local",
+        Distance::Remote => "remote",
+    };
+    variant.peer.as_ref().map_or_else(|| distance.to_owned(), |peer| format!("{peer}, {distance}"))
+}

@@ -1,0 +1,478 @@
+//! A run about mediation as tables: where throughput is largest, what a payload of one and of five KiB costs, and the
+//! memory. The terminal and Markdown draw the same ones, the page puts pictures beside them.
+
+use tollgate_facts::results::{Cell, Estimate, RunResult, Scaling, Toll, Variant};
+use tollgate_facts::stats::scalability::Law;
+use tollgate_page::blocks::{Block, Cell as Entry, Depth, Figure, Page, Section, Table, TableRow};
+use tollgate_page::chart::bands;
+use tollgate_page::chart::lines::Point;
+use tollgate_page::chart::over_time::{self, Filling};
+use tollgate_page::chart::{Caption, Size};
+use tollgate_page::number::{self, NOTHING};
+use tollgate_page::parts::curves::{self, by_variant, distributions};
+use tollgate_page::parts::method::{self, Method};
+use tollgate_page::parts::{self, SHOWN_MAX, cards, cells, peers, tolls, watched};
+use tollgate_page::words::sentence::{self, Lead};
+use tollgate_page::words::view::{self, Row, View};
+
+/// The level that is shown beside the knee: the least that was published.
+const FEW_USERS: u64 = 20;
+
+/// Points of a fitted curve.
+const CURVE_POINTS: usize = 40;
+/// The law is drawn up to so many times the largest measured level.
+const BEYOND: f64 = 1.5;
+/// Warm-ups that one picture shows.
+const WARM_UPS_MAX: usize = 12;
+
+/// What is different where something stands between users and a backend.
+const MEDIATION: &str = "Backends and mediator are processes of their own. A subject has the connections of the variant and the \
+    level that are measured and no others: they are opened before a trial while its users are at it, uncounted, and closed \
+    behind it. Its backend runs on the same cores, and its CPU time is kept beside the subject's: where both fill their cores, \
+    the time is both's, and the toll is read from the subject's CPU time.";
+
+/// The page, where something stands between users and a backend.
+pub(super) fn page(view: &View<'_>) -> Option<Page> {
+    let run = view.run;
+    let is_it = run.experiment.variants.iter().any(|variant| variant.backend.is_some());
+    if !is_it || view.rows.is_empty() {
+        return None;
+    }
+    let levels: Vec<(u64, Option<&str>)> =
+        toll_levels(run).into_iter().map(|(level, why)| (level, Some(why.words()))).collect();
+    let times = vec![Block::Figure(response_times(view)), Block::Figures(distributions(view))];
+    let sections = vec![
+        cards::section(view),
+        tolls::section_at(view, &levels),
+        Some(Section::background(format!("Against {}", run.experiment.factor), vec![Block::Figure(throughput(view))])),
+        Some(Section::background("Response times", times)),
+        Some(own_tables(view)),
+        peers::section(view),
+    ];
+    let after = [watched::section(view)];
+    let all = sections.into_iter().chain(cells::sections(view, Depth::Main)).chain(after).collect();
+    let method = method::section(view, &Method { own: vec![MEDIATION], ..Method::default() });
+    Some(parts::page(view, sentence::answers(run, Lead::default()), all, method))
+}
+
+/// Payloads, memory and the law, and how peers became warm.
+fn own_tables(view: &View<'_>) -> Section {
+    let tables = [scalings(view), payloads(view), processes(view), memory(view.run)].into_iter().flatten();
+    let named = |(place, table): (usize, Table)| Block::Table(table.file(format!("mediation-{}.csv", place + 1)));
+    let mut blocks: Vec<Block> = tables.enumerate().map(named).collect();
+    blocks.push(Block::Legend(reasons(view.run).into_iter().chain([SHARED.to_owned()]).collect()));
+    blocks.extend(warm_ups(view).map(Block::Figure));
+    Section::main("Payloads, memory, scalability", blocks)
+}
+
+/// Why a level stands for the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Chosen {
+    /// Few users.
+    Few,
+    /// The knee of the law lies there.
+    Knee,
+    /// Our own mediations answered most there; the law is not identified.
+    Most,
+    /// The most users, in a run of too few levels for more to be said.
+    Last,
+}
+
+impl Chosen {
+    fn words(self) -> &'static str {
+        match self {
+            Chosen::Few => "few users",
+            Chosen::Knee => "the knee",
+            Chosen::Most => "where most was answered",
+            Chosen::Last => "the most users",
+        }
+    }
+}
+
+/// The levels at which tolls are shown: with few users, and at the knee of our own mediations or where they answered most
+/// together; in a run of few levels with the most users.
+fn toll_levels(run: &RunResult) -> Vec<(u64, Chosen)> {
+    let levels = &run.experiment.levels;
+    let few = levels.iter().copied().find(|level| *level >= FEW_USERS).or(levels.last().copied());
+    let has_baseline = |scaling: &&Scaling| {
+        let mut variants = run.experiment.variants.iter();
+        variants.any(|variant| variant.name == scaling.variant && variant.baseline.is_some() && variant.peer.is_none())
+    };
+    let own: Vec<&Scaling> = run.scalings.iter().filter(has_baseline).collect();
+    let knees: Vec<f64> = own.iter().filter_map(|scaling| Some(scaling.knee?.mean.ln())).collect();
+    let knee = tollgate_facts::stats::mean(&knees).and_then(|knee| {
+        let off = |level: &&u64| ((**level as f64).ln() - knee).abs();
+        levels.iter().filter(|level| **level > 0).min_by(|a, b| off(a).total_cmp(&off(b))).copied()
+    });
+    let second = match knee {
+        Some(level) => Some((level, Chosen::Knee)),
+        None if run.scalings.is_empty() => levels.last().map(|level| (*level, Chosen::Last)),
+        None => best_together(run, &own).map(|level| (level, Chosen::Most)),
+    };
+    let mut chosen: Vec<(u64, Chosen)> = few.map(|level| (level, Chosen::Few)).into_iter().collect();
+    chosen.extend(second.filter(|(level, _)| Some(*level) != few));
+    chosen
+}
+
+/// The level at which these variants answered most together, each counting alike; of levels that all of them can be read at.
+fn best_together(run: &RunResult, scalings: &[&Scaling]) -> Option<u64> {
+    let logarithms = |level: u64| -> Option<f64> {
+        let of = |scaling: &&Scaling| {
+            let cell = run.cells.iter().find(|cell| cell.variant == scaling.variant && cell.level == level)?;
+            let rate = cell.requests_per_second.mean;
+            (rate > 0.0 && scaling.levels.contains(&level)).then(|| rate.ln())
+        };
+        scalings.iter().map(of).sum()
+    };
+    let mut rated: Vec<(u64, f64)> =
+        run.experiment.levels.iter().filter_map(|level| Some((*level, logarithms(*level)?))).collect();
+    rated.retain(|_| !scalings.is_empty());
+    rated.into_iter().max_by(|one, other| one.1.total_cmp(&other.1)).map(|(level, _)| level)
+}
+
+/// Why laws are not identified, each reason with the variants that it holds for.
+fn reasons(run: &RunResult) -> Vec<String> {
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    for scaling in &run.scalings {
+        let Some(doubt) = &scaling.doubt else { continue };
+        match found.iter_mut().find(|(known, _)| known == doubt) {
+            Some((_, variants)) => variants.push(&scaling.variant),
+            None => found.push((doubt, vec![&scaling.variant])),
+        }
+    }
+    let text = |(doubt, variants): (&str, Vec<&str>)| format!("{NOT_IDENTIFIED} for {}: {doubt}", variants.join(", "));
+    found.into_iter().map(text).collect()
+}
+
+const NOT_IDENTIFIED: &str = "not identified";
+
+/// The law of each variant, or why there is none.
+fn scalings(view: &View<'_>) -> Option<Table> {
+    let run = view.run;
+    if run.scalings.is_empty() {
+        return None;
+    }
+    let row = |scaling: &Scaling| {
+        let is_told = scaling.doubt.is_none();
+        let told = |estimate: Option<Estimate>, factor| {
+            let shown = estimate.filter(|_| is_told);
+            Entry::from(shown.map_or_else(|| NOTHING.to_owned(), |found| number::with_interval(found, factor)))
+        };
+        let marks = view.marks_of(scaling.levels.iter().map(|level| (scaling.variant.as_str(), *level)));
+        vec![
+            Entry::marked(&scaling.variant, marks),
+            scaling.best_level.map_or_else(|| NOTHING.to_owned(), number::whole).into(),
+            told(scaling.knee, 1.0),
+            told(scaling.lambda, 1.0),
+            told(scaling.alpha, 100.0),
+            told(scaling.beta, 1e6),
+            if is_told { "identified" } else { NOT_IDENTIFIED }.into(),
+        ]
+    };
+    let head = ["variant", "most at", "knee", "lambda 1/s", "alpha %", "beta ppm", "the law"];
+    Some(
+        Table::new("Universal Scalability Law: X(N) = lambda N / (1 + alpha (N - 1) + beta N (N - 1))", head)
+            .with(run.scalings.iter().map(row)),
+    )
+}
+
+/// What a small and a large payload cost, side by side, at the levels that stand for the run.
+fn payloads(view: &View<'_>) -> Option<Table> {
+    let run = view.run;
+    let is_payload = |variant: &&Variant| variant.name.ends_with("-1k") || variant.name.ends_with("-5k");
+    let variants: Vec<&Variant> = run.experiment.variants.iter().filter(is_payload).collect();
+    let mut rows = Vec::new();
+    for (level, _) in toll_levels(run) {
+        for variant in &variants {
+            let Some(row) = view.row(&variant.name, level) else { continue };
+            let cell = row.cell;
+            let tolls = view::tolls(run, &variant.name, level);
+            let ratio = |toll: Option<&Toll>| match toll.filter(|toll| view::is_plain(toll)) {
+                Some(toll) => sentence::ratio(toll),
+                None => toll.map_or_else(|| NOTHING.to_owned(), |toll| sentence::verdict(toll.verdict).to_owned()),
+            };
+            let figures = vec![
+                number::three_digits(cell.requests_per_second.mean),
+                number::three_digits(megabytes_per_second(cell)),
+                number::optional(cell.response_time_ms.p50),
+                number::optional(cell.response_time_ms.p99),
+                number::optional(view::cpu(cell).map(|cpu| cpu.mean)),
+                ratio(tolls.time),
+                ratio(tolls.cpu),
+            ];
+            rows.push(of_cell(view, row, figures));
+        }
+    }
+    let head = ["variant", "at", "req/s", "MB/s", "p50 ms", "p99 ms", "CPU us", "toll on time", "toll on CPU"];
+    (!rows.is_empty()).then(|| Table::new("Payloads of 1 and 5 KiB", head).with(rows))
+}
+
+/// A row with the name of its cell, the level, and the cell's figures.
+fn of_cell(view: &View<'_>, row: &Row<'_>, figures: Vec<String>) -> TableRow {
+    view.line(row, vec![sentence::level(&view.run.experiment, row.cell.level)], figures)
+}
+
+/// Bytes in both directions.
+fn megabytes_per_second(cell: &Cell) -> f64 {
+    let bytes = (cell.bytes_received + cell.bytes_sent) as f64 / cell.requests.max(1) as f64;
+    bytes * cell.requests_per_second.mean / 1e6
+}
+
+/// The memory of each process over the whole run. Levels take turns in one process, which keeps what it once needed:
+/// there is no memory of so many users.
+fn memory(run: &RunResult) -> Option<Table> {
+    let mut subjects: Vec<(String, Vec<&Cell>)> = Vec::new();
+    for variant in &run.experiment.variants {
+        let name = match (&variant.backend, &variant.peer) {
+            (Some(backend), _) => format!("the backend {backend}"),
+            (None, Some(peer)) => peer.clone(),
+            (None, None) => "the mediator".to_owned(),
+        };
+        let cells = run.cells.iter().filter(|cell| cell.variant == variant.name && cell.subject.is_some());
+        match subjects.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, known)) => known.extend(cells),
+            None => subjects.push((name, cells.collect())),
+        }
+    }
+    let megabytes = |bytes: f64| number::three_digits(bytes / 1e6);
+    let row = |(name, cells): &(String, Vec<&Cell>)| {
+        let most = |cell: &Cell| cell.subject.map_or(0, |used| used.resident_memory_bytes_max);
+        // The first that reached it.
+        let peak = cells.iter().copied().reduce(|best, cell| if most(cell) > most(best) { cell } else { best })?;
+        let means: Vec<f64> = cells.iter().filter_map(|cell| cell.subject?.resident_memory_bytes_mean).collect();
+        Some(vec![
+            name.clone(),
+            tollgate_facts::stats::mean(&means).map_or_else(|| NOTHING.to_owned(), megabytes),
+            megabytes(most(peak) as f64),
+            format!("{} at {}", peak.variant, sentence::level(&run.experiment, peak.level)),
+        ])
+    };
+    let rows: Vec<Vec<String>> = subjects.iter().filter_map(row).collect();
+    let head = ["process", "MB on average", "MB at most", "seen with"];
+    (!rows.is_empty()).then(|| Table::new("Memory of each process, over the whole run", head).with(rows))
+}
+
+/// Threads and the backend's part at the levels that stand for the run and at the highest one.
+fn processes(view: &View<'_>) -> Option<Table> {
+    let run = view.run;
+    let mut levels: Vec<u64> = toll_levels(run).into_iter().map(|(level, _)| level).collect();
+    levels.extend(run.experiment.levels.last().filter(|level| !levels.contains(level)).copied().as_slice());
+    let mut rows = Vec::new();
+    for level in levels {
+        for variant in &run.experiment.variants {
+            let found = view.row(&variant.name, level);
+            let Some((row, used)) = found.and_then(|row| Some((row, row.cell.subject?))) else { continue };
+            let backend = row.cell.backend.map(|backend| number::three_digits(backend.cpu_share));
+            let figures = vec![
+                used.threads_max.to_string(),
+                number::three_digits(used.cpu_share),
+                backend.unwrap_or_else(|| NOTHING.to_owned()),
+            ];
+            rows.push(of_cell(view, row, figures));
+        }
+    }
+    let head = ["variant", "at", "threads", "cores used", "by the backend"];
+    (!rows.is_empty()).then(|| {
+        Table::new("Threads and cores of the subjects, and the cores of the backends behind them", head).with(rows)
+    })
+}
+
+/// Throughput with the fitted law.
+fn throughput(view: &View<'_>) -> Figure {
+    let run = view.run;
+    let identified = run.scalings.iter().filter(|scaling| scaling.doubt.is_none());
+    let law = match (identified.clone().next().is_some(), run.scalings.is_empty()) {
+        (_, true) => "",
+        (false, false) => " The Universal Scalability Law is not identified for any variant; the table below says why.",
+        (true, false) => " Dotted: the Universal Scalability Law where it is identified.",
+    };
+    let last = run.experiment.levels.last().copied().unwrap_or(1) as f64;
+    let curve = |scaling: &Scaling| -> Option<Vec<Point>> {
+        let law = Law {
+            lambda: scaling.lambda?.mean,
+            alpha: scaling.alpha?.mean,
+            beta: scaling.beta?.mean,
+            residual_share: 0.0,
+        };
+        let first = scaling.levels.first().copied().filter(|level| *level > 0)? as f64;
+        let step = (last * BEYOND / first).ln() / CURVE_POINTS as f64;
+        let at = |index: usize| {
+            let x = first * (step * index as f64).exp();
+            let y = law.at(x);
+            Point::plain(x, y)
+        };
+        Some((0..=CURVE_POINTS).map(at).collect())
+    };
+    let curves: Vec<Vec<Point>> = identified.take(SHOWN_MAX).filter_map(curve).collect();
+    let note = format!("Valid answers only. A hollow point has a doubt.{law}");
+    curves::throughput_beside(view, Size::Full, &note, &curves)
+}
+
+fn response_times(view: &View<'_>) -> Figure {
+    let levels: Vec<(f64, String)> =
+        view.run.experiment.levels.iter().map(|level| (*level as f64, number::whole(*level))).collect();
+    let band = |cell: &&Cell| Some((cell.level as f64, cell.response_time_ms.p50?, cell.response_time_ms.p99?));
+    let variants = by_variant(view);
+    let panels: Vec<bands::Band<'_>> = variants
+        .iter()
+        .take(SHOWN_MAX)
+        .map(|(key, name, cells)| bands::Band { name, key: *key, points: cells.iter().filter_map(band).collect() })
+        .collect();
+    let title = "Response times over users";
+    let note = "The line is the median, the band ends at the 99th percentile. All users wait for their answers: who is slower is \
+                asked less.";
+    let draw = |id: &str, size| {
+        let description = "One panel a variant on common scales, both axes logarithmic.";
+        bands::draw(&Caption { id, title, description }, size, "ms", &levels, &panels)
+    };
+    let mut table = Table::new("", ["variant", "level", "p50 ms", "p99 ms"]);
+    for (_, name, cells) in &variants {
+        for cell in cells {
+            let at = cell.response_time_ms;
+            let level = sentence::level(&view.run.experiment, cell.level);
+            table.push(vec![(*name).to_owned(), level, number::optional(at.p50), number::optional(at.p99)]);
+        }
+    }
+    Figure::new(title, note).picture("bands", Size::Full, draw).data(table, "response-times-over-users.csv")
+}
+
+/// How peers became warm: what compiles its code while it runs shows here.
+fn warm_ups(view: &View<'_>) -> Option<Figure> {
+    let run = view.run;
+    let key = |name: &str| run.experiment.variants.iter().position(|variant| variant.name == name).unwrap_or(0);
+    let is_peers = |name: &str| run.experiment.variants.iter().any(|known| known.name == name && known.peer.is_some());
+    let shown: Vec<_> = run.warm_ups.iter().filter(|found| found.start == 0 && is_peers(&found.variant)).collect();
+    if shown.is_empty() {
+        return None;
+    }
+    let panels: Vec<over_time::Panel<'_>> = shown
+        .iter()
+        .take(WARM_UPS_MAX)
+        .map(|found| over_time::Panel {
+            name: &found.variant,
+            key: key(&found.variant),
+            points: over_time::sampled(&found.points, shown.len().min(WARM_UPS_MAX)),
+            above: Vec::new(),
+            average: Vec::new(),
+        })
+        .collect();
+    let title = "Warm-up of the peers";
+    let note = "Requests per second before anything counted, by each variant in turn. What was warmed up by one variant is partly \
+                warm for the next.";
+    let draw = |id: &str, size| {
+        let caption = Caption { id, title, description: note };
+        over_time::draw(&caption, size, "requests/s", Filling::Line, &panels)
+    };
+    let mut table = Table::new("", ["variant", "start", "users", "seconds", "requests/s", "steady in the end"]);
+    for found in &shown {
+        for (at, rate) in &found.points {
+            table.push(vec![
+                found.variant.clone(),
+                found.start.to_string(),
+                number::whole(found.level),
+                number::three_digits(*at),
+                number::three_digits(*rate),
+                if found.is_steady { "yes" } else { "no" }.to_owned(),
+            ]);
+        }
+    }
+    Some(Figure::new(title, note).picture("warm-up", Size::Full, draw).data(table, "warm-up.csv"))
+}
+
+/// Who was measured in one process, which is then everybody's.
+const SHARED: &str = "All mediations of one subject share its process, and levels take turns in it: its memory is that of all of them, not of so \
+     many users, and no interval holds what differs from one start to the next. Connections are those of the variant and the \
+     level alone. A toll on CPU time is that of mediator and backend together over the backend by itself; \
+     beside tollgate, peers are compared by their own.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tollgate_facts::fixture;
+    use tollgate_facts::results::Verdict;
+
+    #[test]
+    fn refused_and_marked_cells_say_so_beside_payloads_and_processes_and_in_no_headline() {
+        let mut run = fixture::mediation();
+        run.validity = vec![
+            fixture::doubt("direct-1k", 20, "stalls", Verdict::Marked),
+            fixture::doubt("pass-through-1k", 20, "content", Verdict::Refused),
+        ];
+        run.scalings = tollgate_facts::toll::scaling::scalings(&run, 1);
+        run.tolls = tollgate_facts::toll::compute(&run.experiment, &tollgate_facts::toll::Findings::of(&run));
+        for (name, text) in crate::kinds::tests::shown_in_each(&run) {
+            let has = |part: &str| assert!(text.contains(part), "{name}, {part}: {text}");
+            has("pass-through-1k [2] 20 users refused refused refused refused refused refused refused ");
+            has("pass-through-1k [2] 20 users refused refused refused pass-through-5k");
+            let beside = text.split_once("Payloads of 1 and 5 KiB").unwrap().1;
+            assert!(beside.contains("direct-1k [1] 20 users "), "{name}: {beside}");
+            let laws = text.split_once("Universal Scalability Law: X").unwrap().1;
+            assert!(laws.contains(" direct-1k [1] ") && laws.contains(" pass-through-1k "), "{name}: {laws}");
+            assert!(!text.contains("pass-through-1k at 20 users: a "), "{name}: {text}");
+        }
+    }
+
+    #[test]
+    fn memory_is_that_of_a_process_over_the_run_with_what_it_was_largest_at() {
+        let table = memory(&fixture::mediation()).unwrap();
+        let names: Vec<&str> = table.rows.iter().map(|row| row.texts()[0]).collect();
+        assert_eq!(names, ["the backend echo", "the mediator", "nginx"]);
+        // 12 MB and 8 kB a user, of 5 to 640 users; the first of the two at 640.
+        assert_eq!(table.rows[1].texts()[1..], ["13.3", "18.8", "pass-through-1k at 640 users"]);
+    }
+
+    #[test]
+    fn a_terminal_of_any_width_says_why_a_law_is_not_identified() {
+        let mut run = fixture::mediation();
+        let doubt = "throughput does not fall up to 640 users, so the levels do not reach past the knee";
+        run.scalings[..2].iter_mut().for_each(|scaling| scaling.doubt = Some(doubt.to_owned()));
+        run.scalings[2..].iter_mut().for_each(|scaling| scaling.doubt = None);
+        let names = format!("{}, {}", run.scalings[0].variant, run.scalings[1].variant);
+        assert_eq!(reasons(&run), [format!("not identified for {names}: {doubt}")]);
+        for width in [60, 80, 120, 200] {
+            let (mut out, colour) = (Vec::new(), tollgate_report::Colour::Plain);
+            let options = tollgate_report::RenderOptions { colour, width };
+            tollgate_report::render("terminal", &run, crate::page, &mut out, &options).unwrap();
+            let words = String::from_utf8(out).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains(&format!("not identified for {names}: {doubt}")), "{width}: {words}");
+        }
+    }
+
+    #[test]
+    fn tolls_are_shown_with_few_users_and_at_the_knee_or_where_most_was_answered() {
+        let check = |change: fn(&mut RunResult), expected: &[(u64, Chosen)]| {
+            let mut run = fixture::mediation();
+            change(&mut run);
+            assert_eq!(toll_levels(&run), expected);
+        };
+        check(|_| {}, &[(20, Chosen::Few), (160, Chosen::Knee)]);
+        check(
+            |run| run.scalings.iter_mut().for_each(|scaling| scaling.knee = None),
+            &[(20, Chosen::Few), (160, Chosen::Most)],
+        );
+        check(|run| run.experiment.levels = vec![20], &[(20, Chosen::Few)]);
+        check(
+            |run| {
+                run.scalings.clear();
+                run.experiment.levels = vec![20, 320];
+            },
+            &[(20, Chosen::Few), (320, Chosen::Last)],
+        );
+        // One variant is best with 640 users, but together they are with 160.
+        check(
+            |run| {
+                run.scalings.iter_mut().for_each(|scaling| scaling.knee = None);
+                run.scalings[2].best_level = Some(640);
+            },
+            &[(20, Chosen::Few), (160, Chosen::Most)],
+        );
+        check(
+            |run| {
+                run.scalings.iter_mut().for_each(|scaling| scaling.knee = None);
+                let own = run.cells.iter_mut().filter(|cell| cell.level == 320 && cell.variant.starts_with("pass"));
+                own.for_each(|cell| cell.requests_per_second.mean *= 1.2);
+            },
+            &[(20, Chosen::Few), (320, Chosen::Most)],
+        );
+    }
+}

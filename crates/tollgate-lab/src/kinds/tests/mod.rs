@@ -1,0 +1,30 @@
+//! A page as its readers see it, for the tests of kinds.
+
+mod files;
+mod plans;
+
+use tollgate_facts::results::RunResult;
+use tollgate_report::{RenderOptions, render};
+
+/// What a reader sees of a run in each form, without the marks of its layout: the form and the words.
+pub(crate) fn shown_in_each(run: &RunResult) -> [(&'static str, String); 3] {
+    ["terminal", "markdown", "html"].map(|name| {
+        let mut out = Vec::new();
+        let options = RenderOptions { width: 400, ..Default::default() };
+        render(name, run, crate::kinds::page, &mut out, &options).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let text = match name {
+            // Marks stand right behind what they mark.
+            "html" => (1..100)
+                .map(|number| format!("<a href=\"#doubt-{number}\">"))
+                .chain(["</a>", "<sup>", "</sup>"].map(str::to_owned))
+                .fold(text, |text, tag| text.replace(&tag, ""))
+                .split('<')
+                .map(|part| part.split_once('>').map_or(part, |(_, text)| text))
+                .collect::<Vec<_>>()
+                .join(" "),
+            _ => text.replace('\\', "").replace('|', " "),
+        };
+        (name, text.split_whitespace().collect::<Vec<_>>().join(" "))
+    })
+}

@@ -1,0 +1,59 @@
+//! A figure: pictures, a sentence that says what to see in them, and the numbers that they are drawn from.
+
+use super::Table;
+use crate::chart::Size;
+
+/// Pictures with their data.
+#[derive(Debug, Default)]
+pub struct Figure {
+    /// What it shows.
+    pub title: String,
+    /// How to read it.
+    pub note: String,
+    /// The pictures, one below the other.
+    pub pictures: Vec<Picture>,
+    /// The numbers behind them, one table or several; the first one is seen, too, the others are taken along as files.
+    pub data: Vec<Table>,
+    /// What stands in its place where no picture can.
+    pub brief: Option<Table>,
+}
+
+/// One picture as SVG.
+#[derive(Debug)]
+pub struct Picture {
+    /// What stands above it, where a figure has several.
+    pub heading: Option<String>,
+    /// For wide screens.
+    pub wide: String,
+    /// For narrow ones; absent where one picture fits both.
+    pub narrow: Option<String>,
+}
+
+impl Picture {
+    /// A picture for wide screens of this size and one for narrow ones: `draw` gets an id that is unique on the page.
+    pub fn drawn(id: &str, wide: Size, draw: impl Fn(&str, Size) -> String) -> Self {
+        let (large, small) = (format!("{id}-wide"), format!("{id}-narrow"));
+        Self { heading: None, wide: draw(&large, wide), narrow: Some(draw(&small, Size::Narrow)) }
+    }
+}
+
+impl Figure {
+    /// A figure without a picture.
+    pub fn new(title: impl Into<String>, note: impl Into<String>) -> Self {
+        Self { title: title.into(), note: note.into(), ..Self::default() }
+    }
+
+    /// With a picture more, see [`Picture::drawn`].
+    pub fn picture(mut self, id: &str, wide: Size, draw: impl Fn(&str, Size) -> String) -> Self {
+        self.pictures.push(Picture::drawn(id, wide, draw));
+        self
+    }
+
+    /// With the numbers behind it, which can be taken along as `file`.
+    pub fn data(mut self, table: Table, file: impl Into<String>) -> Self {
+        let is_titled = !table.title.is_empty();
+        let title = if is_titled { table.title.clone() } else { self.title.clone() };
+        self.data.push(Table { title, file: Some(file.into()), ..table });
+        self
+    }
+}

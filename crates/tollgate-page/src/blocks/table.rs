@@ -1,0 +1,187 @@
+//! A table: columns with their units, rows with their tones, and cells with the numbers of their doubts.
+
+use crate::number;
+
+/// Rows and columns.
+#[derive(Debug, Clone, Default)]
+pub struct Table {
+    /// What it holds; empty where the heading above says it.
+    pub title: String,
+    /// Its columns; the first one heads its row.
+    pub columns: Vec<Column>,
+    /// Its rows, as long as there are columns, or until a cell that takes the rest.
+    pub rows: Vec<TableRow>,
+    /// Name of the file as which it can be taken along.
+    pub file: Option<String>,
+    /// Whether it is shown only to those who unfold it.
+    pub is_folded: bool,
+    /// Most rows on a page with pictures, where they are folded away; other forms have all. Absent where nothing is cut.
+    pub page_rows_max: Option<usize>,
+    /// From this column on they are values along one axis: where there is no room for all, some are left out evenly.
+    pub axis_from: Option<usize>,
+    /// Whether its cells are words: a row that is too long is then told in lines of its own.
+    pub is_wordy: bool,
+    /// The same with unrounded numbers, for machines: what the file holds instead.
+    pub raw: Option<Box<Table>>,
+}
+
+/// One column.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// What it is.
+    pub head: String,
+    /// The unit of its numbers; empty where none.
+    pub unit: String,
+    /// Which go first where there is no room: the highest, of equal ones the last. 0 stays.
+    pub rank: u8,
+}
+
+/// One row.
+#[derive(Debug, Clone, Default)]
+pub struct TableRow {
+    /// Its cells.
+    pub cells: Vec<Cell>,
+    /// How it is to be read.
+    pub tone: Tone,
+    /// Index of its colour, where the row is a variant's.
+    pub key: Option<usize>,
+    /// Whether a group of rows begins here.
+    pub is_first: bool,
+}
+
+/// How a row is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tone {
+    /// As it stands.
+    #[default]
+    Plain,
+    /// It is what others are compared with.
+    Base,
+    /// Not at all: its figures are refused.
+    Refused,
+    /// Its figures are somebody else's.
+    Others,
+}
+
+/// One cell.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Cell {
+    /// Its text.
+    pub text: String,
+    /// Numbers of the doubts that concern it.
+    pub marks: Vec<usize>,
+    /// Whether it stands for all cells from here to the end of its row.
+    pub takes_rest: bool,
+    /// Why it is so, for those who ask.
+    pub why: Option<String>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new<C: Into<Column>>(title: impl Into<String>, columns: impl IntoIterator<Item = C>) -> Self {
+        Self { title: title.into(), columns: columns.into_iter().map(Into::into).collect(), ..Self::default() }
+    }
+
+    /// With these rows.
+    pub fn with<R: Into<TableRow>>(mut self, rows: impl IntoIterator<Item = R>) -> Self {
+        self.rows.extend(rows.into_iter().map(Into::into));
+        self
+    }
+
+    /// With the name of its file.
+    pub fn file(mut self, file: impl Into<String>) -> Self {
+        self.file = Some(file.into());
+        self
+    }
+
+    /// Folded away.
+    pub fn folded(mut self) -> Self {
+        self.is_folded = true;
+        self
+    }
+
+    /// A row more.
+    pub fn push(&mut self, row: impl Into<TableRow>) {
+        self.rows.push(row.into());
+    }
+
+    /// Nothing instead of a table without rows.
+    pub fn some(self) -> Option<Self> {
+        Some(self).filter(|table| !table.rows.is_empty())
+    }
+
+    /// Whether all that a column holds reads as numbers.
+    pub fn is_number(&self, column: usize) -> bool {
+        let is_on_axis = self.axis_from.is_some_and(|from| column >= from);
+        let is_all = || self.rows.iter().all(|row| row.cells.get(column).is_none_or(Cell::is_number));
+        column > 0 && (is_on_axis || is_all())
+    }
+}
+
+impl Column {
+    /// With its unit.
+    pub fn of(head: impl Into<String>, unit: impl Into<String>, rank: u8) -> Self {
+        Self { head: head.into(), unit: unit.into(), rank }
+    }
+
+    /// Head and unit in one text.
+    pub fn text(&self) -> String {
+        if self.unit.is_empty() { self.head.clone() } else { format!("{} {}", self.head, self.unit) }
+    }
+}
+
+impl From<String> for Column {
+    fn from(head: String) -> Self {
+        Self::of(head, "", 1)
+    }
+}
+
+impl From<&str> for Column {
+    fn from(head: &str) -> Self {
+        Self::of(head, "", 1)
+    }
+}
+
+impl<C: Into<Cell>> From<Vec<C>> for TableRow {
+    fn from(cells: Vec<C>) -> Self {
+        Self { cells: cells.into_iter().map(Into::into).collect(), ..Self::default() }
+    }
+}
+
+impl Cell {
+    /// A text with the numbers of its doubts.
+    pub fn marked(text: impl Into<String>, marks: Vec<usize>) -> Self {
+        Self { text: text.into(), marks, ..Self::default() }
+    }
+
+    /// The text with the numbers behind it, as ` [1,2]`.
+    pub fn numbered(&self) -> String {
+        let marks: Vec<String> = self.marks.iter().map(usize::to_string).collect();
+        if marks.is_empty() { self.text.clone() } else { format!("{} [{}]", self.text, marks.join(",")) }
+    }
+
+    fn is_number(&self) -> bool {
+        let begins = |first: char| first.is_ascii_digit() || matches!(first, '+' | '−' | '±' | '<' | '(');
+        let is_absent = self.takes_rest || ["", number::NOTHING, "refused"].contains(&self.text.as_str());
+        is_absent || self.text.starts_with(begins)
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::marked(text, Vec::new())
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::marked(text, Vec::new())
+    }
+}
+
+impl TableRow {
+    /// The texts of its cells without marks.
+    pub fn texts(&self) -> Vec<&str> {
+        self.cells.iter().map(|cell| cell.text.as_str()).collect()
+    }
+}

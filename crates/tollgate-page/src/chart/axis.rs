@@ -1,0 +1,93 @@
+//! Axes: quiet lines, tick labels, what is measured. And labels beside lines that keep out of each other's way.
+
+use super::scale::Scale;
+use super::svg::{Anchor, Canvas};
+
+/// Height of a line of text in a chart.
+pub(super) const TEXT_HEIGHT: f64 = 14.0;
+/// Mean width of a character of that text.
+pub(super) const CHARACTER_WIDTH: f64 = 6.3;
+
+/// The rectangle in which the values stand.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plot {
+    pub(super) left: f64,
+    pub(super) top: f64,
+    pub(super) right: f64,
+    pub(super) bottom: f64,
+}
+
+/// Horizontal rules with their values, and what they are above them.
+pub(super) fn vertical(canvas: &mut Canvas, plot: Plot, scale: &Scale, ticks: &[(f64, String)], label: &str) {
+    for (value, text) in ticks {
+        let y = scale.at(*value);
+        canvas.line("rule", (plot.left, y), (plot.right, y));
+        canvas.text("tick", Anchor::End, (plot.left - 6.0, y + 4.0), text);
+    }
+    canvas.text("axis", Anchor::Start, (0.0, plot.top - 16.0), label);
+}
+
+/// The base line with its values below it, and what they are.
+pub(super) fn horizontal(canvas: &mut Canvas, plot: Plot, scale: &Scale, ticks: &[(f64, String)], label: &str) {
+    canvas.line("base", (plot.left, plot.bottom), (plot.right, plot.bottom));
+    let mut free_from = f64::NEG_INFINITY;
+    for (value, text) in ticks {
+        let x = scale.at(*value);
+        canvas.line("base", (x, plot.bottom), (x, plot.bottom + 4.0));
+        let half = text_width(text) / 2.0;
+        if x - half >= free_from {
+            canvas.text("tick", Anchor::Middle, (x, plot.bottom + 17.0), text);
+            free_from = x + half + 4.0;
+        }
+    }
+    canvas.text("axis", Anchor::End, (plot.right, plot.bottom + 34.0), label);
+}
+
+/// Text of ticks, with as many decimals as tell them apart.
+pub(super) fn labelled(ticks: Vec<f64>) -> Vec<(f64, String)> {
+    let decimals = (0..=6)
+        .find(|decimals| {
+            let scale = 10f64.powi(*decimals);
+            ticks.iter().all(|tick| ((tick * scale).round() / scale - tick).abs() <= tick.abs() * 1e-6)
+        })
+        .unwrap_or(6);
+    ticks.into_iter().map(|tick| (tick, crate::number::grouped(tick, decimals as usize))).collect()
+}
+
+/// Text of ticks that each keep their own digits, for logarithmic axes.
+pub(super) fn labelled_each(ticks: Vec<f64>) -> Vec<(f64, String)> {
+    ticks.into_iter().flat_map(|tick| labelled(vec![tick])).collect()
+}
+
+/// About how wide a text is.
+pub(super) fn text_width(text: &str) -> f64 {
+    text.chars().count() as f64 * CHARACTER_WIDTH
+}
+
+/// A name cut to a width; its whole form stands in the table below.
+pub(super) fn fitted(name: &str, width: f64) -> String {
+    let fits = (width / CHARACTER_WIDTH).floor().max(3.0) as usize;
+    if name.chars().count() <= fits {
+        return name.to_owned();
+    }
+    name.chars().take(fits - 1).chain(['…']).collect()
+}
+
+/// Moves labels apart: each as near to its own place as `gap` and the ends allow, in the order of their places.
+pub(super) fn spread(places: &[f64], gap: f64, top: f64, bottom: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));
+    let gap = gap.min((bottom - top) / places.len().saturating_sub(1).max(1) as f64);
+    let mut spread = places.to_vec();
+    let mut free_from = top;
+    for &index in &order {
+        spread[index] = spread[index].max(free_from);
+        free_from = spread[index] + gap;
+    }
+    let mut free_to = bottom;
+    for &index in order.iter().rev() {
+        spread[index] = spread[index].min(free_to);
+        free_to = spread[index] - gap;
+    }
+    spread
+}

@@ -1,0 +1,185 @@
+//! Dots with their intervals, several in each row: the same figure as several runs found it, one colour a run, on one
+//! logarithmic scale.
+
+use super::axis::{self, Plot, fitted};
+use super::scale::{Scale, Spacing};
+use super::svg::{Anchor, Canvas, Caption};
+use super::{Size, key_class};
+
+/// What is drawn.
+pub struct Dots<'a> {
+    /// What the picture is of.
+    pub caption: Caption<'a>,
+    /// How wide it is drawn.
+    pub size: Size,
+    /// What the values are.
+    pub label: &'a str,
+    /// What stands behind each value on the axis.
+    pub unit: &'a str,
+    /// Name and key of each run, in the order of the dots of a row.
+    pub runs: Vec<(String, usize)>,
+    /// The rows, from the top.
+    pub rows: Vec<DotRow>,
+    /// Whether 1 is marked.
+    pub one: One,
+}
+
+/// Whether the scale has a line at 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum One {
+    /// Of ratios.
+    Shown,
+    /// Of other figures.
+    Absent,
+}
+
+/// One row: absent dots were not measured, or are refused.
+pub struct DotRow {
+    /// What the row is about.
+    pub name: String,
+    /// One for each run.
+    pub dots: Vec<Option<Dot>>,
+}
+
+/// One value.
+#[derive(Debug, Clone, Copy)]
+pub struct Dot {
+    /// The figure.
+    pub value: f64,
+    /// Lower end of its interval.
+    pub low: f64,
+    /// Upper end of its interval.
+    pub high: f64,
+    /// Whether it may be read as it stands.
+    pub standing: super::lines::Standing,
+}
+
+/// Height of one dot's line within a row.
+const DOT_HEIGHT: f64 = 12.0;
+/// Room between two rows.
+const ROW_GAP: f64 = 12.0;
+/// Room for a name that stands above its row.
+const NAME_HEIGHT: f64 = 15.0;
+/// Height of one line of the key.
+const KEY_HEIGHT: f64 = 18.0;
+const FOOT_HEIGHT: f64 = 40.0;
+/// Most of the width that names may take beside their rows.
+const NAMES_SHARE_MAX: f64 = 0.34;
+
+/// Draws it: names beside the rows, or above them where it is narrow.
+pub fn draw(chart: &Dots<'_>) -> String {
+    let width = chart.size.width();
+    let is_narrow = chart.size == Size::Narrow;
+    let longest = chart.rows.iter().map(|row| axis::text_width(&row.name)).fold(0.0, f64::max);
+    let names_width = if is_narrow { 0.0 } else { (longest + 18.0).min(width * NAMES_SHARE_MAX) };
+    let own_name = if is_narrow { NAME_HEIGHT } else { 0.0 };
+    let row_height = own_name + DOT_HEIGHT * chart.runs.len() as f64 + ROW_GAP;
+    let key = key_places(chart, width);
+    let key_height = key.last().map_or(0.0, |last| last.1) + KEY_HEIGHT;
+    let bottom = key_height + 8.0 + row_height * chart.rows.len() as f64;
+    let plot = Plot { left: names_width + 8.0, top: key_height + 8.0, right: width - 14.0, bottom };
+
+    let ends =
+        chart.rows.iter().flat_map(|row| row.dots.iter().flatten()).flat_map(|dot| [dot.value, dot.low, dot.high]);
+    let one = (chart.one == One::Shown).then_some(1.0);
+    let scale = Scale::over(Spacing::Logarithmic, ends.chain(one), plot.left, plot.right).with_margin(0.04);
+
+    let mut canvas = Canvas::new(width, bottom + FOOT_HEIGHT);
+    for ((name, key), (x, y)) in chart.runs.iter().zip(&key) {
+        canvas.marker(&format!("dot {}", key_class(*key)), *key, (x + 6.0, y + 8.0));
+        canvas.text("label", Anchor::Start, (x + 16.0, y + 12.0), &fitted(name, width - 20.0));
+    }
+    let mut free_from = f64::NEG_INFINITY;
+    for (tick, text) in axis::labelled_each(scale.ticks(if is_narrow { 5 } else { 8 })) {
+        let x = scale.at(tick);
+        canvas.line("rule", (x, plot.top), (x, plot.bottom));
+        let text = format!("{text}{}", chart.unit);
+        let half = axis::text_width(&text) / 2.0;
+        if x - half >= free_from && x + half <= width {
+            canvas.text("tick", Anchor::Middle, (x, plot.bottom + 15.0), &text);
+            free_from = x + half + 4.0;
+        }
+    }
+    canvas.text("axis", Anchor::End, (plot.right, plot.bottom + 33.0), chart.label);
+    for (index, row) in chart.rows.iter().enumerate() {
+        let top = plot.top + index as f64 * row_height;
+        let dots_top = top + own_name + ROW_GAP / 2.0;
+        let middle = dots_top + DOT_HEIGHT * chart.runs.len() as f64 / 2.0;
+        match is_narrow {
+            true => canvas.text("label", Anchor::Start, (0.0, top + 13.0), &fitted(&row.name, width)),
+            false => canvas.text("label", Anchor::Start, (0.0, middle + 4.0), &fitted(&row.name, names_width - 8.0)),
+        }
+        if index > 0 {
+            canvas.line("rule", (0.0, top), (plot.right, top));
+        }
+        for (place, (dot, (_, key))) in row.dots.iter().zip(&chart.runs).enumerate() {
+            let Some(dot) = dot.filter(|dot| scale.shows(dot.value)) else { continue };
+            let y = dots_top + DOT_HEIGHT * (place as f64 + 0.5);
+            let class = key_class(*key);
+            if scale.shows(dot.low) && scale.shows(dot.high) && dot.high > dot.low {
+                canvas.line(&format!("whisker {class}"), (scale.at(dot.low), y), (scale.at(dot.high), y));
+            }
+            let fill = if dot.standing == super::lines::Standing::Hollow { "hollow" } else { "dot" };
+            canvas.marker(&format!("{fill} {class}"), *key, (scale.at(dot.value), y));
+        }
+    }
+    if chart.one == One::Shown {
+        let one = scale.at(1.0);
+        for index in 0..chart.rows.len() {
+            let top = plot.top + index as f64 * row_height;
+            // Where names stand above their rows the line would strike them through.
+            canvas.line("one", (one, top + own_name), (one, top + row_height));
+        }
+    }
+    canvas.finish(&chart.caption)
+}
+
+/// Where the entries of the key stand: beside each other as far as they fit.
+fn key_places(chart: &Dots<'_>, width: f64) -> Vec<(f64, f64)> {
+    let (mut x, mut y) = (0.0, 0.0);
+    let mut places = Vec::with_capacity(chart.runs.len());
+    for (name, _) in &chart.runs {
+        let needed = axis::text_width(name) + 34.0;
+        if x > 0.0 && x + needed > width {
+            (x, y) = (0.0, y + KEY_HEIGHT);
+        }
+        places.push((x, y));
+        x += needed;
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::lines::Standing;
+
+    fn picture(size: Size, values: &[Option<f64>]) -> String {
+        let dot = |value: f64| Dot { value, low: value * 0.9, high: value * 1.1, standing: Standing::Plain };
+        draw(&Dots {
+            caption: Caption { id: "x", title: "t", description: "d" },
+            size,
+            label: "ratio",
+            unit: "×",
+            runs: (1..=values.len()).map(|number| (format!("run {number}"), number)).collect(),
+            rows: vec![DotRow {
+                name: "https at <20> users".into(),
+                dots: values.iter().map(|value| value.map(dot)).collect(),
+            }],
+            one: One::Shown,
+        })
+    }
+
+    #[test]
+    fn each_run_has_its_dot_its_whisker_and_its_colour_and_what_is_absent_has_none() {
+        for size in [Size::Full, Size::Narrow] {
+            let picture = picture(size, &[Some(1.2), None, Some(2.0)]);
+            let count = |what: &str| picture.matches(what).count();
+            // One more of each in the key.
+            assert_eq!((count("dot k1"), count("dot k2"), count("dot k3")), (2, 1, 2));
+            assert_eq!((count("whisker k1"), count("whisker k2"), count("class=\"one\"")), (1, 0, 1));
+            assert!(picture.contains("https at &lt;20&gt; users"), "{picture}");
+        }
+        assert!(!picture(Size::Narrow, &[Some(f64::NAN), Some(0.0)]).contains("NaN"));
+    }
+}

@@ -1,0 +1,201 @@
+//! Lines over levels: measured points with their intervals, the ideal dotted, names at the ends of the lines.
+
+use super::axis::{self, Plot, TEXT_HEIGHT, fitted, text_width};
+use super::scale::{Scale, Spacing};
+use super::svg::{Anchor, Canvas, Caption};
+use super::{Size, key_class};
+use tollgate_facts::stats::Estimate;
+
+/// A line chart.
+pub struct Lines<'a> {
+    /// What the picture is of.
+    pub caption: Caption<'a>,
+    /// How wide it is drawn.
+    pub size: Size,
+    /// From left to right.
+    pub x: Axis<'a>,
+    /// From the bottom to the top.
+    pub y: Axis<'a>,
+    /// The lines.
+    pub lines: Vec<Line<'a>>,
+    /// Words at levels.
+    pub notes: Vec<Note>,
+}
+
+/// A word at a level, with a dashed line up to it.
+#[derive(Debug, Clone)]
+pub struct Note {
+    /// Where.
+    pub x: f64,
+    /// The word.
+    pub text: String,
+}
+
+/// One axis.
+pub struct Axis<'a> {
+    /// What the values are.
+    pub label: &'a str,
+    /// How they are spaced.
+    pub spacing: Spacing,
+    /// Values that are marked; round ones if there are none.
+    pub ticks: Vec<(f64, String)>,
+}
+
+/// One line.
+pub struct Line<'a> {
+    /// What stands at its end; empty for none.
+    pub name: &'a str,
+    /// Index of its colour, marker and dashes.
+    pub key: usize,
+    /// What it stands for.
+    pub kind: Kind,
+    /// Its points, from the left.
+    pub points: Vec<Point>,
+}
+
+/// What a line stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Each point was measured and has its marker.
+    Measured,
+    /// A curve of very many values: no markers but one at its end.
+    Curve,
+    /// What it would be in an ideal world: dotted.
+    Ideal,
+}
+
+/// One value with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Its place on the x axis.
+    pub x: f64,
+    /// Its value on the y axis.
+    pub y: f64,
+    /// Lower end of the interval of `y`.
+    pub low: f64,
+    /// Upper end of the interval of `y`.
+    pub high: f64,
+    /// Whether it may be read as it stands.
+    pub standing: Standing,
+}
+
+impl Point {
+    /// A value without an interval.
+    pub fn plain(x: f64, y: f64) -> Self {
+        Self { x, y, low: y, high: y, standing: Standing::Plain }
+    }
+
+    /// A mean with its interval.
+    pub fn of(x: f64, estimate: Estimate, standing: Standing) -> Self {
+        Self { x, y: estimate.mean, low: estimate.low, high: estimate.high, standing }
+    }
+}
+
+impl<'a> Axis<'a> {
+    /// An axis from zero with round values.
+    pub fn linear(label: &'a str) -> Self {
+        Self { label, spacing: Spacing::Linear, ticks: Vec::new() }
+    }
+
+    /// An axis on which equal ratios are equally far apart, with round values.
+    pub fn logarithmic(label: &'a str) -> Self {
+        Self { label, spacing: Spacing::Logarithmic, ticks: Vec::new() }
+    }
+}
+
+/// Whether a point may be read as it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Yes.
+    Plain,
+    /// With a doubt, or as the end of a stagnating step: drawn hollow.
+    Hollow,
+}
+
+const TICKS: usize = 6;
+/// How far from the right edge a line may end and still be led to its name.
+const LEADER_LENGTH_MAX: f64 = 24.0;
+
+/// Draws it.
+pub fn draw(chart: &Lines<'_>) -> String {
+    let width = chart.size.width();
+    let height = if chart.size == Size::Narrow { 290.0 } else { 310.0 };
+    let names = chart.lines.iter().map(|line| text_width(line.name)).fold(0.0, f64::max);
+    let label_width = (names + 4.0).min(width * 0.33);
+    let (top, right, bottom) = (30.0, width - label_width - 20.0, height - 42.0);
+
+    let points = || chart.lines.iter().flat_map(|line| &line.points);
+    let zero = (chart.y.spacing == Spacing::Linear).then_some(0.0);
+    let ends = points().flat_map(|point| [point.y, point.low, point.high]).chain(zero);
+    let y = Scale::over(chart.y.spacing, ends, bottom, top);
+    let y = match chart.y.spacing {
+        Spacing::Linear => y.rounded(TICKS),
+        Spacing::Logarithmic => y.with_margin(0.04),
+    };
+    let y_ticks = ticks(&chart.y, &y);
+    let left = y_ticks.iter().map(|(_, text)| text_width(text)).fold(26.0, f64::max) + 14.0;
+    let plot = Plot { left, top, right, bottom };
+    let x = Scale::over(chart.x.spacing, points().map(|point| point.x), plot.left + 8.0, plot.right - 8.0);
+
+    let mut canvas = Canvas::new(width, height);
+    axis::vertical(&mut canvas, plot, &y, &y_ticks, chart.y.label);
+    axis::horizontal(&mut canvas, plot, &x, &ticks(&chart.x, &x), chart.x.label);
+
+    for (index, note) in chart.notes.iter().filter(|note| x.shows(note.x)).enumerate() {
+        let (at, top) = (x.at(note.x), plot.top + 10.0 + index as f64 * TEXT_HEIGHT);
+        canvas.line("note-line", (at, top + 3.0), (at, plot.bottom));
+        let (anchor, shift) =
+            if at + text_width(&note.text) + 4.0 > plot.right { (Anchor::End, -4.0) } else { (Anchor::Start, 4.0) };
+        canvas.text("note", anchor, (at + shift, top), &note.text);
+    }
+
+    let mut ends = Vec::new();
+    for line in &chart.lines {
+        let shown: Vec<&Point> = line.points.iter().filter(|point| x.shows(point.x) && y.shows(point.y)).collect();
+        let places: Vec<(f64, f64)> = shown.iter().map(|point| (x.at(point.x), y.at(point.y))).collect();
+        let Some(&end) = places.last() else { continue };
+        let key = key_class(line.key);
+        let class = if line.kind == Kind::Ideal { format!("ideal {key}") } else { format!("line {key}") };
+        canvas.path(&class, std::slice::from_ref(&places));
+        if line.kind == Kind::Measured {
+            for (point, place) in shown.iter().zip(&places) {
+                if y.shows(point.low) && y.shows(point.high) && point.high > point.low {
+                    canvas.line(&format!("whisker {key}"), (place.0, y.at(point.low)), (place.0, y.at(point.high)));
+                }
+                let fill = if point.standing == Standing::Hollow { "hollow" } else { "dot" };
+                canvas.marker(&format!("{fill} {key}"), line.key, *place);
+            }
+        }
+        ends.push((line, end));
+    }
+
+    let places: Vec<f64> = ends.iter().map(|(_, end)| end.1).collect();
+    let spread = axis::spread(&places, TEXT_HEIGHT, plot.top + 2.0, plot.bottom);
+    let edge = plot.right + 4.0;
+    for ((line, end), y) in ends.iter().zip(spread) {
+        let key = key_class(line.key);
+        // A line that ends early is known by its marker: a leader across the plot would be read as data.
+        if (y - end.1).abs() > 3.0 && end.0 > plot.right - LEADER_LENGTH_MAX {
+            canvas.line("leader", (end.0 + 5.0, end.1), (edge, y));
+        }
+        if line.kind != Kind::Ideal {
+            canvas.marker(&format!("dot {key}"), line.key, (edge + 6.0, y));
+        }
+        canvas.text("label", Anchor::Start, (edge + 14.0, y + 4.0), &fitted(line.name, label_width));
+    }
+    if ends.is_empty() {
+        let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
+        canvas.text("axis", Anchor::Middle, middle, "nothing was measured");
+    }
+    canvas.finish(&chart.caption)
+}
+
+fn ticks(axis: &Axis<'_>, scale: &Scale) -> Vec<(f64, String)> {
+    if !axis.ticks.is_empty() {
+        return axis.ticks.iter().filter(|(value, _)| scale.shows(*value)).cloned().collect();
+    }
+    match axis.spacing {
+        Spacing::Linear => axis::labelled(scale.ticks(TICKS)),
+        Spacing::Logarithmic => axis::labelled_each(scale.ticks(TICKS + 1)),
+    }
+}

@@ -1,0 +1,138 @@
+//! What was watched over time: one small panel for each variant, all on the same scales, so that they compare at a
+//! glance. Slices of the variants alternate, so the pauses in which others had their turn are cut out.
+
+use super::axis::{self, Plot, fitted};
+use super::scale::{Scale, Spacing};
+use super::svg::{Anchor, Canvas, Caption};
+use super::{Size, key_class};
+
+/// One variant's panel.
+pub struct Panel<'a> {
+    /// Its heading.
+    pub name: &'a str,
+    /// Index of its colour.
+    pub key: usize,
+    /// Seconds as [`joined`] and value.
+    pub points: Vec<(f64, f64)>,
+    /// Stands on top of the first, such as those that wait on those that work; as many points or none.
+    pub above: Vec<(f64, f64)>,
+    /// The moving average, drawn over the points; none where there is none.
+    pub average: Vec<(f64, f64)>,
+}
+
+/// How the line runs between two points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filling {
+    /// A line through the points.
+    Line,
+    /// The area below, as for a count of things in use.
+    Area,
+}
+
+/// Points drawn in one chart, over all its panels: what a page of half a megabyte can spend on it.
+pub const POINTS_MAX: usize = 600;
+/// Points of one panel, whatever the number of panels.
+const PANEL_POINTS_MIN: usize = 30;
+
+const PANEL_HEIGHT: f64 = 118.0;
+const TICKS: usize = 3;
+
+/// The same values with time counted only inside `slices` (start and length, in order): the variant's own seconds.
+pub fn joined(points: &[(f64, f64)], slices: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    if slices.is_empty() {
+        return points.to_vec();
+    }
+    let own_time = |time: f64| {
+        let begun = slices.iter().take_while(|(start, _)| *start <= time);
+        begun.map(|(start, length)| (time - start).min(*length)).sum::<f64>()
+    };
+    points.iter().map(|(time, value)| (own_time(*time), *value)).collect()
+}
+
+/// For each point the mean of all points within `seconds` before it, itself counted.
+pub fn averaged(points: &[(f64, f64)], seconds: f64) -> Vec<(f64, f64)> {
+    let mut begin = 0;
+    let mean_until = |(place, (time, _)): (usize, &(f64, f64))| {
+        while begin < place && points[begin].0 <= time - seconds {
+            begin += 1;
+        }
+        let values = &points[begin..=place];
+        (*time, values.iter().map(|(_, value)| value).sum::<f64>() / values.len() as f64)
+    };
+    points.iter().enumerate().map(mean_until).collect()
+}
+
+/// At most as many points as fit, the largest of each stretch kept.
+pub fn thinned(points: &[(f64, f64)], panels: usize) -> Vec<(f64, f64)> {
+    let largest = |stretch: &[(f64, f64)]| stretch.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
+    points.chunks(stretch(points, panels)).filter_map(largest).collect()
+}
+
+/// At most as many points as fit, the last of each stretch kept: what is smooth has no peaks to keep.
+pub fn sampled(points: &[(f64, f64)], panels: usize) -> Vec<(f64, f64)> {
+    points.chunks(stretch(points, panels)).filter_map(|stretch| stretch.last().copied()).collect()
+}
+
+/// Points of which one is drawn.
+fn stretch(points: &[(f64, f64)], panels: usize) -> usize {
+    let max = (POINTS_MAX / panels.max(1)).max(PANEL_POINTS_MIN);
+    points.len().div_ceil(max).max(1)
+}
+
+/// Draws it; `label` says what the values are, with their unit.
+pub fn draw(caption: &Caption<'_>, size: Size, label: &str, filling: Filling, panels: &[Panel<'_>]) -> String {
+    let width = size.width();
+    let columns = size.columns();
+    let rows = panels.len().div_ceil(columns).max(1);
+    let mut canvas = Canvas::new(width, 24.0 + rows as f64 * PANEL_HEIGHT + 22.0);
+    canvas.text("axis", Anchor::Start, (0.0, 12.0), label);
+    let panel_width = (width + 16.0) / columns as f64;
+    let times = || panels.iter().flat_map(|panel| panel.points.iter().map(|point| point.0));
+    let values = || panels.iter().flat_map(|panel| panel.points.iter().chain(&panel.above).map(|point| point.1));
+    for (index, panel) in panels.iter().enumerate() {
+        let left = (index % columns) as f64 * panel_width;
+        let top = 24.0 + (index / columns) as f64 * PANEL_HEIGHT;
+        let plot = Plot { left: left + 40.0, top: top + 22.0, right: left + panel_width - 18.0, bottom: top + 98.0 };
+        let x = Scale::over(Spacing::Linear, times().chain([0.0]), plot.left, plot.right);
+        let y = Scale::over(Spacing::Linear, values().chain([0.0]), plot.bottom, plot.top).rounded(TICKS);
+        for (value, text) in axis::labelled(y.ticks(TICKS)) {
+            canvas.line("rule", (plot.left, y.at(value)), (plot.right, y.at(value)));
+            canvas.text("tick", Anchor::End, (plot.left - 5.0, y.at(value) + 4.0), &text);
+        }
+        canvas.text(
+            "panel",
+            Anchor::Start,
+            (plot.left, plot.top - 7.0),
+            &fitted(panel.name, (plot.right - plot.left) * 0.88),
+        );
+        draw_values(&mut canvas, panel, &x, &y, filling);
+        let is_last_row = index + columns >= panels.len();
+        if is_last_row {
+            for (value, text) in axis::labelled(x.ticks(TICKS)) {
+                canvas.text("tick", Anchor::Middle, (x.at(value), plot.bottom + 15.0), &format!("{text} s"));
+            }
+        }
+    }
+    if panels.is_empty() {
+        canvas.text("axis", Anchor::Middle, (width / 2.0, 80.0), "nothing was watched");
+    }
+    canvas.finish(caption)
+}
+
+fn draw_values(canvas: &mut Canvas, panel: &Panel<'_>, x: &Scale, y: &Scale, filling: Filling) {
+    let key = key_class(panel.key);
+    let floor = y.at(y.low().max(0.0));
+    let places = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
+        let shown = points.iter().filter(|point| x.shows(point.0) && y.shows(point.1));
+        shown.map(|point| (x.at(point.0), y.at(point.1))).collect()
+    };
+    let line = places(&panel.points);
+    let (Some(first), Some(last)) = (line.first(), line.last()) else { return };
+    canvas.path("above", &[places(&panel.above)]);
+    if filling == Filling::Area {
+        let outline = std::iter::once((first.0, floor)).chain(line.iter().copied()).chain([(last.0, floor)]);
+        canvas.area(&format!("area {key}"), &[outline.collect()]);
+    }
+    canvas.path(&format!("trace {key}"), &[line]);
+    canvas.path("average", &[places(&panel.average)]);
+}

@@ -1,0 +1,95 @@
+//! Messages between two sides as arrows from top to bottom, each with what it is, its bytes, and when it came.
+//!
+//! Rows are equally far apart whatever the time between them, which stands beside them: most of what happens is over in
+//! a fraction of the rest.
+
+use super::axis::{CHARACTER_WIDTH, TEXT_HEIGHT};
+use super::svg::{Anchor, Canvas, Caption};
+
+/// One message.
+pub struct Arrow {
+    /// Who sends it.
+    pub from: Side,
+    /// What it is, with its bytes.
+    pub text: String,
+    /// When it was sent or had come.
+    pub time: String,
+}
+
+/// Who sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The one on the left.
+    Left,
+    /// The one on the right.
+    Right,
+}
+
+/// Width of the picture: three stand beside each other on a page, one on a telephone.
+const WIDTH: f64 = 340.0;
+/// Where the sides stand; the times have the room before the left one.
+const SIDES: (f64, f64) = (66.0, 334.0);
+const HEAD_HEIGHT: f64 = 34.0;
+/// Room between the text of a row and that of the next, without its lines.
+const ROW_HEIGHT: f64 = 16.0;
+
+/// Draws it; `sides` names the left and the right one.
+pub fn draw(caption: &Caption<'_>, sides: (&str, &str), arrows: &[Arrow]) -> String {
+    let fits = ((SIDES.1 - SIDES.0 - 16.0) / CHARACTER_WIDTH) as usize;
+    let lines: Vec<Vec<String>> = arrows.iter().map(|arrow| broken(&arrow.text, fits)).collect();
+    let height = |lines: &Vec<String>| lines.len() as f64 * TEXT_HEIGHT + ROW_HEIGHT;
+    let bottom = HEAD_HEIGHT + lines.iter().map(height).sum::<f64>() + 10.0;
+    let mut canvas = Canvas::new(WIDTH, bottom);
+    canvas.text("panel", Anchor::Start, (SIDES.0 - 18.0, 14.0), sides.0);
+    canvas.text("panel", Anchor::End, (SIDES.1 + 4.0, 14.0), sides.1);
+    for side in [SIDES.0, SIDES.1] {
+        canvas.line("side", (side, HEAD_HEIGHT - 12.0), (side, bottom));
+    }
+    let mut y = HEAD_HEIGHT;
+    for (arrow, lines) in arrows.iter().zip(&lines) {
+        for (index, line) in lines.iter().enumerate() {
+            let at = ((SIDES.0 + SIDES.1) / 2.0, y + index as f64 * TEXT_HEIGHT);
+            canvas.text("label", Anchor::Middle, at, line);
+        }
+        y += height(lines);
+        let at = y - ROW_HEIGHT - TEXT_HEIGHT + 6.0;
+        let (from, to, back) = match arrow.from {
+            Side::Left => (SIDES.0, SIDES.1, -7.0),
+            Side::Right => (SIDES.1, SIDES.0, 7.0),
+        };
+        let class = if arrow.from == Side::Left { "k1" } else { "k2" };
+        canvas.line(&format!("message {class}"), (from, at), (to + back, at));
+        canvas.area(&format!("head {class}"), &[vec![(to, at), (to + back, at - 3.5), (to + back, at + 3.5)]]);
+        canvas.text("tick", Anchor::End, (SIDES.0 - 8.0, at + 4.0), &arrow.time);
+    }
+    canvas.finish(caption)
+}
+
+/// Lines of at most so many characters, broken between words.
+fn broken(text: &str, fits: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut().filter(|line| line.chars().count() + 1 + word.chars().count() <= fits) {
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_broken_between_its_words() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(broken(text, 12), expected);
+        check("ServerHello, encrypted × 4", &["ServerHello,", "encrypted ×", "4"]);
+        check("a", &["a"]);
+        check("", &[""]);
+        check("unbreakable-and-long b", &["unbreakable-and-long", "b"]);
+    }
+}

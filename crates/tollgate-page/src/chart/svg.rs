@@ -1,0 +1,150 @@
+//! Writing SVG: shapes with classes, coordinates with one decimal, every text escaped.
+
+use super::palette::{Marker, marker};
+use std::fmt::Write;
+
+/// What a reader who does not see the picture is told.
+#[derive(Debug, Clone, Copy)]
+pub struct Caption<'a> {
+    /// Unique on the page.
+    pub id: &'a str,
+    /// What it shows.
+    pub title: &'a str,
+    /// How it shows that.
+    pub description: &'a str,
+}
+
+/// Where a text is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A picture in the making.
+pub(super) struct Canvas {
+    width: f64,
+    height: f64,
+    body: String,
+}
+
+impl Canvas {
+    pub(super) fn new(width: f64, height: f64) -> Self {
+        Self { width, height, body: String::with_capacity(4096) }
+    }
+
+    pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(coordinate);
+        self.push(format_args!("<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"));
+    }
+
+    /// Lines through the points of each piece; a piece of one point is a dot (with round line ends).
+    pub(super) fn path(&mut self, class: &str, pieces: &[Vec<(f64, f64)>]) {
+        let mut data = String::new();
+        for piece in pieces {
+            for (index, point) in piece.iter().enumerate() {
+                let command = if index == 0 { 'M' } else { 'L' };
+                let _ = write!(data, "{command}{} {}", coordinate(point.0), coordinate(point.1));
+            }
+            if piece.len() == 1 {
+                data.push_str("h0");
+            }
+        }
+        if !data.is_empty() {
+            self.push(format_args!("<path class=\"{class}\" d=\"{data}\"/>"));
+        }
+    }
+
+    /// A closed area.
+    pub(super) fn area(&mut self, class: &str, outlines: &[Vec<(f64, f64)>]) {
+        let mut data = String::new();
+        for outline in outlines.iter().filter(|outline| outline.len() > 2) {
+            for (index, point) in outline.iter().enumerate() {
+                let command = if index == 0 { 'M' } else { 'L' };
+                let _ = write!(data, "{command}{} {}", coordinate(point.0), coordinate(point.1));
+            }
+            data.push('Z');
+        }
+        if !data.is_empty() {
+            self.push(format_args!("<path class=\"{class}\" d=\"{data}\"/>"));
+        }
+    }
+
+    pub(super) fn rectangle(&mut self, class: &str, corner: (f64, f64), size: (f64, f64)) {
+        let [x, y, width, height] = [corner.0, corner.1, size.0.max(0.0), size.1.max(0.0)].map(coordinate);
+        self.push(format_args!("<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/>"));
+    }
+
+    pub(super) fn text(&mut self, class: &str, anchor: Anchor, at: (f64, f64), text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let [x, y] = [at.0, at.1].map(coordinate);
+        self.push(format_args!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\"{anchor}>{}</text>", escape(text)));
+    }
+
+    /// The marker of the key `index`, whose shape tells it apart without colour.
+    pub(super) fn marker(&mut self, class: &str, index: usize, at: (f64, f64)) {
+        let [x, y] = [at.0, at.1].map(coordinate);
+        match marker(index) {
+            Marker::Circle => self.push(format_args!("<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"3.6\"/>")),
+            Marker::Outline(data) => {
+                self.push(format_args!("<path class=\"{class}\" transform=\"translate({x} {y})\" d=\"{data}\"/>"));
+            }
+        }
+    }
+
+    /// The whole picture.
+    pub(super) fn finish(self, caption: &Caption<'_>) -> String {
+        let (width, height) = (coordinate(self.width), coordinate(self.height));
+        let id = escape(caption.id);
+        format!(
+            "<svg class=\"chart\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
+             aria-labelledby=\"{id}-title {id}-desc\"><title id=\"{id}-title\">{}</title><desc id=\"{id}-desc\">{}</desc>\
+             {}</svg>",
+            escape(caption.title),
+            escape(caption.description),
+            self.body
+        )
+    }
+
+    fn push(&mut self, shape: std::fmt::Arguments<'_>) {
+        self.body.write_fmt(shape).expect("a String takes any text");
+    }
+}
+
+/// Text safe in HTML and SVG, in content and in quoted attributes; characters that XML forbids are left out.
+pub fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            '\n' | '\t' => safe.push(' '),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
+            // Marks that turn the direction of writing could make a name read as something else.
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// One decimal is a tenth of a pixel; what is no number lands at the origin instead of breaking the picture.
+fn coordinate(value: f64) -> String {
+    if !value.is_finite() {
+        return "0".to_owned();
+    }
+    let text = format!("{value:.1}");
+    match text.strip_suffix(".0") {
+        Some("-0") => "0".to_owned(),
+        Some(whole) => whole.to_owned(),
+        None => text,
+    }
+}

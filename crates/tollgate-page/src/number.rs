@@ -1,0 +1,202 @@
+//! Numbers as people read them: three significant digits, thousands grouped, units chosen once a column.
+//!
+//! Nothing is rounded before it comes here, and machines (CSV, JSON) get the unrounded value.
+
+use tollgate_facts::stats::Estimate;
+
+/// From here on a number is written with its power of ten: nobody counts six commas.
+const GROUPED_BELOW: f64 = 1e15;
+
+/// What stands where there is no value.
+pub const NOTHING: &str = "–";
+
+/// Three significant digits, thousands grouped: `12,345`, `123`, `12.3`, `0.0123`.
+pub fn three_digits(value: f64) -> String {
+    if !value.is_finite() {
+        return NOTHING.to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let decimals = decimals(value.abs(), 3);
+    // Rounding may add a digit: 9.999 is 10.0, not 10.00.
+    let rounded = format!("{value:.decimals$}").parse::<f64>().map_or(decimals, |rounded| self::decimals(rounded, 3));
+    grouped(value, rounded)
+}
+
+/// Decimals for a whole column, so that its points stand below each other: three digits for its middle value.
+pub fn column_decimals(values: impl Iterator<Item = f64>) -> usize {
+    let sizes: Vec<f64> = values.map(f64::abs).filter(|size| size.is_finite() && *size > 0.0).collect();
+    tollgate_facts::stats::signed_rank::median(sizes).map_or(0, |middle| decimals(middle, 3))
+}
+
+/// A value of a column; one too small for its decimals keeps its own digits.
+pub fn in_column(value: f64, decimals: usize) -> String {
+    let is_lost = value != 0.0 && value.abs() < 10f64.powi(-i32::try_from(decimals).unwrap_or(9));
+    if is_lost || !value.is_finite() { three_digits(value) } else { grouped(value, decimals) }
+}
+
+/// A mean with half its interval, written as `one` says: `12.3 ±0.4`; of one value it says so.
+pub fn with_half(estimate: Estimate, one: impl Fn(f64) -> String) -> String {
+    let Estimate { mean, low, high, n } = estimate;
+    match n {
+        0 => NOTHING.to_owned(),
+        1 => format!("{} (n=1)", one(mean)),
+        _ => format!("{} ±{}", one(mean), one((high - low) / 2.0)),
+    }
+}
+
+/// A mean with its interval, in so many of its unit: `0.52 [0.48, 0.56]`.
+pub fn with_interval(estimate: Estimate, factor: f64) -> String {
+    let text = |value: f64| three_digits(value * factor);
+    format!("{} [{}, {}]", text(estimate.mean), text(estimate.low), text(estimate.high))
+}
+
+/// As [`three_digits`], or [`NOTHING`].
+pub fn optional(value: Option<f64>) -> String {
+    value.map_or_else(|| NOTHING.to_owned(), three_digits)
+}
+
+/// With as many decimals as asked for, thousands grouped.
+pub fn grouped(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return NOTHING.to_owned();
+    }
+    if value.abs() >= GROUPED_BELOW {
+        return format!("{value:.2e}");
+    }
+    group(&format!("{value:.decimals$}"))
+}
+
+/// A whole number with thousands grouped.
+pub fn whole(value: u64) -> String {
+    group(&value.to_string())
+}
+
+/// Bytes with the unit that fits, in powers of 1000: `412 kB`.
+pub fn bytes(value: f64) -> String {
+    let (unit, size) = match value.abs() {
+        size if size >= 1e9 => ("GB", 1e9),
+        size if size >= 1e6 => ("MB", 1e6),
+        size if size >= 1e3 => ("kB", 1e3),
+        _ => ("B", 1.0),
+    };
+    format!("{} {unit}", three_digits(value / size))
+}
+
+/// Decimals with which the ends of an interval can be told apart, between two and four; fewer for large ratios.
+pub fn ratio_decimals(ratio: f64, low: f64, high: f64) -> usize {
+    if ratio >= 100.0 {
+        0
+    } else if ratio >= 10.0 {
+        1
+    } else if ratio < 0.1 {
+        4
+    } else if high - low < 0.005 {
+        3
+    } else {
+        2
+    }
+}
+
+/// `1.83× [1.80, 1.86]`; without spread `1.83× exact`.
+pub fn ratio(ratio: f64, low: f64, high: f64) -> String {
+    if ![ratio, low, high].iter().all(|value| value.is_finite()) {
+        return NOTHING.to_owned();
+    }
+    let decimals = ratio_decimals(ratio, low, high);
+    let one = |value: f64| grouped(value, decimals);
+    if is_exact(low, high) {
+        return format!("{}× exact", one(ratio));
+    }
+    format!("{}× [{}, {}]", one(ratio), one(low), one(high))
+}
+
+/// Whether an interval has no width.
+pub fn is_exact(low: f64, high: f64) -> bool {
+    (high - low).abs() <= 1e-9 * high.abs().max(low.abs())
+}
+
+/// `+12.3 ms` or `−0.4 us`, with a true minus sign.
+pub fn signed(value: f64, unit: &str) -> String {
+    let sign = if value < 0.0 { "−" } else { "+" };
+    match unit {
+        "bytes" => format!("{sign}{}", bytes(value.abs())),
+        _ => format!("{sign}{} {unit}", three_digits(value.abs())),
+    }
+}
+
+fn decimals(size: f64, digits: i32) -> usize {
+    let magnitude = size.abs().log10().floor();
+    (f64::from(digits) - 1.0 - magnitude).clamp(0.0, 9.0) as usize
+}
+
+fn group(digits: &str) -> String {
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("−", digits));
+    let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, part)| (whole, Some(part)));
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3 + 1);
+    grouped.push_str(sign);
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    if let Some(fraction) = fraction {
+        grouped.push('.');
+        grouped.push_str(fraction);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_are_kept_and_thousands_grouped() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (1_234_567.0, "1,234,567"),
+            (12_345.6, "12,346"),
+            (999.6, "1,000"),
+            (123.4, "123"),
+            (12.34, "12.3"),
+            (9.999, "10.0"),
+            (1.0, "1.00"),
+            (0.012_34, "0.0123"),
+            (-4.5, "−4.50"),
+            (f64::NAN, "–"),
+            (f64::INFINITY, "–"),
+            (f64::MAX, "1.80e308"),
+        ] {
+            assert_eq!(three_digits(value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_ratio_never_travels_without_its_interval() {
+        assert_eq!(ratio(1.833, 1.801, 1.864), "1.83× [1.80, 1.86]");
+        assert_eq!(ratio(2.805, 2.805, 2.805), "2.805× exact");
+        assert_eq!(ratio(1.0011, 1.0001, 1.0021), "1.001× [1.000, 1.002]");
+        assert_eq!(ratio(1234.5, 1200.0, 1300.0), "1,234× [1,200, 1,300]");
+        assert_eq!(ratio(f64::NAN, 0.0, 1.0), "–");
+    }
+
+    #[test]
+    fn a_column_has_one_number_of_decimals() {
+        let decimals = column_decimals([0.0394, 0.105, 0.21, f64::NAN, 0.0].into_iter());
+        assert_eq!(decimals, 3);
+        assert_eq!(["0.039", "0.210"], [0.0394, 0.21].map(|value| in_column(value, decimals)));
+        assert_eq!(in_column(0.000_123, decimals), "0.000123");
+        assert_eq!(column_decimals(std::iter::empty()), 0);
+    }
+
+    #[test]
+    fn units_and_signs() {
+        assert_eq!(bytes(421_830.0), "422 kB");
+        assert_eq!(bytes(12.0), "12.0 B");
+        assert_eq!(signed(12.34, "ms"), "+12.3 ms");
+        assert_eq!(signed(-1_200_000.0, "bytes"), "−1.20 MB");
+    }
+}

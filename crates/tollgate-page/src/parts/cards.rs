@@ -1,0 +1,113 @@
+//! Each variant's toll as a card, with its sentence.
+
+use crate::blocks::{Block, Card, Section};
+use crate::number;
+use crate::words::sentence;
+use crate::words::view::{self, View, headline_level, is_plain};
+use tollgate_facts::results::{Figure, Toll, TollVerdict, Variant};
+
+/// A card for each variant; absent where no level stands for the run.
+pub fn section(view: &View<'_>) -> Option<Section> {
+    let level = view::answer_level(view.run);
+    let cards = view.run.experiment.variants.iter().enumerate().map(|(key, variant)| {
+        let sentence = sentence::headline(view.run, &variant.name);
+        let card = Card { key, name: variant.name.clone(), title: variant.title.clone(), sentence, ..Card::default() };
+        match variant.baseline.as_deref() {
+            Some(baseline) => of_toll(view, variant, baseline, card),
+            None => of_bottom(view, variant, level, card),
+        }
+    });
+    Section::main("What each variant costs", vec![Block::Cards(cards.collect())]).some()
+}
+
+/// What the others are compared with, in its own figures.
+fn of_bottom(view: &View<'_>, variant: &Variant, level: Option<u64>, card: Card) -> Card {
+    let experiment = &view.run.experiment;
+    let noun = sentence::unit_noun(experiment);
+    let Some((level, row)) = level.and_then(|level| Some((level, view.row(&variant.name, level)?))) else {
+        return Card { verdict: "a baseline, not measured".to_owned(), ..card };
+    };
+    let cell = row.cell;
+    // In the figure that the other cards compare.
+    let by_time = view.run.tolls.iter().any(|toll| {
+        toll.level == level && toll.figure == Figure::UnitTime && toll.baseline == variant.name && is_plain(toll)
+    });
+    let piece = sentence::piece(experiment);
+    let (estimate, unit, what) = match view::cpu(cell).filter(|_| !by_time) {
+        Some(cpu) => (cpu, "us", format!("CPU time per {piece}")),
+        None => (cell.unit_time_ms, "ms", format!("a {noun}")),
+    };
+    let decimals = number::column_decimals(std::iter::once(estimate.mean));
+    let text = |value| number::in_column(value, decimals);
+    let cpu = view::cpu(cell).map(|cpu| (format!("CPU per {piece}"), format!("{} us", number::three_digits(cpu.mean))));
+    let lines = [
+        Some((format!("a {noun}"), format!("{} ms", number::three_digits(cell.unit_time_ms.mean)))),
+        Some(("requests/s".to_owned(), number::three_digits(cell.requests_per_second.mean))),
+        cpu,
+        Some(("bytes".to_owned(), number::bytes(cell.bytes_per_unit))),
+    ];
+    Card {
+        figure: Some((text(estimate.mean), unit.to_owned())),
+        interval: format!("95 % between {} and {}", text(estimate.low), text(estimate.high)),
+        verdict: format!("{what}, at {}: the baseline", sentence::level(experiment, level)),
+        lines: lines.into_iter().flatten().collect(),
+        ..card
+    }
+}
+
+fn of_toll(view: &View<'_>, variant: &Variant, baseline: &str, card: Card) -> Card {
+    let run = view.run;
+    let Some(level) = headline_level(run, &variant.name) else {
+        return Card { verdict: format!("not measured beside {baseline}"), ..card };
+    };
+    let at = sentence::level(&run.experiment, level);
+    let tolls = view::tolls(run, &variant.name, level);
+    let noun = sentence::unit_noun(&run.experiment);
+    let by_cpu = || Some((tolls.cpu?, format!("CPU time per {}", sentence::piece(&run.experiment))));
+    let by_time = tolls.time.filter(|toll| is_plain(toll)).map(|time| (time, format!("time of a {noun}")));
+    let card = match by_time.or_else(by_cpu).filter(|(toll, _)| is_plain(toll)) {
+        Some((toll, of_what)) => {
+            let decimals = number::ratio_decimals(toll.ratio, toll.low, toll.high);
+            Card {
+                figure: Some((number::grouped(toll.ratio, decimals.min(2)), "×".to_owned())),
+                interval: interval(toll, &sentence::confidence(run)),
+                verdict: format!("the {of_what} with {baseline}, at {at}{}", doubt(toll)),
+                ..card
+            }
+        }
+        None => {
+            let why = tolls.each().find_map(|toll| toll.note.as_deref()).unwrap_or("see the doubts below");
+            Card { interval: format!("may be claimed at {at}"), verdict: why.to_owned(), ..card }
+        }
+    };
+    let difference = tolls
+        .time
+        .filter(|toll| is_plain(toll))
+        .map(|toll| (format!("a {noun}"), format!("{} ({} blocks)", sentence::difference(toll), toll.blocks)));
+    let joint = tolls.time.filter(|toll| toll.verdict == TollVerdict::Joint);
+    let ratio = |name: &str, toll: Option<&Toll>| {
+        toll.map(|toll| (name.to_owned(), format!("{}{}", sentence::ratio(toll), doubt(toll))))
+    };
+    let joint = joint.map(|_| ("time".to_owned(), "joint figure, not the layer's".to_owned()));
+    let lines = [difference, joint, ratio("CPU", tolls.cpu), ratio("bytes", tolls.bytes)];
+    Card { lines: lines.into_iter().flatten().collect(), ..card }
+}
+
+fn interval(toll: &Toll, confidence: &str) -> String {
+    let decimals = number::ratio_decimals(toll.ratio, toll.low, toll.high);
+    if number::is_exact(toll.low, toll.high) {
+        return "exact: the same in every block".to_owned();
+    }
+    format!("{confidence} between {} and {}", number::grouped(toll.low, decimals), number::grouped(toll.high, decimals))
+}
+
+/// What must stand beside a ratio that is not plainly a toll.
+fn doubt(toll: &Toll) -> String {
+    match toll.verdict {
+        TollVerdict::NoToll | TollVerdict::Unclear | TollVerdict::Joint => {
+            format!(" ({})", sentence::verdict(toll.verdict))
+        }
+        _ if toll.do_ranks_disagree() => " (a rank test disagrees)".to_owned(),
+        TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Refused => String::new(),
+    }
+}

@@ -1,0 +1,284 @@
+//! The table of all cells, with what its signs mean and the doubts that concern it directly below.
+
+use super::{raw, staged, steps};
+use crate::blocks::{self, Block, Cell, Column, Depth, Section, Table, TableRow, Tone};
+use crate::number::{self, NOTHING};
+use crate::words::sentence;
+use crate::words::view::{self, Doubt, Row, View, is_plain};
+use tollgate_facts::results::{SubjectUse, Toll, TollVerdict, Validity, Verdict};
+
+/// Findings of one rule that are listed before the rest is counted.
+const FINDINGS_MAX: usize = 4;
+/// Cells of which the table shows every one.
+const ROWS_MAX: usize = 100;
+
+/// The steps and stages that were played, every figure, and the doubts about them. A kind whose own tables hold the
+/// figures has the table of all in the background.
+pub fn sections(view: &View<'_>, depth: Depth) -> Vec<Option<Section>> {
+    let mut blocks = Vec::new();
+    // A whole matrix of cells would be a page of its own: then the level that stands for the run is shown.
+    let shown = (view.rows.len() > ROWS_MAX).then(|| view::answer_level(view.run)).flatten();
+    if view.rows.is_empty() {
+        blocks.push(Block::Text("No cell was measured.".to_owned()));
+    } else {
+        blocks.push(Block::Table(table(view, shown)));
+        blocks.push(Block::Legend(legend(view)));
+        blocks.push(Block::Table(resources(view, shown)));
+    }
+    if shown.is_some() {
+        let rest = "Of these many cells the table shows one level; `tollgate report -f csv` writes them all";
+        blocks.push(Block::Legend(vec![rest.to_owned()]));
+    }
+    let every = Section { heading: "Every figure".to_owned(), depth, blocks };
+    vec![staged::section(view), steps::section(view), Some(every), Some(doubts(view))]
+}
+
+fn doubts(view: &View<'_>) -> Section {
+    let mut blocks = Vec::new();
+    if view.doubts.is_empty() {
+        blocks.push(Block::Legend(vec!["Every cell passed the checks that were made".to_owned()]));
+    } else {
+        let doubt = |doubt: &Doubt<'_>| blocks::Doubt {
+            number: doubt.number,
+            is_refusal: doubt.verdict == Verdict::Refused,
+            rule: doubt.rule.to_owned(),
+            findings: findings(view, doubt),
+            remedy: doubt.remedy.to_owned(),
+        };
+        blocks.push(Block::Doubts(view.doubts.iter().map(doubt).collect()));
+    }
+    let failures = view.failures().into_iter().map(|failure| {
+        format!(
+            "{}: {} × {}, the first at {}: {}",
+            failure.variant,
+            number::whole(failure.count),
+            failure.class,
+            sentence::level(&view.run.experiment, failure.level),
+            failure.example
+        )
+    });
+    let failures: Vec<String> = failures.collect();
+    if !failures.is_empty() {
+        blocks.push(Block::List(failures));
+    }
+    let looks = view.run.settings.looks.iter().map(|looks| looks.words());
+    let said = [sentence::starts(view.run), sentence::courses(view.run)].into_iter().flatten();
+    let mut notes: Vec<String> = said.chain(looks).collect();
+    if view.run.settings.insecure {
+        notes.push("certificates of the servers were not verified (--insecure)".to_owned());
+    }
+    blocks.push(Block::Legend(notes));
+    Section::main("Doubts about these figures", blocks)
+}
+
+fn table(view: &View<'_>, shown: Option<u64>) -> Table {
+    let experiment = &view.run.experiment;
+    let noun = sentence::unit_noun(experiment);
+    let factor = if experiment.factor_unit.is_empty() { &experiment.factor } else { &experiment.factor_unit };
+    let columns = [
+        Column::of("variant", "", 0),
+        Column::of(factor, "", 0),
+        Column::of("requests", "/s", 4),
+        Column::of(noun, "ms", 0),
+        Column::of("p50", "ms", 1),
+        Column::of("p95", "ms", 5),
+        Column::of("p99", "ms", 3),
+        Column::of("CPU", "us", 2),
+        Column::of("received", format!("kB/{noun}"), 6),
+        Column::of("errors", "", if view.any_errors() { 0 } else { 7 }),
+        Column::of(format!("toll on {noun} time"), "", 0),
+        Column::of("toll on CPU", "", 8),
+        Column::of("toll on bytes", "", 9),
+    ];
+    let rows: Vec<&Row<'_>> =
+        view.rows.iter().filter(|row| shown.is_none_or(|level| row.cell.level == level)).collect();
+    let decimals =
+        |value: &dyn Fn(&Row<'_>) -> Option<f64>| number::column_decimals(rows.iter().filter_map(|row| value(row)));
+    let unit_decimals = decimals(&|row| Some(row.cell.unit_time_ms.mean));
+    let time_decimals = decimals(&|row| view::times(row.cell).p50);
+    let cpu_decimals = decimals(&|row| view::cpu(row.cell).map(|cpu| cpu.mean));
+    let time =
+        |value: Option<f64>| value.map_or_else(|| NOTHING.to_owned(), |value| number::in_column(value, time_decimals));
+    let mut level = None;
+    let row = |row: &&Row<'_>| {
+        let (cell, times) = (row.cell, view::times(row.cell));
+        let named = experiment.named_levels.iter().find(|named| named.level == cell.level);
+        let at = named.map_or_else(|| cell.level.to_string(), |named| named.title.clone());
+        let cpu = view::cpu(cell);
+        let cpu = cpu.map(|cpu| match cpu.n {
+            0 | 1 => number::in_column(cpu.mean, cpu_decimals),
+            _ => {
+                let half = number::grouped((cpu.high - cpu.low) / 2.0, cpu_decimals + 1);
+                format!("{} ±{half}", number::in_column(cpu.mean, cpu_decimals))
+            }
+        });
+        let mut cells: Vec<Cell> = vec![row.name(), at.into()];
+        let texts = [
+            number::three_digits(cell.requests_per_second.mean),
+            number::with_half(cell.unit_time_ms, |value| number::in_column(value, unit_decimals)),
+            time(times.p50),
+            time(times.p95),
+            time(times.p99),
+            cpu.unwrap_or_else(|| NOTHING.to_owned()),
+            number::three_digits(cell.bytes_per_unit / 1e3),
+            number::whole(row.error_count()),
+        ];
+        cells.extend(texts.map(Cell::from));
+        let why = row.tolls.time.and_then(|toll| toll.note.clone());
+        cells.push(Cell { why, ..toll_text(row).into() });
+        cells.extend([row.tolls.cpu, row.tolls.bytes].map(|toll| toll.map_or(NOTHING.to_owned(), signed).into()));
+        let is_first = level.replace(cell.level) != Some(cell.level);
+        let tone =
+            if row.is_bottom && row.tone(&view.doubts) == Tone::Plain { Tone::Base } else { row.tone(&view.doubts) };
+        let key = experiment.variants.iter().position(|variant| variant.name == cell.variant);
+        TableRow { cells, tone, key, is_first }
+    };
+    let table = Table::new("", columns).with(rows.iter().map(row).collect::<Vec<_>>());
+    match shown {
+        Some(_) => table,
+        None => Table { raw: Some(Box::new(raw::table(view))), ..table.file("cells.csv") },
+    }
+}
+
+/// A toll with the sign of its verdict.
+fn signed(toll: &Toll) -> String {
+    match toll.verdict {
+        TollVerdict::Joint => "joint".to_owned(),
+        verdict => format!("{}{}", sentence::ratio(toll), sign(verdict)),
+    }
+}
+
+fn toll_text(row: &Row<'_>) -> String {
+    match row.tolls.time {
+        None if row.is_bottom => "baseline".to_owned(),
+        None => NOTHING.to_owned(),
+        Some(toll) => {
+            let mut ratio = sentence::ratio(toll);
+            if toll.do_ranks_disagree() {
+                ratio.push_str(" r");
+            }
+            match toll.verdict {
+                TollVerdict::Joint => match row.tolls.cpu.filter(|toll| is_plain(toll)) {
+                    Some(cpu) => format!("CPU {}{} j", sentence::ratio(cpu), sign(cpu.verdict)),
+                    None => "joint".to_owned(),
+                },
+                verdict => format!("{ratio}{}", sign(verdict)),
+            }
+        }
+    }
+}
+
+/// The sign of a verdict that is no plain claim; see the legend.
+fn sign(verdict: TollVerdict) -> &'static str {
+    match verdict {
+        TollVerdict::NoToll => " =",
+        TollVerdict::Unclear => " ?",
+        TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Joint | TollVerdict::Refused => "",
+    }
+}
+
+/// What the signs in the table mean, of those that occur.
+fn legend(view: &View<'_>) -> Vec<String> {
+    let noun = sentence::unit_noun(&view.run.experiment);
+    let tolls = view.rows.iter().flat_map(|row| [row.tolls.time, row.tolls.cpu, row.tolls.bytes]).flatten();
+    let has = |verdict| tolls.clone().any(|toll| toll.verdict == verdict);
+    let of_tolls = match view.run.settings.looks {
+        Some(looks) => format!("±: 95 % interval over blocks, [..]: of {}", looks.confidence()),
+        None => "± and [..]: 95 % interval over blocks".to_owned(),
+    };
+    let counted = if view.rows.iter().any(|row| row.cell.played.is_some()) { noun } else { "request" };
+    let mut signs = vec![
+        format!("{of_tolls}, CPU: subject's time for one {}", sentence::piece(&view.run.experiment)),
+        format!("a percentile stands only where at least 30 {counted}s were slower"),
+    ];
+    if !view.any_errors() {
+        signs.push("no request failed".to_owned());
+    }
+    if has(TollVerdict::NoToll) {
+        signs.push(format!("= no toll: the whole interval inside {}", sentence::band(view.run)));
+    }
+    if has(TollVerdict::Unclear) {
+        signs
+            .push("? unclear: neither a toll nor its absence could be shown, after Holm for several claims".to_owned());
+    }
+    if view.rows.iter().filter_map(|row| row.tolls.time).any(Toll::do_ranks_disagree) {
+        signs.push(
+            "r ranks: a rank test disagrees with Student t on whether there is a toll; take more blocks".to_owned(),
+        );
+    }
+    if has(TollVerdict::Joint) {
+        signs.push(
+            "j joint: generator and subject were at their limit together, so the time is not the layer's own"
+                .to_owned(),
+        );
+    }
+    for (why, count) in refusals(view) {
+        signs.push(format!("refused in {count} of {} rows: {why}", view.rows.len()));
+    }
+    signs
+}
+
+/// Why tolls were refused, of cells that carry no mark which says so already.
+fn refusals<'r>(view: &View<'r>) -> Vec<(&'r str, usize)> {
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for row in view.rows.iter().filter(|row| row.marks.is_empty()) {
+        let Some(why) = row.tolls.time.filter(|toll| !toll.is_shown()).and_then(|toll| toll.note.as_deref()) else {
+            continue;
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((why, 1)),
+        }
+    }
+    reasons
+}
+
+/// What a rule found, cell by cell; of many cells their number and the worst.
+fn findings(view: &View<'_>, doubt: &Doubt<'_>) -> Vec<String> {
+    let text = |found: &Validity| {
+        format!("{} at {}: {}", found.variant, sentence::level(&view.run.experiment, found.level), found.reason)
+    };
+    if doubt.findings.len() <= FINDINGS_MAX {
+        return doubt.findings.iter().map(|found| text(found)).collect();
+    }
+    let distance = |found: &Validity| (found.value - found.bound).abs();
+    let worst = doubt.findings.iter().max_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let worst = worst.map(|found| text(found)).unwrap_or_default();
+    vec![format!("in {} of {} cells, most with {worst}", doubt.findings.len(), view.rows.len())]
+}
+
+/// What the processes used, of which only the CPU per request stands in the table above.
+fn resources(view: &View<'_>, shown: Option<u64>) -> Table {
+    let head = [
+        "variant",
+        "level",
+        "subject CPU, cores",
+        "memory, most",
+        "threads, most",
+        "connections",
+        "generator CPU, cores",
+        "generator us/request",
+        "generator waited",
+        "sent",
+        "received",
+    ];
+    let mut table = Table::new("what subject and generator used", head).file("resources.csv").folded();
+    for row in view.rows.iter().filter(|row| shown.is_none_or(|level| row.cell.level == level)) {
+        let cell = row.cell;
+        let subject = |text: &dyn Fn(&SubjectUse) -> String| cell.subject.as_ref().map_or(NOTHING.to_owned(), text);
+        table.push(vec![
+            cell.variant.clone(),
+            sentence::level(&view.run.experiment, cell.level),
+            subject(&|used| number::three_digits(used.cpu_share)),
+            subject(&|used| number::bytes(used.resident_memory_bytes_max as f64)),
+            subject(&|used| used.threads_max.to_string()),
+            number::whole(cell.connections),
+            number::three_digits(cell.generator.cpu_share),
+            number::three_digits(cell.generator.cpu_us_per_request),
+            format!("{} %", number::three_digits(cell.generator.run_queue_share * 100.0)),
+            number::bytes(cell.bytes_sent as f64),
+            number::bytes(cell.bytes_received as f64),
+        ]);
+    }
+    table
+}

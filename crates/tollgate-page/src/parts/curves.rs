@@ -1,0 +1,323 @@
+//! Curves over the levels, and of how response times are distributed.
+
+use super::SHOWN_MAX;
+use crate::blocks::{Block, Figure, Section, Table};
+use crate::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point, Standing};
+use crate::chart::percentiles::{self, Distribution};
+use crate::chart::{Caption, Size, Spacing};
+use crate::number;
+use crate::words::sentence;
+use crate::words::view::View;
+use tollgate_facts::results::{Cell, Estimate, Verdict};
+use tollgate_facts::rules;
+
+/// Factors whose levels share one unit of work: the more there are, the sooner it is done.
+const SHARING: [&str; 2] = ["concurrency", "work-processes"];
+/// A doubling of the level that gains less than this stagnates.
+const STAGNATES_BELOW: f64 = 0.10;
+
+/// Time and throughput against the level.
+pub fn against_levels(view: &View<'_>) -> Option<Section> {
+    let heading = format!("Against {}", view.run.experiment.factor);
+    Some(Section::background(heading, vec![Block::Figures(vec![unit_time(view), throughput(view)])]))
+}
+
+/// The distribution of response times, under this heading; absent where no cell has one.
+pub fn response_times(view: &View<'_>, heading: &str) -> Option<Section> {
+    let curves = distributions(view);
+    (!curves.is_empty()).then(|| Section::background(heading, vec![Block::Figures(curves)]))
+}
+
+/// The cells of each variant in the order of the levels, with its key.
+pub fn by_variant<'r>(view: &View<'r>) -> Vec<(usize, &'r str, Vec<&'r Cell>)> {
+    let variants = view.run.experiment.variants.iter().enumerate();
+    variants
+        .map(|(key, variant)| {
+            let cells = view.rows.iter().map(|row| row.cell).filter(|cell| cell.variant == variant.name).collect();
+            (key, variant.name.as_str(), cells)
+        })
+        .filter(|(_, _, cells): &(usize, &str, Vec<&Cell>)| !cells.is_empty())
+        .collect()
+}
+
+fn point(view: &View<'_>, cell: &Cell, estimate: Estimate) -> Point {
+    let doubted = view.rows.iter().any(|row| std::ptr::eq(row.cell, cell) && !row.marks.is_empty());
+    Point {
+        x: cell.level as f64,
+        y: estimate.mean,
+        // Of few blocks the interval may reach below nothing, where no time and no rate can be.
+        low: estimate.low.max(0.0),
+        high: estimate.high,
+        standing: if doubted { Standing::Hollow } else { Standing::Plain },
+    }
+}
+
+/// The axis of the levels: each is marked, doublings are equally far apart.
+fn level_axis<'a>(view: &View<'_>, label: &'a str) -> Axis<'a> {
+    let levels = &view.run.experiment.levels;
+    let spacing = if levels.contains(&0) { Spacing::Linear } else { Spacing::Logarithmic };
+    Axis { label, spacing, ticks: levels.iter().map(|level| (*level as f64, number::whole(*level))).collect() }
+}
+
+fn level_label(view: &View<'_>) -> String {
+    let experiment = &view.run.experiment;
+    match experiment.factor_unit.as_str() {
+        "" => experiment.factor.clone(),
+        // One name for both.
+        unit if experiment.factor.replace('-', " ") == unit => unit.to_owned(),
+        unit => format!("{} ({unit})", experiment.factor),
+    }
+}
+
+/// Time of a unit of work over the levels, with the ideal where they share it.
+pub fn unit_time(view: &View<'_>) -> Figure {
+    let experiment = &view.run.experiment;
+    let noun = sentence::unit_noun(experiment);
+    let variants = by_variant(view);
+    let shares_work = SHARING.contains(&experiment.factor.as_str()) && experiment.levels.len() > 1;
+    let (many, one) = (experiment.factor_unit.as_str(), sentence::singular(&experiment.factor_unit));
+    let least = variants.first().and_then(|(_, _, cells)| cells.first()).map_or(1, |cell| cell.level);
+    let ideal_of = match least {
+        0 | 1 => format!("the time at one {one} divided by the {many}"),
+        _ => format!("the time at {} {many}, multiplied by {0} and divided by the {many}", number::whole(least)),
+    };
+    let shared = format!("The {many} share a {noun}. Dotted: the ideal, {ideal_of}.");
+    let steps = if shares_work { stagnating(&variants) } else { Vec::new() };
+    let note = match (shares_work, steps.is_empty()) {
+        (false, _) => String::new(),
+        (true, true) => {
+            let gains = match variants.iter().any(|(_, _, cells)| cells.windows(2).any(gains_too_little)) {
+                true => String::new(),
+                false => format!(" Every doubling gains at least {:.0} %.", STAGNATES_BELOW * 100.0),
+            };
+            format!("{shared}{gains}")
+        }
+        (true, false) => {
+            let named: Vec<String> = steps
+                .iter()
+                .map(|(level, names)| format!("{} {}", who(names, variants.len()), from(view, *level)))
+                .collect();
+            format!(
+                "{shared} Stagnates, as a doubling of {many} gains under {:.0} %: {}.{}",
+                STAGNATES_BELOW * 100.0,
+                named.join("; "),
+                if is_joint(view, steps[0].0) {
+                    " Some of these are joint figures: generator and subject were at their limit together."
+                } else {
+                    ""
+                }
+            )
+        }
+    };
+    let ideal = |size| {
+        let (_, name, cells) = variants.first().filter(|_| shares_work)?;
+        let first = cells.first().filter(|cell| cell.level > 0)?;
+        let one = first.unit_time_ms.mean * first.level as f64;
+        let furthest = view.rows.iter().map(|row| row.cell.level).max().unwrap_or(0);
+        let points = experiment.levels.iter().filter(|level| (1..=furthest).contains(*level)).map(|level| {
+            let y = one / *level as f64;
+            Point::plain(*level as f64, y)
+        });
+        let name = if size == Size::Narrow { "ideal".to_owned() } else { format!("ideal of {name}") };
+        Some((name, points.collect::<Vec<_>>()))
+    };
+    let marked: Vec<Note> = steps
+        .iter()
+        .map(|(level, names)| Note {
+            x: *level as f64,
+            text: match names.len() == variants.len() {
+                true => "stagnates →".to_owned(),
+                false => format!("{} of {} stagnate →", names.len(), variants.len()),
+            },
+        })
+        .collect();
+    let title = format!("Time of a {noun}");
+    let label = format!("ms per {noun}");
+    let draw = |id: &str, size| {
+        let ideal = ideal(size);
+        let measured = measured(view, &variants, |cell| cell.unit_time_ms);
+        let dotted =
+            ideal.iter().map(|(name, points)| Line { name, key: 0, kind: Kind::Ideal, points: points.clone() });
+        lines::draw(&Lines {
+            caption: Caption {
+                id,
+                title: &title,
+                description: &format!("Lines over the levels, both axes logarithmic. {note}"),
+            },
+            size,
+            x: level_axis(view, &level_label(view)),
+            y: Axis::logarithmic(&label),
+            lines: measured.into_iter().chain(dotted).collect(),
+            notes: marked.clone(),
+        })
+    };
+    let table = estimates(view, &variants, &format!("{noun} time, ms"), |cell| cell.unit_time_ms);
+    Figure::new(&title, &note).picture("unit-time", Size::Half, draw).data(table, "unit-time.csv")
+}
+
+/// By level, the variants for which every further doubling gains too little.
+fn stagnating<'r>(variants: &[(usize, &'r str, Vec<&Cell>)]) -> Vec<(u64, Vec<&'r str>)> {
+    let mut steps: Vec<(u64, Vec<&str>)> = Vec::new();
+    for (_, name, cells) in variants {
+        let Some(first) = cells.windows(2).rev().take_while(|pair| gains_too_little(pair)).last() else { continue };
+        match steps.iter_mut().find(|(level, _)| *level == first[0].level) {
+            Some((_, names)) => names.push(name),
+            None => steps.push((first[0].level, vec![name])),
+        }
+    }
+    steps.sort_by_key(|(level, _)| *level);
+    steps
+}
+
+/// Whether a doubling of the users from one level to the next gains too little.
+fn gains_too_little(pair: &[&Cell]) -> bool {
+    let doublings = (pair[1].level as f64 / pair[0].level as f64).log2();
+    let gain = (pair[0].unit_time_ms.mean / pair[1].unit_time_ms.mean).powf(1.0 / doublings) - 1.0;
+    doublings > 0.0 && gain < STAGNATES_BELOW
+}
+
+/// Whether a cell at this level or above is a joint figure.
+fn is_joint(view: &View<'_>, least: u64) -> bool {
+    let mut doubts = view.run.validity.iter().filter(|doubt| doubt.level >= least && doubt.verdict != Verdict::Ok);
+    doubts.any(|doubt| rules::is_joint(&doubt.rule))
+}
+
+fn who(names: &[&str], of: usize) -> String {
+    if names.len() == of && of > 1 { "all variants".to_owned() } else { names.join(", ") }
+}
+
+fn from(view: &View<'_>, level: u64) -> String {
+    format!("from {} on", sentence::level(&view.run.experiment, level))
+}
+
+/// Valid answers per second over the levels.
+pub fn throughput(view: &View<'_>) -> Figure {
+    throughput_beside(view, Size::Half, "Valid answers only. A hollow point has a doubt.", &[])
+}
+
+/// The same with these curves, dotted, beside what was measured.
+pub fn throughput_beside(view: &View<'_>, wide: Size, note: &str, curves: &[Vec<Point>]) -> Figure {
+    let variants = by_variant(view);
+    let title = "Requests per second";
+    let draw = |id: &str, size| {
+        let dotted = curves.iter().map(|points| Line { name: "", key: 0, kind: Kind::Ideal, points: points.clone() });
+        let measured = measured(view, &variants, |cell| cell.requests_per_second);
+        lines::draw(&Lines {
+            caption: Caption { id, title, description: "Lines over the levels, from zero; more is better." },
+            size,
+            x: level_axis(view, &level_label(view)),
+            y: Axis::linear("requests/s"),
+            lines: measured.into_iter().chain(dotted).collect(),
+            notes: Vec::new(),
+        })
+    };
+    let table = estimates(view, &variants, "requests/s", |cell| cell.requests_per_second);
+    Figure::new(title, note).picture("throughput", wide, draw).data(table, "requests-per-second.csv")
+}
+
+/// A line for each variant.
+fn measured<'a>(
+    view: &View<'_>,
+    variants: &[(usize, &'a str, Vec<&Cell>)],
+    of: fn(&Cell) -> Estimate,
+) -> Vec<Line<'a>> {
+    let line = |(key, name, cells): &(usize, &'a str, Vec<&Cell>)| Line {
+        name,
+        key: *key,
+        kind: Kind::Measured,
+        points: cells.iter().map(|cell| point(view, cell, of(cell))).collect(),
+    };
+    variants.iter().take(SHOWN_MAX).map(line).collect()
+}
+
+fn estimates(view: &View<'_>, variants: &[(usize, &str, Vec<&Cell>)], what: &str, of: fn(&Cell) -> Estimate) -> Table {
+    let mut table = Table::new("", ["variant", "level", what, "95 % low", "95 % high", "blocks"]);
+    for (_, name, cells) in variants {
+        for cell in cells {
+            let estimate = of(cell);
+            table.push(vec![
+                (*name).to_owned(),
+                sentence::level(&view.run.experiment, cell.level),
+                number::three_digits(estimate.mean),
+                number::three_digits(estimate.low),
+                number::three_digits(estimate.high),
+                estimate.n.to_string(),
+            ]);
+        }
+    }
+    table
+}
+
+/// One curve at the lowest level, where nobody waits for another, and one at the highest.
+pub fn distributions(view: &View<'_>) -> Vec<Figure> {
+    let with_curve: Vec<u64> =
+        view.rows.iter().filter(|row| !row.cell.curve.is_empty()).map(|row| row.cell.level).collect();
+    let mut levels: Vec<u64> =
+        view.run.experiment.levels.iter().copied().filter(|level| with_curve.contains(level)).collect();
+    if levels.len() > 2 {
+        levels = vec![levels[0], levels[levels.len() - 1]];
+    }
+    levels.iter().map(|level| distribution(view, *level)).collect()
+}
+
+fn distribution(view: &View<'_>, level: u64) -> Figure {
+    let at = sentence::level(&view.run.experiment, level);
+    let title = format!("Distribution at {at}");
+    let variants = by_variant(view);
+    let cells: Vec<(usize, &Cell)> = variants
+        .iter()
+        .filter_map(|(key, _, cells)| Some((*key, *cells.iter().find(|cell| cell.level == level)?)))
+        .collect();
+    let draw = |id: &str, size| {
+        let all: Vec<Distribution<'_>> = cells
+            .iter()
+            .take(SHOWN_MAX)
+            .map(|(key, cell)| Distribution { name: &cell.variant, key: *key, points: &cell.curve })
+            .collect();
+        let description = "One curve a variant: the share of requests and the time that they stayed below.";
+        percentiles::draw(Caption { id, title: &title, description }, size, "response time, ms", &all)
+    };
+    let mut table = Table::new("", ["variant", "mean ms", "p50", "p90", "p95", "p99", "p99.9", "max", "requests"]);
+    for (_, cell) in &cells {
+        let times = cell.response_time_ms;
+        table.push(vec![
+            cell.variant.clone(),
+            number::three_digits(times.mean),
+            number::optional(times.p50),
+            number::optional(times.p90),
+            number::optional(times.p95),
+            number::optional(times.p99),
+            number::optional(times.p999),
+            number::three_digits(times.max),
+            number::whole(cell.requests),
+        ]);
+    }
+    Figure::new(&title, "Each step to the right is a tenfold rarer request.")
+        .picture(&format!("distribution-{level}"), Size::Half, draw)
+        .data(table, format!("response-times-{level}.csv"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tollgate_facts::fixture;
+
+    #[test]
+    fn that_every_doubling_gains_is_said_only_where_it_does() {
+        let note = |times_ms: [f64; 4]| {
+            let mut run = fixture::protocol();
+            run.experiment.levels = vec![1, 2, 4, 8];
+            run.validity.clear();
+            run.cells = (0..4).map(|index| fixture::cell("rest-json", 1 << index)).collect();
+            for (cell, mean) in run.cells.iter_mut().zip(times_ms) {
+                cell.unit_time_ms.mean = mean;
+            }
+            unit_time(&View::of(&run)).note
+        };
+        let claim = "Every doubling gains at least";
+        assert!(note([80.0, 40.0, 20.0, 10.0]).contains(claim));
+        let in_between = note([80.0, 79.0, 40.0, 20.0]);
+        assert!(!in_between.contains(claim) && !in_between.contains("Stagnates"), "it does not last to the end");
+        assert!(note([80.0, 40.0, 20.0, 19.9]).contains("Stagnates"));
+    }
+}

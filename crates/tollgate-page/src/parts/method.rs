@@ -1,0 +1,154 @@
+//! How it was measured, in plain words; where; what the setting hides; how to do it again.
+
+use crate::blocks::{Block, Facts, Section, capitalized};
+use crate::number;
+use crate::words::sentence;
+use crate::words::view::View;
+use tollgate_facts::results::RunResult;
+
+/// What a kind of work says of itself.
+pub struct Method {
+    /// What is different from other work, a paragraph each.
+    pub own: Vec<&'static str>,
+    /// How the load is made.
+    pub load: &'static str,
+    /// Between whom the network is.
+    pub between: &'static str,
+    /// What of the work was checked; of other work the share of answers was.
+    pub checked: Option<(&'static str, String)>,
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Self { own: Vec::new(), load: CLOSED, between: "generator and subject", checked: None }
+    }
+}
+
+/// The section.
+pub fn section(view: &View<'_>, method: &Method) -> Section {
+    let run = view.run;
+    let mut blocks: Vec<Block> = words(run, method).into_iter().map(Block::Text).collect();
+    let facts = |heading: &str, entries| Facts { heading: heading.to_owned(), entries };
+    let lists = [("Settings", settings(run, method)), ("Machine", machine(run)), ("Subjects", subjects(run))];
+    blocks.push(Block::Facts(lists.map(|(heading, entries)| facts(heading, entries)).into()));
+    if !run.command.is_empty() {
+        let command: Vec<String> = run.command.iter().map(|word| quoted_for_shell(word)).collect();
+        blocks.push(Block::Text("To repeat it:".to_owned()));
+        blocks.push(Block::Command(command.join(" ")));
+    }
+    let source = "Everything on this page comes from result.json beside it";
+    blocks.push(Block::Legend(vec![format!("{source} (format {}), which also holds every trial", run.format)]));
+    Section::background("How it was measured", blocks)
+}
+
+/// What is added where response times were also taken at a rate.
+const AT_RATE: &str = "Afterwards all variants of a level were offered the same rate, a stated share of what the slowest of them \
+                       took, whatever their answers did. There a response time counts from when its request was to be \
+                       sent, and only there are response times compared. All of it is of one start of the servers, the \
+                       last: what starts differ by is in no interval of it.";
+
+/// How users ask.
+const CLOSED: &str = "Load is closed: each user sends its next request when the last one is answered. Times therefore compare at \
+    equal concurrency, not at equal rate. Percentiles come from merged histograms, never from averaged ones. Failed requests \
+    are counted and shown, and a cell with too many of them gets no toll.";
+
+fn words(run: &RunResult, method: &Method) -> Vec<String> {
+    let settings = &run.settings;
+    let mut words = vec![
+        format!(
+            "A computer is never equally fast for two minutes. So the variants did not run one after the other, but took \
+             turns in short slices of at least {} ms, each twice in a block and in mirrored order (A B C, C B A), shuffled \
+             anew from seed {}; the baseline is in every block. A slice ends on a whole unit of work ({}).",
+            number::three_digits(settings.slice_ms),
+            run.seed,
+            run.experiment.unit_of_work
+        ),
+        format!(
+            "A toll compares a variant with its baseline block by block: the mean difference of the logarithms, turned \
+             back into a ratio, with Student's {} interval over the blocks. As several tolls are claimed at once, each \
+             must pass Holm's stricter bound before it is called one, and a rank test (Wilcoxon) that assumes no bell \
+             curve is held against it. \u{201c}No toll\u{201d} is said only where the whole interval lies within {}; \
+             anything between is called unclear.",
+            sentence::confidence(run),
+            sentence::band(run)
+        ),
+    ];
+    words.extend(method.own.iter().map(|paragraph| (*paragraph).to_owned()));
+    if run.cells.iter().any(|cell| cell.equal_rate.is_some()) {
+        words.push(AT_RATE.to_owned());
+    }
+    words.push(method.load.to_owned());
+    words.extend(sentence::starts(run));
+    words.extend(sentence::courses(run));
+    if settings.network == "loopback" {
+        words.push(
+            "Generator and subject talked over the loopback of one machine. That hides what a network adds: distance \
+             (each round trip costs its delay), a line's width (larger answers would cost more than here) and the \
+             network card's own work. And both share caches and memory bandwidth."
+                .to_owned(),
+        );
+    } else {
+        words.push(format!("Between {}: {}.", method.between, settings.network));
+    }
+    words.extend(settings.looks.map(|looks| capitalized(&looks.words())));
+    if settings.insecure {
+        words.push("Certificates of the servers were not verified.".to_owned());
+    }
+    words
+}
+
+fn settings(run: &RunResult, method: &Method) -> Vec<(String, String)> {
+    let settings = &run.settings;
+    let cores = |cores: &[usize]| match cores {
+        [] => "not pinned".to_owned(),
+        cores => cores.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
+    };
+    let share = settings.content_checked_share * 100.0;
+    let answers = || ("answers checked", format!("{} %", number::three_digits(share)));
+    let checked = method.checked.clone().unwrap_or_else(answers);
+    named(vec![
+        ("extent", settings.extent.clone()),
+        ("blocks planned", settings.blocks.to_string()),
+        ("slice", format!("≥ {} ms", number::three_digits(settings.slice_ms))),
+        ("starts of each subject", settings.starts.to_string()),
+        ("cores of the generator", cores(&settings.generator_cores)),
+        ("cores of the subjects", cores(&settings.subject_cores)),
+        ("network", settings.network.clone()),
+        checked,
+        ("seed", run.seed.to_string()),
+    ])
+}
+
+/// Names and values as they are shown.
+fn named(entries: Vec<(&str, String)>) -> Vec<(String, String)> {
+    entries.into_iter().map(|(name, text)| (name.to_owned(), text)).collect()
+}
+
+fn machine(run: &RunResult) -> Vec<(String, String)> {
+    let machine = &run.machine;
+    let or_unknown = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
+    named(vec![
+        ("processor", or_unknown(&machine.cpu)),
+        ("cores", machine.cores.to_string()),
+        ("memory", number::bytes(machine.memory_bytes as f64)),
+        ("system", or_unknown(&machine.system)),
+        ("governor", machine.governor.clone().unwrap_or_else(|| "not told".to_owned())),
+        ("virtual", machine.virtualized.clone().unwrap_or_else(|| "not told".to_owned())),
+        ("started", run.started.clone()),
+        ("finished", run.finished.clone().unwrap_or_else(|| "not finished".to_owned())),
+        ("tollgate", run.version.clone()),
+    ])
+}
+
+fn subjects(run: &RunResult) -> Vec<(String, String)> {
+    run.experiment.variants.iter().map(|variant| (variant.name.clone(), variant.subject.clone())).collect()
+}
+
+/// A word as a shell takes it.
+fn quoted_for_shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

@@ -1,0 +1,72 @@
+//! Sections that the pages of several kinds of work share.
+//!
+//! None of them asks of which kind the result is: a kind takes the ones that fit, and says what differs.
+
+pub mod cards;
+pub mod cells;
+pub mod curves;
+pub mod method;
+pub mod peers;
+pub mod published;
+pub mod raw;
+pub mod staged;
+pub mod steps;
+pub mod tolls;
+pub mod watched;
+
+use crate::blocks::{Page, Section};
+use crate::number;
+use crate::words::view::View;
+use crate::words::{sentence, thresholds};
+use tollgate_facts::results::Piece;
+
+/// Variants that one chart shows: more can neither be told apart nor fit a page of half a megabyte. The tables have
+/// all.
+pub const SHOWN_MAX: usize = 12;
+
+/// What is said behind why a run is not whole.
+const BELOW: &str = "What was measured until then stands below";
+
+/// The page of a run: its answer, the sections of its kind, and what stands at the end of every one.
+pub fn page(view: &View<'_>, answer: Vec<String>, sections: Vec<Option<Section>>, method: Section) -> Page {
+    let run = view.run;
+    let last = [thresholds::section(&run.experiment, &run.thresholds), published::section(view), Some(method)];
+    Page {
+        name: run.experiment.name.clone(),
+        question: run.experiment.question.clone(),
+        answer,
+        warnings: sentence::incompleteness(run).iter().map(|why| format!("{why}. {BELOW}")).collect(),
+        origin: origin(view),
+        version: run.version.clone(),
+        sections: sections.into_iter().chain(last).flatten().collect(),
+    }
+}
+
+fn origin(view: &View<'_>) -> String {
+    let run = view.run;
+    let machine = match run.machine.cpu.as_str() {
+        "" => format!("{} cores", run.machine.cores),
+        cpu => format!("{} × {cpu}", run.machine.cores),
+    };
+    let blocks = view.rows.iter().map(|row| row.cell.rounds).max().unwrap_or(0);
+    let requests: u64 = run.cells.iter().map(|cell| cell.requests).sum();
+    let what = if run.experiment.piece == Piece::Document { "documents" } else { "requests" };
+    let of_tolls = run.settings.looks.map_or_else(String::new, |looks| format!(", of tolls {}", looks.confidence()));
+    let parts = [
+        minute(&run.started),
+        machine,
+        run.machine.system.clone(),
+        run.settings.network.clone(),
+        format!("{blocks} blocks"),
+        format!("{} {what}", number::whole(requests)),
+        format!("seed {}", run.seed),
+        format!("tollgate {}", run.version),
+        format!("intervals are 95 % over blocks{of_tolls}"),
+    ];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// Date and minute of an RFC 3339 stamp.
+fn minute(stamp: &str) -> String {
+    stamp.get(..16).map_or_else(|| stamp.to_owned(), |minute| format!("{} UTC", minute.replace('T', " ")))
+}

@@ -1,0 +1,84 @@
+//! What a peer took by what tollgate took: bars for each peer and distance, and the table of all.
+
+use crate::blocks::{Block, Figure, Section, Table};
+use crate::chart::tolls::{self, Bar, Certainty};
+use crate::chart::{Caption, Size};
+use crate::number;
+use crate::words::peers::{self, PeerGroup};
+use crate::words::sentence;
+use crate::words::view::View;
+use tollgate_facts::results::{Comparison, Distance, TollVerdict};
+
+/// Rows of one picture.
+const ROWS_MAX: usize = 24;
+/// Comparisons of which the table shows every one.
+const COMPARISONS_MAX: usize = 240;
+/// The same where no picture is: of more the table has one level.
+const BRIEF_MAX: usize = 60;
+
+/// A figure for each peer and distance; absent where there is no peer.
+pub fn section(view: &View<'_>) -> Option<Section> {
+    let groups = peers::groups(view.run);
+    let figures = groups.iter().enumerate().map(|(place, group)| Block::Figure(bars(view, group, place)));
+    Section::main("Peers, by tollgate", figures.collect()).some()
+}
+
+/// The bars of one group at its level, and the table of all its levels.
+fn bars(view: &View<'_>, group: &PeerGroup<'_>, place: usize) -> Figure {
+    let run = view.run;
+    let names: Vec<&str> = group.against.iter().copied().take(ROWS_MAX).collect();
+    let key = |name: &str| run.experiment.variants.iter().position(|variant| variant.name == name).unwrap_or(0);
+    let rows: Vec<tolls::TollRow<'_>> = names.iter().map(|name| tolls::TollRow { name, key: key(name) }).collect();
+    let figures = peers::figures(run, group);
+    let titles: Vec<String> = figures.iter().map(|figure| sentence::figure(&run.experiment, *figure)).collect();
+    let panels: Vec<tolls::TollPanel<'_>> = figures
+        .iter()
+        .zip(&titles)
+        .map(|(figure, title)| tolls::TollPanel {
+            title,
+            bars: names.iter().map(|name| peers::find(run, group, name, *figure).map(bar)).collect(),
+        })
+        .collect();
+    let afar = if group.distance == Distance::Remote { ", from afar" } else { "" };
+    let level = sentence::level(&run.experiment, group.level);
+    let title = format!("{} by tollgate at {level}{afar}", peers::title(run, group.peer));
+    let description = format!(
+        "Bars from 1 to what {} took by what tollgate took, with {} intervals, for {}.",
+        group.peer,
+        sentence::confidence(run),
+        titles.join(", ")
+    );
+    let draw =
+        |id: &str, size| tolls::draw(&Caption { id, title: &title, description: &description }, size, &rows, &panels);
+    let note = "Times tollgate: 1 is as much as it. Both did the same work in the same blocks, so that the machine's moods hit \
+                both alike. Hollow bars are no claims: as much, unclear, or generator and subject at their limit together.";
+    let row = |found: &&Comparison| peers::row(view, found);
+    let all = peers::shown(run, group, COMPARISONS_MAX);
+    let with_p = all.iter().map(|found| {
+        let p = number::grouped(found.p_adjusted, 3);
+        row(found).into_iter().chain([p]).collect::<Vec<_>>()
+    });
+    let label = format!("{} by tollgate{afar}", group.peer);
+    let table = Table::new(label, peers::HEAD.into_iter().chain(["p (Holm)"])).with(with_p);
+    let heading = format!("{} ({}) by tollgate, in the same blocks{afar}", peers::title(run, group.peer), group.peer);
+    let brief = Table::new(heading, peers::HEAD).with(peers::shown(run, group, BRIEF_MAX).iter().map(row));
+    let figure = Figure { brief: Some(brief), ..Figure::new(&title, note) };
+    figure.picture(&format!("peer-{place}"), Size::Full, draw).data(table, format!("peers-{}.csv", place + 1))
+}
+
+fn bar(found: &Comparison) -> Bar {
+    Bar {
+        ratio: found.ratio,
+        low: found.low,
+        high: found.high,
+        text: match found.verdict {
+            TollVerdict::Joint => peers::verdict(found.verdict).to_owned(),
+            _ => peers::ratio(found),
+        },
+        certainty: match found.verdict {
+            TollVerdict::Dearer | TollVerdict::Cheaper => Certainty::Shown,
+            TollVerdict::NoToll | TollVerdict::Unclear | TollVerdict::Joint => Certainty::Hollow,
+            TollVerdict::Refused => Certainty::Refused,
+        },
+    }
+}

@@ -1,0 +1,45 @@
+//! The steps of scenarios: iterations as a whole, and each of their steps.
+
+use crate::blocks::{Block, Cell, Section, Table, TableRow};
+use crate::number::{self, NOTHING};
+use crate::words::sentence;
+use crate::words::view::View;
+use tollgate_facts::results::Percentiles;
+
+/// What the table leaves to be said.
+const SHARED: &str = "an iteration's time is that of its steps' answers, added up: time to think is left out. A failed step ends its \
+                                 iteration, which is then in no time. The percentiles of a cell are those of its iterations";
+
+/// Steps of all cells, one level after the other; absent of a run without.
+pub fn section(view: &View<'_>) -> Option<Section> {
+    let head = ["scenario", "step", "answers", "errors", "mean ms", "p50 ms", "p95 ms", "p99 ms", "max ms"];
+    let mut table = Table::new("", head).file("steps.csv");
+    for row in &view.rows {
+        let Some(played) = &row.cell.played else { continue };
+        let level = sentence::level(&view.run.experiment, row.cell.level);
+        let name = Cell::marked(format!("{}, {level}", row.cell.variant), row.marks.clone());
+        let (ended, times) = (failures([("ended", &played.failed)]), &played.iteration_time_ms);
+        let mut push = |cells: Vec<Cell>| table.push(TableRow { tone: row.tone(&view.doubts), ..cells.into() });
+        push(self::row(name, "iteration", played.iterations, ended, times));
+        for step in &played.steps {
+            let failed = failures(step.errors.iter().map(|(class, count)| (class.as_str(), count)));
+            push(self::row(Cell::default(), &step.name, step.requests, failed, &step.response_time_ms));
+        }
+    }
+    Some(Section::main("The steps", vec![Block::Table(table.some()?), Block::Legend(vec![SHARED.to_owned()])]))
+}
+
+fn row(name: Cell, step: &str, answers: u64, errors: String, times: &Percentiles) -> Vec<Cell> {
+    let some = |value: Option<f64>| value.map_or_else(|| NOTHING.to_owned(), number::three_digits);
+    let of_any = |value: f64| some((answers > 0).then_some(value));
+    let counted = [step.to_owned(), number::whole(answers), errors, of_any(times.mean)];
+    let percentiles = [times.p50, times.p95, times.p99].map(some);
+    let texts = counted.into_iter().chain(percentiles).chain([of_any(times.max)]);
+    std::iter::once(name).chain(texts.map(Cell::from)).collect()
+}
+
+fn failures<'e>(classes: impl IntoIterator<Item = (&'e str, &'e u64)>) -> String {
+    let some = classes.into_iter().filter(|(_, count)| **count > 0);
+    let texts: Vec<String> = some.map(|(class, count)| format!("{count} {class}")).collect();
+    if texts.is_empty() { NOTHING.to_owned() } else { texts.join(", ") }
+}

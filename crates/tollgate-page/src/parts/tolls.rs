@@ -1,0 +1,134 @@
+//! Tolls as bars, at the levels that stand for the run, and the table of all levels.
+
+use super::SHOWN_MAX;
+use crate::blocks::{Block, Section, Table};
+use crate::chart::tolls::{self, Bar, Certainty};
+use crate::chart::{Caption, Size};
+use crate::number::{self, NOTHING};
+use crate::words::sentence;
+use crate::words::view::{self, View};
+use tollgate_facts::results::{Figure, Toll, TollVerdict};
+
+/// Tolls of which the table shows every one.
+const TOLLS_MAX: usize = 240;
+
+/// The pictures at the level where most may be said.
+pub fn section(view: &View<'_>) -> Option<Section> {
+    let most = view::answer_level(view.run).or_else(|| view.run.tolls.iter().map(|toll| toll.level).max());
+    section_at(view, &[(most?, None)])
+}
+
+/// The pictures at these levels, each with why it stands for the run.
+pub fn section_at(view: &View<'_>, levels: &[(u64, Option<&str>)]) -> Option<Section> {
+    if view.run.tolls.is_empty() {
+        return None;
+    }
+    let is_last = |place: usize| place + 1 == levels.len();
+    let figures = levels
+        .iter()
+        .enumerate()
+        .map(|(place, (level, why))| Block::Figure(at(view, *level, *why, place, is_last(place))));
+    Some(Section::background("", figures.collect()))
+}
+
+/// Toll bars at one level; those of the last one have the table of all levels.
+fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) -> crate::blocks::Figure {
+    let (run, experiment) = (view.run, &view.run.experiment);
+    let variants: Vec<(usize, &str)> = experiment
+        .variants
+        .iter()
+        .enumerate()
+        .filter(|(_, variant)| variant.baseline.is_some())
+        .map(|(key, variant)| (key, variant.name.as_str()))
+        .take(2 * SHOWN_MAX)
+        .collect();
+    let noun = sentence::unit_noun(experiment);
+    let time_title = format!("time of a {noun}");
+    let cpu_title = format!("CPU time per {}", sentence::piece(experiment));
+    // At equal rate the latency is what is asked for; how many bytes came is then no question.
+    let last = match run.tolls.iter().any(|toll| toll.figure == Figure::MedianAtRate) {
+        true => (Figure::MedianAtRate, "median at equal rate"),
+        false => (Figure::Bytes, "bytes received"),
+    };
+    let of = |name: &str, figure| {
+        run.tolls.iter().find(|toll| toll.variant == name && toll.level == at && toll.figure == figure)
+    };
+    let panels: Vec<tolls::TollPanel<'_>> =
+        [(Figure::UnitTime, time_title.as_str()), (Figure::SubjectCpu, cpu_title.as_str()), last]
+            .into_iter()
+            .map(|(figure, title)| tolls::TollPanel {
+                title,
+                bars: variants.iter().map(|(_, name)| of(name, figure).map(bar)).collect(),
+            })
+            .filter(|panel| panel.bars.iter().any(Option::is_some))
+            .collect();
+    let rows: Vec<tolls::TollRow<'_>> = variants.iter().map(|(key, name)| tolls::TollRow { name, key: *key }).collect();
+    let level = sentence::level(experiment, at);
+    let why = why.map_or_else(String::new, |why| format!(": {why}"));
+    let title = format!("Tolls at {level}{why}");
+    let description = format!(
+        "Bars from 1 to each variant's ratio over its baseline, with {} intervals, for {}.",
+        sentence::confidence(run),
+        panels.iter().map(|panel| panel.title).collect::<Vec<_>>().join(", ")
+    );
+    let head = ["variant", "over", "level", "figure", "ratio", "difference", "p (Holm)", "blocks", "verdict", "note"];
+    // A whole matrix of tolls would be a page of its own; the CSV of all cells has them.
+    let is_whole = is_last && run.tolls.len() <= TOLLS_MAX;
+    let shown = run.tolls.iter().filter(|toll| is_whole || toll.level == at);
+    let table_title = if is_whole { "all tolls".to_owned() } else { format!("all tolls at {level}") };
+    let table = Table::new(table_title, head).with(shown.map(|toll| row(view, toll)));
+    let note = "Times the baseline: 1 is no more than it. Hollow bars are no claims: no toll, unclear, or generator and \
+                subject at their limit together.";
+    let id = if place == 0 { "tolls".to_owned() } else { format!("tolls-{place}") };
+    let file = if is_last { "tolls.csv".to_owned() } else { format!("tolls-{at}.csv") };
+    let draw =
+        |id: &str, size| tolls::draw(&Caption { id, title: &title, description: &description }, size, &rows, &panels);
+    crate::blocks::Figure::new(&title, note).picture(&id, Size::Full, draw).data(table, file)
+}
+
+fn bar(toll: &Toll) -> Bar {
+    let text = match toll.verdict {
+        TollVerdict::Joint => "joint".to_owned(),
+        _ => sentence::ratio(toll),
+    };
+    Bar {
+        ratio: toll.ratio,
+        low: toll.low,
+        high: toll.high,
+        text,
+        certainty: match toll.verdict {
+            TollVerdict::Dearer | TollVerdict::Cheaper => Certainty::Shown,
+            TollVerdict::NoToll | TollVerdict::Unclear | TollVerdict::Joint => Certainty::Hollow,
+            TollVerdict::Refused => Certainty::Refused,
+        },
+    }
+}
+
+fn row(view: &View<'_>, toll: &Toll) -> Vec<String> {
+    let experiment = &view.run.experiment;
+    let figure = match toll.figure {
+        Figure::UnitTime => format!("{} time", sentence::unit_noun(experiment)),
+        Figure::SubjectCpu => format!("CPU/{}", sentence::piece(experiment)),
+        Figure::Bytes => "bytes".to_owned(),
+        Figure::MedianAtRate => "p50 at equal rate".to_owned(),
+        Figure::P95AtRate => "p95 at equal rate".to_owned(),
+        Figure::P99AtRate => "p99 at equal rate".to_owned(),
+    };
+    let p = match toll.p_adjusted {
+        p if p < 0.001 => "< 0.001".to_owned(),
+        p => number::grouped(p, 3),
+    };
+    let shown = |text: String| if toll.is_shown() { text } else { NOTHING.to_owned() };
+    vec![
+        toll.variant.clone(),
+        toll.baseline.clone(),
+        sentence::level(experiment, toll.level),
+        figure,
+        shown(sentence::ratio(toll)),
+        shown(sentence::difference(toll)),
+        shown(p),
+        toll.blocks.to_string(),
+        sentence::verdict(toll.verdict).to_owned(),
+        toll.note.clone().unwrap_or_default(),
+    ]
+}

@@ -1,0 +1,185 @@
+//! The charts over time: CPU, memory, work processes and the slowest answers of each variant's subject.
+
+use super::SHOWN_MAX;
+use crate::blocks::{Block, Figure, Section, Table};
+use crate::chart::over_time::{self, Filling, Panel};
+use crate::chart::{Caption, Size};
+use crate::number;
+use crate::words::sentence;
+use crate::words::view::View;
+use tollgate_facts::results::Series;
+
+/// One thing that is watched: names of its series, heading, unit and how it is drawn.
+struct Watched {
+    id: &'static str,
+    series: &'static str,
+    above: Option<&'static str>,
+    heading: &'static str,
+    note: &'static str,
+    label: &'static str,
+    /// Values are divided by this.
+    unit: f64,
+    /// A moving average over so many seconds is drawn, too.
+    average_s: Option<f64>,
+    filling: Filling,
+}
+
+const WATCHED: [Watched; 4] = [
+    Watched {
+        id: "cpu",
+        series: "subject-cpu-share",
+        above: None,
+        heading: "CPU of the subject over time",
+        note: "1 is one core busy throughout. Thick: the average over the 15 s before, or all of them where there are fewer.",
+        label: "cores",
+        unit: 1.0,
+        average_s: Some(15.0),
+        filling: Filling::Line,
+    },
+    Watched {
+        id: "memory",
+        series: "subject-resident-memory",
+        above: None,
+        heading: "Memory of the subject over time",
+        note: "Resident memory of the process.",
+        label: "MB",
+        unit: 1e6,
+        average_s: None,
+        filling: Filling::Line,
+    },
+    Watched {
+        id: "occupancy",
+        series: "work-processes-busy",
+        above: Some("work-processes-waiting"),
+        heading: "Work processes over time",
+        note: "Coloured: work processes that are busy. Grey: requests that wait for one.",
+        label: "work processes and waiting requests",
+        unit: 1.0,
+        average_s: None,
+        filling: Filling::Area,
+    },
+    Watched {
+        id: "slowest",
+        series: "response-time-max",
+        above: None,
+        heading: "Slowest answer over time",
+        note: "The longest response time in each stretch: a stall of the subject shows here.",
+        label: "ms",
+        unit: 1.0,
+        average_s: None,
+        filling: Filling::Line,
+    },
+];
+
+/// CPU, memory, work processes and slowest answers of the subjects over time, at the highest level that was watched.
+pub fn section(view: &View<'_>) -> Option<Section> {
+    of(view, &WATCHED)
+}
+
+/// The same without work processes.
+pub fn section_without_work_processes(view: &View<'_>) -> Option<Section> {
+    let [cpu, memory, _, slowest] = WATCHED;
+    of(view, &[cpu, memory, slowest])
+}
+
+fn of(view: &View<'_>, all: &[Watched]) -> Option<Section> {
+    let figures: Vec<Block> =
+        all.iter().filter_map(|watched| over_time_figure(view, watched)).map(Block::Figure).collect();
+    let legend = "Seconds in which the variant itself ran: its slices are joined, the turns of the others cut out";
+    let legend = Block::Legend(vec![legend.to_owned()]);
+    (!figures.is_empty()).then(|| Section::background("Over time", std::iter::once(legend).chain(figures).collect()))
+}
+
+fn over_time_figure(view: &View<'_>, watched: &Watched) -> Option<Figure> {
+    let run = view.run;
+    let named = |name: &str| run.series.iter().filter(move |series| series.name == name).collect::<Vec<&Series>>();
+    let all = named(watched.series);
+    let level = all.iter().filter(|series| !series.points.is_empty()).map(|series| series.level).max()?;
+    let above = watched.above.map(named).unwrap_or_default();
+    let own_time = |variant: &str, points: &[(f64, f64)]| -> Vec<(f64, f64)> {
+        let own = run.trials.iter().filter(|trial| trial.variant == variant && trial.level == level);
+        let slices: Vec<(f64, f64)> = own.map(|trial| (trial.start_ms / 1000.0, trial.duration_ms / 1000.0)).collect();
+        let points: Vec<(f64, f64)> = points.iter().map(|(ms, value)| (ms / 1000.0, value / watched.unit)).collect();
+        over_time::joined(&points, &slices)
+    };
+    let scaled =
+        |variant: &str, points: &[(f64, f64)], panels: usize| over_time::thinned(&own_time(variant, points), panels);
+    let shown: Vec<(usize, &Series)> = run
+        .experiment
+        .variants
+        .iter()
+        .enumerate()
+        .filter_map(|(key, variant)| {
+            Some((key, *all.iter().find(|series| series.variant == variant.name && series.level == level)?))
+        })
+        .take(SHOWN_MAX)
+        .collect();
+    let panels: Vec<Panel<'_>> = shown
+        .iter()
+        .map(|(key, series)| Panel {
+            name: &series.variant,
+            key: *key,
+            points: scaled(&series.variant, &series.points, shown.len()),
+            above: above
+                .iter()
+                .find(|other| other.variant == series.variant && other.level == level)
+                .map(|other| scaled(&other.variant, &other.points, shown.len()))
+                .unwrap_or_default(),
+            average: match watched.average_s {
+                Some(seconds) => {
+                    let average = over_time::averaged(&own_time(&series.variant, &series.points), seconds);
+                    over_time::sampled(&average, shown.len())
+                }
+                None => Vec::new(),
+            },
+        })
+        .collect();
+    let title = format!("{} at {}", watched.heading, sentence::level(&run.experiment, level));
+    let draw = |id: &str, size| {
+        let description = format!("One panel a variant on common scales. {}", watched.note);
+        over_time::draw(
+            &Caption { id, title: &title, description: &description },
+            size,
+            watched.label,
+            watched.filling,
+            &panels,
+        )
+    };
+    let mut table = Table::new("", ["variant", "level", "what", "unit", "least", "mean", "most", "points"]);
+    for name in std::iter::once(watched.series).chain(watched.above) {
+        for series in run.series.iter().filter(|series| series.name == name && !series.points.is_empty()) {
+            let values: Vec<f64> = series.points.iter().map(|point| point.1).collect();
+            let write = |value: f64| match series.unit.as_str() {
+                "bytes" => number::bytes(value),
+                _ => number::three_digits(value),
+            };
+            table.push(vec![
+                series.variant.clone(),
+                sentence::level(&run.experiment, series.level),
+                series.name.clone(),
+                series.unit.clone(),
+                write(values.iter().copied().fold(f64::INFINITY, f64::min)),
+                write(tollgate_facts::stats::mean(&values).unwrap_or(f64::NAN)),
+                write(values.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
+                number::whole(values.len() as u64),
+            ]);
+        }
+    }
+    let figure = Figure::new(&title, watched.note).picture(watched.id, Size::Full, draw);
+    let (all, points) = (format!("{}.csv", watched.id), format!("{}-points.csv", watched.id));
+    Some(figure.data(table, all).data(self::points(watched, &panels), points))
+}
+
+/// The drawn points themselves.
+fn points(watched: &Watched, panels: &[Panel<'_>]) -> Table {
+    let mut table = Table::new("Points of this chart as CSV", ["variant", "seconds", watched.series]);
+    table.columns.extend(watched.average_s.map(|seconds| format!("average of {seconds} s").into()));
+    for panel in panels {
+        for (place, (seconds, value)) in panel.points.iter().enumerate() {
+            let mut row = vec![panel.name.to_owned(), format!("{seconds:.3}"), format!("{value:.4}")];
+            row.extend(panel.average.get(place).map(|(_, average)| format!("{average:.4}")));
+            table.push(row);
+        }
+    }
+    table
+}

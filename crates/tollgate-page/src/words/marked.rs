@@ -1,0 +1,101 @@
+//! Figures of cells in any table: the numbers of a cell's doubts stand behind its name, or behind the
+//! figure where a row is of several cells, what must not be read is told apart or reads `refused`, and a sentence says by
+//! their rules which of its cells are in doubt.
+//!
+//! What it deliberately does not do: lay a table out.
+
+use super::view::{Row, View};
+use crate::blocks::{Cell, TableRow};
+use crate::number::NOTHING;
+use tollgate_facts::results::{RunResult, Validity, Verdict};
+use tollgate_facts::rules;
+
+/// What stands for a figure that must not be read.
+pub const REFUSED: &str = "refused";
+
+impl<'r> View<'r> {
+    /// The row of a cell.
+    pub fn row(&self, variant: &str, level: u64) -> Option<&Row<'r>> {
+        self.rows.iter().find(|row| row.cell.variant == variant && row.cell.level == level)
+    }
+
+    /// A row of a table that is of one cell: its name with the numbers of its doubts, words, and its figures, which are
+    /// not said where they must not be read.
+    pub fn line(&self, row: &Row<'_>, words: Vec<String>, figures: Vec<String>) -> TableRow {
+        let is_refused = row.is_closed_refused(&self.doubts);
+        let figures = figures.into_iter().map(|text| if is_refused { REFUSED.into() } else { Cell::from(text) });
+        let words = words.into_iter().map(Cell::from);
+        TableRow::from([row.name()].into_iter().chain(words).chain(figures).collect::<Vec<Cell>>())
+    }
+
+    /// A figure of the closed load in a row of several cells, with the numbers of its own cell's doubts.
+    pub fn figure(&self, variant: &str, level: u64, text: String) -> Cell {
+        match self.row(variant, level) {
+            Some(row) if row.is_closed_refused(&self.doubts) => Cell::marked(REFUSED, self.numbers([row])),
+            Some(row) if text != NOTHING => Cell::marked(text, self.numbers([row])),
+            _ => text.into(),
+        }
+    }
+
+    /// The numbers of what marked these cells, for behind a figure that is made of all of them; of refused ones nothing is.
+    pub fn marks_of<'a>(&self, cells: impl IntoIterator<Item = (&'a str, u64)>) -> Vec<usize> {
+        let rows = cells.into_iter().filter_map(|(variant, level)| self.row(variant, level));
+        self.numbers(rows.filter(|row| !row.is_closed_refused(&self.doubts)))
+    }
+
+    /// The numbers of these rows' doubts about the closed load.
+    pub fn numbers<'v>(&self, rows: impl IntoIterator<Item = &'v Row<'r>>) -> Vec<usize>
+    where
+        'r: 'v,
+    {
+        let mut numbers: Vec<usize> = rows.into_iter().flat_map(|row| row.marks.iter().copied()).collect();
+        numbers.retain(|number| !rules::is_at_rate(self.doubts[number - 1].rule));
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+}
+
+impl Row<'_> {
+    /// The variant with the numbers of its doubts.
+    pub fn name(&self) -> Cell {
+        Cell::marked(&self.cell.variant, self.marks.clone())
+    }
+}
+
+/// A cell of a sentence: variant, level, and what the sentence calls it.
+pub type Named<'a> = (&'a str, u64, String);
+
+/// Whether the figures of a cell's closed load must not be read.
+pub fn is_refused(run: &RunResult, variant: &str, level: u64) -> bool {
+    doubts(run, variant, level).any(|found| found.verdict == Verdict::Refused)
+}
+
+/// What is to be said behind a sentence about these cells: by which rules some are marked, and some are refused, whose
+/// figures are not in it. Nothing where nothing is in doubt.
+pub fn aside(run: &RunResult, cells: &[Named<'_>]) -> String {
+    let of = |verdict: Verdict| {
+        let mut rules: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (variant, level, name) in cells {
+            if verdict == Verdict::Marked && is_refused(run, variant, *level) {
+                continue;
+            }
+            for found in doubts(run, variant, *level).filter(|found| found.verdict == verdict) {
+                match rules.iter_mut().find(|(rule, _)| *rule == found.rule) {
+                    Some((_, names)) if names.contains(&name.as_str()) => {}
+                    Some((_, names)) => names.push(name),
+                    None => rules.push((&found.rule, vec![name])),
+                }
+            }
+        }
+        rules.iter().map(|(rule, names)| format!("{rule} ({})", names.join(", "))).collect::<Vec<_>>()
+    };
+    let kinds = [("Marked", of(Verdict::Marked)), ("Refused", of(Verdict::Refused))];
+    let said = kinds.iter().filter(|(_, rules)| !rules.is_empty());
+    said.map(|(word, rules)| format!(" {word}: {}.", rules.join(", "))).collect()
+}
+
+fn doubts<'a>(run: &'a RunResult, variant: &'a str, level: u64) -> impl Iterator<Item = &'a Validity> {
+    let own = run.validity.iter().filter(move |found| found.variant == variant && found.level == level);
+    own.filter(|found| !rules::is_at_rate(&found.rule))
+}

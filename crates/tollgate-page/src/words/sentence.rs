@@ -1,0 +1,362 @@
+//! What was found, in sentences: one for each variant and one that answers the question.
+//!
+//! A sentence names its level, its interval and its blocks, and says plainly when nothing may be said.
+
+use super::peers;
+use super::view::{self, Group, headline_level, is_clear, is_plain};
+use crate::number;
+use tollgate_facts::across::RunHead;
+use tollgate_facts::results::{
+    BetweenStarts, Comparison, Distance, Experiment, Figure, Gap, GapKind, Piece, RunResult, State, Toll, TollVerdict,
+};
+use tollgate_facts::stats::ALPHA;
+use tollgate_facts::stats::warm_up::Course;
+
+/// Variants whose errors are told one by one before the rest is counted.
+const ONSETS_MAX: usize = 4;
+
+/// The experiment's unit of work in one word: `pass` of `pass of 401 requests`.
+pub fn unit_noun(experiment: &Experiment) -> &str {
+    let word = experiment.unit_of_work.split(|c: char| !c.is_alphanumeric() && c != '-').next();
+    word.filter(|word| !word.is_empty()).unwrap_or("unit")
+}
+
+/// A level with its unit: `20 users`, `1 user`, `factor 20`.
+pub fn level(experiment: &Experiment, level: u64) -> String {
+    if let Some(named) = experiment.named_levels.iter().find(|named| named.level == level) {
+        return named.title.clone();
+    }
+    let unit = experiment.factor_unit.as_str();
+    match (unit, level) {
+        ("", _) => format!("{} {level}", experiment.factor),
+        (_, 1) => format!("1 {}", singular(unit)),
+        _ => format!("{level} {unit}"),
+    }
+}
+
+/// One of what a unit names.
+pub fn singular(unit: &str) -> &str {
+    match unit.strip_suffix("es") {
+        Some(one) if one.ends_with("ss") => one,
+        _ => unit.strip_suffix('s').unwrap_or(unit),
+    }
+}
+
+/// The confidence of the intervals of tolls: a run that may stop at several looks has wider ones.
+pub fn confidence(run: &RunResult) -> String {
+    run.settings.looks.map_or_else(|| "95 %".to_owned(), |looks| looks.confidence())
+}
+
+/// A toll's ratio with its interval, or why there is none.
+pub fn ratio(toll: &Toll) -> String {
+    if !toll.is_shown() {
+        return "refused".to_owned();
+    }
+    number::ratio(toll.ratio, toll.low, toll.high)
+}
+
+/// A toll's difference with its interval; without one where it is exact.
+pub fn difference(toll: &Toll) -> String {
+    let text = |value: f64| number::signed(value, &toll.unit);
+    let (low, high) = (text(toll.difference_low), text(toll.difference_high));
+    if low == high {
+        return text(toll.difference);
+    }
+    format!("{} [{low}, {high}]", text(toll.difference))
+}
+
+/// What a toll compares, in words.
+pub fn figure(experiment: &Experiment, figure: Figure) -> String {
+    match figure {
+        Figure::UnitTime => "time".to_owned(),
+        Figure::SubjectCpu => format!("CPU time per {}", piece(experiment)),
+        Figure::Bytes => "bytes received".to_owned(),
+        Figure::MedianAtRate => "median response time at equal rate".to_owned(),
+        Figure::P95AtRate => "95th percentile at equal rate".to_owned(),
+        Figure::P99AtRate => "99th percentile at equal rate".to_owned(),
+    }
+}
+
+/// What the subject's CPU time is divided by, in one word.
+pub fn piece(experiment: &Experiment) -> &'static str {
+    match experiment.piece {
+        Piece::Request => "request",
+        Piece::Record => "record",
+        Piece::Document => "document",
+    }
+}
+
+/// The band inside which an interval must lie for "no toll".
+pub fn band(run: &RunResult) -> String {
+    format!("± {} %", (run.settings.equivalence_share * 1e4).round() / 1e2)
+}
+
+/// What starts of the servers differ by, where there were enough: each toll and comparison whose starts are seen to
+/// differ, or that none is. Nothing is adjusted for their number, as the error to fear is a missed warning.
+pub fn starts(run: &RunResult) -> Option<String> {
+    let what = |names: [&str; 2], word: &str, at: u64, of: Figure| {
+        let [variant, other] = names;
+        format!("{variant} {word} {other} at {}, {}", run.experiment.level_title(at), figure(&run.experiment, of))
+    };
+    let of_toll = |toll: &Toll| {
+        Some((what([&toll.variant, &toll.baseline], "over", toll.level, toll.figure), toll.between_starts?))
+    };
+    let of_peer = |ratio: &Comparison| {
+        Some((what([&ratio.variant, &ratio.against], "by", ratio.level, ratio.figure), ratio.between_starts?))
+    };
+    let of_all = run.tolls.iter().filter_map(of_toll).chain(run.comparisons.iter().filter_map(of_peer));
+    let told: Vec<(String, BetweenStarts)> = of_all.collect();
+    let starts = told.iter().map(|(_, between)| between.starts).max()?;
+    let differ: Vec<&(String, BetweenStarts)> = told.iter().filter(|(_, between)| between.p < ALPHA).collect();
+    let kind = if run.comparisons.is_empty() { "tolls" } else { "tolls and comparisons" };
+    let of = format!("{starts} starts of the servers: of {} {kind}", told.len());
+    if differ.is_empty() {
+        return Some(format!(
+            "{of} none is shown to differ from start to start (F-test, p < 0.05), which does not say that they are alike: so few \
+             starts often do not show it, and intervals over blocks are then too narrow"
+        ));
+    }
+    let named = |(what, between): &&(String, BetweenStarts)| {
+        let unheld =
+            if between.is_interval_over_starts { "" } else { ", which its interval over blocks does not hold" };
+        let p = if between.p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {:.3}", between.p) };
+        format!("{what}: {} starts, ± {:.1} % ({p}){unheld}", between.starts, between.deviation * 100.0)
+    };
+    let is_widened = differ.iter().any(|(_, between)| between.is_interval_over_starts);
+    let widened = if is_widened { ", and intervals are those over starts, which are wider" } else { "" };
+    Some(format!(
+        "{of} {} differ from start to start by more than blocks do (F-test, p < 0.05; of starts that are alike, chance gives one \
+         in twenty){widened}: {}; take more starts",
+        differ.len(),
+        differ.iter().map(named).collect::<Vec<_>>().join("; ")
+    ))
+}
+
+/// How response times went while servers were warmed up, where that is known; who is not flat is named.
+pub fn courses(run: &RunResult) -> Option<String> {
+    let of = |course: Course| {
+        let of_course = run.warm_ups.iter().filter(move |warm_up| warm_up.course == Some(course));
+        let mut names: Vec<&str> = of_course.map(|warm_up| warm_up.variant.as_str()).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        (count, names.join(", "))
+    };
+    let kinds = [
+        (Course::Flat, "flat from the beginning"),
+        (Course::WarmUp, "faster after a while"),
+        (Course::Slowing, "slower after a while"),
+        (Course::NoSteadyState, "steady at no time"),
+    ];
+    let texts: Vec<String> = kinds
+        .into_iter()
+        .filter_map(|(course, words)| match of(course) {
+            (0, _) => None,
+            (count, _) if course == Course::Flat => Some(format!("{count} {words}")),
+            (count, names) => Some(format!("{count} {words} ({names})")),
+        })
+        .collect();
+    (!texts.is_empty()).then(|| format!("warm-ups: {}", texts.join(", ")))
+}
+
+/// A verdict in a word or two.
+pub fn verdict(verdict: TollVerdict) -> &'static str {
+    match verdict {
+        TollVerdict::Dearer => "dearer",
+        TollVerdict::Cheaper => "cheaper",
+        TollVerdict::NoToll => "no toll",
+        TollVerdict::Unclear => "unclear",
+        TollVerdict::Joint => "joint",
+        TollVerdict::Refused => "refused",
+    }
+}
+
+/// The headline of one variant; absent for one without a baseline.
+pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
+    let baseline = run.experiment.variants.iter().find(|known| known.name == variant)?.baseline.as_deref()?;
+    let Some(at) = headline_level(run, variant) else {
+        return Some(format!("{variant}: not compared with {baseline}, as one of the two was not measured"));
+    };
+    let tolls = view::tolls(run, variant, at);
+    let noun = unit_noun(&run.experiment);
+    let mut parts = Vec::new();
+    if let Some(time) = tolls.time {
+        let difference = format!("{}, {} blocks", difference(time), time.blocks);
+        parts.push(match time.verdict {
+            TollVerdict::Dearer | TollVerdict::Cheaper => {
+                format!("a {noun} takes {} the time of {baseline} ({difference})", ratio(time))
+            }
+            TollVerdict::NoToll => format!(
+                "a {noun} takes as long as with {baseline}: {}, inside {} ({} blocks)",
+                ratio(time),
+                band(run),
+                time.blocks
+            ),
+            TollVerdict::Unclear => {
+                format!("no difference in time from {baseline} could be shown: {} ({difference})", ratio(time))
+            }
+            TollVerdict::Joint => String::new(),
+            TollVerdict::Refused => {
+                let why = time.note.as_deref().unwrap_or("see its doubts");
+                format!("the toll on time over {baseline} is refused: {why}")
+            }
+        });
+    }
+    let cpu = format!("CPU time per {}", piece(&run.experiment));
+    for (toll, of_what) in [(tolls.cpu, cpu.as_str()), (tolls.bytes, "bytes")] {
+        if let Some(toll) = toll.filter(|toll| is_plain(toll)) {
+            let text = ratio(toll);
+            let (text, exact) = text.strip_suffix(" exact").map_or((text.as_str(), ""), |text| (text, " (exact)"));
+            let unclear = if toll.verdict == TollVerdict::Unclear { " (unclear)" } else { "" };
+            parts.push(format!("{text} the {of_what}{exact}{unclear}"));
+        }
+    }
+    if tolls.time.is_some_and(|time| time.verdict == TollVerdict::Joint) {
+        parts.push(format!("no toll on time over {baseline}, as generator and subject were at their limit together"));
+    }
+    parts.retain(|part| !part.is_empty());
+    Some(format!("{variant} at {}: {}", level(&run.experiment, at), parts.join("; ")))
+}
+
+/// How the answer begins, what it compares and where that toll stands.
+type Candidate<'a> = (&'a str, &'a str, fn(view::Tolls<'_>) -> Option<&Toll>);
+
+/// What a kind of work has to say before or instead of the tolls.
+#[derive(Debug, Default)]
+pub struct Lead {
+    /// What is said before the tolls.
+    pub before: Vec<String>,
+    /// What is said instead of the tolls; nothing where they are said.
+    pub instead: Vec<String>,
+    /// Whether tolls that are unclear are told with their intervals: what was said before would else be contradicted.
+    pub is_unclear_told: bool,
+}
+
+/// The answer to the experiment's question, a sentence each: where errors begin, then what each subject and distance costs.
+pub fn answers(run: &RunResult, lead: Lead) -> Vec<String> {
+    let told = |group| answer_of(run, group, lead.is_unclear_told);
+    let tolls: Vec<String> = Group::all(run).into_iter().filter_map(told).collect();
+    let tolls = if lead.instead.is_empty() { tolls } else { lead.instead };
+    let unsaid = match (tolls.is_empty() && lead.before.is_empty(), run.state) {
+        (false, _) => None,
+        (true, State::Running) => Some("Nothing can be said yet: the run has not ended."),
+        (true, _) => Some("No toll may be claimed from this run: see the doubts below."),
+    };
+    let besides = peers::answers(run);
+    onsets(run).into_iter().chain(lead.before).chain(tolls).chain(unsaid.map(str::to_owned)).chain(besides).collect()
+}
+
+/// Where errors begin, with the wording of the first one; absent where none do.
+fn onsets(run: &RunResult) -> Option<String> {
+    let mut found: Vec<&Gap> = run.gaps.iter().filter(|gap| gap.kind == GapKind::ErrorOnset).collect();
+    found.sort_by_key(|gap| gap.level);
+    let wording = &found.first()?.reason;
+    let named = |gap: &&Gap| format!("{} at {}", gap.variant, level(&run.experiment, gap.level));
+    let names: Vec<String> = found.iter().take(ONSETS_MAX).map(named).collect();
+    let more = match found.len() - names.len() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let first = if found.len() > 1 { "the first: " } else { "" };
+    Some(format!("Errors begin with {}{more}: {first}\u{201c}{wording}\u{201d}.", names.join(", ")))
+}
+
+fn answer_of(run: &RunResult, group: Group<'_>, is_unclear_told: bool) -> Option<String> {
+    let noun = unit_noun(&run.experiment);
+    let time = format!("a {noun} takes");
+    let by_time: Candidate<'_> = (&time, "the time", |tolls| tolls.time);
+    let costs = format!("a {} costs", piece(&run.experiment));
+    let by_cpu: Candidate<'_> = (&costs, "the CPU time", |tolls| tolls.cpu);
+    let variants = run.experiment.variants.iter().filter(|variant| Group::of(variant) == group);
+    let names: Vec<&str> = variants.map(|variant| variant.name.as_str()).collect();
+    let at = group.answer_level(run)?;
+    for (begins, of_what, pick) in [by_time, by_cpu] {
+        let of_all = || names.iter().filter_map(|name| pick(view::tolls(run, name, at)));
+        let mut found: Vec<&Toll> = of_all().filter(|toll| is_clear(toll)).collect();
+        found.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        let unclear: Vec<&str> =
+            of_all().filter(|toll| toll.verdict == TollVerdict::Unclear).map(|toll| toll.variant.as_str()).collect();
+        let at = at_level(run, group, at);
+        let (Some(least), Some(most)) = (found.first(), found.last()) else {
+            match unclear.is_empty() {
+                true => continue,
+                false if is_unclear_told => return Some(unclear_of(&at, of_what, of_all())),
+                false => return Some(format!("{at}, no difference in {of_what} could be shown.")),
+            }
+        };
+        let of_whom = match found.iter().all(|toll| toll.baseline == least.baseline) {
+            true => format!("of {}", least.baseline),
+            false => "of its baseline".to_owned(),
+        };
+        let named = |toll: &Toll| {
+            let doubt = match toll.verdict {
+                TollVerdict::NoToll => format!(", {}", verdict(toll.verdict)),
+                _ => String::new(),
+            };
+            format!("{} ({}{doubt})", ratio(toll), toll.variant)
+        };
+        let range = match found.len() {
+            1 => named(least),
+            _ => format!("between {} and {}", named(least), named(most)),
+        };
+        let unclear = match unclear.len() {
+            0 => String::new(),
+            _ => format!(" Unclear: {}.", unclear.join(", ")),
+        };
+        let is_joint = |toll: &Toll| toll.verdict == TollVerdict::Joint;
+        let joint = match of_what == by_cpu.1
+            && names.iter().any(|name| view::tolls(run, name, least.level).each().any(is_joint))
+        {
+            true => " Generator and subject were at their limit together, so no toll on time is claimed.",
+            false => "",
+        };
+        return Some(format!("{at}, {begins} {range} {of_what} {of_whom}.{unclear}{joint}"));
+    }
+    None
+}
+
+/// Tolls of which none is clear, each with its interval and its blocks.
+fn unclear_of<'r>(at: &str, of_what: &str, tolls: impl Iterator<Item = &'r Toll>) -> String {
+    let named = |toll: &Toll| {
+        let (ratio, blocks) = (ratio(toll), toll.blocks);
+        let beyond_one = toll.low > 1.0 || toll.high < 1.0;
+        let why = if beyond_one { ", after correction for the number of tolls" } else { "" };
+        format!("{} by that of {} is unclear: {ratio}, {blocks} blocks{why}", toll.variant, toll.baseline)
+    };
+    let told: Vec<String> = tolls.filter(|toll| toll.verdict == TollVerdict::Unclear).map(named).collect();
+    format!("{at}, {of_what} of {}.", told.join("; that of "))
+}
+
+/// Of whom, from how far and at which level a sentence speaks.
+fn at_level(run: &RunResult, group: Group<'_>, at: u64) -> String {
+    let at = format!("at {}", level(&run.experiment, at));
+    let from = match (group.distance, run.settings.round_trip_ms) {
+        (Distance::Local, _) => at,
+        (Distance::Remote, Some(ms)) => format!("{at} over a round trip of {} ms", number::three_digits(ms)),
+        (Distance::Remote, None) => format!("{at} from afar"),
+    };
+    match group.peer {
+        Some(peer) => format!("Of {peer}, {from}"),
+        None => from.replacen('a', "A", 1),
+    }
+}
+
+/// Why a run is not whole; absent for a complete one.
+pub fn incompleteness(run: &RunResult) -> Option<String> {
+    let because = run.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    match run.state {
+        State::Complete => None,
+        State::Partial => Some(format!("Partial result{because}")),
+        State::Running => Some(format!("The run had not ended when this was written{because}")),
+    }
+}
+
+/// Why one of several runs is not whole; absent for a complete one.
+pub fn incompleteness_of(run: &RunHead) -> Option<String> {
+    let because = run.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    match run.state {
+        State::Complete => None,
+        State::Partial => Some(format!("Run {} is partial{because}", run.number)),
+        State::Running => Some(format!("Run {} had not ended when it was written{because}", run.number)),
+    }
+}

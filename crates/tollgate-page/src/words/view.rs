@@ -1,0 +1,346 @@
+//! A run put in the order in which every reporter shows it: rows by level and variant, each with its tolls and the
+//! numbers of the doubts that concern it.
+//!
+//! It borrows from the result and formats nothing.
+
+use crate::blocks::Tone;
+use tollgate_facts::results::{
+    Cell, Comparison, Distance, Estimate, Experiment, Figure, Percentiles, Piece, RunResult, Toll, TollVerdict,
+    Validity, Variant, Verdict,
+};
+use tollgate_facts::rules;
+
+/// A run, ordered for reading.
+pub struct View<'r> {
+    /// The result.
+    pub run: &'r RunResult,
+    /// Its cells by level and variant.
+    pub rows: Vec<Row<'r>>,
+    /// What its rules found, in the order of their numbers.
+    pub doubts: Vec<Doubt<'r>>,
+}
+
+/// One variant at one level.
+pub struct Row<'r> {
+    /// What was found.
+    pub cell: &'r Cell,
+    /// Whether the variant has no baseline.
+    pub is_bottom: bool,
+    /// Its tolls.
+    pub tolls: Tolls<'r>,
+    /// What a peer took by what tollgate took; nothing for tollgate's own variants.
+    pub by_tollgate: ByTollgate<'r>,
+    /// Numbers of [`Doubt`]s, from 1.
+    pub marks: Vec<usize>,
+}
+
+/// The tolls of one variant at one level.
+#[derive(Clone, Copy, Default)]
+pub struct Tolls<'r> {
+    /// Of the time of a unit of work.
+    pub time: Option<&'r Toll>,
+    /// Of the subject's CPU time.
+    pub cpu: Option<&'r Toll>,
+    /// Of the bytes received.
+    pub bytes: Option<&'r Toll>,
+}
+
+/// What a peer took by what tollgate took, of one variant at one level.
+#[derive(Clone, Copy, Default)]
+pub struct ByTollgate<'r> {
+    /// Of the time of a unit of work.
+    pub time: Option<&'r Comparison>,
+    /// Of the subject's CPU time.
+    pub cpu: Option<&'r Comparison>,
+}
+
+/// What one rule found, in all cells; a footnote.
+pub struct Doubt<'r> {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Name of the rule.
+    pub rule: &'r str,
+    /// What follows from it.
+    pub verdict: Verdict,
+    /// What helps.
+    pub remedy: &'r str,
+    /// What was found, a cell each.
+    pub findings: Vec<&'r Validity>,
+}
+
+/// What went wrong in one way with one variant, over all levels.
+pub struct Failure<'r> {
+    /// The variant.
+    pub variant: &'r str,
+    /// The class of the error.
+    pub class: &'r str,
+    /// How many requests.
+    pub count: u64,
+    /// Level of the first one.
+    pub level: u64,
+    /// Text of the first one.
+    pub example: &'r str,
+}
+
+impl<'r> View<'r> {
+    /// A run in order.
+    pub fn of(run: &'r RunResult) -> Self {
+        let mut cells: Vec<&Cell> = run.cells.iter().collect();
+        let place = |cell: &Cell| {
+            let level = run.experiment.levels.iter().position(|level| *level == cell.level);
+            let variant = run.experiment.variants.iter().position(|variant| variant.name == cell.variant);
+            (level.unwrap_or(usize::MAX), variant.unwrap_or(usize::MAX))
+        };
+        cells.sort_by_key(|cell| place(cell));
+        let doubts = doubts(&run.validity, &cells);
+        let rows = cells
+            .into_iter()
+            .map(|cell| Row {
+                cell,
+                is_bottom: is_bottom(&run.experiment, &cell.variant),
+                tolls: tolls(run, &cell.variant, cell.level),
+                by_tollgate: by_tollgate(run, &cell.variant, cell.level),
+                marks: doubts
+                    .iter()
+                    .filter(|doubt| {
+                        doubt.findings.iter().any(|found| found.variant == cell.variant && found.level == cell.level)
+                    })
+                    .map(|doubt| doubt.number)
+                    .collect(),
+            })
+            .collect();
+        Self { run, rows, doubts }
+    }
+
+    /// Whether any request failed anywhere.
+    pub fn any_errors(&self) -> bool {
+        !self.failures().is_empty()
+    }
+
+    /// Failed requests by variant and class, those at equal rate among them.
+    pub fn failures(&self) -> Vec<Failure<'r>> {
+        let mut failures: Vec<Failure<'r>> = Vec::new();
+        for row in &self.rows {
+            let cell = row.cell;
+            let rate = cell.equal_rate.as_ref().map(|rate| (&rate.errors, &rate.error_examples));
+            let all = std::iter::once((&cell.errors, &cell.error_examples)).chain(rate);
+            for (class, &count, examples) in
+                all.flat_map(|(errors, examples)| errors.iter().map(move |(class, count)| (class, count, examples)))
+            {
+                let same = |known: &&mut Failure<'r>| known.variant == cell.variant && known.class == class;
+                match failures.iter_mut().find(same) {
+                    Some(known) => known.count += count,
+                    None => failures.push(Failure {
+                        variant: &cell.variant,
+                        class,
+                        count,
+                        level: cell.level,
+                        example: examples.get(class).map_or("not kept", String::as_str),
+                    }),
+                }
+            }
+        }
+        failures
+    }
+}
+
+impl Row<'_> {
+    /// How many of its requests failed.
+    pub fn error_count(&self) -> u64 {
+        self.cell.errors.values().sum()
+    }
+
+    /// Whether any of the cell's figures must not be read.
+    pub fn is_refused(&self, doubts: &[Doubt<'_>]) -> bool {
+        self.refusals(doubts).next().is_some()
+    }
+
+    /// Whether those of the closed load must not be read.
+    pub fn is_closed_refused(&self, doubts: &[Doubt<'_>]) -> bool {
+        self.refusals(doubts).any(|doubt| !rules::is_at_rate(doubt.rule))
+    }
+
+    /// How its figures of the closed load are to be read.
+    pub fn tone(&self, doubts: &[Doubt<'_>]) -> Tone {
+        if self.is_closed_refused(doubts) { Tone::Refused } else { Tone::Plain }
+    }
+
+    fn refusals<'d>(&self, doubts: &'d [Doubt<'_>]) -> impl Iterator<Item = &'d Doubt<'d>> {
+        self.marks.iter().map(|number| &doubts[number - 1]).filter(|doubt| doubt.verdict == Verdict::Refused)
+    }
+}
+
+impl<'r> Tolls<'r> {
+    /// In the order in which they are shown.
+    pub fn each(self) -> impl Iterator<Item = &'r Toll> {
+        [self.time, self.cpu, self.bytes].into_iter().flatten()
+    }
+}
+
+/// The tolls of `variant` at `level`; none where it is not what its name says.
+pub fn tolls<'r>(run: &'r RunResult, variant: &str, level: u64) -> Tolls<'r> {
+    if !is_whole(run, variant, level) {
+        return Tolls::default();
+    }
+    let find =
+        |figure| run.tolls.iter().find(|toll| toll.variant == variant && toll.level == level && toll.figure == figure);
+    Tolls { time: find(Figure::UnitTime), cpu: find(Figure::SubjectCpu), bytes: find(Figure::Bytes) }
+}
+
+fn by_tollgate<'r>(run: &'r RunResult, variant: &str, level: u64) -> ByTollgate<'r> {
+    let own = || run.comparisons.iter().filter(|found| found.variant == variant && found.level == level);
+    let find = |figure| own().find(|found| found.figure == figure);
+    ByTollgate { time: find(Figure::UnitTime), cpu: find(Figure::SubjectCpu) }
+}
+
+/// The percentiles that stand beside the time of a unit of work: of a scenario those of whole iterations, of other work
+/// those of single requests.
+pub fn times(cell: &Cell) -> Percentiles {
+    cell.played.as_ref().map_or(cell.response_time_ms, |played| played.iteration_time_ms)
+}
+
+/// The subject's CPU time for one piece of work: a request, or a record.
+pub fn cpu(cell: &Cell) -> Option<Estimate> {
+    match cell.inserted {
+        Some(inserted) => inserted.subject_cpu_us_per_record,
+        None => cell.subject.map(|subject| subject.cpu_us_per_request),
+    }
+}
+
+/// Whether a toll is the layer's own and may stand in a sentence: neither joint nor refused.
+pub fn is_plain(toll: &Toll) -> bool {
+    !matches!(toll.verdict, TollVerdict::Joint | TollVerdict::Refused)
+}
+
+/// Whether a toll says that there is a difference, or that there is none.
+pub fn is_clear(toll: &Toll) -> bool {
+    is_plain(toll) && toll.verdict != TollVerdict::Unclear
+}
+
+/// Whether a variant has so many records at a level as its batch or its connections take.
+pub fn is_whole(run: &RunResult, variant: &str, level: u64) -> bool {
+    run.experiment.variants.iter().find(|known| known.name == variant).is_none_or(|known| known.is_whole_at(level))
+}
+
+/// The variants of one subject at one distance: what may be told in one sentence.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Group<'r> {
+    /// The peer; absent for tollgate itself.
+    pub peer: Option<&'r str>,
+    /// How far away it was asked.
+    pub distance: Distance,
+}
+
+impl<'r> Group<'r> {
+    /// The group of a variant.
+    pub fn of(variant: &'r Variant) -> Self {
+        Self { peer: variant.peer.as_deref(), distance: variant.distance }
+    }
+
+    /// All of a run: tollgate's own first, near before far.
+    pub fn all(run: &'r RunResult) -> Vec<Self> {
+        let mut groups: Vec<Self> = Vec::new();
+        for group in run.experiment.variants.iter().map(Self::of) {
+            if !groups.contains(&group) {
+                groups.push(group);
+            }
+        }
+        groups.sort_by_key(|group| (group.peer, group.distance == Distance::Remote));
+        groups
+    }
+
+    fn has(self, run: &RunResult, name: &str) -> bool {
+        run.experiment.variants.iter().any(|variant| variant.name == name && Group::of(variant) == self)
+    }
+
+    /// The level that stands for it: where most variants have a plain toll on time, else on CPU; of those the highest.
+    /// Of inserts, where two thirds of the most have.
+    pub fn answer_level(self, run: &RunResult) -> Option<u64> {
+        let is_own = |toll: &Toll| self.has(run, &toll.variant);
+        let clear = match run.experiment.piece {
+            Piece::Request | Piece::Document => None,
+            // Of inserts the levels differ widely: one at which nothing is clear answers nothing.
+            Piece::Record => level_of_most(run, &|toll| is_clear(toll) && is_own(toll)),
+        };
+        clear.or_else(|| level_of_most(run, &|toll| is_plain(toll) && is_own(toll)))
+    }
+}
+
+/// The level that stands for the run.
+pub fn answer_level(run: &RunResult) -> Option<u64> {
+    level_of_most(run, &is_plain)
+}
+
+fn level_of_most(run: &RunResult, accepts: &dyn Fn(&Toll) -> bool) -> Option<u64> {
+    let plain_at = |level: u64, figure: Figure| {
+        let here = |toll: &&Toll| toll.level == level && toll.figure == figure && is_whole(run, &toll.variant, level);
+        run.tolls.iter().filter(here).filter(|toll| accepts(toll)).count()
+    };
+    highest_of_most(run, &plain_at)
+}
+
+/// The highest level at which most times, else most CPU times, count.
+pub fn highest_of_most(run: &RunResult, count: &dyn Fn(u64, Figure) -> usize) -> Option<u64> {
+    let levels = &run.experiment.levels;
+    let best = |figure: Figure| {
+        let most = levels.iter().map(|level| count(*level, figure)).max().filter(|most| *most > 0)?;
+        // Of inserts, the more records the clearer what each costs: a few variants that do not get that far are let go.
+        let enough = match run.experiment.piece {
+            Piece::Request | Piece::Document => most,
+            Piece::Record => (most * 2).div_ceil(3),
+        };
+        levels.iter().copied().rev().find(|level| count(*level, figure) >= enough)
+    };
+    best(Figure::UnitTime).or_else(|| best(Figure::SubjectCpu))
+}
+
+/// The level whose tolls stand for a variant: that of its group, if its time is its own there; else the highest at
+/// which it is, else at which its CPU is.
+pub fn headline_level(run: &RunResult, variant: &str) -> Option<u64> {
+    let group = run.experiment.variants.iter().find(|known| known.name == variant).map(Group::of);
+    let answer = group.and_then(|group| group.answer_level(run));
+    if let Some(level) = answer.filter(|level| tolls(run, variant, *level).time.is_some_and(is_plain)) {
+        return Some(level);
+    }
+    let highest = |accepts: &dyn Fn(Tolls<'_>) -> bool| {
+        run.experiment.levels.iter().rev().copied().find(|level| accepts(tolls(run, variant, *level)))
+    };
+    highest(&|tolls| tolls.time.is_some_and(is_plain))
+        .or_else(|| highest(&|tolls| tolls.cpu.is_some_and(is_plain)))
+        .or_else(|| highest(&|tolls| tolls.each().next().is_some()))
+}
+
+fn is_bottom(experiment: &Experiment, name: &str) -> bool {
+    experiment.variants.iter().any(|variant| variant.name == name && variant.baseline.is_none())
+}
+
+/// Doubts by rule, verdict and remedy, numbered in the order in which the rows meet them.
+fn doubts<'r>(validity: &'r [Validity], cells: &[&Cell]) -> Vec<Doubt<'r>> {
+    let mut doubts: Vec<Doubt<'_>> = Vec::new();
+    for found in validity.iter().filter(|found| found.verdict != Verdict::Ok) {
+        let same = doubts
+            .iter_mut()
+            .find(|doubt| doubt.rule == found.rule && doubt.verdict == found.verdict && doubt.remedy == found.remedy);
+        match same {
+            Some(doubt) => doubt.findings.push(found),
+            None => doubts.push(Doubt {
+                number: 0,
+                rule: &found.rule,
+                verdict: found.verdict,
+                remedy: &found.remedy,
+                findings: vec![found],
+            }),
+        }
+    }
+    let place = |found: &Validity| {
+        cells.iter().position(|cell| cell.variant == found.variant && cell.level == found.level).unwrap_or(usize::MAX)
+    };
+    for doubt in &mut doubts {
+        doubt.findings.sort_by_key(|found| place(found));
+    }
+    doubts.sort_by_key(|doubt| doubt.findings.iter().map(|found| place(found)).min());
+    for (index, doubt) in doubts.iter_mut().enumerate() {
+        doubt.number = index + 1;
+    }
+    doubts
+}

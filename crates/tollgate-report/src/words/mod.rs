@@ -1,9 +1,0 @@
-//! A result in words: put in the order in which pages show it, with what is in doubt of each figure.
-//!
-//! It knows results and their statistics; it lays nothing out.
-
-pub(crate) mod marked;
-pub(crate) mod peers;
-pub(crate) mod sentence;
-pub(crate) mod thresholds;
-pub(crate) mod view;
