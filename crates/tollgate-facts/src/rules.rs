@@ -175,6 +175,21 @@ pub struct Finding {
     pub bound: f64,
 }
 
+/// A mark: what was seen, what helps, and the number that decided beside its bound.
+pub fn marked(reason: String, remedy: &'static str, (value, bound): (f64, f64)) -> Finding {
+    Finding { verdict: Verdict::Marked, reason, remedy, value, bound }
+}
+
+/// A mark where the number lies above its bound.
+pub fn marked_above(reason: String, remedy: &'static str, (value, bound): (f64, f64)) -> Option<Finding> {
+    (value > bound).then(|| marked(reason, remedy, (value, bound)))
+}
+
+/// The same as [`marked`] of a figure that must not be read.
+pub fn refused(reason: String, remedy: &'static str, decided: (f64, f64)) -> Finding {
+    Finding { verdict: Verdict::Refused, ..marked(reason, remedy, decided) }
+}
+
 impl Finding {
     /// The finding of `rule` in one cell, as it is stored.
     pub fn of(self, variant: &str, level: u64, rule: &str) -> Validity {
@@ -199,7 +214,7 @@ impl Finding {
     /// That none of so many rules found anything.
     pub fn nothing(rules: usize) -> Finding {
         let reason = format!("{rules} rules found nothing");
-        Finding { verdict: Verdict::Ok, reason, remedy: "", value: rules as f64, bound: 0.0 }
+        Finding { verdict: Verdict::Ok, ..marked(reason, "", (rules as f64, 0.0)) }
     }
 }
 

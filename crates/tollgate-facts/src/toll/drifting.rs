@@ -4,8 +4,8 @@
 //! toll, but one at each time.
 
 use super::ranks;
-use crate::results::{Drift, Toll, Validity, Verdict};
-use crate::rules::{DRIFT, Finding};
+use crate::results::{Drift, Toll, Validity};
+use crate::rules::{DRIFT, Finding, marked};
 use crate::stats::holm;
 
 /// Probability of a mark in a run without any drift.
@@ -30,16 +30,14 @@ pub fn is_of(toll: &Toll, doubt: &Validity) -> bool {
 }
 
 fn finding(toll: &Toll, drift: Drift, p: f64) -> Finding {
-    Finding {
-        verdict: Verdict::Marked,
-        reason: format!(
-            "{} over {} changed by {:+.0} % from the first block to the last one (p = {p:.4})",
-            ranks::named(toll.figure),
+    let (named, change) = (ranks::named(toll.figure), drift.change);
+    marked(
+        format!(
+            "{named} over {} changed by {:+.0} % from the first block to the last one (p = {p:.4})",
             toll.baseline,
-            drift.change * 1e2
+            change * 1e2
         ),
-        remedy: "warm the subject up by hand (a peer by `warm_up_s`), or find out what fills up: the toll is a mean over the change",
-        value: drift.change.abs(),
-        bound: CHANGE_MIN,
-    }
+        "warm the subject up by hand (a peer by `warm_up_s`), or find out what fills up: the toll is a mean over the change",
+        (change.abs(), CHANGE_MIN),
+    )
 }

@@ -2,8 +2,8 @@
 //!
 //! It looks at tolls, which the rules of cells come before; so it stands apart from them, and refuses none.
 
-use crate::results::{Figure, Toll, Validity, Verdict};
-use crate::rules::{Finding, RANKS};
+use crate::results::{Figure, Toll, Validity};
+use crate::rules::{Finding, RANKS, marked};
 use crate::stats::ALPHA;
 
 /// A mark for each toll on which the two tests disagree.
@@ -19,13 +19,9 @@ pub fn words(toll: &Toll) -> Option<String> {
 
 fn disagreement(toll: &Toll) -> Option<Finding> {
     let (reason, by_ranks) = (words(toll)?, toll.by_ranks?);
-    Some(Finding {
-        verdict: Verdict::Marked,
-        reason,
-        remedy: "take more blocks (--rounds, --full): of few, one wild block decides one of the tests and not the other",
-        value: by_ranks.p,
-        bound: ALPHA,
-    })
+    let remedy =
+        "take more blocks (--rounds, --full): of few, one wild block decides one of the tests and not the other";
+    Some(marked(reason, remedy, (by_ranks.p, ALPHA)))
 }
 
 /// The figure in words.

@@ -14,72 +14,48 @@ use super::scenario;
 use super::seen::LoadSeen;
 use super::settling::classes;
 use crate::load::answer::failure::ErrorClass;
-use tollgate_facts::results::Verdict;
-use tollgate_facts::rules::Finding;
+use tollgate_facts::rules::{Finding, marked, marked_above, refused};
 
 pub(super) fn errors(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let is_closed = seen.checked.is_some();
     let failed = seen.failed();
     let asked = seen.answered + failed;
     if is_closed && asked == 0 {
-        return Some(Finding {
-            verdict: Verdict::Refused,
-            reason: "0 requests were answered".to_owned(),
-            remedy: "let the run go on to its end",
-            value: 0.0,
-            bound: 1.0,
-        });
+        return Some(refused("0 requests were answered".to_owned(), "let the run go on to its end", (0.0, 1.0)));
     }
     let share = failed as f64 / asked.max(1) as f64;
     let is_too_much = share > ERROR_SHARE_MAX;
-    (failed > 0).then(|| Finding {
-        verdict: if is_too_much { Verdict::Refused } else { Verdict::Marked },
-        reason: format!("{failed} of {asked} requests failed ({})", classes(seen.errors)),
-        remedy: match (is_closed, is_too_much) {
-            (true, true) => "find out why the subject fails; failures are cheaper than answers",
-            (true, false) => "the failures are counted, their times are not among the answers'",
-            (false, _) => {
-                "find out why the subject fails; its failures are counted, their times are not among the answers'"
-            }
-        },
-        value: share,
-        bound: ERROR_SHARE_MAX,
-    })
+    let found = if is_too_much { refused } else { marked };
+    let reason = format!("{failed} of {asked} requests failed ({})", classes(seen.errors));
+    let remedy = match (is_closed, is_too_much) {
+        (true, true) => "find out why the subject fails; failures are cheaper than answers",
+        (true, false) => "the failures are counted, their times are not among the answers'",
+        (false, _) => {
+            "find out why the subject fails; its failures are counted, their times are not among the answers'"
+        }
+    };
+    (failed > 0).then(|| found(reason, remedy, (share, ERROR_SHARE_MAX)))
 }
 
 /// Failures that are the generator's own: the subject was never asked.
 pub(super) fn generator_errors(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let count = |class: &NetworkClass| seen.errors.get(class.name()).copied().unwrap_or(0);
     let (ports, descriptors) = (count(&NetworkClass::PortsExhausted), count(&NetworkClass::DescriptorsExhausted));
-    (ports + descriptors > 0).then(|| Finding {
-        verdict: Verdict::Refused,
-        reason: format!("the generator had no port for {ports} requests and no descriptor for {descriptors}"),
-        remedy: "widen net.ipv4.ip_local_port_range, raise `ulimit -n`, or use fewer users",
-        value: (ports + descriptors) as f64,
-        bound: 0.0,
-    })
+    let reason = format!("the generator had no port for {ports} requests and no descriptor for {descriptors}");
+    let remedy = "widen net.ipv4.ip_local_port_range, raise `ulimit -n`, or use fewer users";
+    (ports + descriptors > 0).then(|| refused(reason, remedy, ((ports + descriptors) as f64, 0.0)))
 }
 
 /// Wrong answers, and with users who wait those that nobody looked at: what is looked at is the same at equal rate.
 pub(super) fn content(evidence: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
-    let unverified = || {
-        let share = seen.checked? as f64 / seen.answered.max(1) as f64;
-        (seen.answered > 0 && share < 1.0).then(|| Finding {
-            verdict: Verdict::Marked,
-            reason: format!("the content of {:.0} % of the answers is unverified", (1.0 - share) * 100.0),
-            remedy: scenario::how_contents_are_checked(evidence.cell),
-            value: share,
-            bound: 1.0,
-        })
-    };
-    let wrong = wrong_answers(seen.errors, seen.error_examples).map(|(wrong, reason)| Finding {
-        verdict: Verdict::Refused,
-        reason,
-        remedy: "compare the answer with the variant's `format`, `detail` and `key`",
-        value: wrong as f64,
-        bound: 0.0,
-    });
-    wrong.or_else(unverified)
+    if let Some((wrong, reason)) = wrong_answers(seen.errors, seen.error_examples) {
+        let remedy = "compare the answer with the variant's `format`, `detail` and `key`";
+        return Some(refused(reason, remedy, (wrong as f64, 0.0)));
+    }
+    let share = seen.checked? as f64 / seen.answered.max(1) as f64;
+    let reason = format!("the content of {:.0} % of the answers is unverified", (1.0 - share) * 100.0);
+    let remedy = scenario::how_contents_are_checked(evidence.cell);
+    (seen.answered > 0 && share < 1.0).then(|| marked(reason, remedy, (share, 1.0)))
 }
 
 pub(super) fn fresh_connections(evidence: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
@@ -89,13 +65,9 @@ pub(super) fn fresh_connections(evidence: &Evidence<'_>, seen: &LoadSeen<'_>) ->
     }
     let (fresh, answers) = (seen.fresh_connections, seen.answered);
     let share = fresh as f64 / answers.max(1) as f64;
-    (share > FRESH_SHARE_MAX).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!("{fresh} connections were opened again for {answers} answers"),
-        remedy: "raise the subject's keep-alive limits, or compare variants that connect alike",
-        value: share,
-        bound: FRESH_SHARE_MAX,
-    })
+    let reason = format!("{fresh} connections were opened again for {answers} answers");
+    let remedy = "raise the subject's keep-alive limits, or compare variants that connect alike";
+    marked_above(reason, remedy, (share, FRESH_SHARE_MAX))
 }
 
 /// How many answers were not what was asked for, and that in words; absent where none was.
@@ -115,7 +87,7 @@ mod tests {
     use super::super::judge;
     use super::super::tests::{evidence, sound};
     use super::*;
-    use tollgate_facts::results::{Connecting, Encryption, EqualRate};
+    use tollgate_facts::results::{Connecting, Encryption, EqualRate, Verdict};
 
     /// What is found of a load at equal rate of which so many answers of 10,000 failed in this way.
     fn failed(class: &str, count: u64) -> Vec<(String, Verdict)> {

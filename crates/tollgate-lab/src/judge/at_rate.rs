@@ -3,8 +3,8 @@
 use super::evidence::Evidence;
 use super::seen::LoadSeen;
 use super::unsent::{SENT_SHARE_MIN, Unsent};
-use tollgate_facts::results::{Encryption, EqualRate, Percentiles, Verdict};
-use tollgate_facts::rules::Finding;
+use tollgate_facts::results::{Encryption, EqualRate, Percentiles};
+use tollgate_facts::rules::{Finding, marked, marked_above, refused};
 
 /// Handshakes of the wrong kind, by all.
 const WRONG_HANDSHAKE_SHARE_MAX: f64 = 0.01;
@@ -43,14 +43,11 @@ pub(crate) struct Late {
 impl Late {
     /// That these `things` were begun late.
     pub(crate) fn told(&self, things: &str, were_begun: &str) -> String {
-        let Late { late_ms, bound_ms, .. } = self;
+        let late_ms = self.late_ms;
+        let most = format!("at most {:.2} may be", self.bound_ms);
         match self.share {
-            Some(share) => {
-                format!(
-                    "{share} of the {things} {were_begun} {late_ms:.2} ms late or later, at most {bound_ms:.2} may be"
-                )
-            }
-            None => format!("the {things} {were_begun} {late_ms:.2} ms late on average, at most {bound_ms:.2} may be"),
+            Some(share) => format!("{share} of the {things} {were_begun} {late_ms:.2} ms late or later, {most}"),
+            None => format!("the {things} {were_begun} {late_ms:.2} ms late on average, {most}"),
         }
     }
 }
@@ -106,13 +103,9 @@ pub(super) fn handshakes(evidence: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option
     };
     let all = full + resumed;
     let share = wrong as f64 / all.max(1) as f64;
-    (share > WRONG_HANDSHAKE_SHARE_MAX).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!("{wrong} of {all} handshakes were {kind} ones"),
-        remedy: "see whether the server gives tickets, and how many; the figure is of both kinds",
-        value: share,
-        bound: WRONG_HANDSHAKE_SHARE_MAX,
-    })
+    let reason = format!("{wrong} of {all} handshakes were {kind} ones");
+    let remedy = "see whether the server gives tickets, and how many; the figure is of both kinds";
+    marked_above(reason, remedy, (share, WRONG_HANDSHAKE_SHARE_MAX))
 }
 
 pub(super) fn lateness(rate: &EqualRate) -> Option<Finding> {
@@ -123,37 +116,23 @@ pub(super) fn lateness(rate: &EqualRate) -> Option<Finding> {
         None => "all users were waiting for their answers: offer less, `share` of `equal_rate`",
     };
     let late = own.or_else(|| punctuality.at_all())?;
-    Some(Finding {
-        verdict: Verdict::Refused,
-        reason: late.told("requests", "were sent"),
-        remedy,
-        value: late.late_ms,
-        bound: late.bound_ms,
-    })
+    Some(refused(late.told("requests", "were sent"), remedy, (late.late_ms, late.bound_ms)))
 }
 
 pub(super) fn rate(rate: &EqualRate) -> Option<Finding> {
     let unsent = Unsent { intended: rate.intended, unsent: rate.unsent };
     let remedy = |users| if Punctuality::of(rate).own().is_some() { GENERATOR_AT_EQUAL_RATE_REMEDY } else { users };
     if unsent.is_too_much() {
-        return Some(Finding {
-            verdict: Verdict::Refused,
-            reason: format!("{} of {} requests could not be sent", rate.unsent, rate.intended),
-            remedy: remedy("offer less: `share` of `equal_rate`"),
-            value: unsent.sent_share(),
-            bound: SENT_SHARE_MIN,
-        });
+        let reason = format!("{} of {} requests could not be sent", rate.unsent, rate.intended);
+        let remedy = remedy("offer less: `share` of `equal_rate`");
+        return Some(refused(reason, remedy, (unsent.sent_share(), SENT_SHARE_MIN)));
     }
     let lacking = unsent.lacking(rate.response_time_ms, 1)?;
-    Some(Finding {
-        verdict: Verdict::Marked,
-        reason: unsent.told(&lacking, "requests", "sent"),
-        remedy: remedy(
-            "let its trials go on longer (`rate_slice_ms`, a longer extent), or offer less: `share` of `equal_rate`",
-        ),
-        value: unsent.sent_share(),
-        bound: lacking.sent_share_min,
-    })
+    let remedy = remedy(
+        "let its trials go on longer (`rate_slice_ms`, a longer extent), or offer less: `share` of `equal_rate`",
+    );
+    let reason = unsent.told(&lacking, "requests", "sent");
+    Some(marked(reason, remedy, (unsent.sent_share(), lacking.sent_share_min)))
 }
 
 #[cfg(test)]
@@ -167,7 +146,7 @@ pub(super) mod tests {
     use super::*;
     use crate::probe::system::Ticks;
     use tollgate_facts::results::TcpCounts;
-    use tollgate_facts::results::{Connecting, ConnectionUse, EqualRate, GeneratorUse, Linear, Percentiles};
+    use tollgate_facts::results::{Connecting, ConnectionUse, GeneratorUse, Linear, Verdict};
 
     fn at(rate: EqualRate, connected: ConnectionUse, encryption: Encryption) -> Vec<(String, Verdict)> {
         let mut cell = sound();

@@ -8,8 +8,8 @@ use super::evidence::Evidence;
 use super::seen::LoadSeen;
 use super::stalls::{Stalled, stalled};
 use crate::probe::system::Ticks;
-use tollgate_facts::results::{Percentiles, TcpCounts, Verdict};
-use tollgate_facts::rules::Finding;
+use tollgate_facts::results::{Percentiles, TcpCounts};
+use tollgate_facts::rules::{Finding, marked, marked_above};
 
 /// Segments that are sent again wait for 200 ms or more: above this share of all segments they show in the 99th percentile
 /// of answers of a few segments.
@@ -99,59 +99,39 @@ impl SentAgain {
 
 pub(super) fn client_saturation(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let share = seen.generator.cpu_share;
-    (share > GENERATOR_SHARE_MAX).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!("a generator thread used {:.0} % of its core", share * 100.0),
-        remedy: "read CPU per request instead of times, or load from a machine with more cores",
-        value: share,
-        bound: GENERATOR_SHARE_MAX,
-    })
+    let reason = format!("a generator thread used {:.0} % of its core", share * 100.0);
+    let remedy = "read CPU per request instead of times, or load from a machine with more cores";
+    marked_above(reason, remedy, (share, GENERATOR_SHARE_MAX))
 }
 
 pub(super) fn run_queue(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let share = seen.generator.run_queue_share;
-    (share > RUN_QUEUE_SHARE_MAX).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!("a generator thread waited {:.1} % of the time for its core", share * 100.0),
-        remedy: "stop what else runs on this machine",
-        value: share,
-        bound: RUN_QUEUE_SHARE_MAX,
-    })
+    let reason = format!("a generator thread waited {:.1} % of the time for its core", share * 100.0);
+    marked_above(reason, "stop what else runs on this machine", (share, RUN_QUEUE_SHARE_MAX))
 }
 
 pub(super) fn joint(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let busy = seen.ticks.busy_share();
-    (busy > CORES_BUSY_MAX).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!(
-            "all cores were busy {:.0} % of the time: a joint figure of generator, subject and what else runs",
-            busy * 100.0
-        ),
-        remedy: "read CPU per request instead of times",
-        value: busy,
-        bound: CORES_BUSY_MAX,
-    })
+    let reason = format!(
+        "all cores were busy {:.0} % of the time: a joint figure of generator, subject and what else runs",
+        busy * 100.0
+    );
+    marked_above(reason, "read CPU per request instead of times", (busy, CORES_BUSY_MAX))
 }
 
 pub(super) fn stalls(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let Stalled { reason, stall_ms, bound_ms } = stalled(seen.beats, seen.response_ms)?;
-    Some(Finding { verdict: Verdict::Marked, reason, remedy: STALLS_REMEDY, value: stall_ms, bound: bound_ms })
+    Some(marked(reason, STALLS_REMEDY, (stall_ms, bound_ms)))
 }
 
 pub(super) fn listen_overflow(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let tcp = seen.shown().waited(seen.tcp?)?;
-    Some(Finding {
-        verdict: Verdict::Marked,
-        reason: turned_away(tcp)?,
-        remedy: TURNED_AWAY_REMEDY,
-        value: tcp.turned_away() as f64,
-        bound: 0.0,
-    })
+    Some(marked(turned_away(tcp)?, TURNED_AWAY_REMEDY, (tcp.turned_away() as f64, 0.0)))
 }
 
 pub(super) fn retransmissions(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let SentAgain { reason, share, bound } = SentAgain::of(seen.shown(), seen.tcp?)?;
-    Some(Finding { verdict: Verdict::Marked, reason, remedy: RETRANSMITTED_REMEDY, value: share, bound })
+    Some(marked(reason, RETRANSMITTED_REMEDY, (share, bound)))
 }
 
 pub(super) fn steal(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
@@ -161,13 +141,9 @@ pub(super) fn steal(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
 /// That the hypervisor took more of the cores than it may.
 pub(crate) fn steal_finding(ticks: Ticks) -> Option<Finding> {
     let share = ticks.steal_share();
-    (share > STEAL_SHARE_MAX).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!("the hypervisor took {:.1} % of the cores' time", share * 100.0),
-        remedy: "run again when the host is calmer, or on a machine of its own",
-        value: share,
-        bound: STEAL_SHARE_MAX,
-    })
+    let reason = format!("the hypervisor took {:.1} % of the cores' time", share * 100.0);
+    let remedy = "run again when the host is calmer, or on a machine of its own";
+    marked_above(reason, remedy, (share, STEAL_SHARE_MAX))
 }
 
 #[cfg(test)]

@@ -31,8 +31,8 @@ use seen::LoadSeen;
 
 use crate::load::record::recorder::Transfers;
 use tollgate_facts::results::load::LittlesLaw;
-use tollgate_facts::results::{EqualRate, Settlement, Validity, Verdict};
-use tollgate_facts::rules::{self, ALL, Finding, Rule};
+use tollgate_facts::results::{EqualRate, Settlement, Validity};
+use tollgate_facts::rules::{self, ALL, Finding, Rule, marked, marked_above, refused};
 
 /// What a rule of runs finds, by what it is about.
 #[derive(Clone, Copy)]
@@ -103,16 +103,8 @@ pub fn judge(evidence: &Evidence<'_>) -> Vec<Validity> {
 
 /// What is said of a variant whose subject died or was stopped while it was measured.
 pub fn subject_died(variant: &str, level: u64, how: &str) -> Validity {
-    Validity {
-        variant: variant.to_owned(),
-        level,
-        rule: rules::SUBJECT_DIED.name.to_owned(),
-        verdict: Verdict::Refused,
-        reason: format!("the subject {how}"),
-        remedy: "see its last words, and run again".to_owned(),
-        value: 1.0,
-        bound: 0.0,
-    }
+    let finding = refused(format!("the subject {how}"), "see its last words, and run again", (1.0, 0.0));
+    finding.of(variant, level, rules::SUBJECT_DIED.name)
 }
 
 /// What is said of a cell that has no figures, but whose account was not settled.
@@ -128,26 +120,18 @@ fn settlement(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn unsettled_finding(settlement: Settlement, fault: &str) -> Finding {
     let Settlement { counted, lost, surplus, wrong, .. } = settlement;
-    Finding {
-        verdict: Verdict::Refused,
-        reason: format!(
-            "{lost} records lost, {surplus} too many, {wrong} wrong in {counted} transfers; the first: {fault}"
-        ),
-        remedy: "what is not stored was not inserted, however fast: find out why, and let nobody else write to the table",
-        value: (lost + surplus + wrong) as f64,
-        bound: 0.0,
-    }
+    refused(
+        format!("{lost} records lost, {surplus} too many, {wrong} wrong in {counted} transfers; the first: {fault}"),
+        "what is not stored was not inserted, however fast: find out why, and let nobody else write to the table",
+        ((lost + surplus + wrong) as f64, 0.0),
+    )
 }
 
 fn littles_law(evidence: &Evidence<'_>) -> Option<Finding> {
     let law = evidence.littles_law.filter(LittlesLaw::is_broken)?;
-    Some(Finding {
-        verdict: Verdict::Refused,
-        reason: format!("answers x response time find {:.2} users where {} asked", law.found, law.users),
-        remedy: "this is a defect of the generator or a response time beyond 60 s: please report it",
-        value: law.off,
-        bound: law.bound,
-    })
+    let reason = format!("answers x response time find {:.2} users where {} asked", law.found, law.users);
+    let remedy = "this is a defect of the generator or a response time beyond 60 s: please report it";
+    Some(refused(reason, remedy, (law.off, law.bound)))
 }
 
 fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -158,54 +142,33 @@ fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
         None => (cell.requests, "answers"),
     };
     if count > 0 && count < REQUESTS_MIN {
-        return Some(Finding {
-            verdict: Verdict::Marked,
-            reason: format!("only {count} {what}"),
-            remedy: "run longer: --rounds, or without --quick",
-            value: count as f64,
-            bound: REQUESTS_MIN as f64,
-        });
+        let decided = (count as f64, REQUESTS_MIN as f64);
+        return Some(marked(format!("only {count} {what}"), "run longer: --rounds, or without --quick", decided));
     }
-    (cell.rounds < BLOCKS_MIN).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!(
-            "only {} whole block{} ({} trial{})",
-            cell.rounds,
-            plural(cell.rounds),
-            cell.trials,
-            plural(cell.trials)
-        ),
-        remedy: if cell.inserted.is_some() && cell.rounds < evidence.blocks_planned {
-            "give each cell more time: `cell_ms` of the extent in the experiment's file, or a longer extent"
-        } else {
-            "run at least 8 rounds: intervals from fewer are wide"
-        },
-        value: f64::from(cell.rounds),
-        bound: f64::from(BLOCKS_MIN),
-    })
-}
-
-fn plural(count: u32) -> &'static str {
-    if count == 1 { "" } else { "s" }
+    let (blocks, trials) = (cell.rounds, cell.trials);
+    let s = |count: u32| if count == 1 { "" } else { "s" };
+    let reason = format!("only {blocks} whole block{} ({trials} trial{})", s(blocks), s(trials));
+    let remedy = match cell.inserted.is_some() && blocks < evidence.blocks_planned {
+        true => "give each cell more time: `cell_ms` of the extent in the experiment's file, or a longer extent",
+        false => "run at least 8 rounds: intervals from fewer are wide",
+    };
+    (blocks < BLOCKS_MIN).then(|| marked(reason, remedy, (f64::from(blocks), f64::from(BLOCKS_MIN))))
 }
 
 fn backend(evidence: &Evidence<'_>) -> Option<Finding> {
     let (backend, subject) = (evidence.cell.backend?, evidence.cell.subject?);
     let cores = evidence.subject_cores as f64;
     let busy = (backend.cpu_share + subject.cpu_share) / cores.max(1.0);
-    (cores > 0.0 && busy > SUBJECT_CORES_BUSY_MAX && backend.cpu_share > subject.cpu_share * BACKEND_PART_MIN).then(|| {
-        Finding {
-            verdict: Verdict::Marked,
-            reason: format!(
-                "subject and backend used {:.0} % of their {cores:.0} core(s), the backend alone {:.0} %: the time is both's",
-                busy * 100.0,
-                backend.cpu_share / cores * 100.0
-            ),
-            remedy: "read the subject's CPU per request instead of times, or run on a machine with more cores",
-            value: busy,
-            bound: SUBJECT_CORES_BUSY_MAX,
-        }
-    })
+    if evidence.subject_cores == 0 || backend.cpu_share <= subject.cpu_share * BACKEND_PART_MIN {
+        return None;
+    }
+    let reason = format!(
+        "subject and backend used {:.0} % of their {cores:.0} core(s), the backend alone {:.0} %: the time is both's",
+        busy * 100.0,
+        backend.cpu_share / cores * 100.0
+    );
+    let remedy = "read the subject's CPU per request instead of times, or run on a machine with more cores";
+    marked_above(reason, remedy, (busy, SUBJECT_CORES_BUSY_MAX))
 }
 
 #[cfg(test)]
@@ -216,7 +179,7 @@ pub(crate) mod tests {
     use crate::probe::system::Ticks;
     use tollgate_facts::fixture;
     use tollgate_facts::results::Cell;
-    use tollgate_facts::results::{BackendUse, Inserted, SubjectUse};
+    use tollgate_facts::results::{BackendUse, Inserted, SubjectUse, Verdict};
     use tollgate_facts::rules::About;
 
     /// That exactly the rules that are about this are judged.

@@ -1,10 +1,10 @@
 //! Rules about scenarios: whether their trials were as long as they were to be.
 
-use super::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
+use super::at_rate::{GENERATOR_REMEDY, Punctuality};
 use super::evidence::Evidence;
 use super::unsent::{SENT_SHARE_MIN, Unsent};
-use tollgate_facts::results::{Cell, IterationsOffered, Played, Verdict};
-use tollgate_facts::rules::Finding;
+use tollgate_facts::results::{Cell, IterationsOffered, Played};
+use tollgate_facts::rules::{Finding, marked, marked_above, refused};
 
 /// What to do where the content of answers is not looked at.
 pub(super) fn how_contents_are_checked(cell: &Cell) -> &'static str {
@@ -19,13 +19,9 @@ pub(super) fn how_contents_are_checked(cell: &Cell) -> &'static str {
 /// Trials that rows cut short are shorter than a slice, and their users fewer than the level says.
 pub(super) fn rows(evidence: &Evidence<'_>) -> Option<Finding> {
     let cut = evidence.cell.played.as_ref()?.trials_out_of_rows;
-    (cut > 0).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!("in {cut} of {} trials rows came to an end, and users left", evidence.cell.trials),
-        remedy: "give the feed more rows, or `end = \"again\"`: what is short is mostly its start and its end",
-        value: f64::from(cut),
-        bound: 0.0,
-    })
+    let reason = format!("in {cut} of {} trials rows came to an end, and users left", evidence.cell.trials);
+    let remedy = "give the feed more rows, or `end = \"again\"`: what is short is mostly its start and its end";
+    marked_above(reason, remedy, (f64::from(cut), 0.0))
 }
 
 /// Iterations that were due and not begun, since all users were at work: in stages a finding, at a rate that is to be kept
@@ -36,24 +32,17 @@ pub(super) fn unstarted(evidence: &Evidence<'_>) -> Option<Finding> {
     let unsent = Unsent { intended: offered.intended, unsent: offered.unstarted };
     let remedy = |users| if punctuality(played, offered).own().is_some() { GENERATOR_REMEDY } else { users };
     if unsent.is_too_much() {
-        return Some(Finding {
-            verdict: if played.staged.is_some() { Verdict::Marked } else { Verdict::Refused },
-            reason: format!("{} of {} iterations were due and never begun", offered.unstarted, offered.intended),
-            remedy: remedy("allow more users (`users_max`), or offer less"),
-            value: unsent.sent_share(),
-            bound: SENT_SHARE_MIN,
-        });
+        let found = if played.staged.is_some() { marked } else { refused };
+        let reason = format!("{} of {} iterations were due and never begun", offered.unstarted, offered.intended);
+        let remedy = remedy("allow more users (`users_max`), or offer less");
+        return Some(found(reason, remedy, (unsent.sent_share(), SENT_SHARE_MIN)));
     }
     // An iteration that is begun late is late in its first step.
     let of_steps = || unsent.lacking(evidence.cell.response_time_ms, (played.steps.len() as u64).max(1));
     let lacking = unsent.lacking(played.iteration_time_ms, 1).or_else(of_steps)?;
-    Some(Finding {
-        verdict: Verdict::Marked,
-        reason: unsent.told(&lacking, "iterations", "begun"),
-        remedy: remedy("allow more users (`users_max`), or let trials go on longer (`slice_ms`)"),
-        value: unsent.sent_share(),
-        bound: lacking.sent_share_min,
-    })
+    let reason = unsent.told(&lacking, "iterations", "begun");
+    let remedy = remedy("allow more users (`users_max`), or let trials go on longer (`slice_ms`)");
+    Some(marked(reason, remedy, (unsent.sent_share(), lacking.sent_share_min)))
 }
 
 /// Iterations that were begun later than they were due: by the generator's own doing, which makes their times its own,
@@ -61,17 +50,14 @@ pub(super) fn unstarted(evidence: &Evidence<'_>) -> Option<Finding> {
 pub(super) fn begun_late(evidence: &Evidence<'_>) -> Option<Finding> {
     let played = evidence.cell.played.as_ref()?;
     let offered = played.offered.as_ref()?;
-    let finding = |late: Late, verdict, were_begun: &str, remedy| {
-        let reason = late.told("iterations", were_begun);
-        Finding { verdict, reason, remedy, value: late.late_ms, bound: late.bound_ms }
-    };
     let punctuality = punctuality(played, offered);
     if let Some(late) = punctuality.own() {
-        return Some(finding(late, Verdict::Refused, "were given to users by the generator", GENERATOR_REMEDY));
+        let reason = late.told("iterations", "were given to users by the generator");
+        return Some(refused(reason, GENERATOR_REMEDY, (late.late_ms, late.bound_ms)));
     }
     let late = punctuality.at_all()?;
     let remedy = "all users were at work: their times count from when each was due; allow more (`users_max`)";
-    Some(finding(late, Verdict::Marked, "were begun", remedy))
+    Some(marked(late.told("iterations", "were begun"), remedy, (late.late_ms, late.bound_ms)))
 }
 
 fn punctuality(played: &Played, offered: &IterationsOffered) -> Punctuality {
@@ -83,7 +69,7 @@ fn punctuality(played: &Played, offered: &IterationsOffered) -> Punctuality {
 mod tests {
     use super::super::tests::{evidence, sound};
     use super::*;
-    use tollgate_facts::results::{Arrivals, IterationsOffered, Percentiles, Played, StageUnit, Staged};
+    use tollgate_facts::results::{Arrivals, Percentiles, StageUnit, Staged, Verdict};
 
     #[test]
     fn trials_whose_rows_came_to_an_end_are_marked() {

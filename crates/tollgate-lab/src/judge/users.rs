@@ -3,42 +3,26 @@
 
 use super::bounds::ANSWERS_PER_USER_MIN;
 use super::evidence::Evidence;
-use tollgate_facts::results::Verdict;
-use tollgate_facts::rules::Finding;
+use tollgate_facts::rules::{Finding, marked, marked_above};
 
 pub(super) fn few_rounds(evidence: &Evidence<'_>) -> Option<Finding> {
     let answers = evidence.answers_per_user.filter(|answers| *answers > 0.0 && *answers < ANSWERS_PER_USER_MIN)?;
-    Some(Finding {
-        verdict: Verdict::Marked,
-        reason: format!("each user was answered {answers:.1} times in a trial: its start and its end, no steady state"),
-        remedy: "read the CPU per request instead of times and throughput, take fewer users, or a longer extent",
-        value: answers,
-        bound: ANSWERS_PER_USER_MIN,
-    })
+    let reason =
+        format!("each user was answered {answers:.1} times in a trial: its start and its end, no steady state");
+    let remedy = "read the CPU per request instead of times and throughput, take fewer users, or a longer extent";
+    Some(marked(reason, remedy, (answers, ANSWERS_PER_USER_MIN)))
 }
 
 pub(super) fn settling(evidence: &Evidence<'_>) -> Option<Finding> {
     let (reason, count) = evidence.settling.told("before trials, while connections were opened")?;
-    Some(Finding {
-        verdict: Verdict::Marked,
-        reason,
-        remedy: "they are in no figure; raise the subject's backlog and limits of connections, or use fewer users",
-        value: count as f64,
-        bound: 0.0,
-    })
+    let remedy = "they are in no figure; raise the subject's backlog and limits of connections, or use fewer users";
+    Some(marked(reason, remedy, (count as f64, 0.0)))
 }
 
 pub(super) fn warm_up(evidence: &Evidence<'_>) -> Option<Finding> {
-    (evidence.unsteady_starts > 0).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!(
-            "after {} s of warm-up response times still changed, or were too few to tell",
-            crate::plan::WARM_UP_MOST.as_secs()
-        ),
-        remedy: "warm the subject up by hand, then run again",
-        value: f64::from(evidence.unsteady_starts),
-        bound: 0.0,
-    })
+    let seconds = crate::plan::WARM_UP_MOST.as_secs();
+    let reason = format!("after {seconds} s of warm-up response times still changed, or were too few to tell");
+    marked_above(reason, "warm the subject up by hand, then run again", (f64::from(evidence.unsteady_starts), 0.0))
 }
 
 #[cfg(test)]
@@ -48,6 +32,7 @@ mod tests {
     use crate::judge::Settling;
     use crate::load::answer::failure::ErrorClass;
     use crate::load::record::recorder::{ErrorTally, Tally};
+    use tollgate_facts::results::Verdict;
 
     #[test]
     fn fewer_than_ten_answers_for_each_user_are_no_steady_state() {

@@ -21,7 +21,7 @@ use crate::judge::{
 use crate::probe::system::Ticks;
 use tollgate_facts::results::load::{LittlesLaw, Mark, Offered};
 use tollgate_facts::results::{Percentiles, TcpCounts, Verdict};
-use tollgate_facts::rules::{self, Finding, Rule};
+use tollgate_facts::rules::{self, Finding, Rule, marked, refused};
 
 /// What the rules look at.
 pub(super) struct Evidence<'a> {
@@ -100,14 +100,6 @@ pub(super) fn judge(evidence: &Evidence<'_>) -> Vec<Mark> {
 #[cfg(test)]
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     RULES.iter().map(|(rule, _)| rule.name)
-}
-
-fn marked(reason: String, remedy: &'static str, (value, bound): (f64, f64)) -> Finding {
-    Finding { verdict: Verdict::Marked, reason, remedy, value, bound }
-}
-
-fn refused(reason: String, remedy: &'static str, decided: (f64, f64)) -> Finding {
-    Finding { verdict: Verdict::Refused, ..marked(reason, remedy, decided) }
 }
 
 /// Failures that are the generator's own: the server was never asked.

@@ -3,8 +3,8 @@
 use crate::judge::bounds::BLOCKS_MIN;
 use crate::judge::held_up::steal_finding;
 use crate::probe::system::Ticks;
-use tollgate_facts::results::{Cell, Validity, Verdict};
-use tollgate_facts::rules::{self, Finding, Rule};
+use tollgate_facts::results::{Cell, Validity};
+use tollgate_facts::rules::{self, Finding, Rule, marked, refused};
 
 /// What a link adds may be off by one part in ten of what was asked …
 pub(crate) const LINK_SHARE_MAX: f64 = 0.1;
@@ -51,39 +51,28 @@ pub(crate) fn judge(evidence: &BatchEvidence<'_>) -> Vec<Validity> {
 /// Each document that waits is stored, once.
 fn documents(evidence: &BatchEvidence<'_>) -> Option<Finding> {
     let stored = evidence.cell.batch?.documents;
-    (stored != evidence.asked).then(|| Finding {
-        verdict: Verdict::Refused,
-        reason: format!("{stored} of {} documents were stored", evidence.asked),
-        remedy: "let nobody else work on these tables; `tollgate generate` says what is wrong with a document",
-        value: stored as f64,
-        bound: evidence.asked as f64,
-    })
+    let reason = format!("{stored} of {} documents were stored", evidence.asked);
+    let remedy = "let nobody else work on these tables; `tollgate generate` says what is wrong with a document";
+    (stored != evidence.asked).then(|| refused(reason, remedy, (stored as f64, evidence.asked as f64)))
 }
 
 fn link(evidence: &BatchEvidence<'_>) -> Option<Finding> {
     let batch = evidence.cell.batch?;
     let (asked_us, added_us) = (batch.asked_us?, batch.added_median_us?);
     let (off_us, bound) = ((added_us - asked_us).abs(), LINK_OFF_US.max(asked_us * LINK_SHARE_MAX));
-    (off_us > bound).then(|| Finding {
-        verdict: if off_us > bound.max(asked_us * LINK_REFUSED_SHARE) { Verdict::Refused } else { Verdict::Marked },
-        reason: format!(
-            "the link added {added_us:.0} us to a round trip in the median block, where {asked_us:.0} us were asked"
-        ),
-        remedy: "stop what else runs on this machine; `tollgate link verify` shows what it can",
-        value: off_us,
-        bound,
-    })
+    let found = if off_us > bound.max(asked_us * LINK_REFUSED_SHARE) { refused } else { marked };
+    let reason = format!(
+        "the link added {added_us:.0} us to a round trip in the median block, where {asked_us:.0} us were asked"
+    );
+    let remedy = "stop what else runs on this machine; `tollgate link verify` shows what it can";
+    (off_us > bound).then(|| found(reason, remedy, (off_us, bound)))
 }
 
 fn samples(evidence: &BatchEvidence<'_>) -> Option<Finding> {
-    let cell = evidence.cell;
-    (cell.rounds < BLOCKS_MIN).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!("only {} whole blocks ({} trials)", cell.rounds, cell.trials),
-        remedy: "run at least 8 rounds: intervals from fewer are wide",
-        value: f64::from(cell.rounds),
-        bound: f64::from(BLOCKS_MIN),
-    })
+    let blocks = evidence.cell.rounds;
+    let reason = format!("only {blocks} whole blocks ({} trials)", evidence.cell.trials);
+    let remedy = "run at least 8 rounds: intervals from fewer are wide";
+    (blocks < BLOCKS_MIN).then(|| marked(reason, remedy, (f64::from(blocks), f64::from(BLOCKS_MIN))))
 }
 
 fn steal(evidence: &BatchEvidence<'_>) -> Option<Finding> {
@@ -93,7 +82,7 @@ fn steal(evidence: &BatchEvidence<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tollgate_facts::results::BatchFound;
+    use tollgate_facts::results::{BatchFound, Verdict};
 
     fn check(fault: impl FnOnce(&mut Cell, &mut BatchFound), steal: u64, expected: &[(&str, Verdict)]) {
         let mut cell = crate::judge::tests::sound();
