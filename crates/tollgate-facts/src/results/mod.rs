@@ -140,6 +140,27 @@ impl RunResult {
         let added_ms: Vec<f64> = own.map(|check| check.got_ms - check.direct_ms).filter(|added| *added > 0.0).collect();
         Some(crate::stats::mean(&added_ms).unwrap_or(asked_ms))
     }
+
+    /// What was found of a variant at a level.
+    pub fn cell(&self, variant: &str, level: u64) -> Option<&Cell> {
+        self.cells.iter().find(|cell| cell.variant == variant && cell.level == level)
+    }
+
+    /// What was found of the validity of that cell.
+    pub fn findings<'r>(&'r self, variant: &str, level: u64) -> impl Iterator<Item = &'r Validity> {
+        self.validity.iter().filter(move |found| found.variant == variant && found.level == level)
+    }
+
+    /// The names of the rules that found just this of it.
+    pub fn rules_of<'r>(&'r self, variant: &str, level: u64, verdict: Verdict) -> impl Iterator<Item = &'r str> {
+        let found = self.findings(variant, level).filter(move |found| found.verdict == verdict);
+        found.map(|found| found.rule.as_str())
+    }
+
+    /// Its trials.
+    pub fn trials_of(&self, variant: &str, level: u64) -> Vec<&Trial> {
+        self.trials.iter().filter(|trial| trial.variant == variant && trial.level == level).collect()
+    }
 }
 
 /// Whether a run is whole.
@@ -227,6 +248,11 @@ pub struct Variant {
 }
 
 impl Experiment {
+    /// The variant of this name.
+    pub fn variant(&self, name: &str) -> Option<&Variant> {
+        self.variants.iter().find(|variant| variant.name == name)
+    }
+
     /// What a level is called, with its unit where it is a number.
     pub fn level_title(&self, level: u64) -> String {
         match self.named_levels.iter().find(|named| named.level == level) {

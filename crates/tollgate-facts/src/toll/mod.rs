@@ -16,12 +16,12 @@ pub mod ranks;
 pub mod round_trips;
 pub mod scaling;
 
-use crate::results::{Cell, Experiment, Figure, Gap, RunResult, Toll, TollVerdict, Trial, Validity};
+use crate::results::{Cell, Experiment, Figure, Gap, RunResult, Toll, TollVerdict, Trial, Validity, Variant};
 use crate::rules::ALL;
 use crate::stats::sequential::Looking;
 use crate::stats::{between_starts, holm};
 pub(crate) use doubted::Left;
-use pair::{Adjusted, Compared};
+use pair::Probabilities;
 pub(crate) use pair::{Over, Pair};
 use std::collections::HashMap;
 
@@ -91,18 +91,11 @@ impl<'a> Findings<'a> {
 /// whose ratio, interval and difference are zero. Where a variant is not what its name says, as it has fewer records
 /// than its batch takes, there is no toll and none in Holm's family.
 pub fn compute(experiment: &Experiment, findings: &Findings<'_>) -> Vec<Toll> {
-    let baseline_of = |name: &str| experiment.variants.iter().find(|variant| variant.name == name);
-    let pairs = experiment.levels.iter().flat_map(|&level| {
-        experiment.variants.iter().filter_map(move |variant| {
-            let baseline = baseline_of(variant.baseline.as_deref()?);
-            let is_whole = variant.is_whole_at(level) && baseline.is_none_or(|baseline| baseline.is_whole_at(level));
-            let over = variant.baseline.as_deref()?;
-            let is_backend = baseline.is_some_and(|baseline| baseline.backend.is_some());
-            let kind = if is_backend { Over::Backend } else { Over::Baseline };
-            is_whole.then_some(Pair { variant: &variant.name, baseline: over, level, over: kind })
-        })
-    });
-    family(pairs, findings)
+    let baseline = |variant: &Variant| {
+        let baseline = experiment.variant(variant.baseline.as_deref()?)?;
+        Some((baseline, Over::of(baseline)))
+    };
+    family(Pair::all(experiment, baseline), findings)
 }
 
 /// The ratios of these pairs as one family of claims.
@@ -112,28 +105,21 @@ pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, findings: &Findi
         trials.entry((&trial.variant, trial.level)).or_default().push(trial);
     }
     let mut tolls = Vec::new();
-    let mut compared: Vec<(usize, Compared)> = Vec::new();
+    // Only of these is anything claimed: a joint one must not make the others' claims harder.
+    let mut claims: Vec<(usize, Probabilities)> = Vec::new();
     for pair in pairs.filter(|pair| !pair.is_after_onset(findings.gaps)) {
-        for figure in FIGURES {
-            let of = |name| trials.get(&(name, pair.level)).map_or(&[][..], Vec::as_slice);
-            let beside = [of(pair.variant), of(pair.baseline)];
-            let Some(found) = pair.compare(figure, beside, findings) else { continue };
-            compared.extend(found.interval.map(|interval| (tolls.len(), interval)));
-            tolls.push(found.toll);
+        let of = |name| trials.get(&(name, pair.level)).map_or(&[][..], Vec::as_slice);
+        let beside = [of(pair.variant), of(pair.baseline)];
+        for (toll, own) in FIGURES.iter().filter_map(|figure| pair.compare(*figure, beside, findings)) {
+            claims.extend(own.map(|own| (tolls.len(), own)));
+            tolls.push(toll);
         }
     }
-    // Only of these is anything claimed: a joint one must not make the others' claims harder.
-    let (claimed, joint): (Vec<_>, Vec<_>) = compared.into_iter().partition(|(_, compared)| compared.joint.is_none());
-    let adjusted = |probability: fn(&Compared) -> f64| {
-        holm::adjust(&claimed.iter().map(|(_, compared)| probability(compared)).collect::<Vec<f64>>())
+    let adjusted = |of: fn(&Probabilities) -> f64| {
+        holm::adjust(&claims.iter().map(|(_, own)| of(own)).collect::<Vec<f64>>()).into_iter()
     };
-    let of_either =
-        adjusted(|compared| compared.interval.p).into_iter().zip(adjusted(|compared| compared.signed_rank_p));
-    for ((index, compared), (p, by_ranks)) in claimed.iter().zip(of_either) {
-        pair::judge(&mut tolls[*index], compared, Adjusted { p, by_ranks });
-    }
-    for (index, compared) in &joint {
-        pair::judge(&mut tolls[*index], compared, Adjusted { p: 1.0, by_ranks: 1.0 });
+    for ((index, own), (by_t, by_ranks)) in claims.iter().zip(adjusted(|p| p.by_t).zip(adjusted(|p| p.by_ranks))) {
+        pair::judge(&mut tolls[*index], *own, Probabilities { by_t, by_ranks }, findings);
     }
     tolls
 }
@@ -141,29 +127,21 @@ pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, findings: &Findi
 /// The logarithms of a figure's block means, of one variant at one level.
 pub(crate) fn block_logs(run: &RunResult, variant: &str, level: u64, figure: Figure) -> Vec<f64> {
     let pair = Pair { variant, baseline: variant, level, over: Over::Baseline };
-    let of = trials_of(run, variant, level);
+    let of = run.trials_of(variant, level);
     let [values, _] = pair.by_block(figure, [&of, &[]], &run.cells);
     values.values().filter_map(|values| pair::log_mean(values)).collect()
 }
 
 /// The log ratios that a toll's interval is over: one for each block that holds both, or for each start.
 pub fn block_log_ratios(run: &RunResult, toll: &Toll) -> Vec<f64> {
-    let baseline = run.experiment.variants.iter().find(|variant| variant.name == toll.baseline);
-    let over = match baseline.is_some_and(|baseline| baseline.backend.is_some()) {
-        true => Over::Backend,
-        false => Over::Baseline,
-    };
+    let over = run.experiment.variant(&toll.baseline).map_or(Over::Baseline, Over::of);
     let pair = Pair { variant: &toll.variant, baseline: &toll.baseline, level: toll.level, over };
-    let [of, beside] = [pair.variant, pair.baseline].map(|name| trials_of(run, name, toll.level));
+    let [of, beside] = [pair.variant, pair.baseline].map(|name| run.trials_of(name, toll.level));
     let [of_variant, of_baseline] = pair.by_block(toll.figure, [&of, &beside], &run.cells);
     match toll.between_starts.is_some_and(|between| between.is_interval_over_starts) {
         true => between_starts::means(&pair::by_start(&of_variant, &of_baseline, &of)),
         false => pair::log_ratios(&of_variant, &of_baseline).0,
     }
-}
-
-fn trials_of<'r>(run: &'r RunResult, variant: &str, level: u64) -> Vec<&'r Trial> {
-    run.trials.iter().filter(|trial| trial.variant == variant && trial.level == level).collect()
 }
 
 /// Adds what is found of a run's tolls to what was found of its cells.

@@ -3,7 +3,9 @@
 //! It knows nothing of the family of claims that a ratio belongs to.
 
 use super::{Findings, Left};
-use crate::results::{BetweenStarts, ByRanks, Cell, Drift, Figure, Gap, GapKind, Toll, TollVerdict, Trial, Validity};
+use crate::results::{
+    BetweenStarts, ByRanks, Cell, Drift, Experiment, Figure, Gap, GapKind, Toll, TollVerdict, Trial, Validity, Variant,
+};
 use crate::rules::DIFFERENT_BACKEND;
 use crate::stats::between_starts::{self, Between};
 use crate::stats::{ALPHA, Interval, drift, hodges_lehmann, mean, mean_interval, signed_rank};
@@ -31,127 +33,145 @@ pub(crate) enum Over {
     Tollgate,
 }
 
-/// A toll before it is judged; without an interval if it is refused already.
-pub(super) struct Found {
-    pub(super) toll: Toll,
-    pub(super) interval: Option<Compared>,
+impl Over {
+    /// What this baseline is.
+    pub(super) fn of(baseline: &Variant) -> Over {
+        if baseline.backend.is_some() { Over::Backend } else { Over::Baseline }
+    }
 }
 
-/// The interval of the log ratio, with what else the judgement needs.
-pub(super) struct Compared {
-    pub(super) interval: Interval,
-    pub(super) signed_rank_p: f64,
-    /// Whether it is over starts of the servers, as blocks of a start are not independent: of them the ranks know nothing.
-    pub(super) is_over_starts: bool,
-    /// Of the interval; the probabilities are such that they are held against [`ALPHA`] all the same.
-    pub(super) alpha: f64,
-    pub(super) joint: Option<String>,
-    /// Half the width of the band of "no toll", as a share.
-    pub(super) equivalence_share: f64,
-}
-
-/// What is left of the probabilities of one toll among all of which something is claimed.
+/// Probabilities of a toll as large by chance.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Adjusted {
+pub(super) struct Probabilities {
     /// By Student's t, which decides.
-    pub(super) p: f64,
+    pub(super) by_t: f64,
     /// By the signed ranks.
     pub(super) by_ranks: f64,
 }
 
-impl Pair<'_> {
-    /// Compares one figure in the trials of either, block by block.
-    pub(super) fn compare(&self, figure: Figure, trials: [&[&Trial]; 2], findings: &Findings<'_>) -> Option<Found> {
-        let Findings { cells, validity, looking, equivalence_share, .. } = *findings;
-        let [of_variant, of_baseline] = self.by_block(figure, trials, cells);
+impl<'a> Pair<'a> {
+    /// Every variant that has a counterpart, with it, at all levels at which both are what their names say.
+    pub(super) fn all(
+        experiment: &'a Experiment,
+        counterpart: impl Fn(&Variant) -> Option<(&'a Variant, Over)>,
+    ) -> impl Iterator<Item = Pair<'a>> {
+        let cells = experiment.levels.iter().flat_map(|level| experiment.variants.iter().map(move |of| (of, *level)));
+        cells.filter_map(move |(variant, level)| {
+            let (baseline, over) = counterpart(variant)?;
+            let is_whole = variant.is_whole_at(level) && baseline.is_whole_at(level);
+            is_whole.then_some(Pair { variant: &variant.name, baseline: &baseline.name, level, over })
+        })
+    }
+
+    /// Compares one figure in the trials of either, block by block: a toll that is refused or joint already, or one that
+    /// is still to be judged, with its own probabilities.
+    pub(super) fn compare(
+        &self,
+        figure: Figure,
+        trials: [&[&Trial]; 2],
+        findings: &Findings<'_>,
+    ) -> Option<(Toll, Option<Probabilities>)> {
+        let [of_variant, of_baseline] = self.by_block(figure, trials, findings.cells);
         if of_variant.is_empty() || of_baseline.is_empty() {
             return None;
         }
-        if let Some(doubt) = self.doubts(validity).find(|doubt| figure.left_by(doubt) == Left::Refused) {
-            return Some(self.refused(figure, format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason)));
+        let refused = |reason: String| self.refused(figure, reason);
+        let values = || of_variant.values().chain(of_baseline.values()).flatten();
+        if let Some(reason) = self.refusal(figure, trials[0], values().any(|value| *value <= 0.0), findings) {
+            return Some((refused(reason), None));
         }
-        let elsewhere = self
-            .doubts(validity)
-            .filter(|_| self.over != Over::Tollgate && figure != Figure::Bytes)
-            .find(|doubt| doubt.rule == DIFFERENT_BACKEND.name && doubt.variant == self.variant);
-        if let Some(doubt) = elsewhere {
-            return Some(self.refused(figure, doubt.reason.clone()));
-        }
-        let is_half = |trial: &&Trial| trial.subject_cpu_us.is_some() && trial.backend_cpu_us.is_none();
-        if self.over == Over::Backend && figure == Figure::SubjectCpu && trials[0].iter().any(is_half) {
-            let reason = format!(
-                "the server behind {} was not watched, and its CPU time is a part: give --subject-pid {} as well, another \
-                 process than that of {}",
-                self.variant, self.baseline, self.variant
-            );
-            return Some(self.refused(figure, reason));
-        }
-        let without_cell =
-            [self.variant, self.baseline].into_iter().find(|name| !cells.iter().any(|cell| self.is_cell(name, cell)));
-        if let Some(name) = without_cell {
-            return Some(self.refused(figure, format!("{name} has no result at {}", self.level)));
-        }
-        if of_variant.values().chain(of_baseline.values()).flatten().any(|value| *value <= 0.0) {
-            let what = match figure {
-                Figure::SubjectCpu => "a trial used no CPU time that the clock could see",
-                Figure::UnitTime | Figure::MedianAtRate | Figure::P95AtRate | Figure::P99AtRate => {
-                    "a trial took no time that the clock could see"
-                }
-                Figure::Bytes => "a trial received no bytes",
-            };
-            return Some(self.refused(figure, format!("{what}: a ratio to zero says nothing")));
-        }
-
         let (differences, baselines) = log_ratios(&of_variant, &of_baseline);
-        let Some(over_blocks) = mean_interval(&differences, looking.alpha()) else {
-            return Some(
-                self.refused(figure, format!("no interval from {} complete block(s): take more", differences.len())),
-            );
+        let (blocks, looking, alpha) = (differences.len(), findings.looking, findings.looking.alpha());
+        let Some(over_blocks) = mean_interval(&differences, alpha) else {
+            return Some((refused(format!("no interval from {blocks} complete block(s): take more")), None));
         };
-        let (mut interval, between_starts, drift) = match figure.is_at_rate() {
+        let (interval, between_starts, drift) = match figure.is_at_rate() {
             // The load at equal rate follows the closed one, on the processes of the last start.
             true => (over_blocks, None, None),
             false => {
                 let starts = by_start(&of_variant, &of_baseline, trials[0]);
-                let (interval, between_starts) = over_starts(over_blocks, &starts, looking.alpha());
+                let (interval, between_starts) = over_starts(over_blocks, &starts, alpha);
                 (interval, between_starts, drift(&starts))
             }
         };
-        let (Some(typical), ratio) = (mean(&baselines).map(f64::exp), interval.mean.exp()) else { return None };
-        let toll = Toll {
-            ratio,
-            low: interval.low.exp(),
-            high: interval.high.exp(),
-            // From the same geometric means as the ratio, so that the two cannot disagree in sign.
-            difference: typical * (ratio - 1.0),
-            difference_low: typical * (interval.low.exp() - 1.0),
-            difference_high: typical * (interval.high.exp() - 1.0),
-            blocks: u32::try_from(differences.len()).unwrap_or(u32::MAX),
-            verdict: TollVerdict::Unclear,
-            note: None,
-            ..self.refused(figure, String::new()).toll
+        let (ratio, low, high) = (interval.mean.exp(), interval.low.exp(), interval.high.exp());
+        let typical = mean(&baselines)?.exp();
+        let own = Probabilities {
+            by_t: looking.probability(interval.p),
+            by_ranks: looking.probability(signed_rank::probability(&differences)),
         };
-        let joint = self.doubts(validity).find(|doubt| figure.left_by(doubt) == Left::Joint).map(|doubt| {
-            let ratio = match self.over {
-                Over::Baseline | Over::Backend => "toll",
-                Over::Tollgate => "ratio",
-            };
-            let why = format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason);
-            format!("{why}; the time is generator's and subject's together: read the CPU {ratio}")
-        });
-        interval.p = looking.probability(interval.p);
-        let signed_rank_p = looking.probability(signed_rank::probability(&differences));
-        let alpha = looking.alpha();
         let by_ranks = hodges_lehmann::centre(&differences, alpha).map(|centre| ByRanks {
             ratio: centre.middle.exp(),
             low: centre.low.map(f64::exp),
             high: centre.high.map(f64::exp),
-            p: signed_rank_p,
+            p: own.by_ranks,
         });
-        let is_over_starts = between_starts.is_some_and(|between| between.is_interval_over_starts);
-        let toll = Toll { by_ranks, between_starts, drift, ..toll };
-        let compared = Compared { interval, signed_rank_p, is_over_starts, alpha, joint, equivalence_share };
-        Some(Found { toll, interval: Some(compared) })
+        let joint = self.joint(figure, findings.validity);
+        let toll = Toll {
+            ratio,
+            low,
+            high,
+            // From the same geometric means as the ratio, so that the two cannot disagree in sign.
+            difference: typical * (ratio - 1.0),
+            difference_low: typical * (low - 1.0),
+            difference_high: typical * (high - 1.0),
+            blocks: u32::try_from(blocks).unwrap_or(u32::MAX),
+            verdict: if joint.is_some() { TollVerdict::Joint } else { TollVerdict::Unclear },
+            by_ranks,
+            between_starts,
+            drift,
+            ..refused(String::new())
+        };
+        let own = joint.is_none().then_some(own);
+        Some((Toll { note: joint, ..toll }, own))
+    }
+
+    /// Why there is no ratio to be read of these two, the first reason.
+    fn refusal(&self, figure: Figure, trials: &[&Trial], has_zero: bool, findings: &Findings<'_>) -> Option<String> {
+        let (variant, baseline) = (self.variant, self.baseline);
+        let told = self.left(figure, findings.validity, Left::Refused);
+        let elsewhere = || {
+            let is_told = self.over != Over::Tollgate && figure != Figure::Bytes;
+            let is_it = |doubt: &&Validity| doubt.rule == DIFFERENT_BACKEND.name && doubt.variant == variant;
+            Some(self.doubts(findings.validity).filter(|_| is_told).find(is_it)?.reason.clone())
+        };
+        let unwatched = || {
+            let is_half = |trial: &&Trial| trial.subject_cpu_us.is_some() && trial.backend_cpu_us.is_none();
+            let is_it = self.over == Over::Backend && figure == Figure::SubjectCpu && trials.iter().any(is_half);
+            is_it.then(|| {
+                format!(
+                    "the server behind {variant} was not watched, and its CPU time is a part: give --subject-pid \
+                     {baseline} as well, another process than that of {variant}"
+                )
+            })
+        };
+        let without_cell = || {
+            let has_cell = |name: &str| findings.cells.iter().any(|cell| self.is_cell(name, cell));
+            let name = [variant, baseline].into_iter().find(|name| !has_cell(name))?;
+            Some(format!("{name} has no result at {}", self.level))
+        };
+        let nothing = || {
+            let what = match figure {
+                Figure::SubjectCpu => "a trial used no CPU time that the clock could see",
+                Figure::Bytes => "a trial received no bytes",
+                _ => "a trial took no time that the clock could see",
+            };
+            has_zero.then(|| format!("{what}: a ratio to zero says nothing"))
+        };
+        told.or_else(elsewhere).or_else(unwatched).or_else(without_cell).or_else(nothing)
+    }
+
+    /// Why a time is that of generator and subject together.
+    fn joint(&self, figure: Figure, validity: &[Validity]) -> Option<String> {
+        let why = self.left(figure, validity, Left::Joint)?;
+        let ratio = if self.over == Over::Tollgate { "ratio" } else { "toll" };
+        Some(format!("{why}; the time is generator's and subject's together: read the CPU {ratio}"))
+    }
+
+    /// The first doubt that leaves just this of a figure, in words.
+    fn left(&self, figure: Figure, validity: &[Validity], left: Left) -> Option<String> {
+        let doubt = self.doubts(validity).find(|doubt| figure.left_by(doubt) == left)?;
+        Some(format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason))
     }
 
     /// The figure's values of either by block; at equal rate by group of blocks.
@@ -193,8 +213,8 @@ impl Pair<'_> {
         })
     }
 
-    fn refused(&self, figure: Figure, reason: String) -> Found {
-        let toll = Toll {
+    fn refused(&self, figure: Figure, reason: String) -> Toll {
+        Toll {
             variant: self.variant.to_owned(),
             baseline: self.baseline.to_owned(),
             level: self.level,
@@ -213,38 +233,38 @@ impl Pair<'_> {
             by_ranks: None,
             between_starts: None,
             drift: None,
-        };
-        Found { toll, interval: None }
+        }
     }
 }
 
-/// Says what may be said, from the adjusted probabilities and the interval.
-pub(super) fn judge(toll: &mut Toll, compared: &Compared, adjusted: Adjusted) {
-    toll.p_adjusted = adjusted.p;
-    let shown = adjusted.p < ALPHA;
-    let band = compared.equivalence_share;
-    let inside_band = toll.low >= 1.0 - band && toll.high <= 1.0 + band;
-    if let Some(joint) = &compared.joint {
-        toll.verdict = TollVerdict::Joint;
-        toll.note = Some(joint.clone());
-        return;
+impl TollVerdict {
+    /// What may be said of a ratio with its interval and its adjusted probability; `band` is half the width of that of
+    /// "no toll", as a share.
+    pub(crate) fn of(ratio: f64, (low, high): (f64, f64), p_adjusted: f64, band: f64) -> TollVerdict {
+        let is_inside = low >= 1.0 - band && high <= 1.0 + band;
+        match (is_inside, p_adjusted < ALPHA, ratio > 1.0) {
+            (true, ..) => TollVerdict::NoToll,
+            (false, true, true) => TollVerdict::Dearer,
+            (false, true, false) => TollVerdict::Cheaper,
+            (false, false, _) => TollVerdict::Unclear,
+        }
     }
-    toll.verdict = match (inside_band, shown, toll.ratio > 1.0) {
-        (true, _, _) => TollVerdict::NoToll,
-        (false, true, true) => TollVerdict::Dearer,
-        (false, true, false) => TollVerdict::Cheaper,
-        (false, false, _) => TollVerdict::Unclear,
-    };
+}
+
+/// Says what may be said of a toll, from its own probabilities, those adjusted among all tolls, and its interval.
+pub(super) fn judge(toll: &mut Toll, own: Probabilities, adjusted: Probabilities, findings: &Findings<'_>) {
+    let band = findings.equivalence_share;
+    // In percent, without needless digits.
+    let percent = (band * 1e4).round() / 1e2;
+    toll.p_adjusted = adjusted.by_t;
+    toll.verdict = TollVerdict::of(toll.ratio, (toll.low, toll.high), adjusted.by_t, band);
     toll.note = match toll.verdict {
-        TollVerdict::NoToll if shown => Some(format!("a difference is there, but smaller than {} %", in_percent(band))),
-        TollVerdict::NoToll => Some(format!("the whole interval lies inside ± {} %", in_percent(band))),
-        _ => disagreement(compared, adjusted),
+        TollVerdict::NoToll if adjusted.by_t < ALPHA => {
+            Some(format!("a difference is there, but smaller than {percent} %"))
+        }
+        TollVerdict::NoToll => Some(format!("the whole interval lies inside ± {percent} %")),
+        _ => disagreement(toll, own, adjusted, findings.looking.alpha()),
     };
-}
-
-/// A share in percent, without needless digits.
-fn in_percent(share: f64) -> f64 {
-    (share * 1e4).round() / 1e2
 }
 
 /// The log ratios of the blocks that hold both, in their order, by the start that they belong to.
@@ -323,18 +343,16 @@ fn blocks(figure: Figure, trials: &[&Trial], over: Over) -> BTreeMap<u32, Vec<f6
 /// Where Student t and the signed ranks disagree on whether there is a toll: the one claims it among all tolls, the
 /// other sees nothing of it. Of eight blocks the ranks know 0.039 and 0.055 and nothing between, so that two tests on
 /// either side of a bound need not mean different things.
-fn disagreement(compared: &Compared, adjusted: Adjusted) -> Option<String> {
-    if compared.is_over_starts {
+fn disagreement(toll: &Toll, own: Probabilities, adjusted: Probabilities, alpha: f64) -> Option<String> {
+    if toll.between_starts.is_some_and(|between| between.is_interval_over_starts) {
+        // As blocks of a start are not independent: of starts the ranks know nothing.
         return None;
     }
-    let (interval, by_ranks_p) = (&compared.interval, compared.signed_rank_p);
+    let Probabilities { by_t, by_ranks } = own;
     let by_t_only =
-        adjusted.p < ALPHA && by_ranks_p > UNSEEN_P_MIN && signed_rank::can_tell(interval.n, compared.alpha);
-    let by_ranks_only = adjusted.by_ranks < ALPHA && interval.p > UNSEEN_P_MIN;
+        adjusted.by_t < ALPHA && by_ranks > UNSEEN_P_MIN && signed_rank::can_tell(toll.blocks as usize, alpha);
+    let by_ranks_only = adjusted.by_ranks < ALPHA && by_t > UNSEEN_P_MIN;
     (by_t_only || by_ranks_only).then(|| {
-        format!(
-            "Student t (p = {:.3}) and the signed ranks (p = {by_ranks_p:.3}) disagree: take more blocks",
-            interval.p
-        )
+        format!("Student t (p = {by_t:.3}) and the signed ranks (p = {by_ranks:.3}) disagree: take more blocks")
     })
 }

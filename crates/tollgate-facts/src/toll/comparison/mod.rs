@@ -3,7 +3,7 @@
 //!
 //! What it deliberately does not do: compare a peer with another peer, or one mode with another.
 
-use crate::results::{Comparison, Experiment, Variant};
+use crate::results::{Comparison, Experiment, Toll, Variant};
 use crate::toll::{self, Findings, Over, Pair};
 
 impl Variant {
@@ -16,20 +16,13 @@ impl Variant {
 /// Peer by tollgate for every variant of a peer whose like tollgate was measured with, at all levels; empty where none
 /// was.
 pub fn compute(experiment: &Experiment, findings: &Findings<'_>) -> Vec<Comparison> {
-    let own_of = |variant: &Variant| {
-        let name = variant.own_name()?;
-        experiment.variants.iter().find(|own| own.peer.is_none() && own.name == name)
+    let own = |variant: &Variant| {
+        let own = experiment.variant(variant.own_name()?).filter(|own| own.peer.is_none())?;
+        Some((own, Over::Tollgate))
     };
-    let pairs = experiment.levels.iter().flat_map(|&level| {
-        experiment.variants.iter().filter_map(move |variant| {
-            let own = own_of(variant).filter(|own| variant.is_whole_at(level) && own.is_whole_at(level))?;
-            Some(Pair { variant: &variant.name, baseline: &own.name, level, over: Over::Tollgate })
-        })
-    });
-    let peer_of = |name: &str| experiment.variants.iter().find(|variant| variant.name == name)?.peer.clone();
-    let comparison = |ratio: crate::results::Toll| {
+    let comparison = |ratio: Toll| {
         Some(Comparison {
-            peer: peer_of(&ratio.variant)?,
+            peer: experiment.variant(&ratio.variant)?.peer.clone()?,
             variant: ratio.variant,
             against: ratio.baseline,
             level: ratio.level,
@@ -44,7 +37,7 @@ pub fn compute(experiment: &Experiment, findings: &Findings<'_>) -> Vec<Comparis
             between_starts: ratio.between_starts,
         })
     };
-    toll::family(pairs, findings).into_iter().filter_map(comparison).collect()
+    toll::family(Pair::all(experiment, own), findings).into_iter().filter_map(comparison).collect()
 }
 
 #[cfg(test)]
