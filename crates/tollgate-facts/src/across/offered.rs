@@ -24,8 +24,7 @@ impl Offered {
         if !figure.is_at_rate() {
             return None;
         }
-        let cell = run.cells.iter().find(|cell| cell.variant == variant && cell.level == level)?;
-        let rate = cell.equal_rate.as_ref()?;
+        let rate = run.cell(variant, level)?.equal_rate.as_ref()?;
         Some(Offered { rate_per_second: rate.rate_per_second, arrivals: rate.arrivals })
     }
 

@@ -16,7 +16,7 @@ pub const INTERIM_LOOKS: [u32; 4] = [8, 16, 32, 64];
 pub const ALPHA_OF_AN_INTERIM_LOOK: f64 = 0.015;
 
 /// Whether the blocks of a run are looked at once or several times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Looking {
     /// When all are there.
     Once,
