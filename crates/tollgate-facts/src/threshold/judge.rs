@@ -8,7 +8,7 @@
 //!
 //! What is refused never holds. It deliberately adjusts nothing for several thresholds: each stands by itself.
 
-use super::{Asked, Comparison, Threshold};
+use super::{Asked, Comparison, Selection, Threshold};
 use crate::across::{Across, Beside, RatioOf};
 use crate::quantity::{Found, Quantity};
 use crate::results::{
@@ -38,11 +38,25 @@ pub fn judge_across(thresholds: &[Threshold], across: &Across, runs: &[&RunResul
     thresholds.iter().map(|threshold| threshold.result(findings(threshold))).collect()
 }
 
+/// Where something was to be found.
+#[derive(Debug, Clone, Copy, Default)]
+struct At<'a> {
+    /// Number of the run, where several stand side by side.
+    run: Option<u32>,
+    variant: Option<&'a str>,
+    level: Option<u64>,
+}
+
+impl<'a> At<'a> {
+    fn cell(run: Option<u32>, variant: &'a str, level: u64) -> At<'a> {
+        At { run, variant: Some(variant), level: Some(level) }
+    }
+}
+
 impl Threshold {
     fn result(&self, mut findings: Vec<ThresholdFinding>) -> ThresholdResult {
         if findings.is_empty() {
-            let reason = "nothing that it asks for was measured".to_owned();
-            findings.push(self.nothing(None, None, None, reason));
+            findings.push(self.nothing(At::default(), "nothing that it asks for was measured".to_owned()));
         }
         ThresholdResult {
             expect: self.text.clone(),
@@ -54,8 +68,13 @@ impl Threshold {
 
     /// One of several runs: one that has nothing of what is asked does not pass unseen.
     fn in_each_run(&self, run: &RunResult, number: u32) -> Vec<ThresholdFinding> {
-        let found = self.in_run(run, Some(number));
-        if found.is_empty() { vec![self.nothing_in(number, "this run does not have it".to_owned())] } else { found }
+        let mut found = self.in_run(run, Some(number));
+        if found.is_empty() {
+            let Selection { variant, level, .. } = &self.selection;
+            let at = At { run: Some(number), variant: variant.as_deref(), level: *level };
+            found.push(self.nothing(at, "this run does not have it".to_owned()));
+        }
+        found
     }
 
     fn in_run(&self, run: &RunResult, number: Option<u32>) -> Vec<ThresholdFinding> {
@@ -63,34 +82,33 @@ impl Threshold {
             Asked::Of(quantity) => self.of_cells(run, number, quantity),
             Asked::Toll(figure) => self.of_tolls(run, number, figure),
             Asked::Ratio(_) | Asked::TollRatio(_) => {
-                vec![self.nothing(number, None, None, "a ratio of runs takes two runs".to_owned())]
+                let at = At { run: number, ..At::default() };
+                vec![self.nothing(at, "a ratio of runs takes two runs".to_owned())]
             }
         }
     }
 
     /// One finding for each planned cell: one that is missing does not pass unseen.
     fn of_cells(&self, run: &RunResult, number: Option<u32>, quantity: Quantity) -> Vec<ThresholdFinding> {
-        let mut findings = Vec::new();
-        for (variant, level) in self.planned(run) {
-            let name = variant.name.as_str();
-            let is_own = |other: &str, at: u64| other == name && at == level;
-            let found = run.cells.iter().find(|cell| is_own(&cell.variant, cell.level)).map(|cell| quantity.of(cell));
-            let nothing = |reason: String| self.nothing(number, Some(name), Some(level), reason);
-            findings.push(match found {
-                None => nothing(unmeasured(run, name, level)),
-                Some(None) => nothing(missing(quantity).to_owned()),
-                Some(Some(found)) => {
-                    let finding = self.held(number, name, level, found);
-                    let refusal = run.validity.iter().find(|doubt| {
-                        is_own(&doubt.variant, doubt.level)
-                            && doubt.verdict == Verdict::Refused
-                            && (quantity.is_at_rate() || !rules::is_at_rate(&doubt.rule))
-                    });
-                    without_refused(finding, refusal, quantity)
-                }
-            });
-        }
-        findings
+        let of = |(variant, level): (&Variant, u64)| {
+            let (name, at) = (&variant.name, At::cell(number, &variant.name, level));
+            let Some(cell) = run.cell(name, level) else { return self.nothing(at, unmeasured(run, name, level)) };
+            let Some(found) = quantity.of(cell) else { return self.nothing(at, missing(quantity).to_owned()) };
+            let held = self.held(at, found);
+            let is_refusal = |doubt: &&Validity| {
+                doubt.verdict == Verdict::Refused && (quantity.is_at_rate() || !rules::is_at_rate(&doubt.rule))
+            };
+            let Some(refusal) = run.findings(name, level).find(is_refusal) else { return held };
+            let reason = format!("refused: {}", refusal.reason);
+            // A figure of a refused cell does not hold, and does not fail either: it says nothing. Only failures that
+            // are counted may be what the cell is refused for.
+            match held.outcome {
+                _ if !quantity.is_of_errors() => self.nothing(at, reason),
+                Outcome::Fails => held,
+                _ => ThresholdFinding { outcome: Outcome::NotShown, reason: Some(reason), ..held },
+            }
+        };
+        self.planned(run).map(of).collect()
     }
 
     /// One finding for each toll that was planned, by the same rule.
@@ -98,9 +116,15 @@ impl Threshold {
         let with_baseline = self.planned(run).filter(|(variant, _)| variant.baseline.is_some());
         let of = |(variant, level): (&Variant, u64)| {
             let is_own = |toll: &&Toll| toll.figure == figure && toll.variant == variant.name && toll.level == level;
+            let at = At::cell(number, &variant.name, level);
             match run.tolls.iter().find(is_own) {
-                Some(toll) => self.of_toll(toll, number),
-                None => self.nothing(number, Some(&variant.name), Some(level), unmeasured(run, &variant.name, level)),
+                Some(toll) => self.of_claim(
+                    at,
+                    toll.verdict,
+                    toll.note.as_deref(),
+                    ratio(toll.ratio, toll.low, toll.high, toll.blocks),
+                ),
+                None => self.nothing(at, unmeasured(run, &variant.name, level)),
             }
         };
         with_baseline.map(of).collect()
@@ -114,57 +138,37 @@ impl Threshold {
         all.filter(|(variant, level)| variant.is_whole_at(*level) && self.selects(&variant.name, *level))
     }
 
-    fn of_toll(&self, toll: &Toll, number: Option<u32>) -> ThresholdFinding {
-        let (name, level) = (toll.variant.as_str(), toll.level);
-        let note = || toll.note.clone().unwrap_or_default();
-        match toll.verdict {
-            TollVerdict::Refused => self.nothing(number, Some(name), Some(level), format!("refused: {}", note())),
-            TollVerdict::Joint => self.nothing(number, Some(name), Some(level), format!("joint: {}", note())),
-            _ => self.held(number, name, level, ratio(toll.ratio, toll.low, toll.high, toll.blocks)),
-        }
-    }
-
     /// One finding for each cell, or toll, that the first run planned, in each further run; then what only later runs have.
     fn of_ratios(&self, beside: &[Beside], figure: Figure, runs: &[&RunResult]) -> Vec<ThresholdFinding> {
         let Some((first, further)) = runs.split_first() else { return Vec::new() };
-        let rows: Vec<&Beside> =
+        let of_ratio = |found: &RatioOf, variant: &str, level: u64| {
+            let (at, note) = (At::cell(Some(found.run), variant, level), found.note.as_deref());
+            self.of_claim(at, found.verdict, note, ratio(found.ratio, found.low, found.high, found.blocks))
+        };
+        let mut rows: Vec<&Beside> =
             beside.iter().filter(|row| row.figure == figure && self.selects(&row.variant, row.level)).collect();
         let mut findings = Vec::new();
-        let mut planned: Vec<(&str, String)> = Vec::new();
         for (variant, level) in self.planned(first) {
             if matches!(self.asked, Asked::TollRatio(_)) && variant.baseline.is_none() {
                 continue;
             }
             let title = first.experiment.level_title(level);
-            let row = rows.iter().find(|row| row.variant == variant.name && row.level_title == title);
+            let row = rows.iter().position(|row| row.variant == variant.name && row.level_title == title);
+            let ratios = row.map_or(&[][..], |row| &rows.remove(row).ratios);
             for (number, run) in (2..).zip(further) {
-                let found = row.and_then(|row| row.ratios.iter().find(|found| found.run == number));
-                findings.push(match found {
-                    Some(found) => self.of_ratio(found, &variant.name, level),
+                findings.push(match ratios.iter().find(|found| found.run == number) {
+                    Some(found) => of_ratio(found, &variant.name, level),
                     None => {
-                        let reason = without_ratio(first, run, number, variant, level);
-                        self.nothing(Some(number), Some(&variant.name), Some(level), reason)
+                        let at = At::cell(Some(number), &variant.name, level);
+                        self.nothing(at, without_ratio(first, run, number, variant, level))
                     }
                 });
             }
-            planned.push((&variant.name, title));
         }
-        let is_planned =
-            |row: &Beside| planned.iter().any(|(name, title)| (*name, title) == (&row.variant, &row.level_title));
-        for row in rows.iter().filter(|row| !is_planned(row)) {
-            findings.extend(row.ratios.iter().map(|found| self.of_ratio(found, &row.variant, row.level)));
+        for row in rows {
+            findings.extend(row.ratios.iter().map(|found| of_ratio(found, &row.variant, row.level)));
         }
         findings
-    }
-
-    fn of_ratio(&self, found: &RatioOf, variant: &str, level: u64) -> ThresholdFinding {
-        let number = Some(found.run);
-        let note = || found.note.clone().unwrap_or_default();
-        match found.verdict {
-            TollVerdict::Refused => self.nothing(number, Some(variant), Some(level), format!("refused: {}", note())),
-            TollVerdict::Joint => self.nothing(number, Some(variant), Some(level), format!("joint: {}", note())),
-            _ => self.held(number, variant, level, ratio(found.ratio, found.low, found.high, found.blocks)),
-        }
     }
 
     fn selects(&self, variant: &str, level: u64) -> bool {
@@ -172,58 +176,53 @@ impl Threshold {
             && self.selection.level.is_none_or(|wanted| wanted == level)
     }
 
-    /// A figure held against the bound.
-    fn held(&self, run: Option<u32>, variant: &str, level: u64, found: Found) -> ThresholdFinding {
-        let (low, high) = found.interval.unwrap_or((found.value, found.value));
-        let (mut outcome, decided) = decide(self.comparison, (low, high), self.bound);
-        let mut reason =
-            (outcome == Outcome::NotShown).then(|| "the bound is inside the interval: take more blocks".to_owned());
-        // Of what has an interval, one block says nothing of it.
-        if found.interval.is_none() && found.blocks == 1 {
-            outcome = Outcome::NotShown;
-            reason = Some("one block has no interval: take more".to_owned());
+    /// A ratio held against the bound, if something may be claimed of it.
+    fn of_claim(&self, at: At<'_>, verdict: TollVerdict, note: Option<&str>, ratio: Found) -> ThresholdFinding {
+        let note = note.unwrap_or_default();
+        match verdict {
+            TollVerdict::Refused => self.nothing(at, format!("refused: {note}")),
+            TollVerdict::Joint => self.nothing(at, format!("joint: {note}")),
+            _ => self.held(at, ratio),
         }
+    }
+
+    /// A figure held against the bound.
+    fn held(&self, at: At<'_>, found: Found) -> ThresholdFinding {
+        let ends = found.interval.unwrap_or((found.value, found.value));
+        let (outcome, decided) = decide(self.comparison, ends, self.bound);
+        // Of what has an interval, one block says nothing of it.
+        let (outcome, reason) = match outcome {
+            _ if found.interval.is_none() && found.blocks == 1 => {
+                (Outcome::NotShown, Some("one block has no interval: take more"))
+            }
+            Outcome::NotShown => (outcome, Some("the bound is inside the interval: take more blocks")),
+            Outcome::Holds | Outcome::Fails => (outcome, None),
+        };
         ThresholdFinding {
-            run,
-            variant: Some(variant.to_owned()),
-            level: Some(level),
             value: Some(found.value),
             low: found.interval.map(|interval| interval.0),
             high: found.interval.map(|interval| interval.1),
             decided: Some(decided),
-            bound: self.bound,
-            unit: self.unit().to_owned(),
             outcome,
-            reason,
+            reason: reason.map(str::to_owned),
+            ..self.nothing(at, String::new())
         }
     }
 
-    /// No figure of a whole run, where the selection says which one it was to be.
-    fn nothing_in(&self, run: u32, reason: String) -> ThresholdFinding {
-        self.nothing(Some(run), self.selection.variant.as_deref(), self.selection.level, reason)
-    }
-
     /// No figure that may be read.
-    fn nothing(&self, run: Option<u32>, variant: Option<&str>, level: Option<u64>, reason: String) -> ThresholdFinding {
+    fn nothing(&self, at: At<'_>, reason: String) -> ThresholdFinding {
         ThresholdFinding {
-            run,
-            variant: variant.map(str::to_owned),
-            level,
+            run: at.run,
+            variant: at.variant.map(str::to_owned),
+            level: at.level,
             value: None,
             low: None,
             high: None,
             decided: None,
             bound: self.bound,
-            unit: self.unit().to_owned(),
+            unit: if let Asked::Of(quantity) = self.asked { quantity.unit() } else { "" }.to_owned(),
             outcome: Outcome::NotShown,
             reason: Some(reason),
-        }
-    }
-
-    fn unit(&self) -> &'static str {
-        match self.asked {
-            Asked::Of(quantity) => quantity.unit(),
-            Asked::Toll(_) | Asked::Ratio(_) | Asked::TollRatio(_) => "",
         }
     }
 }
@@ -242,21 +241,6 @@ fn ratio(value: f64, low: f64, high: f64, blocks: u32) -> Found {
     Found { value, interval: Some((low, high)), blocks }
 }
 
-/// A figure of a refused cell does not hold, and does not fail either: it says nothing. Only failures that are counted may
-/// be what the cell is refused for.
-fn without_refused(finding: ThresholdFinding, refusal: Option<&Validity>, quantity: Quantity) -> ThresholdFinding {
-    let Some(refusal) = refusal else { return finding };
-    let reason = Some(format!("refused: {}", refusal.reason));
-    match finding.outcome {
-        Outcome::Fails if quantity.is_of_errors() => finding,
-        _ if quantity.is_of_errors() => ThresholdFinding { outcome: Outcome::NotShown, reason, ..finding },
-        _ => {
-            let nothing = ThresholdFinding { value: None, low: None, high: None, decided: None, ..finding };
-            ThresholdFinding { outcome: Outcome::NotShown, reason, ..nothing }
-        }
-    }
-}
-
 /// Why a cell has no figures.
 fn unmeasured(run: &RunResult, variant: &str, level: u64) -> String {
     let gap = run.gaps.iter().find(|gap| gap.variant == variant && gap.level == level);
@@ -269,11 +253,11 @@ fn without_ratio(first: &RunResult, run: &RunResult, number: u32, variant: &Vari
     // The number of a level that has a name may mean another one in another run.
     let title = first.experiment.level_title(level);
     let own_level = experiment.levels.iter().copied().find(|level| experiment.level_title(*level) == title);
-    let has =
-        |run: &RunResult, level: u64| run.cells.iter().any(|cell| cell.variant == variant.name && cell.level == level);
-    match own_level.filter(|_| experiment.variants.iter().any(|known| known.name == variant.name)) {
+    match own_level.filter(|_| experiment.variant(&variant.name).is_some()) {
         None => format!("run {number} does not have it"),
-        Some(_) if !has(first, level) => format!("run 1: {}", unmeasured(first, &variant.name, level)),
+        Some(_) if first.cell(&variant.name, level).is_none() => {
+            format!("run 1: {}", unmeasured(first, &variant.name, level))
+        }
         Some(level) => format!("run {number}: {}", unmeasured(run, &variant.name, level)),
     }
 }

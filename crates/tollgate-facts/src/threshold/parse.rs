@@ -14,6 +14,7 @@ use std::ops::Range;
 use super::{Asked, Comparison, Selection, Threshold};
 use crate::names::did_you_mean;
 use crate::quantity::{Dimension, FIGURES, QUANTITIES, Quantity};
+use crate::results::Figure;
 
 /// Longest text of a threshold.
 pub const TEXT_BYTES_MAX: usize = 200;
@@ -45,14 +46,8 @@ impl fmt::Display for ThresholdError {
 impl std::error::Error for ThresholdError {}
 
 /// What stands before the dot of a ratio.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Head {
-    Toll,
-    Ratio,
-    TollRatio,
-}
-
-const HEADS: [(&str, Head); 3] = [("toll", Head::Toll), ("ratio", Head::Ratio), ("toll-ratio", Head::TollRatio)];
+const HEADS: [(&str, fn(Figure) -> Asked); 3] =
+    [("toll", Asked::Toll), ("ratio", Asked::Ratio), ("toll-ratio", Asked::TollRatio)];
 
 /// Longest first, so that `<=` is not taken for `<`.
 const COMPARISONS: [(&str, Comparison); 6] = [
@@ -103,6 +98,9 @@ pub(super) fn threshold(text: &str) -> Result<Threshold, ThresholdError> {
     Ok(Threshold { text: text.to_owned(), why: None, asked, selection, comparison, bound })
 }
 
+/// What helps where cells are selected in another way.
+const BOTH: &str = "a variant, a level, or both: `(https, 20)`";
+
 struct Reader<'t> {
     text: &'t str,
     at: usize,
@@ -111,35 +109,28 @@ struct Reader<'t> {
 impl<'t> Reader<'t> {
     fn asked(&mut self) -> Result<(Asked, Selection), ThresholdError> {
         let (name, at) = self.word();
-        if let Some((_, head)) = HEADS.iter().find(|(known, _)| *known == name) {
-            let selection = self.selection()?;
-            self.skip_space();
-            if !self.take(".") {
-                let message = format!("expected `.` and a figure, got {}", self.got());
-                return Err(self.fault_here(&message, &format!("such as `{name}(variant).cpu < 1.3`")));
-            }
-            let (figure, at) = self.word();
-            let Some((_, figure)) = FIGURES.iter().find(|(known, _)| *known == figure) else {
-                let help = did_you_mean(figure, FIGURES.iter().map(|(name, _)| *name));
-                return Err(self.fault(at, &format!("there is no {name} of `{figure}`"), &help));
-            };
-            let asked = match head {
-                Head::Toll => Asked::Toll(*figure),
-                Head::Ratio => Asked::Ratio(*figure),
-                Head::TollRatio => Asked::TollRatio(*figure),
-            };
-            return Ok((asked, selection));
+        if let Some(quantity) = named(QUANTITIES, name) {
+            return Ok((Asked::Of(quantity), self.selection()?));
         }
-        let Some((_, quantity)) = QUANTITIES.iter().find(|(known, _)| *known == name) else {
-            let known = QUANTITIES.iter().map(|(name, _)| *name).chain(HEADS.iter().map(|(name, _)| *name));
-            let help = did_you_mean(name, known);
+        let Some(ratio_of) = named(&HEADS, name) else {
+            let help = did_you_mean(name, names(QUANTITIES).chain(names(&HEADS)));
             let message = match name {
                 "" => format!("expected a figure, got {}", self.got()),
                 _ => format!("there is no figure `{name}`"),
             };
             return Err(self.fault(at, &message, &help));
         };
-        Ok((Asked::Of(*quantity), self.selection()?))
+        let selection = self.selection()?;
+        self.skip_space();
+        if !self.take(".") {
+            let message = format!("expected `.` and a figure, got {}", self.got());
+            return Err(self.fault(self.next(), &message, &format!("such as `{name}(variant).cpu < 1.3`")));
+        }
+        let (figure, at) = self.word();
+        let found = named(FIGURES, figure).ok_or_else(|| {
+            self.fault(at, &format!("there is no {name} of `{figure}`"), &did_you_mean(figure, names(FIGURES)))
+        })?;
+        Ok((ratio_of(found), selection))
     }
 
     /// `(variant, level)`, each of them by itself, or nothing.
@@ -150,42 +141,31 @@ impl<'t> Reader<'t> {
         if !self.take("(") {
             return Ok(selection);
         }
-        for position in 0_u8.. {
+        for is_first in [true, false] {
             let (item, at) = self.item();
-            let is_number = !item.is_empty() && item.bytes().all(|byte| byte.is_ascii_digit());
-            match (is_number, item) {
-                (_, "") => {
-                    let help = "a variant, a level, or both: `(https, 20)`";
-                    return Err(self.fault(at, &format!("expected a variant or a level, got {}", self.got()), help));
-                }
-                (true, _) => {
-                    let level = item.parse().map_err(|_| {
-                        self.fault(at.clone(), &format!("`{item}` is no level"), "a level is a whole number")
-                    })?;
-                    selection.level = Some(level);
-                    selection.level_at = at;
-                }
-                (false, "*") if position == 0 => {}
-                (false, _) if position == 0 => {
-                    selection.variant = Some(item.to_owned());
-                    selection.variant_at = at;
-                }
-                (false, _) => {
-                    let help = "a variant stands first, a level behind it: `(https, 20)`";
-                    return Err(self.fault(at, &format!("expected a level, got `{item}`"), help));
-                }
+            if item.is_empty() {
+                return Err(self.fault(at, &format!("expected a variant or a level, got {}", self.got()), BOTH));
+            } else if item.bytes().all(|byte| byte.is_ascii_digit()) {
+                let fault = || self.fault(at.clone(), &format!("`{item}` is no level"), "a level is a whole number");
+                selection.level = Some(item.parse().map_err(|_| fault())?);
+                selection.level_at = at;
+            } else if !is_first {
+                let help = "a variant stands first, a level behind it: `(https, 20)`";
+                return Err(self.fault(at, &format!("expected a level, got `{item}`"), help));
+            } else if item != "*" {
+                selection.variant = Some(item.to_owned());
+                selection.variant_at = at;
             }
             self.skip_space();
             if self.take(")") {
                 return Ok(selection);
             }
             if selection.level.is_some() || !self.take(",") {
-                let message = match self.rest().is_empty() {
-                    true => "a parenthesis is not closed".to_owned(),
-                    false => format!("expected `)`, got {}", self.got()),
+                let (at, message) = match self.rest().is_empty() {
+                    true => (opened_at..opened_at + 1, "a parenthesis is not closed".to_owned()),
+                    false => (self.next(), format!("expected `)`, got {}", self.got())),
                 };
-                let at = if self.rest().is_empty() { opened_at..opened_at + 1 } else { self.next() };
-                return Err(self.fault(at, &message, "a variant, a level, or both: `(https, 20)`"));
+                return Err(self.fault(at, &message, BOTH));
             }
         }
         Ok(selection)
@@ -193,39 +173,28 @@ impl<'t> Reader<'t> {
 
     fn comparison(&mut self) -> Result<Comparison, ThresholdError> {
         self.skip_space();
-        for (sign, comparison) in COMPARISONS {
-            if self.take(sign) {
-                return Ok(comparison);
-            }
+        if let Some((_, comparison)) = COMPARISONS.into_iter().find(|(sign, _)| self.take(sign)) {
+            return Ok(comparison);
         }
         let help = if self.rest().starts_with('=') { "did you mean `==`?" } else { "such as `p99 < 5 ms`" };
-        Err(self.fault_here(&format!("expected one of <, <=, >, >=, == and !=, got {}", self.got()), help))
+        let message = format!("expected one of <, <=, >, >=, == and !=, got {}", self.got());
+        Err(self.fault(self.next(), &message, help))
     }
 
     fn number(&mut self) -> Result<f64, ThresholdError> {
-        self.skip_space();
-        let rest = self.rest();
-        let length = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-        let at = self.at..self.at + length;
-        let number = rest[..length].parse::<f64>().ok().filter(|number| number.is_finite() && length > 0);
-        let Some(number) = number else {
-            let at = if length == 0 { self.next() } else { at };
-            let message = match length {
-                0 => format!("expected a number, got {}", self.got()),
-                _ => format!("`{}` is no number", &rest[..length]),
+        let (digits, at) = self.taken(|c| c.is_ascii_digit() || c == '.');
+        digits.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| {
+            let message = match digits {
+                "" => format!("expected a number, got {}", self.got()),
+                _ => format!("`{digits}` is no number"),
             };
-            return Err(self.fault(at, &message, "digits, and a point before decimals: `0.5`"));
-        };
-        self.at = at.end;
-        Ok(number)
+            self.fault(at, &message, "digits, and a point before decimals: `0.5`")
+        })
     }
 
     /// By what the number is multiplied, so that it is in the figure's unit.
     fn unit(&mut self, asked: Asked) -> Result<f64, ThresholdError> {
-        self.skip_space();
-        let rest = self.rest();
-        let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        let (unit, at) = (&rest[..length], self.at..self.at + length.max(1));
+        let (unit, at) = self.taken(|c| !c.is_whitespace());
         let (units, base): (&[(&str, f64)], f64) = match asked {
             Asked::Of(quantity) => match quantity.dimension() {
                 Dimension::Plain => (&[], 1.0),
@@ -242,34 +211,33 @@ impl<'t> Reader<'t> {
                 _ => Err(self.fault(at, &format!("expected no unit, got `{unit}`"), "it is a number by itself")),
             };
         }
-        let Some((_, size)) = units.iter().find(|(known, _)| *known == unit) else {
-            let known: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+        let size = named(units, unit).ok_or_else(|| {
             let message = match unit {
                 "" => "a unit is missing".to_owned(),
                 _ => format!("`{unit}` is no unit of this figure"),
             };
-            return Err(self.fault(at, &message, &format!("one of {}", known.join(", "))));
-        };
-        self.at += length;
+            let known: Vec<&str> = names(units).collect();
+            self.fault(at, &message, &format!("one of {}", known.join(", ")))
+        })?;
         Ok(size / base)
     }
 
     /// Letters, digits and hyphens.
     fn word(&mut self) -> (&'t str, Range<usize>) {
-        self.skip_space();
-        let rest = self.rest();
-        let length = rest.find(|c: char| !c.is_alphanumeric() && c != '-' && c != '_').unwrap_or(rest.len());
-        let at = if length == 0 { self.next() } else { self.at..self.at + length };
-        self.at += length;
-        (&rest[..length], at)
+        self.taken(|c| c.is_alphanumeric() || c == '-' || c == '_')
     }
 
-    /// Whatever stands up to a comma, a parenthesis or white space.
+    /// Whatever stands up to a comma, a parenthesis, a comparison or white space.
     fn item(&mut self) -> (&'t str, Range<usize>) {
+        self.taken(|c| !",()<>=!".contains(c) && !c.is_whitespace())
+    }
+
+    /// What comes next, behind white space, of such characters, and its place; that of the next character where there
+    /// is nothing of them.
+    fn taken(&mut self, is_part: impl Fn(char) -> bool) -> (&'t str, Range<usize>) {
         self.skip_space();
         let rest = self.rest();
-        let ends = |c: char| matches!(c, ',' | '(' | ')' | '<' | '>' | '=' | '!') || c.is_whitespace();
-        let length = rest.find(ends).unwrap_or(rest.len());
+        let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
         let at = if length == 0 { self.next() } else { self.at..self.at + length };
         self.at += length;
         (&rest[..length], at)
@@ -310,8 +278,13 @@ impl<'t> Reader<'t> {
         let at = at.start.min(end)..at.end.min(end);
         ThresholdError { text: self.text.to_owned(), at, message: message.to_owned(), help: Some(help.to_owned()) }
     }
+}
 
-    fn fault_here(&self, message: &str, help: &str) -> ThresholdError {
-        self.fault(self.next(), message, help)
-    }
+/// What has this name in a list.
+fn named<T: Copy>(list: &[(&str, T)], name: &str) -> Option<T> {
+    list.iter().find(|(known, _)| *known == name).map(|(_, of)| *of)
+}
+
+fn names<'l, T>(list: &'l [(&'l str, T)]) -> impl Iterator<Item = &'l str> {
+    list.iter().map(|(name, _)| *name)
 }
