@@ -3,8 +3,8 @@
 //! Least squares on relative errors, since times span four powers of ten and the small levels matter as much as the
 //! large ones. What it deliberately does not do: extrapolate, or hide that a mode follows no straight line.
 
-use crate::results::{Cell, Estimate, Experiment, Fit, Piece, Validity, Variant, Verdict};
-use crate::stats::{ALPHA, interval, straight};
+use crate::results::{Cell, Fit, Piece, RunResult, Variant, Verdict};
+use crate::stats::straight;
 use std::collections::BTreeSet;
 
 /// Fewest levels for a fit.
@@ -14,29 +14,22 @@ const RESIDUAL_SHARE_MAX: f64 = 0.15;
 
 /// The fits of all variants that insert records and have levels enough. Refused cells do not count, nor do those with
 /// fewer records than the mode's batch or connections; what marked ones were marked for is carried.
-pub fn fits(experiment: &Experiment, cells: &[Cell], validity: &[Validity]) -> Vec<Fit> {
-    if experiment.piece != Piece::Record {
+pub fn fits(run: &RunResult) -> Vec<Fit> {
+    if run.experiment.piece != Piece::Record {
         return Vec::new();
     }
-    let doubts = |cell: &Cell, verdict: Verdict| {
-        let (name, level) = (cell.variant.clone(), cell.level);
-        validity
-            .iter()
-            .filter(move |found| found.verdict == verdict && found.variant == name && found.level == level)
-            .map(|found| found.rule.as_str())
-    };
     let of = |variant: &Variant| -> Option<Fit> {
-        let used: Vec<&Cell> = cells
-            .iter()
-            .filter(|cell| cell.variant == variant.name && cell.unit_time_ms.n > 0 && variant.is_whole_at(cell.level))
-            .filter(|cell| doubts(cell, Verdict::Refused).next().is_none())
-            .collect();
-        let mut points: Vec<(f64, f64)> = used.iter().map(|cell| (cell.level as f64, cell.unit_time_ms.mean)).collect();
-        points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let marks: BTreeSet<&str> = used.iter().flat_map(|cell| doubts(cell, Verdict::Marked)).collect();
+        let rules = |cell: &Cell, verdict: Verdict| run.rules_of(&variant.name, cell.level, verdict);
+        let is_whole =
+            |cell: &&Cell| cell.variant == variant.name && cell.unit_time_ms.n > 0 && variant.is_whole_at(cell.level);
+        let whole = run.cells.iter().filter(is_whole);
+        let mut used: Vec<&Cell> = whole.filter(|cell| rules(cell, Verdict::Refused).next().is_none()).collect();
+        used.sort_by_key(|cell| cell.level);
+        let points: Vec<(f64, f64)> = used.iter().map(|cell| (cell.level as f64, cell.unit_time_ms.mean)).collect();
+        let marks: BTreeSet<&str> = used.iter().flat_map(|cell| rules(cell, Verdict::Marked)).collect();
         Some(Fit { marks: marks.into_iter().map(str::to_owned).collect(), ..fit(&variant.name, &points)? })
     };
-    experiment.variants.iter().filter_map(of).collect()
+    run.experiment.variants.iter().filter_map(of).collect()
 }
 
 /// The fit of (n, T) with n ascending; absent of too few or of what is no time.
@@ -44,41 +37,17 @@ fn fit(variant: &str, points: &[(f64, f64)]) -> Option<Fit> {
     if points.len() < LEVELS_MIN || points.iter().any(|(_, time)| !(time.is_finite() && *time > 0.0)) {
         return None;
     }
-    // Divided by T: 1 = a / T + b n / T, so that each level's relative error counts alike.
-    let (mut uu, mut uv, mut vv, mut u1, mut v1) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    for (n, time) in points {
-        let (u, v) = (1.0 / time, n / time);
-        uu += u * u;
-        uv += u * v;
-        vv += v * v;
-        u1 += u;
-        v1 += v;
-    }
-    let determinant = uu * vv - uv * uv;
-    if determinant <= f64::EPSILON * uu * vv {
-        return None;
-    }
-    let fixed = (u1 * vv - v1 * uv) / determinant;
-    let per_record = (v1 * uu - u1 * uv) / determinant;
-    let squares: f64 = points.iter().map(|(n, time)| ((fixed + per_record * n) / time - 1.0).powi(2)).sum();
-    let freedom = (points.len() - 2) as f64;
-    let spread = squares / freedom;
-    let half = interval::quantile(1.0 - ALPHA / 2.0, freedom);
-    let n = points.len() as u32;
-    let estimate = |mean: f64, variance: f64| {
-        let half = half * variance.max(0.0).sqrt();
-        Estimate { mean, low: mean - half, high: mean + half, n }
-    };
-    let residual_share = straight::residual_share(points.iter().map(|(n, time)| (fixed + per_record * n, *time)))?;
+    // Each level's relative error counts alike.
+    let line = straight::line(points, |time| time.powi(-2))?;
+    let residual_share = straight::residual_share(points.iter().map(|(n, time)| (line.at(*n), *time)))?;
     let (first, last) = (points.first()?, points.last()?);
-    let fixed_ms = estimate(fixed, spread * vv / determinant);
-    let is_nothing = fixed_ms.low <= 0.0;
+    let is_nothing = line.height.low <= 0.0;
     let doubt = straight::doubt(residual_share, RESIDUAL_SHARE_MAX, "levels")
         .or_else(|| is_nothing.then(|| "the fixed part may as well be nothing: too small to be told".to_owned()));
     Some(Fit {
         variant: variant.to_owned(),
-        fixed_ms,
-        per_record_ms: estimate(per_record, spread * uu / determinant),
+        fixed_ms: line.height,
+        per_record_ms: line.slope,
         residual_share,
         level_min: first.0 as u64,
         level_max: last.0 as u64,
@@ -90,6 +59,7 @@ fn fit(variant: &str, points: &[(f64, f64)]) -> Option<Fit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::Validity;
     use crate::stats::synthetic::Noise;
 
     const LEVELS: [f64; 8] = [5.0, 10.0, 50.0, 100.0, 500.0, 1000.0, 5000.0, 20_000.0];
@@ -134,8 +104,9 @@ mod tests {
             verdict,
             ..crate::fixture::protocol().validity[0].clone()
         };
-        let fit_of = |run: &crate::results::RunResult, validity: &[Validity]| {
-            fits(&run.experiment, &run.cells, validity).into_iter().find(|fit| fit.variant == "batch-100")
+        let fit_of = |run: &RunResult, validity: &[Validity]| {
+            let run = RunResult { validity: validity.to_vec(), ..run.clone() };
+            fits(&run).into_iter().find(|fit| fit.variant == "batch-100")
         };
         let whole = fit_of(&run, &[found(200, Verdict::Marked), found(5, Verdict::Marked)]).unwrap();
         assert_eq!((whole.level_min, whole.fixed_ms.n, whole.marks), (100, 4, vec!["steal".to_owned()]));

@@ -4,14 +4,13 @@
 //! Plain least squares over trials, since the noise of a wait hardly grows with its length. What it deliberately does not
 //! do: count messages; what the connections themselves saw stands beside it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::results::{Cell, Estimate, NamedLevel, RoundTripCost, RunResult, Trial, Verdict};
+use crate::results::{Cell, NamedLevel, RoundTripCost, RunResult, Trial, Verdict};
 use crate::rules;
-use crate::stats::{ALPHA, interval, mean, straight};
+use crate::stats::mean;
+use crate::stats::straight::{self, Line};
 
-/// Fewest lengths of the line for a slope.
-const LENGTHS_MIN: usize = 2;
 /// Fewest lengths that show whether times follow a straight line: two points are always on one.
 const STRAIGHT_LENGTHS_MIN: usize = 3;
 /// A line off which times typically lie further than this share is no law.
@@ -31,49 +30,36 @@ pub fn costs(run: &RunResult) -> Vec<RoundTripCost> {
 }
 
 fn cost(run: &RunResult, way: &NamedLevel, variant: &str) -> Option<RoundTripCost> {
-    let doubts = |level: u64, verdict: Verdict| {
-        run.validity
-            .iter()
-            .filter(move |found| found.verdict == verdict && found.variant == variant && found.level == level)
-            .map(|found| found.rule.as_str())
-            .filter(|rule| !rules::is_at_rate(rule))
-    };
+    let rules =
+        |level: u64, verdict: Verdict| run.rules_of(variant, level, verdict).filter(|rule| !rules::is_at_rate(rule));
     // The length of a line is what it was, not what was asked.
-    let lengths: Vec<(u64, f64)> = run
-        .experiment
-        .named_levels
-        .iter()
-        .filter(|named| named.way() == way.way() && doubts(named.level, Verdict::Refused).next().is_none())
-        .filter_map(|named| Some((named.level, run.line_ms(named.level)?)))
-        .collect();
-    let length = |level: u64| lengths.iter().find(|(known, _)| *known == level).map(|(_, length)| *length);
+    let length = |level: &NamedLevel| Some((level.level, run.line_ms(level.level)?));
+    let levels = run.experiment.named_levels.iter().filter(|level| level.way() == way.way());
+    let lengths: BTreeMap<u64, f64> =
+        levels.filter(|level| rules(level.level, Verdict::Refused).next().is_none()).filter_map(length).collect();
     let is_own = |trial: &&Trial| trial.variant == variant && trial.errors == 0 && trial.requests > 0;
-    let points: Vec<(f64, f64)> = run
-        .trials
-        .iter()
-        .filter(is_own)
-        .filter_map(|trial| Some((length(trial.level)?, trial.response_time_mean_ms)))
-        .collect();
-    let (round_trips, fixed_ms) = line(&points)?;
+    let point = |trial: &Trial| Some((*lengths.get(&trial.level)?, trial.response_time_mean_ms));
+    let points: Vec<(f64, f64)> = run.trials.iter().filter(is_own).filter_map(point).collect();
+    let line = straight::line(&points, |_| 1.0)?;
     let firsts = |of: fn(&Cell) -> Option<f64>| {
-        let own = run.cells.iter().filter(|cell| cell.variant == variant && length(cell.level).is_some());
+        let own = run.cells.iter().filter(|cell| cell.variant == variant && lengths.contains_key(&cell.level));
         mean(&own.filter_map(of).collect::<Vec<f64>>())
     };
-    let marks: BTreeSet<&str> = lengths.iter().flat_map(|(level, _)| doubts(*level, Verdict::Marked)).collect();
+    let marks: BTreeSet<&str> = lengths.keys().flat_map(|level| rules(*level, Verdict::Marked)).collect();
     Some(RoundTripCost {
         variant: variant.to_owned(),
         way: way.way_title(),
-        round_trips,
-        fixed_ms,
+        round_trips: line.slope,
+        fixed_ms: line.height,
         seen: firsts(|cell| cell.connected?.first_request?.round_trips),
         wire_bytes_received: firsts(|cell| Some(cell.connected?.first_request?.wire_bytes_received)),
         marks: marks.into_iter().map(str::to_owned).collect(),
-        doubt: doubt(&points, |length| fixed_ms.mean + round_trips.mean * length),
+        doubt: doubt(&points, &line),
     })
 }
 
 /// Why the line must not be read as a law, by what was measured at each length on average.
-fn doubt(points: &[(f64, f64)], said: impl Fn(f64) -> f64) -> Option<String> {
+fn doubt(points: &[(f64, f64)], line: &Line) -> Option<String> {
     let mut points = points.to_vec();
     points.sort_by(|one, other| one.0.total_cmp(&other.0));
     let lengths: Vec<&[(f64, f64)]> = points.chunk_by(|one, other| one.0.total_cmp(&other.0).is_eq()).collect();
@@ -82,34 +68,9 @@ fn doubt(points: &[(f64, f64)], said: impl Fn(f64) -> f64) -> Option<String> {
     }
     let times = lengths.iter().filter_map(|own| {
         let time = mean(&own.iter().map(|(_, time)| *time).collect::<Vec<f64>>())?;
-        Some((said(own.first()?.0), time))
+        Some((line.at(own.first()?.0), time))
     });
     straight::doubt(straight::residual_share(times)?, RESIDUAL_SHARE_MAX, "levels")
-}
-
-/// Slope and height at zero of the straight line through these points, with their 95 % intervals.
-fn line(points: &[(f64, f64)]) -> Option<(Estimate, Estimate)> {
-    let mut lengths: Vec<f64> = points.iter().map(|(x, _)| *x).collect();
-    lengths.sort_by(f64::total_cmp);
-    lengths.dedup_by(|one, other| one.total_cmp(other).is_eq());
-    let n = points.len() as f64;
-    if lengths.len() < LENGTHS_MIN || points.len() < 3 {
-        return None;
-    }
-    let (mean_x, mean_y) =
-        (points.iter().map(|(x, _)| x).sum::<f64>() / n, points.iter().map(|(_, y)| y).sum::<f64>() / n);
-    let sxx: f64 = points.iter().map(|(x, _)| (x - mean_x).powi(2)).sum();
-    let sxy: f64 = points.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
-    let slope = sxy / sxx;
-    let height = mean_y - slope * mean_x;
-    let freedom = n - 2.0;
-    let spread = points.iter().map(|(x, y)| (y - height - slope * x).powi(2)).sum::<f64>() / freedom;
-    let t = interval::quantile(1.0 - ALPHA / 2.0, freedom);
-    let estimate = |mean: f64, variance: f64| {
-        let half = t * variance.sqrt();
-        Estimate { mean, low: mean - half, high: mean + half, n: points.len() as u32 }
-    };
-    Some((estimate(slope, spread / sxx), estimate(height, spread * (1.0 / n + mean_x.powi(2) / sxx))))
 }
 
 #[cfg(test)]
@@ -117,7 +78,6 @@ mod tests {
     use super::*;
     use crate::fixture;
     use crate::results::{LinkCheck, Moment, Validity};
-    use crate::stats::synthetic::Noise;
 
     /// The way of the first three levels by the variant that is encrypted.
     fn cost_of(run: &RunResult) -> Option<RoundTripCost> {
@@ -186,31 +146,5 @@ mod tests {
         assert_eq!(cost_of(&afar(|length| 3.0 * length + 0.7)).unwrap().doubt, None);
         let doubt = cost_of(&afar(|length| if length > 5.0 { 4.0 * length } else { 30.0 })).unwrap().doubt.unwrap();
         assert!(doubt.contains("off a straight line: read the levels"), "{doubt}");
-    }
-
-    #[test]
-    fn the_slope_is_the_round_trips_and_the_height_what_is_left_without_any() {
-        let points: Vec<(f64, f64)> =
-            [1.0, 10.0, 50.0].into_iter().map(|length| (length, 3.0 * length + 0.7)).collect();
-        let (slope, height) = line(&points).unwrap();
-        assert!((slope.mean - 3.0).abs() < 1e-9 && (height.mean - 0.7).abs() < 1e-9, "{slope:?} {height:?}");
-        assert_eq!(line(&points[..2]), None);
-        assert_eq!(line(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)]), None);
-    }
-
-    #[test]
-    fn intervals_hold_the_truth() {
-        let mut noise = Noise::of(5);
-        let mut held = 0;
-        for _ in 0..400 {
-            let points: Vec<(f64, f64)> = [1.0, 10.0, 50.0]
-                .into_iter()
-                .flat_map(|length| [length; 4])
-                .map(|length| (length, 4.0 * length + 1.0 + 0.3 * noise.normal()))
-                .collect();
-            let (slope, _) = line(&points).unwrap();
-            held += u32::from((slope.low..=slope.high).contains(&4.0));
-        }
-        assert!((360..=398).contains(&held), "{held} of 400");
     }
 }

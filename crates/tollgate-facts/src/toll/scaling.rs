@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::results::{Estimate, RunResult, Scaling, Trial, Verdict};
+use crate::results::{Cell, Estimate, RunResult, Scaling, Trial, Validity, Verdict};
 use crate::rules::FEW_ROUNDS;
 use crate::stats::ALPHA;
 use crate::stats::scalability::{self, Law};
@@ -30,7 +30,7 @@ const SPREAD_MAX: f64 = 3.0;
 const RESIDUAL_SHARE_MAX: f64 = 0.15;
 
 /// Logarithms of the throughput of each block of a level.
-type Blocks = BTreeMap<u32, f64>;
+type Blocks = Vec<f64>;
 
 /// The scaling of every variant; empty where no users are swept over levels enough for a line.
 pub fn scalings(run: &RunResult, seed: u64) -> Vec<Scaling> {
@@ -44,75 +44,59 @@ pub fn scalings(run: &RunResult, seed: u64) -> Vec<Scaling> {
 fn of(run: &RunResult, variant: &str, seed: u64) -> Scaling {
     // Where trials were too short for their users, throughput is too low, and more so with more users: a knee of our own
     // making.
-    let is_refused = |level: u64| {
-        let mut own = run.validity.iter().filter(|found| found.variant == variant && found.level == level);
-        own.any(|found| found.verdict == Verdict::Refused || found.rule == FEW_ROUNDS.name)
+    let is_short = |found: &Validity| found.verdict == Verdict::Refused || found.rule == FEW_ROUNDS.name;
+    let is_used = |level: &&u64| {
+        let is_clean = |cell: &Cell| cell.errors.is_empty() && cell.requests > 0;
+        run.cell(variant, **level).is_some_and(is_clean) && !run.findings(variant, **level).any(is_short)
     };
-    let is_clean = |level: u64| {
-        let mut own = run.cells.iter().filter(|cell| cell.variant == variant && cell.level == level);
-        own.any(|cell| cell.errors.is_empty() && cell.requests > 0)
-    };
-    let levels: Vec<(u64, Blocks)> = run
-        .experiment
-        .levels
-        .iter()
-        .filter(|level| is_clean(**level) && !is_refused(**level))
-        .map(|level| {
-            (*level, blocks(run.trials.iter().filter(|trial| trial.variant == variant && trial.level == *level)))
-        })
-        .filter(|(_, blocks)| !blocks.is_empty())
-        .collect();
-    scaling(variant, &levels, seed)
+    let used = run.experiment.levels.iter().filter(is_used);
+    let levels = used.map(|level| (*level, blocks(&run.trials_of(variant, *level))));
+    scaling(variant, &levels.filter(|(_, blocks)| !blocks.is_empty()).collect::<Vec<_>>(), seed)
 }
 
 /// The throughput of each block, its trials together.
-fn blocks<'a>(trials: impl Iterator<Item = &'a Trial>) -> Blocks {
+fn blocks(trials: &[&Trial]) -> Blocks {
     let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for trial in trials {
         let (requests, seconds) = sums.entry(trial.block).or_default();
         *requests += trial.requests as f64;
         *seconds += trial.duration_ms / 1e3;
     }
-    let rate = |(block, (requests, seconds)): (u32, (f64, f64))| {
-        let rate = requests / seconds;
-        (rate.is_finite() && rate > 0.0).then(|| (block, rate.ln()))
-    };
-    sums.into_iter().filter_map(rate).collect()
+    let rates = sums.into_values().map(|(requests, seconds)| requests / seconds);
+    rates.filter(|rate| rate.is_finite() && *rate > 0.0).map(f64::ln).collect()
 }
 
 fn scaling(variant: &str, levels: &[(u64, Blocks)], seed: u64) -> Scaling {
-    let points: Vec<(f64, f64)> =
-        levels.iter().map(|(level, blocks)| (*level as f64, typical(blocks.values()))).collect();
+    let points: Vec<(f64, f64)> = levels.iter().map(|(level, blocks)| (*level as f64, typical(blocks))).collect();
     let best = points.iter().copied().reduce(|best, point| if point.1 > best.1 { point } else { best });
-    let mut scaling = Scaling {
+    let scaling = Scaling {
         variant: variant.to_owned(),
         levels: levels.iter().map(|(level, _)| *level).collect(),
         best_level: best.map(|(users, _)| users as u64),
         ..Scaling::default()
     };
     if levels.len() < LEVELS_MIN {
-        scaling.doubt = Some(format!("{} levels without errors, and a fit takes {LEVELS_MIN}", levels.len()));
-        return scaling;
+        let doubt = format!("{} levels without errors, and a fit takes {LEVELS_MIN}", levels.len());
+        return Scaling { doubt: Some(doubt), ..scaling };
     }
     let Some(law) = scalability::fit(&points) else {
-        scaling.doubt = Some("no law goes through these levels".to_owned());
-        return scaling;
+        return Scaling { doubt: Some("no law goes through these levels".to_owned()), ..scaling };
     };
     let again = resampled(levels, seed);
     let n = levels.iter().map(|(_, blocks)| blocks.len()).min().unwrap_or(0) as u32;
-    let estimate = |mean: f64, values: Vec<f64>| interval(mean, values, n);
-    scaling.residual_share = Some(law.residual_share);
-    scaling.lambda = Some(estimate(law.lambda, again.iter().map(|law| law.lambda).collect()));
-    scaling.alpha = Some(estimate(law.alpha, again.iter().map(|law| law.alpha).collect()));
-    scaling.beta = Some(estimate(law.beta, again.iter().map(|law| law.beta).collect()));
+    let part = |of: fn(&Law) -> f64| Some(interval(of(&law), again.iter().map(of).collect(), n));
     let knees: Vec<f64> = again.iter().filter_map(Law::knee).collect();
     let with_knee = knees.len() as f64 / again.len().max(1) as f64;
-    scaling.knee = law.knee().filter(|_| with_knee >= WITH_KNEE_MIN).map(|knee| estimate(knee, knees));
-    scaling.doubt = few_blocks(levels).or_else(|| doubt(&scaling, &law, &points));
-    if scaling.doubt.is_some() {
-        scaling.knee = None;
-    }
-    scaling
+    let scaling = Scaling {
+        residual_share: Some(law.residual_share),
+        lambda: part(|law| law.lambda),
+        alpha: part(|law| law.alpha),
+        beta: part(|law| law.beta),
+        knee: law.knee().filter(|_| with_knee >= WITH_KNEE_MIN).map(|knee| interval(knee, knees, n)),
+        ..scaling
+    };
+    let doubt = few_blocks(levels).or_else(|| doubt(&scaling, &law, &points));
+    Scaling { knee: scaling.knee.filter(|_| doubt.is_none()), doubt, ..scaling }
 }
 
 /// Why too little was measured at a level for the spread between its blocks to be known.
@@ -129,44 +113,38 @@ fn few_blocks(levels: &[(u64, Blocks)]) -> Option<String> {
 fn doubt(scaling: &Scaling, law: &Law, points: &[(f64, f64)]) -> Option<String> {
     let ((first, _), (last, at_last)) = (points.first().copied()?, points.last().copied()?);
     let most = points.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
-    if law.residual_share > RESIDUAL_SHARE_MAX {
-        return Some(format!("the levels lie {:.0} % off the law: read them", law.residual_share * 100.0));
-    }
-    if at_last > most * (1.0 - FALL_MIN) {
-        return Some(format!("throughput does not fall up to {last} users, so the levels do not reach past the knee"));
-    }
-    let Some(knee) = scaling.knee else {
-        return Some("what every pair of users costs (beta) may as well be nothing".to_owned());
-    };
-    if knee.mean >= last {
-        return Some(format!("the knee lies beyond {last} users"));
-    }
-    if knee.mean < first {
-        return Some(format!("the knee lies below {first} users, where nothing was measured: take lower levels, too"));
-    }
     let is_wide = |estimate: Option<Estimate>| {
         estimate.is_none_or(|estimate| !(estimate.low > 0.0 && estimate.high / estimate.low <= SPREAD_MAX))
     };
-    if is_wide(scaling.lambda) {
-        return Some(format!("{first} users fill the subject already, so what one does (lambda) is not seen"));
-    }
-    is_wide(scaling.knee).then(|| "the blocks disagree on where the knee lies: take more".to_owned())
+    Some(match scaling.knee.map(|knee| knee.mean) {
+        _ if law.residual_share > RESIDUAL_SHARE_MAX => {
+            format!("the levels lie {:.0} % off the law: read them", law.residual_share * 100.0)
+        }
+        _ if at_last > most * (1.0 - FALL_MIN) => {
+            format!("throughput does not fall up to {last} users, so the levels do not reach past the knee")
+        }
+        None => "what every pair of users costs (beta) may as well be nothing".to_owned(),
+        Some(knee) if knee >= last => format!("the knee lies beyond {last} users"),
+        Some(knee) if knee < first => {
+            format!("the knee lies below {first} users, where nothing was measured: take lower levels, too")
+        }
+        Some(_) if is_wide(scaling.lambda) => {
+            format!("{first} users fill the subject already, so what one does (lambda) is not seen")
+        }
+        Some(_) if is_wide(scaling.knee) => "the blocks disagree on where the knee lies: take more".to_owned(),
+        Some(_) => return None,
+    })
 }
 
 /// Laws through the levels, each made anew of blocks drawn from its own.
 fn resampled(levels: &[(u64, Blocks)], seed: u64) -> Vec<Law> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut law = || {
-        let points: Vec<(f64, f64)> = levels
-            .iter()
-            .map(|(level, blocks)| {
-                let values: Vec<f64> = blocks.values().copied().collect();
-                (*level as f64, drawn(&values, &mut random).exp())
-            })
-            .collect();
+    let mut law = |_| {
+        let points: Vec<(f64, f64)> =
+            levels.iter().map(|(level, blocks)| (*level as f64, drawn(blocks, &mut random).exp())).collect();
         scalability::fit(&points)
     };
-    (0..RESAMPLINGS).filter_map(|_| law()).collect()
+    (0..RESAMPLINGS).filter_map(&mut law).collect()
 }
 
 /// The mean of as many blocks, drawn from these. Such means vary by sqrt((n - 1) / n) of what means of n new blocks do,
@@ -180,9 +158,8 @@ fn drawn(blocks: &[f64], random: &mut ChaCha8Rng) -> f64 {
 }
 
 /// The geometric mean of what the logarithms are of.
-fn typical<'a>(logarithms: impl ExactSizeIterator<Item = &'a f64>) -> f64 {
-    let count = logarithms.len().max(1) as f64;
-    (logarithms.sum::<f64>() / count).exp()
+fn typical(logarithms: &[f64]) -> f64 {
+    (logarithms.iter().sum::<f64>() / logarithms.len().max(1) as f64).exp()
 }
 
 /// What all but [`ALPHA`] of the values lie between.
@@ -207,7 +184,7 @@ mod tests {
         let mut noise = Noise::of(seed);
         let law = Law { lambda: law.0, alpha: law.1, beta: law.2, residual_share: 0.0 };
         let mut level = |users: &u64| {
-            let blocks = (0..count).map(|block| (block, law.at(*users as f64).ln() + 0.02 * noise.normal())).collect();
+            let blocks = (0..count).map(|_| law.at(*users as f64).ln() + 0.02 * noise.normal()).collect();
             (*users, blocks)
         };
         users.iter().map(&mut level).collect()
@@ -253,7 +230,7 @@ mod tests {
         let alone = "1 block at 1 users, and an interval of the law takes 8 at each level";
         check(&levels_of(1, law, &USERS, 1), Some(alone));
         let mut short = levels_of(8, law, &USERS, 1);
-        short[3].1.pop_last();
+        short[3].1.pop();
         check(&short, Some("7 blocks at 20 users, and an interval of the law takes 8 at each level"));
     }
 
@@ -313,7 +290,7 @@ mod tests {
             ..crate::fixture::protocol().trials[0].clone()
         };
         let trials = [trial(0, 100, 500.0), trial(0, 300, 500.0), trial(1, 0, 500.0)];
-        let found = blocks(trials.iter());
-        assert!((found[&0] - 400_f64.ln()).abs() < 1e-12 && found.len() == 1);
+        let found = blocks(&trials.iter().collect::<Vec<_>>());
+        assert!((found[0] - 400_f64.ln()).abs() < 1e-12 && found.len() == 1);
     }
 }

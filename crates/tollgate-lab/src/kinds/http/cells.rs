@@ -326,7 +326,7 @@ impl Cells {
         result.settings.content_checked_share = if requests == 0 { 0.0 } else { checked as f64 / requests as f64 };
         result.series = self.series(experiment);
         result.peaks = self.cells.iter().filter(|entry| entry.connecting.is_some()).flat_map(Entry::peaks).collect();
-        result.fits = fit::fits(&result.experiment, &result.cells, &result.validity);
+        result.fits = fit::fits(result);
         result.comparisons = comparison::compute(&result.experiment, &Findings::of(result));
     }
 

@@ -4,11 +4,11 @@
 //! Each block has a line of its own, by least squares on relative errors since times span two powers of ten; intervals
 //! are Student's t over the blocks. Pure: stored trials go in. It judges no cell.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::file::Preset;
 use tollgate_facts::results::{
-    Bound, Cell, Estimate, Hinge, PresetFound, PresetVerdict, RunResult, Slope, Toll, Trial, Validity, Verdict,
+    Bound, Cell, Estimate, Hinge, PresetFound, PresetVerdict, RunResult, Slope, Toll, Trial, Verdict,
 };
 use tollgate_facts::stats::{self, mean, straight};
 
@@ -28,10 +28,7 @@ struct Point {
 /// count, nor do distances with names.
 pub(crate) fn slope(run: &RunResult, presets: &[Preset], blocks: u32) -> Option<Slope> {
     let level = *run.experiment.levels.first()?;
-    let is_refused = |name: &str| {
-        let of = |found: &&Validity| found.variant == name && found.level == level;
-        run.validity.iter().filter(of).any(|found| found.verdict == Verdict::Refused)
-    };
+    let is_refused = |name: &str| run.rules_of(name, level, Verdict::Refused).next().is_some();
     let names: Vec<&str> = run
         .experiment
         .variants
@@ -83,7 +80,7 @@ pub(crate) fn slope(run: &RunResult, presets: &[Preset], blocks: u32) -> Option<
 /// shared by the cores, the database's CPU time shared by its cores, and the whole shared by the processes.
 pub(crate) fn hinges(run: &RunResult, slope: &Slope, batch_cores: u32, database_cores: u32) -> Vec<Hinge> {
     let base = run.experiment.variants.iter().find(|variant| variant.baseline.is_none());
-    let Some(alone) = base.and_then(|base| cell(run, &base.name, slope.level)) else { return Vec::new() };
+    let Some(alone) = base.and_then(|base| run.cell(&base.name, slope.level)) else { return Vec::new() };
     let shared =
         |used_us: Option<f64>, cores: u32| used_us.filter(|_| cores > 0).map_or(0.0, |us| us / f64::from(cores));
     let by_cores = shared(alone.subject.map(|used| used.cpu_us_per_request.mean), batch_cores);
@@ -183,10 +180,6 @@ fn half(estimate: Estimate) -> f64 {
     (estimate.high - estimate.low) / 2.0
 }
 
-fn cell<'r>(run: &'r RunResult, variant: &str, level: u64) -> Option<&'r Cell> {
-    run.cells.iter().find(|cell| cell.variant == variant && cell.level == level)
-}
-
 fn link_us(trials: &[&Trial]) -> Option<f64> {
     let times: Option<Vec<f64>> = trials.iter().map(|trial| trial.batch?.link_us).collect();
     mean(&times?)
@@ -197,22 +190,12 @@ fn time_us(trials: &[&Trial]) -> Option<f64> {
     mean(&times?).filter(|time| *time > 0.0)
 }
 
-/// Least squares on relative errors: 1 = a / T + b x / T.
+/// Height and slope of the line, by least squares on relative errors.
 fn line(points: &[Point]) -> Option<(f64, f64)> {
-    let mut different: BTreeMap<u64, ()> = BTreeMap::new();
-    let (mut uu, mut uv, mut vv, mut u1, mut v1) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    for point in points {
-        let (u, v) = (1.0 / point.time_us, point.added_us / point.time_us);
-        uu += u * u;
-        uv += u * v;
-        vv += v * v;
-        u1 += u;
-        v1 += v;
-        different.insert(point.added_us.to_bits(), ());
-    }
-    let determinant = uu * vv - uv * uv;
-    (different.len() >= LINKS_MIN && determinant > f64::EPSILON * uu * vv)
-        .then(|| ((u1 * vv - v1 * uv) / determinant, (v1 * uu - u1 * uv) / determinant))
+    let links: BTreeSet<u64> = points.iter().map(|point| point.added_us.to_bits()).collect();
+    let points: Vec<(f64, f64)> = points.iter().map(|point| (point.added_us, point.time_us)).collect();
+    let line = straight::line(&points, |time_us| time_us.powi(-2)).filter(|_| links.len() >= LINKS_MIN)?;
+    Some((line.height.mean, line.slope.mean))
 }
 
 #[cfg(test)]
