@@ -11,12 +11,8 @@ pub enum Quantity {
     Rps,
     /// Records per second of an insert.
     RecordsPerSecond,
-    /// Time of one unit of work.
-    Time,
-    /// CPU time of the subject for one request, or one record.
-    Cpu,
-    /// Bytes received for one unit of work.
-    Bytes,
+    /// What tolls compare, too.
+    Of(Figure),
     /// Most resident memory of the subject.
     Memory,
     /// Mean response time.
@@ -33,29 +29,10 @@ pub enum Quantity {
     P999,
     /// Its largest.
     Max,
-    /// Median of the response time at equal rate.
-    P50AtRate,
-    /// Its 95th percentile.
-    P95AtRate,
-    /// Its 99th percentile.
-    P99AtRate,
     /// Failed requests.
     Errors,
     /// Failed requests by all requests.
     ErrorShare,
-}
-
-/// What a quantity is counted in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dimension {
-    /// A number whose name says what it counts.
-    Plain,
-    /// A time.
-    Time,
-    /// An amount of bytes.
-    Bytes,
-    /// A part of a whole.
-    Share,
 }
 
 /// A quantity as it was found.
@@ -73,9 +50,9 @@ pub struct Found {
 pub const QUANTITIES: &[(&str, Quantity)] = &[
     ("rps", Quantity::Rps),
     ("records-per-second", Quantity::RecordsPerSecond),
-    ("time", Quantity::Time),
-    ("cpu", Quantity::Cpu),
-    ("bytes", Quantity::Bytes),
+    ("time", Quantity::Of(Figure::UnitTime)),
+    ("cpu", Quantity::Of(Figure::SubjectCpu)),
+    ("bytes", Quantity::Of(Figure::Bytes)),
     ("memory", Quantity::Memory),
     ("mean", Quantity::Mean),
     ("p50", Quantity::P50),
@@ -84,48 +61,37 @@ pub const QUANTITIES: &[(&str, Quantity)] = &[
     ("p99", Quantity::P99),
     ("p999", Quantity::P999),
     ("max", Quantity::Max),
-    ("p50-at-rate", Quantity::P50AtRate),
-    ("p95-at-rate", Quantity::P95AtRate),
-    ("p99-at-rate", Quantity::P99AtRate),
+    ("p50-at-rate", Quantity::Of(Figure::MedianAtRate)),
+    ("p95-at-rate", Quantity::Of(Figure::P95AtRate)),
+    ("p99-at-rate", Quantity::Of(Figure::P99AtRate)),
     ("errors", Quantity::Errors),
     ("error-share", Quantity::ErrorShare),
 ];
 
 /// The figures that tolls compare, by their names in thresholds.
-pub const FIGURES: &[(&str, Figure)] = &[
-    ("time", Figure::UnitTime),
-    ("cpu", Figure::SubjectCpu),
-    ("bytes", Figure::Bytes),
-    ("p50-at-rate", Figure::MedianAtRate),
-    ("p95-at-rate", Figure::P95AtRate),
-    ("p99-at-rate", Figure::P99AtRate),
-];
+pub fn figures() -> Vec<(&'static str, Figure)> {
+    let figure = |(name, quantity): &(&'static str, Quantity)| match quantity {
+        Quantity::Of(figure) => Some((*name, *figure)),
+        _ => None,
+    };
+    QUANTITIES.iter().filter_map(figure).collect()
+}
 
 impl Quantity {
-    /// What it is counted in.
-    pub fn dimension(self) -> Dimension {
-        match self {
-            Self::Rps | Self::RecordsPerSecond | Self::Errors => Dimension::Plain,
-            Self::Bytes | Self::Memory => Dimension::Bytes,
-            Self::ErrorShare => Dimension::Share,
-            _ => Dimension::Time,
-        }
-    }
-
     /// Unit of its values; empty where the name says it.
     pub fn unit(self) -> &'static str {
-        match self.dimension() {
-            Dimension::Plain => "",
-            Dimension::Bytes => "bytes",
-            Dimension::Share => "%",
-            Dimension::Time if self == Self::Cpu => "us",
-            Dimension::Time => "ms",
+        match self {
+            Self::Rps | Self::RecordsPerSecond | Self::Errors => "",
+            Self::Of(figure) => figure.unit(),
+            Self::Memory => "bytes",
+            Self::ErrorShare => "%",
+            _ => "ms",
         }
     }
 
     /// Whether it is of the load at equal rate.
     pub fn is_at_rate(self) -> bool {
-        matches!(self, Self::P50AtRate | Self::P95AtRate | Self::P99AtRate)
+        matches!(self, Self::Of(figure) if figure.is_at_rate())
     }
 
     /// Whether it counts failures, which may be read where a cell is refused for them.
@@ -151,12 +117,12 @@ impl Quantity {
         match self {
             Self::Rps => of(cell.requests_per_second),
             Self::RecordsPerSecond => of(cell.inserted?.records_per_second),
-            Self::Time => of(cell.unit_time_ms),
-            Self::Cpu => of(match cell.inserted {
+            Self::Of(Figure::UnitTime) => of(cell.unit_time_ms),
+            Self::Of(Figure::SubjectCpu) => of(match cell.inserted {
                 Some(inserted) => inserted.subject_cpu_us_per_record?,
                 None => cell.subject?.cpu_us_per_request,
             }),
-            Self::Bytes => answered(cell.bytes_per_unit),
+            Self::Of(Figure::Bytes) => answered(cell.bytes_per_unit),
             Self::Memory => plain(cell.subject?.resident_memory_bytes_max as f64),
             Self::Mean => answered(times.mean),
             Self::P50 => plain(times.p50?),
@@ -165,9 +131,9 @@ impl Quantity {
             Self::P99 => plain(times.p99?),
             Self::P999 => plain(times.p999?),
             Self::Max => answered(times.max),
-            Self::P50AtRate => plain(at_rate?.p50?),
-            Self::P95AtRate => plain(at_rate?.p95?),
-            Self::P99AtRate => plain(at_rate?.p99?),
+            Self::Of(Figure::MedianAtRate) => plain(at_rate?.p50?),
+            Self::Of(Figure::P95AtRate) => plain(at_rate?.p95?),
+            Self::Of(Figure::P99AtRate) => plain(at_rate?.p99?),
             Self::Errors => plain(failed as f64),
             Self::ErrorShare => {
                 let asked = cell.requests + rate.map_or(0, |rate| rate.answered) + failed;
@@ -175,18 +141,5 @@ impl Quantity {
             }
         }
         .filter(|found| found.value.is_finite())
-    }
-}
-
-impl From<Figure> for Quantity {
-    fn from(figure: Figure) -> Quantity {
-        match figure {
-            Figure::UnitTime => Quantity::Time,
-            Figure::SubjectCpu => Quantity::Cpu,
-            Figure::Bytes => Quantity::Bytes,
-            Figure::MedianAtRate => Quantity::P50AtRate,
-            Figure::P95AtRate => Quantity::P95AtRate,
-            Figure::P99AtRate => Quantity::P99AtRate,
-        }
     }
 }

@@ -247,7 +247,7 @@ impl<'r> FigureAt<'r> {
     }
 
     fn of_cell(self) -> Option<InRun> {
-        let found = Quantity::from(self.figure).of(self.run.cell(self.variant, self.level)?)?;
+        let found = Quantity::Of(self.figure).of(self.run.cell(self.variant, self.level)?)?;
         let logs = toll::block_logs(self.run, self.variant, self.level, self.figure);
         let concerned: Vec<&Validity> = self.concerning().collect();
         let left = |left: Left| Some(concerned.iter().find(|doubt| self.figure.left_by(doubt) == left)?.reason.clone());

@@ -220,7 +220,7 @@ impl Threshold {
             high: None,
             decided: None,
             bound: self.bound,
-            unit: if let Asked::Of(quantity) = self.asked { quantity.unit() } else { "" }.to_owned(),
+            unit: self.asked.unit().to_owned(),
             outcome: Outcome::NotShown,
             reason: Some(reason),
         }
@@ -265,13 +265,11 @@ fn without_ratio(first: &RunResult, run: &RunResult, number: u32, variant: &Vari
 /// Why a cell does not hold a quantity.
 fn missing(quantity: Quantity) -> &'static str {
     match quantity {
-        Quantity::Cpu | Quantity::Memory => "the subject's process was not watched",
+        Quantity::Of(Figure::SubjectCpu) | Quantity::Memory => "the subject's process was not watched",
         Quantity::P50 | Quantity::P90 | Quantity::P95 | Quantity::P99 | Quantity::P999 => {
             "fewer than 30 requests were slower: take more blocks"
         }
-        Quantity::P50AtRate | Quantity::P95AtRate | Quantity::P99AtRate => {
-            "it was not measured at equal rate, or by too few requests"
-        }
+        _ if quantity.is_at_rate() => "it was not measured at equal rate, or by too few requests",
         Quantity::RecordsPerSecond => "nothing was inserted",
         _ => "nothing was measured",
     }

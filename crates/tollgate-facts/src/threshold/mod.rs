@@ -49,6 +49,16 @@ pub enum Asked {
     TollRatio(Figure),
 }
 
+impl Asked {
+    /// Unit of its values; empty for ratios and counts.
+    fn unit(self) -> &'static str {
+        match self {
+            Asked::Of(quantity) => quantity.unit(),
+            Asked::Toll(_) | Asked::Ratio(_) | Asked::TollRatio(_) => "",
+        }
+    }
+}
+
 /// Which cells a threshold is about.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Selection {

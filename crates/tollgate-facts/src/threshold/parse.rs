@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use super::{Asked, Comparison, Selection, Threshold};
 use crate::names::did_you_mean;
-use crate::quantity::{Dimension, FIGURES, QUANTITIES, Quantity};
+use crate::quantity::{QUANTITIES, Quantity, figures};
 use crate::results::Figure;
 
 /// Longest text of a threshold.
@@ -127,8 +127,9 @@ impl<'t> Reader<'t> {
             return Err(self.fault(self.next(), &message, &format!("such as `{name}(variant).cpu < 1.3`")));
         }
         let (figure, at) = self.word();
-        let found = named(FIGURES, figure).ok_or_else(|| {
-            self.fault(at, &format!("there is no {name} of `{figure}`"), &did_you_mean(figure, names(FIGURES)))
+        let known = figures();
+        let found = named(&known, figure).ok_or_else(|| {
+            self.fault(at, &format!("there is no {name} of `{figure}`"), &did_you_mean(figure, names(&known)))
         })?;
         Ok((ratio_of(found), selection))
     }
@@ -195,15 +196,12 @@ impl<'t> Reader<'t> {
     /// By what the number is multiplied, so that it is in the figure's unit.
     fn unit(&mut self, asked: Asked) -> Result<f64, ThresholdError> {
         let (unit, at) = self.taken(|c| !c.is_whitespace());
-        let (units, base): (&[(&str, f64)], f64) = match asked {
-            Asked::Of(quantity) => match quantity.dimension() {
-                Dimension::Plain => (&[], 1.0),
-                Dimension::Time if quantity.unit() == "us" => (&TIMES, 1e3),
-                Dimension::Time => (&TIMES, 1e6),
-                Dimension::Bytes => (&AMOUNTS, 1.0),
-                Dimension::Share => (&[("%", 1.0)], 1.0),
-            },
-            Asked::Toll(_) | Asked::Ratio(_) | Asked::TollRatio(_) => (&[], 1.0),
+        let (units, base): (&[(&str, f64)], f64) = match asked.unit() {
+            "us" => (&TIMES, 1e3),
+            "ms" => (&TIMES, 1e6),
+            "bytes" => (&AMOUNTS, 1.0),
+            "%" => (&[("%", 1.0)], 1.0),
+            _ => (&[], 1.0),
         };
         if units.is_empty() {
             return match unit {
