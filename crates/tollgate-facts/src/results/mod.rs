@@ -341,7 +341,7 @@ fn no_toll_band() -> f64 {
 }
 
 /// What was found for one variant at one level, over all its trials.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
     /// Name of the variant.
     pub variant: String,

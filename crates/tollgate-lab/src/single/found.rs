@@ -59,7 +59,7 @@ impl Recorded<'_> {
             .map(|law| law.without_core(little::between_reads(all, run_queue_share, stolen_share, wall_ms)));
         let generator_cpu_share = used.busiest_cpu_ns as f64 / took.as_nanos().max(1) as f64;
         let response_time_ms = cells::percentiles(&all.response);
-        let (errors, error_examples) = (cells::errors(tally), cells::error_examples(tally));
+        let (errors, error_examples) = (cells::errors(&tally.errors), cells::error_examples(&tally.errors));
         let before = all.before.as_deref().map_or(Settling::NONE, Settling::of);
         let validity = marks::judge(&Evidence {
             requests: tally.requests,

@@ -6,10 +6,11 @@
 mod staged;
 
 use std::collections::BTreeMap;
+use std::iter::Sum;
 
 use hdrhistogram::Histogram;
 
-use crate::load::record::recorder::{Recorder, Tally};
+use crate::load::record::recorder::{ErrorTally, Recorder};
 use crate::load::scenario::record::{StepRecord, Stepped};
 pub use staged::staged;
 use tollgate_facts::results::{
@@ -29,12 +30,8 @@ pub struct CellRecord<'a> {
     pub variant: &'a str,
     /// The level.
     pub level: u64,
-    /// Response times of valid answers.
-    pub response: &'a Histogram<u64>,
-    /// Service times of valid answers.
-    pub service: &'a Histogram<u64>,
-    /// The counts.
-    pub tally: &'a Tally,
+    /// All that its users recorded.
+    pub recorder: &'a Recorder,
     /// Largest resident memory seen in bytes, and most threads.
     pub peak: Option<(u64, u32)>,
     /// Mean of the resident memory that was seen.
@@ -42,100 +39,83 @@ pub struct CellRecord<'a> {
 }
 
 /// Failed requests by class.
-pub fn errors(tally: &Tally) -> BTreeMap<String, u64> {
-    tally.errors.iter().map(|error| (error.class.name(), error.count)).collect()
+pub fn errors(failures: &[ErrorTally]) -> BTreeMap<String, u64> {
+    failures.iter().map(|error| (error.class.name(), error.count)).collect()
 }
 
 /// The first failure's text for each class.
-pub fn error_examples(tally: &Tally) -> BTreeMap<String, String> {
-    tally.errors.iter().map(|error| (error.class.name(), error.example.clone())).collect()
+pub fn error_examples(failures: &[ErrorTally]) -> BTreeMap<String, String> {
+    failures.iter().map(|error| (error.class.name(), error.example.clone())).collect()
 }
 
 /// The cell of these trials, all of one variant at one level.
 pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
-    let tally = record.tally;
+    let Recorder { tally, response, service, .. } = record.recorder;
     let blocks = by_block(trials);
-    let estimate = |figure: fn(&[&Trial]) -> Option<f64>| {
-        let values: Vec<f64> = blocks.values().filter_map(|trials| figure(trials)).collect();
-        stats::estimate(&values)
+    let estimate = |figure: &dyn Fn(&[&Trial]) -> Option<f64>| {
+        stats::estimate(&blocks.values().filter_map(|trials| figure(trials)).collect::<Vec<f64>>())
     };
-    let wall_ms: f64 = trials.iter().map(|trial| trial.duration_ms).sum();
-    let units: u64 = trials.iter().map(|trial| trial.units).sum();
+    let each_second = |of: fn(&Trial) -> u64| {
+        estimate(&|trials| ratio(sum(trials, of) as f64, sum(trials, |trial| trial.duration_ms) / 1e3))
+    };
+    let by = |whole: fn(&Trial) -> u64, part: fn(&Trial) -> Option<f64>| {
+        estimate(&|trials| ratio(sum(trials, part)?, sum(trials, whole) as f64))
+    };
+    let wall_ms: f64 = sum(trials, |trial| trial.duration_ms);
+    let wall_share = |used_us: f64| ratio(used_us / 1e3, wall_ms);
+    let used_us: Option<f64> = sum(trials, |trial| trial.subject_cpu_us);
+    let behind_us: Option<f64> = sum(trials, |trial| trial.backend_cpu_us);
     let answers = (tally.requests + tally.failures()).max(1);
-    let generator_us: f64 = trials.iter().map(|trial| trial.generator_cpu_us).sum();
-    let busiest_us: f64 = trials.iter().map(|trial| trial.generator_busiest_cpu_us).sum();
-    let behind_us: Option<f64> = trials.iter().map(|trial| trial.backend_cpu_us).sum();
-    let queue_us: f64 = trials.iter().map(|trial| trial.generator_run_queue_us).sum();
     Cell {
         variant: record.variant.to_owned(),
         level: record.level,
         rounds: blocks.values().filter(|trials| trials.len() >= crate::plan::TRIALS_PER_BLOCK as usize).count() as u32,
         trials: trials.len() as u32,
         requests: tally.requests,
-        errors: errors(tally),
-        error_examples: error_examples(tally),
-        requests_per_second: estimate(|trials| {
-            let requests: u64 = trials.iter().map(|trial| trial.requests).sum();
-            ratio(requests as f64, trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3)
-        }),
-        unit_time_ms: estimate(|trials| {
+        errors: errors(&tally.errors),
+        error_examples: error_examples(&tally.errors),
+        requests_per_second: each_second(|trial| trial.requests),
+        unit_time_ms: estimate(&|trials| {
             let times: Vec<f64> = trials.iter().flat_map(|trial| trial.unit_times_ms.iter().copied()).collect();
             stats::mean(&times)
         }),
-        response_time_ms: percentiles(record.response),
-        service_time_ms: percentiles(record.service),
-        curve: curve(record.response),
+        response_time_ms: percentiles(response),
+        service_time_ms: percentiles(service),
+        curve: curve(response),
         bytes_received: tally.received_bytes,
         bytes_sent: tally.sent_bytes,
-        bytes_per_unit: ratio(tally.received_bytes as f64, units as f64).unwrap_or(0.0),
+        bytes_per_unit: ratio(tally.received_bytes as f64, sum(trials, |trial| trial.units) as f64).unwrap_or(0.0),
         list_bytes: tally.lists.mean(),
         detail_bytes: tally.details.mean(),
         connections: tally.connections,
         subject: record.peak.and_then(|(resident_memory_bytes_max, threads_max)| {
-            let used_us: Option<f64> = trials.iter().map(|trial| trial.subject_cpu_us).sum();
             Some(SubjectUse {
-                cpu_us_per_request: estimate(subject_cpu_us_per_request),
-                cpu_share: ratio(used_us? / 1e3, wall_ms)?,
+                cpu_us_per_request: by(|trial| trial.requests, |trial| trial.subject_cpu_us),
+                cpu_share: wall_share(used_us?)?,
                 resident_memory_bytes_max,
                 resident_memory_bytes_mean: record.memory_bytes_mean,
                 threads_max,
             })
         }),
         generator: GeneratorUse {
-            cpu_share: ratio(busiest_us / 1e3, wall_ms).unwrap_or(0.0),
-            cpu_us_per_request: generator_us / answers as f64,
-            run_queue_share: ratio(queue_us / 1e3, wall_ms).unwrap_or(0.0),
+            cpu_share: wall_share(sum(trials, |trial| trial.generator_busiest_cpu_us)).unwrap_or(0.0),
+            cpu_us_per_request: sum(trials, |trial| trial.generator_cpu_us) / answers as f64,
+            run_queue_share: wall_share(sum(trials, |trial| trial.generator_run_queue_us)).unwrap_or(0.0),
             stalls_ms: Percentiles::default(),
         },
         inserted: (tally.transfers.settlement.counted > 0).then(|| Inserted {
             records: tally.transfers.records,
-            ms_per_record: estimate(|trials| per_record(trials, trials.iter().map(|trial| trial.duration_ms).sum())),
-            records_per_second: estimate(|trials| {
-                let records: u64 = trials.iter().map(|trial| trial.records).sum();
-                ratio(records as f64, trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3)
-            }),
-            subject_cpu_us_per_record: record.peak.is_some().then(|| {
-                estimate(|trials| {
-                    per_record(trials, trials.iter().map(|trial| trial.subject_cpu_us).sum::<Option<f64>>()?)
-                })
-            }),
+            ms_per_record: by(|trial| trial.records, |trial| Some(trial.duration_ms)),
+            records_per_second: each_second(|trial| trial.records),
+            subject_cpu_us_per_record: record.peak.map(|_| by(|trial| trial.records, |trial| trial.subject_cpu_us)),
             settlement: tally.transfers.settlement,
-            work_processes_busy_max: None,
-            work_processes_waiting_max: None,
+            ..Inserted::default()
         }),
-        batch: None,
-        played: None,
-        tcp: None,
-        connected: None,
-        linear: None,
-        equal_rate: None,
-        occupancy: None,
-        backend: behind_us.and_then(|used_us| {
-            Some(BackendUse {
-                cpu_us_per_request: estimate(backend_cpu_us_per_request),
-                cpu_share: ratio(used_us / 1e3, wall_ms)?,
-            })
+        backend: behind_us.and_then(wall_share).map(|cpu_share| BackendUse {
+            cpu_us_per_request: by(|trial| trial.requests, |trial| trial.backend_cpu_us),
+            cpu_share,
         }),
+        ..Cell::default()
     }
 }
 
@@ -144,8 +124,8 @@ pub fn played(stepped: &Stepped) -> Played {
     let step = |step: &StepRecord| StepFound {
         name: step.name.clone(),
         requests: step.response.len(),
-        errors: step.failures.iter().map(|error| (error.class.name(), error.count)).collect(),
-        error_examples: step.failures.iter().map(|error| (error.class.name(), error.example.clone())).collect(),
+        errors: errors(&step.failures),
+        error_examples: error_examples(&step.failures),
         response_time_ms: percentiles(&step.response),
     };
     Played {
@@ -187,47 +167,34 @@ pub fn connected(recorder: &Recorder, wall_s: f64) -> ConnectionUse {
     }
 }
 
-fn per_record(trials: &[&Trial], whole: f64) -> Option<f64> {
-    ratio(whole, trials.iter().map(|trial| trial.records).sum::<u64>() as f64)
-}
-
 /// Percentiles in milliseconds of a histogram in nanoseconds; those with too few samples beyond them are absent.
 pub fn percentiles(times: &Histogram<u64>) -> Percentiles {
     let at = |quantile: f64| {
         percentile::is_available(quantile, times.len()).then(|| times.value_at_quantile(quantile) as f64 / NS_PER_MS)
     };
+    if times.is_empty() {
+        return Percentiles::default();
+    }
     Percentiles {
-        mean: if times.is_empty() { 0.0 } else { times.mean() / NS_PER_MS },
+        mean: times.mean() / NS_PER_MS,
         p50: at(0.5),
         p90: at(0.9),
         p95: at(0.95),
         p99: at(0.99),
         p999: at(0.999),
-        max: if times.is_empty() { 0.0 } else { times.max() as f64 / NS_PER_MS },
+        max: times.max() as f64 / NS_PER_MS,
     }
 }
 
 /// The distribution's curve: denser towards the tail, as far as percentiles may be printed.
 pub fn curve(times: &Histogram<u64>) -> Vec<(f64, f64)> {
-    let mut points = Vec::new();
-    for step in 0.. {
-        let quantile = 1.0 - 0.5_f64.powf(f64::from(step) / f64::from(POINTS_PER_HALVING));
-        if !percentile::is_available(quantile, times.len()) {
-            break;
-        }
-        points.push((quantile, times.value_at_quantile(quantile) as f64 / NS_PER_MS));
-    }
-    points
+    let quantiles = (0..).map(|step| 1.0 - 0.5_f64.powf(f64::from(step) / f64::from(POINTS_PER_HALVING)));
+    let printed = quantiles.take_while(|quantile| percentile::is_available(*quantile, times.len()));
+    printed.map(|quantile| (quantile, times.value_at_quantile(quantile) as f64 / NS_PER_MS)).collect()
 }
 
-fn backend_cpu_us_per_request(trials: &[&Trial]) -> Option<f64> {
-    let used_us: f64 = trials.iter().map(|trial| trial.backend_cpu_us).sum::<Option<f64>>()?;
-    ratio(used_us, trials.iter().map(|trial| trial.requests).sum::<u64>() as f64)
-}
-
-fn subject_cpu_us_per_request(trials: &[&Trial]) -> Option<f64> {
-    let used_us: Option<f64> = trials.iter().map(|trial| trial.subject_cpu_us).sum();
-    ratio(used_us?, trials.iter().map(|trial| trial.requests).sum::<u64>() as f64)
+fn sum<T: Sum>(trials: &[&Trial], of: impl Fn(&Trial) -> T) -> T {
+    trials.iter().map(|trial| of(trial)).sum()
 }
 
 fn by_block<'a>(trials: &[&'a Trial]) -> BTreeMap<u32, Vec<&'a Trial>> {
@@ -310,15 +277,8 @@ mod tests {
             trial(1, 100.0, 200, Some(4000.0)),
         ];
         let trials: Vec<&Trial> = trials.iter().collect();
-        let record = CellRecord {
-            variant: "v",
-            level: 1,
-            response: &recorder.response,
-            service: &recorder.service,
-            tally: &recorder.tally,
-            memory_bytes_mean: None,
-            peak: Some((5, 2)),
-        };
+        let record =
+            CellRecord { variant: "v", level: 1, recorder: &recorder, memory_bytes_mean: None, peak: Some((5, 2)) };
         let cell = cell(&record, &trials);
         assert_eq!((cell.rounds, cell.trials, cell.requests), (1, 3, 400));
         assert!((cell.requests_per_second.mean - 1500.0).abs() < 1e-6);

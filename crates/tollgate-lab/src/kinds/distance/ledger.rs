@@ -82,9 +82,7 @@ impl Entry {
         let record = CellRecord {
             variant,
             level,
-            response: &recorder.response,
-            service: &recorder.service,
-            tally: &recorder.tally,
+            recorder: &recorder,
             // A batch that is over before it is looked at has used CPU time all the same.
             peak: Some((memory.unwrap_or(0.0) as u64, threads.unwrap_or(0.0) as u32)),
             memory_bytes_mean: self.series.mean("subject-resident-memory"),
