@@ -3,8 +3,7 @@
 //! Each start has a level of its own, since what becomes warm begins anew with it. It tells; it deliberately
 //! straightens nothing.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
-
+use super::interval::two_sided_p;
 use super::mean;
 
 /// Degrees of freedom below which a slope says nothing: two values more than a start's level and the slope take.
@@ -40,13 +39,15 @@ pub fn drift(starts: &[Vec<f64>]) -> Option<Drift> {
     if error.is_nan() || error <= 0.0 {
         return None;
     }
-    let p = 2.0 * StudentsT::new(0.0, 1.0, freedom).ok()?.sf((slope / error).abs());
+    let p = two_sided_p(slope / error, freedom);
     let longest = starts.iter().map(|values| values.len()).max()?;
     Some(Drift { change: slope * (longest - 1) as f64, p })
 }
 
 #[cfg(test)]
 mod tests {
+    use statrs::distribution::{ContinuousCDF, StudentsT};
+
     use super::*;
     use crate::stats::ALPHA;
     use crate::stats::synthetic::Noise;

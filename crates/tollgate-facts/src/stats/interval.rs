@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// A spread below this share of the mean's size is rounding, not noise: the values are taken as equal.
+/// An error below this share of the values' size is rounding, not noise: the values are taken as equal.
 const ROUNDING_SHARE: f64 = 1e-12;
 
 /// A mean over trials with its 95 % interval.
@@ -51,14 +51,18 @@ pub fn mean_interval(values: &[f64], alpha: f64) -> Option<Interval> {
         return None;
     }
     let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-    if spread <= largest.max(1.0) * ROUNDING_SHARE {
-        let p = if mean.abs() <= ROUNDING_SHARE { 1.0 } else { 0.0 };
-        return Some(Interval { mean, low: mean, high: mean, n, p });
-    }
-    let error = spread / (n as f64).sqrt();
-    let freedom = (n - 1) as f64;
-    let half = quantile(1.0 - alpha / 2.0, freedom) * error;
-    Some(Interval { mean, low: mean - half, high: mean + half, n, p: two_sided_p(mean / error, freedom) })
+    Some(Interval { n, ..student(mean, spread / (n as f64).sqrt(), (n - 1) as f64, largest, alpha) })
+}
+
+/// The interval of a mean with this standard error and `freedom` degrees, of values as large as `size`: one of no width
+/// where the error is rounding.
+pub(super) fn student(mean: f64, error: f64, freedom: f64, size: f64, alpha: f64) -> Interval {
+    let rounding = size.max(1.0) * ROUNDING_SHARE;
+    let (half, p) = match error <= rounding {
+        true => (0.0, if mean.abs() <= rounding { 1.0 } else { 0.0 }),
+        false => (quantile(1.0 - alpha / 2.0, freedom) * error, two_sided_p(mean / error, freedom)),
+    };
+    Interval { mean, low: mean - half, high: mean + half, n: 0, p }
 }
 
 /// The mean of one value a block with its 95 % interval, in the form that results keep; with fewer than two values the

@@ -38,14 +38,7 @@ pub fn rejected_sums(n: usize, alpha: f64) -> Option<usize> {
         return None;
     }
     // Up to the middle, which is never rare.
-    let mut shares = vec![0.0_f64; n * (n + 1) / 4 + 1];
-    shares[0] = 1.0;
-    for rank in 1..=n {
-        for sum in (0..shares.len()).rev() {
-            let with = if sum >= rank { shares[sum - rank] } else { 0.0 };
-            shares[sum] = (shares[sum] + with) / 2.0;
-        }
-    }
+    let shares = shares(1..=n, n * (n + 1) / 4);
     let mut below = 0.0;
     let is_rare = |share: &&f64| {
         below += **share;
@@ -78,17 +71,21 @@ fn doubled_ranks(sorted: &[f64]) -> Vec<u64> {
 
 /// Share of all sign patterns whose positive ranks sum to at most `bound`.
 fn share_at_most(bound: u64, ranks: &[u64]) -> f64 {
-    let bound = usize::try_from(bound).expect("at most 200 ranks sum to a small number");
-    let mut shares = vec![0.0_f64; bound + 1];
+    let whole = |rank: u64| usize::try_from(rank).expect("at most 200 ranks sum to a small number");
+    shares(ranks.iter().map(|rank| whole(*rank)), whole(bound)).iter().sum()
+}
+
+/// Of each sum up to `most`, the share of all sign patterns whose positive ranks have it.
+fn shares(ranks: impl Iterator<Item = usize>, most: usize) -> Vec<f64> {
+    let mut shares = vec![0.0_f64; most + 1];
     shares[0] = 1.0;
-    for &rank in ranks {
-        let rank = usize::try_from(rank).expect("a rank is at most twice the number of values");
-        for sum in (0..=bound).rev() {
+    for rank in ranks {
+        for sum in (0..=most).rev() {
             let with = if sum >= rank { shares[sum - rank] } else { 0.0 };
             shares[sum] = (shares[sum] + with) / 2.0;
         }
     }
-    shares.iter().sum()
+    shares
 }
 
 fn normal_limit(smaller: u64, ranks: &[u64]) -> f64 {

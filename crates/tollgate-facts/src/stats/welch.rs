@@ -5,11 +5,8 @@
 //! involved, Biometrika 34 (1947) 28-35, with Satterthwaite's degrees of freedom. It deliberately knows nothing of what
 //! differs from one run to the next: that is in no spread inside a run.
 
-use super::interval::{quantile, two_sided_p};
+use super::interval::student;
 use super::{Interval, mean, standard_deviation};
-
-/// A spread below this share of the means' size is rounding, not noise: the values are taken as equal.
-const ROUNDING_SHARE: f64 = 1e-12;
 
 /// The mean of `values` less that of `over`, with its interval of confidence 1 - `alpha`; `n` is the smaller number of
 /// values.
@@ -26,22 +23,16 @@ pub fn difference(values: &[f64], over: &[f64], alpha: f64) -> Option<Interval> 
     let part = |spread: f64, n: usize| spread * spread / n as f64;
     let (part_of, part_over) = (part(spread, values.len()), part(spread_over, over.len()));
     let error = (part_of + part_over).sqrt();
-    let size = of.abs().max(of_over.abs()).max(1.0);
-    if error <= size * ROUNDING_SHARE {
-        let p = if difference.abs() <= size * ROUNDING_SHARE { 1.0 } else { 0.0 };
-        return Some(Interval { mean: difference, low: difference, high: difference, n, p });
-    }
     let weight = |part: f64, n: usize| part * part / (n - 1) as f64;
     let freedom = (part_of + part_over).powi(2) / (weight(part_of, values.len()) + weight(part_over, over.len()));
-    let half = quantile(1.0 - alpha / 2.0, freedom) * error;
-    let p = two_sided_p(difference / error, freedom);
-    Some(Interval { mean: difference, low: difference - half, high: difference + half, n, p })
+    Some(Interval { n, ..student(difference, error, freedom, of.abs().max(of_over.abs()), alpha) })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::stats::ALPHA;
+    use crate::stats::interval::quantile;
     use crate::stats::synthetic::Noise;
 
     #[test]
