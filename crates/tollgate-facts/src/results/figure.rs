@@ -26,6 +26,13 @@ pub struct Percentiles {
     pub max: f64,
 }
 
+impl Percentiles {
+    /// Each percentile with its quantile, the highest first.
+    pub fn by_quantile(&self) -> [(f64, Option<f64>); 5] {
+        [(0.999, self.p999), (0.99, self.p99), (0.95, self.p95), (0.9, self.p90), (0.5, self.p50)]
+    }
+}
+
 /// What a subject's process used.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SubjectUse {

@@ -35,35 +35,31 @@ pub(crate) fn stalled(beats: Option<&Histogram<u64>>, response_ms: Percentiles) 
 
 /// The highest percentile that the beats are enough for, against the slowest answers, whichever of them the stalls hit.
 fn beside_the_slowest(beats: &Histogram<u64>, response_ms: Percentiles) -> Option<Stalled> {
-    let Percentiles { p50, p90, p95, p99, p999, .. } = cells::percentiles(beats);
-    let by_share = [(p999, "p99.9"), (p99, "p99"), (p95, "p95"), (p90, "p90"), (p50, "p50")];
-    let (stall_ms, at) = by_share.into_iter().find_map(|(stall_ms, at)| Some((stall_ms?, at)))?;
+    let printed = cells::percentiles(beats).by_quantile();
+    let (stall_ms, at) = printed.into_iter().find_map(|(quantile, stall_ms)| Some((stall_ms?, name(quantile))))?;
     let slowest_ms = slowest(response_ms);
     let bound_ms = bound_ms(slowest_ms.unwrap_or(0.0));
     let beside = slowest_ms.map(|slowest_ms| format!(", beside a slowest answer in a hundred of {slowest_ms:.2} ms"));
-    let reason =
-        || format!("the generator's heartbeat was {stall_ms:.1} ms late at {at}{}", beside.unwrap_or_default());
-    (stall_ms > bound_ms).then(|| Stalled { reason: reason(), stall_ms, bound_ms })
+    let beside = beside.unwrap_or_default();
+    let reason = format!("the generator's heartbeat was {stall_ms:.1} ms late at {at}{beside}");
+    (stall_ms > bound_ms).then_some(Stalled { reason, stall_ms, bound_ms })
 }
 
 /// Each percentile of the answers that is printed, the highest first, against the beats at the same one.
 fn at_the_same_share(beats: &Histogram<u64>, response_ms: Percentiles) -> Option<Stalled> {
-    let Percentiles { p50, p90, p95, p99, p999, .. } = response_ms;
-    let printed =
-        [(p999, 0.999, "p99.9"), (p99, 0.99, "p99"), (p95, 0.95, "p95"), (p90, 0.9, "p90"), (p50, 0.5, "p50")];
-    printed.into_iter().find_map(|(time_ms, quantile, at)| {
-        let time_ms = time_ms?;
+    response_ms.by_quantile().into_iter().find_map(|(quantile, time_ms)| {
+        let (time_ms, at) = (time_ms?, name(quantile));
         let stall_ms = beats.value_at_quantile(quantile) as f64 / NS_PER_MS;
         let bound_ms = bound_ms(time_ms);
-        let reason = || {
-            format!("the generator's heartbeat was {stall_ms:.1} ms late at {at}, where answers took {time_ms:.2} ms")
-        };
-        (stall_ms > bound_ms && stall_ms <= STALL_TIMES_MAX * time_ms).then(|| Stalled {
-            reason: reason(),
-            stall_ms,
-            bound_ms,
-        })
+        let reason =
+            format!("the generator's heartbeat was {stall_ms:.1} ms late at {at}, where answers took {time_ms:.2} ms");
+        (stall_ms > bound_ms && stall_ms <= STALL_TIMES_MAX * time_ms).then_some(Stalled { reason, stall_ms, bound_ms })
     })
+}
+
+/// `p99.9` of 0.999.
+fn name(quantile: f64) -> String {
+    format!("p{}", (quantile * 1e3).round() / 10.0)
 }
 
 fn bound_ms(time_ms: f64) -> f64 {
