@@ -218,11 +218,9 @@ pub fn across(runs: &[Named<'_>]) -> Result<Across, AcrossError> {
         return Err(AcrossError::Count(runs.len()));
     }
     let first = &runs[0];
-    for other in &runs[1..] {
-        if kind(first.run) != kind(other.run) {
-            let named = |named: &Named<'_>| (named.name.to_owned(), words(named.run));
-            return Err(AcrossError::OtherExperiment { first: named(first), other: named(other) });
-        }
+    if let Some(other) = runs.iter().find(|other| kind(first.run) != kind(other.run)) {
+        let named = |named: &Named<'_>| (named.name.to_owned(), words(named.run));
+        return Err(AcrossError::OtherExperiment { first: named(first), other: named(other) });
     }
     let results: Vec<&RunResult> = runs.iter().map(|named| named.run).collect();
     let places = unpaired::places(&results);

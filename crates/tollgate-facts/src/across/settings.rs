@@ -31,15 +31,13 @@ pub struct Setting {
 pub(super) fn differing(runs: &[&RunResult]) -> Vec<Setting> {
     let all: Vec<Vec<(String, String)>> = runs.iter().map(|run| of(run)).collect();
     let mut names: Vec<&str> = Vec::new();
-    let mut maps: Vec<BTreeMap<&str, &str>> = Vec::new();
-    for settings in &all {
-        for (name, _) in settings {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
-            }
+    for (name, _) in all.iter().flatten() {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
         }
-        maps.push(settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect());
     }
+    let maps: Vec<BTreeMap<&str, &str>> =
+        all.iter().map(|run| run.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()).collect();
     // Of a variant or a level that a run does not have at all, the list of names says enough.
     let is_shared = |name: &str| match name.split_once(": ") {
         Some((thing, _)) if thing.starts_with("variant ") || thing.starts_with("level ") => {
@@ -59,10 +57,6 @@ pub(super) fn differing(runs: &[&RunResult]) -> Vec<Setting> {
 fn of(run: &RunResult) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let value = |part: serde_json::Result<Value>| part.expect("results are plain data, which JSON can hold");
-    flatten("machine", &value(serde_json::to_value(&run.machine)), &mut found);
-    found.push(("tollgate".to_owned(), run.version.clone()));
-    found.push(("command".to_owned(), run.command.join(" ")));
-    found.push(("seed".to_owned(), run.seed.to_string()));
     let mut settings = value(serde_json::to_value(&run.settings));
     // What came out of a run is none of its settings.
     if let Some(settings) = settings.as_object_mut() {
@@ -70,19 +64,16 @@ fn of(run: &RunResult) -> Vec<(String, String)> {
         let asked = run.settings.network.split_once(LINK_MEASURED).map_or(&*run.settings.network, |(asked, _)| asked);
         settings.insert("network".to_owned(), Value::from(asked));
     }
+    flatten("machine", &value(serde_json::to_value(&run.machine)), &mut found);
+    let own = [("tollgate", run.version.clone()), ("command", run.command.join(" ")), ("seed", run.seed.to_string())];
+    found.extend(own.map(|(name, value)| (name.to_owned(), value)));
     flatten("", &settings, &mut found);
     let experiment = &run.experiment;
-    let names = |names: Vec<String>| names.join(", ");
-    found.push((
-        "levels".to_owned(),
-        names(experiment.levels.iter().map(|level| experiment.level_title(*level)).collect()),
-    ));
-    found
-        .push(("variants".to_owned(), names(experiment.variants.iter().map(|variant| variant.name.clone()).collect())));
-    found.push((
-        "subjects".to_owned(),
-        names(run.peers.iter().map(|peer| format!("{} ({})", peer.name, peer.title)).collect()),
-    ));
+    let levels: Vec<String> = experiment.levels.iter().map(|level| experiment.level_title(*level)).collect();
+    let variants: Vec<&str> = experiment.variants.iter().map(|variant| variant.name.as_str()).collect();
+    let subjects: Vec<String> = run.peers.iter().map(|peer| format!("{} ({})", peer.name, peer.title)).collect();
+    let lists = [("levels", levels.join(", ")), ("variants", variants.join(", ")), ("subjects", subjects.join(", "))];
+    found.extend(lists.map(|(name, value)| (name.to_owned(), value)));
     // Asked for is a share: the rate comes of the slowest variant's throughput, and another one makes another load.
     for level in &experiment.levels {
         let Some(offered) = Offered::at(run, *level) else { continue };
@@ -116,7 +107,6 @@ fn flatten(path: &str, value: &Value, found: &mut Vec<(String, String)>) {
             }
         }
         Value::Null => {}
-        Value::String(text) => found.push((path.to_owned(), text.clone())),
         Value::Array(parts) => {
             let texts: Vec<String> = parts.iter().map(plain).collect();
             found.push((path.to_owned(), texts.join(", ")));
