@@ -19,21 +19,20 @@ pub struct TcpCounts {
 impl TcpCounts {
     /// What was counted since `before`.
     pub fn since(self, before: TcpCounts) -> TcpCounts {
-        TcpCounts {
-            listen_overflows: self.listen_overflows.saturating_sub(before.listen_overflows),
-            listen_drops: self.listen_drops.saturating_sub(before.listen_drops),
-            segments_retransmitted: self.segments_retransmitted.saturating_sub(before.segments_retransmitted),
-            segments_sent: self.segments_sent.saturating_sub(before.segments_sent),
-        }
+        self.with(before, u64::saturating_sub)
     }
 
     /// Both added.
     pub fn plus(self, other: TcpCounts) -> TcpCounts {
+        self.with(other, |one, other| one + other)
+    }
+
+    fn with(self, other: TcpCounts, of: fn(u64, u64) -> u64) -> TcpCounts {
         TcpCounts {
-            listen_overflows: self.listen_overflows + other.listen_overflows,
-            listen_drops: self.listen_drops + other.listen_drops,
-            segments_retransmitted: self.segments_retransmitted + other.segments_retransmitted,
-            segments_sent: self.segments_sent + other.segments_sent,
+            listen_overflows: of(self.listen_overflows, other.listen_overflows),
+            listen_drops: of(self.listen_drops, other.listen_drops),
+            segments_retransmitted: of(self.segments_retransmitted, other.segments_retransmitted),
+            segments_sent: of(self.segments_sent, other.segments_sent),
         }
     }
 

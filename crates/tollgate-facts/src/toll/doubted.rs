@@ -27,12 +27,15 @@ impl Figure {
     /// What this doubt leaves of the figure.
     pub(crate) fn left_by(self, doubt: &Validity) -> Left {
         let rule = doubt.rule.as_str();
+        let is_of_other_load = rules::is_at_rate(rule) && !self.is_at_rate();
+        // A time is shared by generator and subject when both are at their limit.
+        let is_time = self == Figure::UnitTime;
         match doubt.verdict {
             Verdict::Ok => Left::Whole,
-            _ if !self.is_concerned_by(rule) || TOLL_RULES.contains(&rule) => Left::Whole,
+            _ if is_of_other_load || TOLL_RULES.contains(&rule) => Left::Whole,
             Verdict::Refused => Left::Refused,
-            Verdict::Marked if self.is_time() && rule == FEW_ROUNDS.name => Left::Refused,
-            Verdict::Marked if self.is_time() && rules::is_joint(rule) => Left::Joint,
+            Verdict::Marked if is_time && rule == FEW_ROUNDS.name => Left::Refused,
+            Verdict::Marked if is_time && rules::is_joint(rule) => Left::Joint,
             Verdict::Marked => Left::Marked,
         }
     }

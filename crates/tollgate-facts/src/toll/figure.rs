@@ -2,7 +2,6 @@
 
 use super::Over;
 use crate::results::{Figure, RateGroup, Trial};
-use crate::rules;
 use crate::stats::mean;
 
 impl Figure {
@@ -48,15 +47,5 @@ impl Figure {
     /// Whether the figure is of the load at equal rate.
     pub fn is_at_rate(self) -> bool {
         matches!(self, Self::MedianAtRate | Self::P95AtRate | Self::P99AtRate)
-    }
-
-    /// Whether a finding of this rule concerns the figure.
-    pub(crate) fn is_concerned_by(self, rule: &str) -> bool {
-        self.is_at_rate() || !rules::is_at_rate(rule)
-    }
-
-    /// Whether the figure is a time that generator and subject share when both are at their limit.
-    pub(crate) fn is_time(self) -> bool {
-        matches!(self, Self::UnitTime)
     }
 }

@@ -13,19 +13,10 @@ pub const SERVED_SHARE_MIN: f64 = 0.6;
 /// Work processes that are held for so many round trips of the database compute, or wait for a core.
 const ROUND_TRIPS_MAX: f64 = 3.0;
 
-/// What was seen of one gateway during the trials of one cell.
+/// What was seen of one gateway during the trials of one cell: means and shares are sums until they are found.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
-    looks: u64,
-    work_processes_full: u64,
-    connections_full: u64,
-    nobody_waited: u64,
-    busy: f64,
-    waiting: f64,
-    connections: f64,
-    connections_waiting: f64,
-    work_processes: f64,
-    connections_max: f64,
+    sums: Occupancy,
 }
 
 /// What else is known of the cell.
@@ -53,42 +44,40 @@ impl Seen {
         let (Some(((busy, waiting), limit)), Some(((open, outside), open_max))) = (work_processes, connections) else {
             return;
         };
-        self.looks += 1;
-        self.work_processes_full += u64::from(busy >= limit && waiting > 0.0);
-        self.connections_full += u64::from(open >= open_max && outside > 0.0);
-        self.nobody_waited += u64::from(waiting == 0.0 && outside == 0.0);
-        self.busy += busy;
-        self.waiting += waiting;
-        self.connections += open;
-        self.connections_waiting += outside;
-        (self.work_processes, self.connections_max) = (limit, open_max);
+        let one = |is_so: bool| f64::from(u8::from(is_so));
+        let sums = &mut self.sums;
+        sums.looks += 1;
+        sums.work_processes_full_share += one(busy >= limit && waiting > 0.0);
+        sums.connections_full_share += one(open >= open_max && outside > 0.0);
+        sums.nobody_waited_share += one(waiting == 0.0 && outside == 0.0);
+        sums.busy_mean += busy;
+        sums.waiting_mean += waiting;
+        sums.connections_mean += open;
+        sums.connections_waiting_mean += outside;
+        (sums.work_processes, sums.connections_max) = (limit, open_max);
     }
 
     /// What it comes to; nothing where nothing was seen.
     pub fn found(&self, around: &Around) -> Option<Occupancy> {
-        if self.looks == 0 {
+        let sums = self.sums;
+        if sums.looks == 0 {
             return None;
         }
-        let mean = |sum: f64| sum / self.looks as f64;
-        let share = |count: u64| mean(count as f64);
-        let busy_mean = mean(self.busy);
-        let rate = around.requests_per_second;
+        let mean = |sum: f64| sum / sums.looks as f64;
+        let (busy_mean, rate) = (mean(sums.busy_mean), around.requests_per_second);
         let mut found = Occupancy {
-            looks: self.looks,
             users: around.users,
-            work_processes: self.work_processes,
-            connections_max: self.connections_max,
-            work_processes_full_share: share(self.work_processes_full),
-            connections_full_share: share(self.connections_full),
-            nobody_waited_share: share(self.nobody_waited),
+            work_processes_full_share: mean(sums.work_processes_full_share),
+            connections_full_share: mean(sums.connections_full_share),
+            nobody_waited_share: mean(sums.nobody_waited_share),
             busy_mean,
-            waiting_mean: mean(self.waiting),
-            connections_mean: mean(self.connections),
-            connections_waiting_mean: mean(self.connections_waiting),
+            waiting_mean: mean(sums.waiting_mean),
+            connections_mean: mean(sums.connections_mean),
+            connections_waiting_mean: mean(sums.connections_waiting_mean),
             held_ms: if rate > 0.0 { busy_mean / rate * 1e3 } else { 0.0 },
             cores_busy_share: around.cores_busy_share,
             look_cpu_us: around.look_cpu_us,
-            ..Occupancy::default()
+            ..sums
         };
         (found.binding, found.value, found.bound) = binding(&found, around.round_trip_ms);
         Some(found)
