@@ -107,7 +107,7 @@ pub struct ValueOf {
 }
 
 /// One run by the first one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct RatioOf {
     /// Number of the run.
     pub run: u32,

@@ -181,15 +181,11 @@ fn ratio(found: &InRun, first: &InRun) -> RatioOf {
     let looking = first.looking.max(found.looking);
     let refused = |note: String| RatioOf {
         run: found.value.run,
-        ratio: 0.0,
-        low: 0.0,
-        high: 0.0,
         confidence_share: 1.0 - looking.alpha(),
         equivalence_share: first.equivalence_share.min(found.equivalence_share),
-        blocks: 0,
         p_adjusted: 1.0,
-        verdict: TollVerdict::Refused,
         note: Some(note),
+        ..RatioOf::default()
     };
     if let Some(reason) = of_either(|found| &found.refused).or_else(apart) {
         return refused(reason);

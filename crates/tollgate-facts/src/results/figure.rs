@@ -64,10 +64,11 @@ pub struct GeneratorUse {
 }
 
 /// The figure that a toll compares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
     /// Time of one unit of work: the toll on throughput at equal concurrency.
+    #[default]
     UnitTime,
     /// CPU time of the subject for one [`super::Piece`] of work: a valid answer, or a record.
     SubjectCpu,

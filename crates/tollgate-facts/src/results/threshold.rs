@@ -17,19 +17,20 @@ pub struct ThresholdResult {
 }
 
 /// What came of a threshold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// The whole interval is on the right side of the bound; of a figure without an interval, the figure is.
     Holds,
     /// The bound is inside the interval, or there is no figure that may be read. It does not pass.
+    #[default]
     NotShown,
     /// The whole interval is on the wrong side of the bound.
     Fails,
 }
 
 /// What a threshold found in one place.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ThresholdFinding {
     /// Number of the run from 1, where several stand side by side.
     #[serde(default)]

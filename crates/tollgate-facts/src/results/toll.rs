@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::figure::Figure;
 
 /// The overhead of a variant over its baseline in the same run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Toll {
     /// Name of the variant.
     pub variant: String,
@@ -99,7 +99,7 @@ pub struct Drift {
 }
 
 /// What may be said of a toll.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TollVerdict {
     /// It costs more, and not by chance.
@@ -113,5 +113,6 @@ pub enum TollVerdict {
     /// Shown, but generator and subject were at the limit together: not the layer's own.
     Joint,
     /// Must not be read: see the validity of its cells.
+    #[default]
     Refused,
 }

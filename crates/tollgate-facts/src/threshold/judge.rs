@@ -215,14 +215,10 @@ impl Threshold {
             run: at.run,
             variant: at.variant.map(str::to_owned),
             level: at.level,
-            value: None,
-            low: None,
-            high: None,
-            decided: None,
             bound: self.bound,
             unit: self.asked.unit().to_owned(),
-            outcome: Outcome::NotShown,
             reason: Some(reason),
+            ..ThresholdFinding::default()
         }
     }
 }

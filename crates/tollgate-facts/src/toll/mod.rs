@@ -128,8 +128,8 @@ pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, findings: &Findi
 pub(crate) fn block_logs(run: &RunResult, variant: &str, level: u64, figure: Figure) -> Vec<f64> {
     let pair = Pair { variant, baseline: variant, level, over: Over::Baseline };
     let of = run.trials_of(variant, level);
-    let [values, _] = pair.by_block(figure, [&of, &[]], &run.cells);
-    values.values().filter_map(|values| pair::log_mean(values)).collect()
+    let [logs, _] = pair.by_block(figure, [&of, &[]], &run.cells);
+    logs.into_values().collect()
 }
 
 /// The log ratios that a toll's interval is over: one for each block that holds both, or for each start.
@@ -137,10 +137,10 @@ pub fn block_log_ratios(run: &RunResult, toll: &Toll) -> Vec<f64> {
     let over = run.experiment.variant(&toll.baseline).map_or(Over::Baseline, Over::of);
     let pair = Pair { variant: &toll.variant, baseline: &toll.baseline, level: toll.level, over };
     let [of, beside] = [pair.variant, pair.baseline].map(|name| run.trials_of(name, toll.level));
-    let [of_variant, of_baseline] = pair.by_block(toll.figure, [&of, &beside], &run.cells);
+    let ratios = pair::log_ratios(&pair.by_block(toll.figure, [&of, &beside], &run.cells));
     match toll.between_starts.is_some_and(|between| between.is_interval_over_starts) {
-        true => between_starts::means(&pair::by_start(&of_variant, &of_baseline, &of)),
-        false => pair::log_ratios(&of_variant, &of_baseline).0,
+        true => between_starts::means(&pair::by_start(&ratios, &of)),
+        false => ratios.into_values().collect(),
     }
 }
 

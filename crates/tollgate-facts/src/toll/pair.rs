@@ -14,6 +14,9 @@ use std::collections::BTreeMap;
 /// Above this probability, by itself, a test sees nothing of a toll that the other one claims.
 const UNSEEN_P_MIN: f64 = 0.1;
 
+/// Logarithms by block.
+pub(super) type Logs = BTreeMap<u32, f64>;
+
 /// Two variants at one level, the second being what the first is divided by.
 pub(crate) struct Pair<'a> {
     pub(crate) variant: &'a str,
@@ -71,16 +74,17 @@ impl<'a> Pair<'a> {
         trials: [&[&Trial]; 2],
         findings: &Findings<'_>,
     ) -> Option<(Toll, Option<Probabilities>)> {
-        let [of_variant, of_baseline] = self.by_block(figure, trials, findings.cells);
-        if of_variant.is_empty() || of_baseline.is_empty() {
+        let of_either = self.by_block(figure, trials, findings.cells);
+        if of_either.iter().any(Logs::is_empty) {
             return None;
         }
         let refused = |reason: String| self.refused(figure, reason);
-        let values = || of_variant.values().chain(of_baseline.values()).flatten();
-        if let Some(reason) = self.refusal(figure, trials[0], values().any(|value| *value <= 0.0), findings) {
+        let has_zero = of_either.iter().flat_map(Logs::values).any(|log| !log.is_finite());
+        if let Some(reason) = self.refusal(figure, trials[0], has_zero, findings) {
             return Some((refused(reason), None));
         }
-        let (differences, baselines) = log_ratios(&of_variant, &of_baseline);
+        let ratios = log_ratios(&of_either);
+        let differences: Vec<f64> = ratios.values().copied().collect();
         let (blocks, looking, alpha) = (differences.len(), findings.looking, findings.looking.alpha());
         let Some(over_blocks) = mean_interval(&differences, alpha) else {
             return Some((refused(format!("no interval from {blocks} complete block(s): take more")), None));
@@ -89,13 +93,14 @@ impl<'a> Pair<'a> {
             // The load at equal rate follows the closed one, on the processes of the last start.
             true => (over_blocks, None, None),
             false => {
-                let starts = by_start(&of_variant, &of_baseline, trials[0]);
+                let starts = by_start(&ratios, trials[0]);
                 let (interval, between_starts) = over_starts(over_blocks, &starts, alpha);
-                (interval, between_starts, drift(&starts))
+                let drift = drift::drift(&starts).map(|drift| Drift { change: drift.change.exp_m1(), p: drift.p });
+                (interval, between_starts, drift)
             }
         };
         let (ratio, low, high) = (interval.mean.exp(), interval.low.exp(), interval.high.exp());
-        let typical = mean(&baselines)?.exp();
+        let typical = mean(&ratios.keys().map(|block| of_either[1][block]).collect::<Vec<f64>>())?.exp();
         let own = Probabilities {
             by_t: looking.probability(interval.p),
             by_ranks: looking.probability(signed_rank::probability(&differences)),
@@ -146,8 +151,7 @@ impl<'a> Pair<'a> {
             })
         };
         let without_cell = || {
-            let has_cell = |name: &str| findings.cells.iter().any(|cell| self.is_cell(name, cell));
-            let name = [variant, baseline].into_iter().find(|name| !has_cell(name))?;
+            let name = [variant, baseline].into_iter().find(|name| self.cell(name, findings.cells).is_none())?;
             Some(format!("{name} has no result at {}", self.level))
         };
         let nothing = || {
@@ -174,13 +178,8 @@ impl<'a> Pair<'a> {
         Some(format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason))
     }
 
-    /// The figure's values of either by block; at equal rate by group of blocks.
-    pub(super) fn by_block(
-        &self,
-        figure: Figure,
-        trials: [&[&Trial]; 2],
-        cells: &[Cell],
-    ) -> [BTreeMap<u32, Vec<f64>>; 2] {
+    /// The figure's logarithms of either by block; at equal rate by group of blocks.
+    pub(super) fn by_block(&self, figure: Figure, trials: [&[&Trial]; 2], cells: &[Cell]) -> [Logs; 2] {
         match figure.is_at_rate() {
             true => [self.variant, self.baseline].map(|name| self.groups(name, figure, cells)),
             false => trials.map(|trials| blocks(figure, trials, self.over)),
@@ -196,15 +195,15 @@ impl<'a> Pair<'a> {
         })
     }
 
-    /// The figure's values by group of blocks at equal rate.
-    fn groups(&self, name: &str, figure: Figure, cells: &[Cell]) -> BTreeMap<u32, Vec<f64>> {
-        let cell = cells.iter().find(|cell| self.is_cell(name, cell));
-        let groups = cell.and_then(|cell| cell.equal_rate.as_ref()).map_or(&[][..], |rate| &rate.groups);
-        groups.iter().filter_map(|group| Some((group.group, vec![figure.of_group(group)?]))).collect()
+    /// The figure's logarithms by group of blocks at equal rate.
+    fn groups(&self, name: &str, figure: Figure, cells: &[Cell]) -> Logs {
+        let rate = self.cell(name, cells).and_then(|cell| cell.equal_rate.as_ref());
+        let groups = rate.map_or(&[][..], |rate| &rate.groups);
+        groups.iter().filter_map(|group| Some((group.group, figure.of_group(group)?.ln()))).collect()
     }
 
-    fn is_cell(&self, name: &str, cell: &Cell) -> bool {
-        cell.variant == name && cell.level == self.level
+    fn cell<'c>(&self, name: &str, cells: &'c [Cell]) -> Option<&'c Cell> {
+        cells.iter().find(|cell| cell.variant == name && cell.level == self.level)
     }
 
     fn doubts<'v>(&self, validity: &'v [Validity]) -> impl Iterator<Item = &'v Validity> {
@@ -219,20 +218,10 @@ impl<'a> Pair<'a> {
             baseline: self.baseline.to_owned(),
             level: self.level,
             figure,
-            ratio: 0.0,
-            low: 0.0,
-            high: 0.0,
-            difference: 0.0,
-            difference_low: 0.0,
-            difference_high: 0.0,
             unit: figure.unit().to_owned(),
-            blocks: 0,
             p_adjusted: 1.0,
-            verdict: TollVerdict::Refused,
             note: Some(reason),
-            by_ranks: None,
-            between_starts: None,
-            drift: None,
+            ..Toll::default()
         }
     }
 }
@@ -267,19 +256,17 @@ pub(super) fn judge(toll: &mut Toll, own: Probabilities, adjusted: Probabilities
     };
 }
 
-/// The log ratios of the blocks that hold both, in their order, by the start that they belong to.
-pub(super) fn by_start(
-    of_variant: &BTreeMap<u32, Vec<f64>>,
-    of_baseline: &BTreeMap<u32, Vec<f64>>,
-    trials: &[&Trial],
-) -> Vec<Vec<f64>> {
+/// The log ratios of the blocks that hold both.
+pub(super) fn log_ratios([of_variant, of_baseline]: &[Logs; 2]) -> Logs {
+    of_variant.iter().filter_map(|(block, log)| Some((*block, log - of_baseline.get(block)?))).collect()
+}
+
+/// The log ratios of blocks, in their order, by the start that they belong to.
+pub(super) fn by_start(ratios: &Logs, trials: &[&Trial]) -> Vec<Vec<f64>> {
     let mut starts: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for (block, values) in of_variant {
-        let ratio = log_mean(values).zip(of_baseline.get(block).and_then(|values| log_mean(values)));
-        let start = trials.iter().find(|trial| trial.block == *block).map(|trial| trial.start);
-        if let Some(((variant, baseline), start)) = ratio.zip(start) {
-            starts.entry(start).or_default().push(variant - baseline);
-        }
+    for (block, ratio) in ratios {
+        let own = trials.iter().filter(|trial| trial.block == *block).take(1);
+        own.for_each(|trial| starts.entry(trial.start).or_default().push(*ratio));
     }
     starts.into_values().collect()
 }
@@ -302,42 +289,19 @@ fn over_starts(over_blocks: Interval, starts: &[Vec<f64>], alpha: f64) -> (Inter
     (wider.unwrap_or(over_blocks), Some(between))
 }
 
-/// By how much the ratio changes while it is measured.
-fn drift(starts: &[Vec<f64>]) -> Option<Drift> {
-    let found = drift::drift(starts)?;
-    Some(Drift { change: found.change.exp_m1(), p: found.p })
-}
-
-/// The mean of the logarithms of a block's values.
-pub(super) fn log_mean(values: &[f64]) -> Option<f64> {
-    mean(&values.iter().map(|value| value.ln()).collect::<Vec<_>>())
-}
-
-/// Of the blocks that hold both, the log ratio, and beside it the logarithm of the baseline's figure.
-pub(super) fn log_ratios(
-    of_variant: &BTreeMap<u32, Vec<f64>>,
-    of_baseline: &BTreeMap<u32, Vec<f64>>,
-) -> (Vec<f64>, Vec<f64>) {
-    let beside = of_variant.iter().filter_map(|(block, values)| Some((values, of_baseline.get(block)?)));
-    beside
-        .filter_map(|(values, beside)| Some((log_mean(values)?, log_mean(beside)?)))
-        .map(|(variant, baseline)| (variant - baseline, baseline))
-        .unzip()
-}
-
-/// A figure's values by block, of blocks in which the variant ran as often as in the fullest one.
-fn blocks(figure: Figure, trials: &[&Trial], over: Over) -> BTreeMap<u32, Vec<f64>> {
+/// The mean logarithm of a figure by block, of blocks in which the variant ran as often as in the fullest one.
+fn blocks(figure: Figure, trials: &[&Trial], over: Over) -> Logs {
     let mut runs: BTreeMap<u32, usize> = BTreeMap::new();
-    let mut values: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    let mut logs: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for trial in trials {
         *runs.entry(trial.block).or_default() += 1;
         if let Some(value) = figure.of(trial, over) {
-            values.entry(trial.block).or_default().push(value);
+            logs.entry(trial.block).or_default().push(value.ln());
         }
     }
-    let whole = runs.values().copied().max().unwrap_or(0);
-    values.retain(|_, of_block| of_block.len() == whole);
-    values
+    let whole = runs.into_values().max().unwrap_or(0);
+    let of_whole = |(block, logs): (u32, Vec<f64>)| mean(&logs).filter(|_| logs.len() == whole).map(|log| (block, log));
+    logs.into_iter().filter_map(of_whole).collect()
 }
 
 /// Where Student t and the signed ranks disagree on whether there is a toll: the one claims it among all tolls, the
