@@ -1,7 +1,9 @@
 //! One request after the other, the same or a feed's: the workload of quick loads, and of variants that are a single URL.
 //!
-//! A request is its own unit of work. Content is checked where the variant says what an answer contains. Here it is
-//! asked by users who wait for their answers; at a rate it is asked in [`super::pace::open`].
+//! A request is its own unit of work. Content is checked where the variant says what an answer contains. Users wait for
+//! their answers (a closed load), or ask at a rate, whatever the subject does (an open one): then response times count from
+//! the intended start, so that a subject which stalls is charged with all that came meanwhile. What this deliberately does
+//! not do: judge its own lateness; [`crate::judge`] does.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -9,47 +11,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
+use tollgate_net::pacer::Pacer;
 
 use super::answer::content::{LastRight, Search};
-use super::answer::failure::{ErrorClass, Failure};
+use super::answer::failure::ErrorClass;
+use super::pace::arrivals::Schedule;
+use super::pace::desk::{Desk, Seat};
+use super::pace::pause::{AFTER_FAILURE, come, pause};
 use super::record::recorder::Recorder;
 use super::script::{Place, Script, Writer};
-use super::user::{Answer, Asking, User};
-use crate::traffic::model::{Closed, Lane, Load};
+use super::user::{Asking, User};
+use crate::traffic::model::{Closed, Lane, Load, Open};
 use crate::traffic::stages::{Presence, Stages};
 
-/// After a failure that no answer came with, a user waits so long: a server that is gone is not hammered.
-const AFTER_FAILURE: Duration = Duration::from_millis(10);
 /// Full handshakes by which sessions are prepared, at most: an RSA key takes milliseconds for each.
 const PRIMED_MAX: usize = 512;
-
-/// Asks with `request`, and judges the answer.
-pub(crate) async fn ask(
-    user: &mut User,
-    request: &[u8],
-    asking: &Asking,
-    search: &mut Search<'_>,
-    recorder: &RefCell<Recorder>,
-) -> Result<Answer, Failure> {
-    search.begin();
-    let asked = user.ask(asking, request, search, recorder).await;
-    let judged = search.judge(asked.as_ref().err().map(|failure| failure.class));
-    if !search.parts().is_empty() {
-        let tally = &mut recorder.borrow_mut().tally;
-        search.parts().iter().for_each(|(status, count)| tally.count_parts(*status, *count));
-    }
-    match (asked, judged) {
-        // What the answer says of itself tells more than its status.
-        (Err(failure), Err(closer)) if closer.class == ErrorClass::SoapFault && !failure.is_unanswered() => Err(closer),
-        (Err(failure), _) => Err(failure),
-        (Ok(answer), judged) => judged.map(|()| answer),
-    }
-}
-
-/// Whether the next request is the last one on its connection.
-pub(crate) fn place(user: &User, asking: &Asking) -> Place {
-    if user.is_last(asking.target.connection) { Place::Last } else { Place::GoingOn }
-}
 
 /// Gives each user a TLS session to begin with, where connections are opened while time counts and may take one up.
 pub(crate) async fn prime(asking: &Asking, script: &Script, load: &Load) {
@@ -58,19 +34,84 @@ pub(crate) async fn prime(asking: &Asking, script: &Script, load: &Load) {
     }
 }
 
+/// What the users of one worker ask, and where it is written down.
+pub(super) struct Requests {
+    pub(super) asking: Rc<Asking>,
+    pub(super) script: Arc<Script>,
+    pub(super) lane: Lane,
+    /// How users or rate change; absent: not at all.
+    pub(super) stages: Option<Arc<Stages>>,
+    pub(super) recorder: Rc<RefCell<Recorder>>,
+    /// Rows of the feed that the lane has taken.
+    pub(super) rows: Cell<u64>,
+    /// The answer that was last found to be right.
+    pub(super) known: LastRight,
+}
+
+/// One user who asks.
+struct Asker<'r> {
+    user: &'r mut User,
+    requests: &'r Requests,
+    search: Search<'r>,
+    writer: Writer<'r>,
+}
+
+impl<'r> Asker<'r> {
+    fn new(user: &'r mut User, requests: &'r Requests, number: usize) -> Asker<'r> {
+        let search = Search::new(&requests.asking.target, &requests.known);
+        Asker { user, requests, search, writer: Writer::new(&requests.script, requests.lane, number) }
+    }
+
+    /// Asks for what was due and is begun at these moments, judges the answer and writes it down; `begin` does so before it
+    /// is sent. When it was over, and how long the user waits then; `None` where the feed has no row for it.
+    async fn ask(
+        &mut self,
+        recorder: &RefCell<Recorder>,
+        (due, begun): (Instant, Instant),
+        begin: impl FnOnce(&mut Recorder),
+    ) -> Option<(Instant, Duration)> {
+        let Asker { user, requests, search, writer } = self;
+        let asking = &*requests.asking;
+        let place = if user.is_last(asking.target.connection) { Place::Last } else { Place::GoingOn };
+        let request = writer.next(&requests.rows, place)?;
+        begin(&mut recorder.borrow_mut());
+        search.begin();
+        let asked = user.ask(asking, request, search, recorder).await;
+        let judged = search.judge(asked.as_ref().err().map(|failure| failure.class));
+        let judged = match (asked, judged) {
+            // What the answer says of itself tells more than its status.
+            (Err(failure), Err(closer)) if closer.class == ErrorClass::SoapFault && !failure.is_unanswered() => {
+                Err(closer)
+            }
+            (Err(failure), _) => Err(failure),
+            (Ok(answer), judged) => judged.map(|()| answer),
+        };
+        let mut recorder = recorder.borrow_mut();
+        search.parts().iter().for_each(|(status, count)| recorder.tally.count_parts(*status, *count));
+        match judged {
+            Ok(answer) => {
+                recorder.judged(due, &answer, search.verdict());
+                let time = answer.finished.saturating_duration_since(due);
+                recorder.unit_ended(due, (begun, answer.finished), Some(time));
+                Some((answer.finished, Duration::ZERO))
+            }
+            Err(failure) => {
+                let now = Instant::now();
+                recorder.failure(&failure, due, now);
+                recorder.unit_ended(due, (begun, now), None);
+                Some((now, if failure.is_unanswered() { AFTER_FAILURE } else { Duration::ZERO }))
+            }
+        }
+    }
+}
+
 /// Where it is written down what happens before anything counts; made when something does.
 pub(crate) type Uncounted = Rc<OnceCell<RefCell<Recorder>>>;
 
-struct Shared {
-    asking: Rc<Asking>,
-    recorder: Rc<RefCell<Recorder>>,
+/// A closed load under way.
+struct Waiting {
+    requests: Requests,
     uncounted: Uncounted,
-    script: Arc<Script>,
-    lane: Lane,
-    /// Rows of the feed that the lane has taken.
-    rows: Cell<u64>,
-    /// The answer that was last found to be right.
-    known: LastRight,
     /// Requests begun that count: with a bound on their number none is begun beyond it.
     begun: Cell<u64>,
     /// When the first user came.
@@ -78,136 +119,120 @@ struct Shared {
     /// Since when requests count; absent while users still come.
     counted_from: Cell<Option<Instant>>,
     load: Closed,
-    /// How the users change; absent: not at all.
-    stages: Option<Arc<Stages>>,
 }
 
 /// Asks until the load's end with all `users`, one task each, and gives them back. `on_counted` is called when
 /// requests are to count, where that is not the start, and says from which moment on they do.
-pub(crate) async fn run(
+pub(super) async fn run(
     users: Vec<User>,
-    asking: Rc<Asking>,
-    (script, lane): (Arc<Script>, Lane),
-    (load, stages): (Closed, Option<Arc<Stages>>),
-    (recorder, uncounted): (Rc<RefCell<Recorder>>, Uncounted),
+    requests: Requests,
+    (load, uncounted): (Closed, Uncounted),
     on_counted: impl FnOnce() -> Instant,
 ) -> Vec<User> {
     let start = Instant::now();
     let counted_from = Cell::new(load.ramp_up.is_zero().then_some(start));
-    let (begun, rows) = (Cell::new(0), Cell::new(0));
-    let known = LastRight::default();
-    recorder.borrow_mut().begin_stages(stages.as_ref(), start);
-    let shared = Rc::new(Shared {
-        asking,
-        recorder,
-        uncounted,
-        script,
-        lane,
-        rows,
-        known,
-        begun,
-        start,
-        counted_from,
-        load,
-        stages,
-    });
+    requests.recorder.borrow_mut().begin_stages(requests.stages.as_ref(), start);
+    let shared = Rc::new(Waiting { requests, uncounted, begun: Cell::default(), start, counted_from, load });
     let mut tasks = JoinSet::new();
     for (number, mut user) in users.into_iter().enumerate() {
         let shared = Rc::clone(&shared);
         tasks.spawn_local(async move {
             let entered = repeat(&mut user, &shared, number).await;
-            (user, entered, Instant::now())
+            // From clock reads of its own, which no record shares.
+            (user, entered.map_or(Duration::ZERO, |entered| entered.elapsed()))
         });
     }
     if shared.counted_from.get().is_none() {
         tokio::time::sleep(load.ramp_up).await;
         shared.counted_from.set(Some(on_counted()));
     }
-    let ended = tasks.join_all().await;
-    let mut recorder = shared.recorder.borrow_mut();
-    // From clock reads of their own, which no record shares.
-    let stayed = |(_, entered, left): &(User, Option<Instant>, Instant)| {
-        entered.map_or(Duration::ZERO, |entered| left.duration_since(entered))
-    };
-    recorder.tally.busy_ns += ended.iter().map(stayed).sum::<Duration>().as_nanos() as u64;
+    let (users, stayed): (Vec<User>, Vec<Duration>) = tasks.join_all().await.into_iter().unzip();
+    let mut recorder = shared.requests.recorder.borrow_mut();
+    recorder.tally.busy_ns += stayed.iter().sum::<Duration>().as_nanos() as u64;
     recorder.close_units();
-    drop(recorder);
-    ended.into_iter().map(|(user, ..)| user).collect()
+    users
 }
 
 /// Asks until the end, and says since when it counted.
-async fn repeat(user: &mut User, shared: &Shared, number: usize) -> Option<Instant> {
-    let comes_after = shared.load.comes_after(number);
+async fn repeat(user: &mut User, shared: &Waiting, number: usize) -> Option<Instant> {
+    let Waiting { requests, start, load, .. } = shared;
+    let comes_after = load.comes_after(number);
     if !comes_after.is_zero() {
         tokio::time::sleep(comes_after).await;
     }
-    let mut previous = shared.start + comes_after;
+    let mut previous = *start + comes_after;
     let mut entered = None;
-    let mut search = Search::new(&shared.asking.target, &shared.known);
-    let mut writer = Writer::new(&shared.script, shared.lane, number);
+    let mut asker = Asker::new(user, requests, number);
     loop {
-        let recorder = match shared.counted_from.get() {
+        let counted_from = shared.counted_from.get();
+        let recorder = match counted_from {
             None => shared.uncounted.get_or_init(RefCell::default),
             Some(from) => {
-                if entered.is_none() && shared.load.ramp_up.is_zero() {
-                    entered = Some(shared.start);
-                } else if entered.is_none() {
-                    previous = Instant::now();
+                if entered.is_none() {
+                    previous = if load.ramp_up.is_zero() { *start } else { Instant::now() };
                     entered = Some(previous);
                 }
-                if shared.load.end.is_reached(previous.saturating_duration_since(from), shared.begun.get()) {
+                if load.end.is_reached(previous.saturating_duration_since(from), shared.begun.get()) {
                     return entered;
                 }
-                &*shared.recorder
+                &*requests.recorder
             }
         };
-        if let Some(stages) = &shared.stages {
-            let number = number * shared.lane.count as usize + shared.lane.index as usize;
-            match stages.presence(number, previous.saturating_duration_since(shared.start)) {
+        if let Some(stages) = &requests.stages {
+            match come(stages, requests.lane.user(number), *start, &mut previous, recorder).await {
                 Presence::There => {}
                 Presence::Gone => return entered,
-                Presence::ComesAfter(after) => {
-                    tokio::time::sleep_until((shared.start + after).into()).await;
-                    let now = Instant::now();
-                    recorder.borrow_mut().tally.waited_ns += now.duration_since(previous).as_nanos() as u64;
-                    previous = now;
-                    continue;
-                }
+                Presence::ComesAfter(_) => continue,
             }
         }
-        let Some(request) = writer.next(&shared.rows, place(user, &shared.asking)) else {
-            shared.recorder.borrow_mut().tally.out_of_rows += 1;
+        let begin = |recorder: &mut Recorder| {
+            if counted_from.is_some() {
+                shared.begun.set(shared.begun.get() + 1);
+                recorder.unit_begun(previous, previous);
+            }
+        };
+        let Some((ended, wait)) = asker.ask(recorder, (previous, previous), begin).await else {
+            requests.recorder.borrow_mut().tally.out_of_rows += 1;
             return entered;
         };
-        if shared.counted_from.get().is_some() {
-            shared.begun.set(shared.begun.get() + 1);
-            recorder.borrow_mut().unit_begun(previous, previous);
+        previous = ended;
+        if !wait.is_zero() {
+            pause(tokio::time::sleep(wait), &mut previous, recorder).await;
         }
-        let judged = ask(user, request, &shared.asking, &mut search, recorder).await;
-        let failed_unanswered = {
-            let mut recorder = recorder.borrow_mut();
-            match judged {
-                Ok(answer) => {
-                    recorder.judged(previous, &answer, search.verdict());
-                    let time = answer.finished.saturating_duration_since(previous);
-                    recorder.unit_ended(previous, (previous, answer.finished), Some(time));
-                    previous = answer.finished;
-                    false
-                }
-                Err(failure) => {
-                    let now = Instant::now();
-                    recorder.failure(&failure, previous, now);
-                    recorder.unit_ended(previous, (previous, now), None);
-                    previous = now;
-                    failure.is_unanswered()
-                }
+    }
+}
+
+/// Asks at the load's rate, and gives the users back.
+pub(super) async fn at_a_rate(mut resting: Vec<User>, requests: Requests, open: Open, pacer: &mut Pacer) -> Vec<User> {
+    let desk = Desk::new(&requests.recorder);
+    let start = Instant::now();
+    requests.recorder.borrow_mut().begin_stages(requests.stages.as_ref(), start);
+    let schedule = Schedule::new(open, requests.stages.clone());
+    let requests = Rc::new(requests);
+    let came = desk
+        .hand_out((open, schedule, start), pacer, |number, seat| {
+            let mut user = resting.pop().unwrap_or_default();
+            let (requests, desk) = (Rc::clone(&requests), Rc::clone(&desk));
+            async move {
+                serve(Asker::new(&mut user, &requests, number), &seat, &desk).await;
+                user
             }
-        };
-        if failed_unanswered {
-            tokio::time::sleep(AFTER_FAILURE).await;
-            let now = Instant::now();
-            recorder.borrow_mut().tally.waited_ns += now.duration_since(previous).as_nanos() as u64;
-            previous = now;
+        })
+        .await;
+    requests.recorder.borrow_mut().close_units();
+    resting.extend(came);
+    resting
+}
+
+/// One user: takes what is due, until nothing more comes.
+async fn serve(mut asker: Asker<'_>, seat: &Rc<Seat>, desk: &Desk) {
+    let recorder = &*asker.requests.recorder;
+    while let Some(due) = desk.next(seat).await {
+        let begun = Instant::now();
+        let begin = |recorder: &mut Recorder| recorder.begun(due, begun);
+        // A feed that ends also ends the schedule: there is a row for whatever is due.
+        if asker.ask(recorder, (due.intended, begun), begin).await.is_none() {
+            return;
         }
     }
 }

@@ -14,12 +14,13 @@ use tokio::task::JoinSet;
 use tollgate_wire::links::{Link, Links};
 
 use super::answer::compare::{Compare, Compared, KEPT_BYTES_MAX};
+use super::answer::content::Verdict;
 use super::answer::failure::Failure;
-use super::answer::read::{self, Sameness};
+use super::answer::read;
 use super::pass::{Detail, Pass};
-use super::record::recorder::{Bodies, Recorder};
+use super::record::recorder::{Bodies, Recorder, nanoseconds};
 use super::target::{LoadTarget, resolve};
-use super::user::{Asking, User};
+use super::user::{Answer, Asking, User};
 use crate::traffic::model::End;
 
 /// Pages of one list: a server that never ends its list is stopped here.
@@ -51,15 +52,6 @@ struct Known {
     kept_bytes: usize,
 }
 
-/// A worker's part in a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WalkPart {
-    /// Its first user gets the list and decides when the trial is over.
-    Leads(End),
-    /// All its users wait for the leader's list.
-    Follows,
-}
-
 /// What the users of one worker share.
 struct Shared {
     asking: Rc<Asking>,
@@ -68,21 +60,19 @@ struct Shared {
     known: RefCell<Known>,
 }
 
-/// Walks with all `users`, one task each, and gives back what the next trial goes on with.
+/// Walks with all `users`, one task each, and gives back what the next trial goes on with. Of the worker that leads until
+/// an end, one user gets the list; all others wait for it.
 pub(super) async fn run(
     mut walk: Walk,
     mut users: Vec<User>,
     asking: Rc<Asking>,
-    (pass, part): (Arc<Pass>, WalkPart),
+    (pass, leads): (Arc<Pass>, Option<End>),
     recorder: Rc<RefCell<Recorder>>,
 ) -> (Walk, Vec<User>) {
     let start = Instant::now();
     let known = RefCell::new(std::mem::take(&mut walk.known));
     let shared = Rc::new(Shared { asking, recorder, pass, known });
-    let leader = match part {
-        WalkPart::Leads(end) => users.pop().map(|user| (user, end)),
-        WalkPart::Follows => None,
-    };
+    let mut leader = leads.and_then(|end| users.pop().zip(Some(end)));
     let mut following = JoinSet::new();
     for mut user in users {
         let shared = Rc::clone(&shared);
@@ -91,20 +81,16 @@ pub(super) async fn run(
             user
         });
     }
-    let leader = match leader {
-        Some((mut user, end)) => {
-            lead(&mut walk, &mut user, &shared, start, end).await;
-            Some(user)
-        }
-        None => None,
-    };
+    if let Some((user, end)) = &mut leader {
+        lead(&mut walk, user, &shared, start, *end).await;
+    }
     let mut users = following.join_all().await;
-    users.extend(leader);
+    users.extend(leader.map(|(user, _)| user));
     walk.known = shared.known.take();
     (walk, users)
 }
 
-/// The first user: gets the list, lets all users share its entities, and decides when the trial is over.
+/// The leader: gets the list, lets all users share its entities, and decides when the trial is over.
 async fn lead(walk: &mut Walk, user: &mut User, shared: &Shared, start: Instant, end: End) {
     let mut details: Arc<[Detail]> = Arc::clone(&shared.known.borrow().details);
     loop {
@@ -165,39 +151,29 @@ async fn get_list(
         let page = &mut walk.pages[index];
         target.render(&path, &mut page.request);
         let begun = Instant::now();
-        let mut compare = Compare::new(&page.body, &mut walk.scratch);
-        let asked = user.ask(&shared.asking, &page.request, &mut compare, &shared.recorder).await;
-        let back = Instant::now();
-        let read = asked.and_then(|answer| match compare.finish() {
-            Compared::Equal => Ok((answer, None)),
-            Compared::Different(body) => {
-                let listing = read::list(&target.shape, body).map_err(Failure::content)?;
-                Ok((answer, Some((listing, body.to_vec()))))
-            }
-            Compared::TooLong => Err(too_long()),
-        });
+        let mut back = None;
+        let read = |body: &[u8]| {
+            back = Some(Instant::now());
+            let listing = read::list(&target.shape, body).map_err(Failure::content)?;
+            Ok((listing, body.to_vec()))
+        };
+        let got = get(user, shared, &page.request, &page.body, &mut walk.scratch, read).await;
         let now = Instant::now();
         let mut recorder = shared.recorder.borrow_mut();
-        match read {
+        match got {
             Err(failure) => {
                 recorder.tally.busy_ns += begun.elapsed().as_nanos() as u64;
                 recorder.failure(&failure, begun, now);
                 return Err(());
             }
             Ok((answer, fresh)) => {
-                let took = answer.finished.saturating_duration_since(begun);
-                recorder.tally.busy_ns += back.duration_since(begun).as_nanos() as u64;
-                recorder.answer(begun, answer.sent, answer.finished);
-                if let Some(opened) = &answer.opened {
-                    recorder.opened(begun, opened);
-                }
-                recorder.tally.checked += 1;
-                time += took;
+                recorder.tally.busy_ns += nanoseconds(back.unwrap_or(now), begun);
+                recorder.judged(begun, &answer, Verdict::Right);
+                time += answer.finished.saturating_duration_since(begun);
                 bytes += answer.body_bytes;
-                if let Some((listing, body)) = fresh {
+                if let Some(fresh) = fresh {
                     changed = true;
-                    page.body = body;
-                    page.links = listing;
+                    (page.links, page.body) = fresh;
                 }
             }
         }
@@ -236,21 +212,13 @@ async fn get_details(user: &mut User, shared: &Shared) {
         let Some(detail) = details.get(position) else { break };
         took_any = true;
         let right = shared.known.borrow().right[position].clone();
-        let mut compare = Compare::new(right.as_deref().unwrap_or_default(), &mut scratch);
-        let asked = user.ask(&shared.asking, &detail.request, &mut compare, &shared.recorder).await;
-        let judged = asked.and_then(|answer| match compare.finish() {
-            Compared::Equal => Ok((answer, Sameness::Same)),
-            Compared::Different(body) => Ok((answer, judge(position, detail, body, shared)?)),
-            Compared::TooLong => Err(too_long()),
-        });
+        let known = right.as_deref().unwrap_or_default();
+        let read = |body: &[u8]| judge(position, detail, body, shared);
+        let got = get(user, shared, &detail.request, known, &mut scratch, read).await;
         let mut recorder = shared.recorder.borrow_mut();
-        match judged {
-            Ok((answer, sameness)) => {
-                recorder.answer(previous, answer.sent, answer.finished);
-                if let Some(opened) = &answer.opened {
-                    recorder.opened(previous, opened);
-                }
-                recorder.tally.checked += u64::from(sameness == Sameness::Same);
+        match got {
+            Ok((answer, verdict)) => {
+                recorder.judged(previous, &answer, verdict.unwrap_or(Verdict::Right));
                 recorder.tally.details.add(Bodies::of(answer.body_bytes));
                 previous = answer.finished;
             }
@@ -268,15 +236,33 @@ async fn get_details(user: &mut User, shared: &Shared) {
     }
 }
 
+/// Gets one answer; one that is not the `known` one is read.
+async fn get<T>(
+    user: &mut User,
+    shared: &Shared,
+    request: &[u8],
+    known: &[u8],
+    scratch: &mut Vec<u8>,
+    read: impl FnOnce(&[u8]) -> Result<T, Failure>,
+) -> Result<(Answer, Option<T>), Failure> {
+    let mut compare = Compare::new(known, scratch);
+    let answer = user.ask(&shared.asking, request, &mut compare, &shared.recorder).await?;
+    match compare.finish() {
+        Compared::Equal => Ok((answer, None)),
+        Compared::Different(body) => read(body).map(|read| (answer, Some(read))),
+        Compared::TooLong => Err(Failure::content(format!("the answer is longer than {KEPT_BYTES_MAX} bytes"))),
+    }
+}
+
 /// Reads an answer that was not seen before.
-fn judge(position: usize, detail: &Detail, body: &[u8], shared: &Shared) -> Result<Sameness, Failure> {
+fn judge(position: usize, detail: &Detail, body: &[u8], shared: &Shared) -> Result<Verdict, Failure> {
     let target = &shared.asking.target;
     let judged = target.judge.judge(&target.shape, body, &detail.key, detail.expected.as_ref());
-    let sameness = judged.map_err(Failure::content)?;
-    if sameness == Sameness::Same {
+    let verdict = judged.map_err(Failure::content)?;
+    if verdict == Verdict::Right {
         shared.known.borrow_mut().keep(position, body);
     }
-    Ok(sameness)
+    Ok(verdict)
 }
 
 impl Known {
@@ -315,8 +301,4 @@ fn details_of(pages: &[Page], target: &LoadTarget) -> Arc<[Detail]> {
         Detail { request, key: link.values.clone(), expected: target.judge.expect(&link.values) }
     };
     links.map(detail).collect()
-}
-
-fn too_long() -> Failure {
-    Failure::content(format!("the answer is longer than {KEPT_BYTES_MAX} bytes"))
 }

@@ -3,7 +3,7 @@
 //!
 //! Orders and reports cross threads between trials only; within one, nothing is shared with other threads.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,20 +11,22 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::LocalSet;
 use tollgate_net::http1::client::Connector;
 use tollgate_net::link::Door;
 use tollgate_net::pacer::Pacer;
 
+use super::answer::content::LastRight;
 use super::insert::{self, Transfer};
 use super::pace::closing::Closing;
 use super::pace::gate::Gate;
-use super::pace::open;
 use super::pass::Pass;
 use super::record::course::Course;
-use super::record::heartbeat::Heartbeat;
+use super::record::heartbeat::{Beating, Heartbeat};
 use super::record::recorder::Recorder;
-use super::request::Uncounted;
+use super::request::{Requests, Uncounted};
 use super::scenario::{self, Conduct, Play, Program};
 use super::script::Script;
 use super::target::LoadTarget;
@@ -143,19 +145,12 @@ struct Tools {
 }
 
 impl Worker {
-    /// Starts a worker on `core`, or anywhere; each of its requests may take as long as `timeout`.
+    /// Starts a worker on `core`, or anywhere, and behind a door, if there is any; each of its requests may take as long
+    /// as `timeout`.
     ///
     /// # Errors
-    /// What failed on its thread: the runtime, its timer, or /proc.
-    pub fn start(core: Option<usize>, timeout: Duration) -> Result<Worker, String> {
-        Worker::start_in(core, timeout, None)
-    }
-
-    /// The same at one end of a line, if there is any.
-    ///
-    /// # Errors
-    /// As [`Worker::start`], or that it cannot get there.
-    pub fn start_in(core: Option<usize>, timeout: Duration, door: Option<Door>) -> Result<Worker, String> {
+    /// What failed on its thread: the way through the door, the runtime, its timer, or /proc.
+    pub fn start(core: Option<usize>, timeout: Duration, door: Option<Door>) -> Result<Worker, String> {
         let (orders, commands) = mpsc::unbounded_channel();
         let (report, reports) = channel();
         let (announce, announced) = channel();
@@ -163,20 +158,21 @@ impl Worker {
             .name("load".to_owned())
             .spawn(move || {
                 cores::pin(core.as_slice());
-                if let Some(Err(error)) = door.map(|door| door.enter()) {
-                    // Whoever waits for it to start hears it.
-                    let _ = announce.send(Err(format!("the load cannot get to its end of the line: {error}")));
-                    return;
+                let entered = door.map_or(Ok(()), |door| door.enter());
+                let entered = entered.map_err(|error| format!("the load cannot get to its end of the line: {error}"));
+                // Whoever started this thread waits for what it says.
+                match entered.and_then(|()| prepare(timeout)) {
+                    Ok((runtime, tools)) => {
+                        let _ = announce.send(Ok(()));
+                        work(&runtime, tools, commands, &report);
+                    }
+                    Err(message) => drop(announce.send(Err(message))),
                 }
-                work(timeout, commands, &report, &announce);
             })
             .map_err(|error| format!("no thread for the load: {error}"))?;
         let worker = Worker { orders: Some(orders), reports, thread: Some(thread) };
-        match announced.recv() {
-            Ok(Ok(())) => Ok(worker),
-            Ok(Err(message)) => Err(message),
-            Err(_) => Err("the load thread ended at its start".to_owned()),
-        }
+        announced.recv().unwrap_or_else(|_| Err("the load thread ended at its start".to_owned()))?;
+        Ok(worker)
     }
 
     /// Begins a trial.
@@ -219,24 +215,9 @@ impl Drop for Worker {
     }
 }
 
-fn work(
-    timeout: Duration,
-    mut commands: mpsc::UnboundedReceiver<Command>,
-    reports: &Sender<Report>,
-    announce: &Sender<Result<(), String>>,
-) {
-    let (runtime, mut tools) = match prepare(timeout) {
-        Ok(prepared) => prepared,
-        Err(message) => {
-            // Whoever started this thread waits for it.
-            let _ = announce.send(Err(message));
-            return;
-        }
-    };
-    let _ = announce.send(Ok(()));
+fn work(runtime: &Runtime, mut tools: Tools, mut commands: mpsc::UnboundedReceiver<Command>, reports: &Sender<Report>) {
     let mut slots: HashMap<usize, Kept> = HashMap::new();
-    let tasks = tokio::task::LocalSet::new();
-    tasks.block_on(&runtime, async move {
+    LocalSet::new().block_on(runtime, async move {
         while let Some(command) = commands.recv().await {
             match command {
                 Command::Forget(slot) => {
@@ -254,11 +235,9 @@ fn work(
     });
 }
 
-fn prepare(timeout: Duration) -> Result<(tokio::runtime::Runtime, Tools), String> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| format!("no runtime for the load: {error}"))?;
+fn prepare(timeout: Duration) -> Result<(Runtime, Tools), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("no runtime for the load: {error}"))?;
     let thread_use = ThreadUse::of_this_thread().map_err(|error| format!("/proc/thread-self/schedstat: {error}"))?;
     let (pacer, heartbeat) = {
         let _entered = runtime.enter();
@@ -269,8 +248,27 @@ fn prepare(timeout: Duration) -> Result<(tokio::runtime::Runtime, Tools), String
     Ok((runtime, Tools { scratch, thread_use, pacer, heartbeat, closing, timeout }))
 }
 
+/// What goes on while a worker asks.
+struct Beside<'b> {
+    cancel: oneshot::Receiver<()>,
+    beating: &'b Beating<'b>,
+    recorder: &'b RefCell<Recorder>,
+}
+
+impl Beside<'_> {
+    /// Does all that is `asked`; `None` where it is cancelled before.
+    async fn run<T>(self, asked: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            done = asked => Some(done),
+            _ = self.cancel => None,
+            never = self.beating.run(self.recorder) => match never {},
+        }
+    }
+}
+
 async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
-    let Order { target, work, load, stages, gate, course, mut recorder, mut cancel, .. } = order;
+    let Order { target, work, load, stages, gate, course, mut recorder, cancel, .. } = order;
     let connector = kept.connector.get_or_insert_with(|| {
         let connector = Connector::new(target.tls.clone()).socket(target.socket);
         Rc::new(connector.exchange_timeout(tools.timeout))
@@ -281,9 +279,7 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
     let (connector, closing) = (Rc::clone(connector), Rc::clone(&tools.closing));
     let (script, lane) = match &work {
         Work::Script(script, lane) => (Arc::clone(script), *lane),
-        Work::Request | Work::Prime | Work::Walk(..) | Work::Insert(_) | Work::Scenario(..) => {
-            (Arc::new(Script::of_target(&target)), Lane::WHOLE)
-        }
+        _ => (Arc::new(Script::of_target(&target)), Lane::WHOLE),
     };
     let answers = script.answers();
     let asking = Rc::new(Asking { connector, target, closing, answers, addresses: OnceCell::new() });
@@ -300,101 +296,75 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
     let mut before = tools.thread_use.read();
     let mut started = Instant::now();
     let recorder = Rc::new(RefCell::new(recorder));
-    let mut end = ReportEnd::Whole;
     let written = Rc::clone(&recorder);
     let (mut used_within, mut ended) = (None, None);
     // An insert pauses by itself to count and delete rows, which is in no time: its beats would say nothing.
     let beating = if matches!(work, Work::Insert(_)) { tools.heartbeat.still() } else { tools.heartbeat.begin() };
-    match (work, load) {
+    let thread_use = &tools.thread_use;
+    let mut on_counted = |now| {
+        (started, before) = (now, thread_use.read());
+        recorder.borrow_mut().begin_course(now);
+        beating.count_from(now);
+    };
+    let beside = Beside { cancel, beating: &beating, recorder: &recorder };
+    let back = match (work, load) {
         (Work::Walk(pass, role), _) => {
-            let walk = std::mem::take(&mut kept.walk);
-            let part = match role {
-                Role::Leads => walk::WalkPart::Leads(load.end()),
-                Role::Follows => walk::WalkPart::Follows,
-            };
-            tokio::select! {
-                biased;
-                (walk, back) = walk::run(walk, users, asking, (pass, part), written) => {
-                    kept.walk = walk;
-                    kept.users = back;
-                }
-                _ = &mut cancel => end = ReportEnd::Cancelled,
-                never = beating.run(&recorder) => match never {},
-            }
+            let leads = (role == Role::Leads).then(|| load.end());
+            let walked = walk::run(std::mem::take(&mut kept.walk), users, asking, (pass, leads), written);
+            beside.run(walked).await.map(|(walk, back)| {
+                kept.walk = walk;
+                back
+            })
         }
-        (Work::Prime, load) => {
-            tokio::select! {
-                biased;
-                () = request::prime(&asking, &script, &load) => {}
-                _ = &mut cancel => end = ReportEnd::Cancelled,
-            }
-            kept.users = users;
-        }
-        (Work::Request | Work::Script(..), Load::Closed(closed)) => {
+        (Work::Prime, load) => beside.run(request::prime(&asking, &script, &load)).await.map(|()| users),
+        (Work::Request | Work::Script(..), load) => {
             let on_counted = || {
                 // Users wait while it is read; what they are answered meanwhile does not count.
                 gate.begin();
                 let now = Instant::now();
-                (started, before) = (now, tools.thread_use.read());
-                recorder.borrow_mut().begin_course(now);
-                beating.count_from(now);
+                on_counted(now);
                 now
             };
-            let uncounted = Uncounted::default();
-            let records = (written, Rc::clone(&uncounted));
-            tokio::select! {
-                biased;
-                back = request::run(users, asking, (script, lane), (closed, stages), records, on_counted) => kept.users = back,
-                _ = &mut cancel => end = ReportEnd::Cancelled,
-                never = beating.run(&recorder) => match never {},
-            }
-            recorder.borrow_mut().before = uncounted.get().map(|aside| Box::new(aside.borrow().tally.clone()));
-        }
-        (Work::Request | Work::Script(..), Load::Open(open)) => {
-            tokio::select! {
-                biased;
-                back = open::run(users, asking, script, (open, stages), written, &mut tools.pacer) => kept.users = back,
-                _ = &mut cancel => end = ReportEnd::Cancelled,
-                never = beating.run(&recorder) => match never {},
+            let (rows, known) = (Cell::default(), LastRight::default());
+            let asked = Requests { asking, script, lane, stages, recorder: written, rows, known };
+            match load {
+                Load::Closed(closed) => {
+                    let uncounted = Uncounted::default();
+                    let run = request::run(users, asked, (closed, Rc::clone(&uncounted)), on_counted);
+                    let back = beside.run(run).await;
+                    recorder.borrow_mut().before = uncounted.get().map(|aside| Box::new(aside.borrow().tally.clone()));
+                    back
+                }
+                Load::Open(open) => beside.run(request::at_a_rate(users, asked, open, &mut tools.pacer)).await,
             }
         }
         (Work::Scenario(program, lane, conduct), load) => {
-            let (thread_use, pacer) = (&tools.thread_use, &mut tools.pacer);
-            let on_counted = |now| {
-                (started, before) = (now, thread_use.read());
-                recorder.borrow_mut().begin_course(now);
-                beating.count_from(now);
-            };
             let on_ended = |now| {
                 ended = Some((now, thread_use.read()));
                 beating.stop(&recorder);
             };
             let play = Play { program, lane, conduct, load, stages, gate };
-            tokio::select! {
-                biased;
-                back = scenario::run(users, asking, play, (written, pacer), on_counted, on_ended) => kept.users = back,
-                _ = &mut cancel => end = ReportEnd::Cancelled,
-                never = beating.run(&recorder) => match never {},
-            }
+            let records = (written, &mut tools.pacer);
+            beside.run(scenario::run(users, asking, play, records, on_counted, on_ended)).await
         }
         (Work::Insert(transfer), _) => {
             let connections = insert::Connections { users, aside: std::mem::take(&mut kept.aside) };
-            let (scratch, thread_use) = (&mut tools.scratch, &tools.thread_use);
-            tokio::select! {
-                biased;
-                (back, used) = insert::run(connections, asking, &transfer, load.end(), written, scratch, thread_use) => {
-                    (kept.users, kept.aside) = (back.users, back.aside);
-                    used_within = Some(used);
-                }
-                _ = &mut cancel => end = ReportEnd::Cancelled,
-            }
+            let scratch = &mut tools.scratch;
+            let run = insert::run(connections, asking, &transfer, load.end(), written, scratch, thread_use);
+            beside.run(run).await.map(|(back, used)| {
+                kept.aside = back.aside;
+                used_within = Some(used);
+                back.users
+            })
         }
-    }
+    };
     // What fell due at the very end was not noticed yet.
     beating.note(&recorder);
     drop(beating);
     let (finished, after) = ended.unwrap_or_else(|| (Instant::now(), tools.thread_use.read()));
     let used = used_within.unwrap_or_else(|| after.since(before));
+    let end = if back.is_some() { ReportEnd::Whole } else { ReportEnd::Cancelled };
+    kept.users = back.unwrap_or_default();
     kept.users.extend(resting);
     // Cancelled tasks are dropped when they are next polled, so the recorder may still be shared: then it is copied.
     let recorder = Rc::try_unwrap(recorder).map_or_else(|shared| shared.borrow().clone(), RefCell::into_inner);

@@ -247,7 +247,7 @@ pub fn quick_recorded(load: &QuickLoad, stop: &StopFlag) -> Result<Quick, RunErr
     let workers: Vec<Worker> = (0..threads)
         .map(|index| {
             let core = cores.generator.get(index % cores.generator.len().max(1)).copied();
-            Worker::start(core.filter(|_| threads <= cores.generator.len()), load.timeout)
+            Worker::start(core.filter(|_| threads <= cores.generator.len()), load.timeout, None)
         })
         .collect::<Result<_, String>>()
         .map_err(RunError::Failed)?;

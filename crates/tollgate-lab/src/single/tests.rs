@@ -250,7 +250,7 @@ fn walk(
     };
     let target = Target::parse(&server.url(path)).unwrap();
     let target = Arc::new(LoadTarget::new(target, shape, &[], Connection::KeepAlive).unwrap());
-    let start = |_| Worker::start(None, REQUEST_TIMEOUT).unwrap();
+    let start = |_| Worker::start(None, REQUEST_TIMEOUT, None).unwrap();
     let workers: Vec<Worker> = (0..workers).map(start).collect();
     let trial = |_| {
         let pass = Arc::new(Pass::new(users, workers.len()));
@@ -357,7 +357,7 @@ fn users_with_a_session_each_take_it_up_and_no_request_but_theirs_counts() {
     let url = server.url("/").replace("http:", "https:");
     let target = LoadTarget::new(Target::parse(&url).unwrap(), get(), &[], Connection::New).unwrap();
     let target = Arc::new(target.with_tls(TlsChoice::Insecure));
-    let worker = Worker::start(None, REQUEST_TIMEOUT).unwrap();
+    let worker = Worker::start(None, REQUEST_TIMEOUT, None).unwrap();
     let tally = |work: Work| {
         let (_cancel, cancelled) = oneshot::channel();
         worker.run(Order {

@@ -144,6 +144,11 @@ impl Closed {
 impl Lane {
     /// All of a load.
     pub const WHOLE: Lane = Lane { index: 0, count: 1 };
+
+    /// The number among the users of all lanes of the one with this number in this lane.
+    pub(crate) fn user(self, number: usize) -> usize {
+        number * self.count as usize + self.index as usize
+    }
 }
 
 impl End {

@@ -127,7 +127,7 @@ fn headers(options: &RunOptions) -> Result<Vec<(String, String)>, RunError> {
 
 fn workers(cores: &Cores, door: Option<&Door>) -> Result<Vec<Worker>, RunError> {
     (0..cores.generator.len().max(1))
-        .map(|index| Worker::start_in(cores.generator.get(index).copied(), REQUEST_TIMEOUT, door.cloned()))
+        .map(|index| Worker::start(cores.generator.get(index).copied(), REQUEST_TIMEOUT, door.cloned()))
         .collect::<Result<_, _>>()
         .map_err(RunError::Failed)
 }

@@ -7,16 +7,8 @@ use tollgate_wire::document;
 use tollgate_wire::format::{Format, Ieee754, Metadata, Padding, Release};
 use tollgate_wire::links::{self, Links, Search};
 
+use super::content::Verdict;
 use crate::traffic::request::{ListFormat, RequestShape};
-
-/// Whether an answer is about the entity that was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sameness {
-    /// It is.
-    Same,
-    /// There is no key by which to tell: the content is unverified.
-    Unknown,
-}
 
 /// Reads one page of a list.
 ///
@@ -58,15 +50,15 @@ impl Judge {
         body: &[u8],
         key: &[String],
         expected: Option<&Expected>,
-    ) -> Result<Sameness, String> {
+    ) -> Result<Verdict, String> {
         match self.checker.as_ref().zip(expected) {
-            Some((checker, expected)) if checker.check(body, expected) => Ok(Sameness::Same),
+            Some((checker, expected)) if checker.check(body, expected) => Ok(Verdict::Right),
             _ => entity(shape, body, key),
         }
     }
 }
 
-fn entity(shape: &RequestShape, body: &[u8], key: &[String]) -> Result<Sameness, String> {
+fn entity(shape: &RequestShape, body: &[u8], key: &[String]) -> Result<Verdict, String> {
     let document =
         document::read(body, format(shape)?, None).map_err(|error| format!("the answer cannot be read: {error}"))?;
     let [entity] = &document.entities[..] else {
@@ -80,7 +72,8 @@ fn entity(shape: &RequestShape, body: &[u8], key: &[String]) -> Result<Sameness,
     if came != key {
         return Err(format!("asked for ({}), came ({})", key.join(", "), came.join(", ")));
     }
-    Ok(if came.is_empty() { Sameness::Unknown } else { Sameness::Same })
+    // Without a key there is nothing by which to tell.
+    Ok(if came.is_empty() { Verdict::Unknown } else { Verdict::Right })
 }
 
 fn format(shape: &RequestShape) -> Result<Format, String> {
@@ -150,7 +143,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_held_against_the_key_of_the_list() {
-        let check = |format: ListFormat, key: &[&str], body: &str, expected: Result<Sameness, &str>| {
+        let check = |format: ListFormat, key: &[&str], body: &str, expected: Result<Verdict, &str>| {
             let key: Vec<String> = key.iter().map(|value| (*value).to_owned()).collect();
             let names: &[&str] = if key.is_empty() { &[] } else { &["id"] };
             let shape = shape(format, None, names);
@@ -158,12 +151,12 @@ mod tests {
             let came = judge.judge(&shape, body.as_bytes(), &key, judge.expect(&key).as_ref());
             assert_eq!(came, expected.map_err(str::to_owned), "{body}");
         };
-        check(ListFormat::OdataV4Json, &["A"], r#"{"id":"A"}"#, Ok(Sameness::Same));
+        check(ListFormat::OdataV4Json, &["A"], r#"{"id":"A"}"#, Ok(Verdict::Right));
         check(ListFormat::Json, &["A"], r#"{"id":"B"}"#, Err("asked for (A), came (B)"));
         check(ListFormat::Json, &["A"], r#"{"x":"B"}"#, Err("the answer has no property `id`"));
-        check(ListFormat::OdataV2Json, &["7"], r#"{"d":{"id":7}}"#, Ok(Sameness::Same));
-        check(ListFormat::Xml, &["A"], "<flight><id>A</id></flight>", Ok(Sameness::Same));
-        check(ListFormat::Json, &[], r#"{"x":"B"}"#, Ok(Sameness::Unknown));
+        check(ListFormat::OdataV2Json, &["7"], r#"{"d":{"id":7}}"#, Ok(Verdict::Right));
+        check(ListFormat::Xml, &["A"], "<flight><id>A</id></flight>", Ok(Verdict::Right));
+        check(ListFormat::Json, &[], r#"{"x":"B"}"#, Ok(Verdict::Unknown));
         check(
             ListFormat::OdataV2Json,
             &["A"],

@@ -26,6 +26,7 @@ pub(super) use program::{Manner, Repeat};
 use super::pace::arrivals::Schedule;
 use super::pace::desk::{Desk, Seat};
 use super::pace::gate::Gate;
+use super::pace::pause::{AFTER_FAILURE, come, pause};
 use super::record::recorder::Recorder;
 use super::user::{Asking, User};
 use crate::traffic::feed::{Feed, Order, Way};
@@ -36,8 +37,6 @@ use player::Player;
 use program::Ready;
 use record::Stepped;
 
-/// After a failure that no answer came with, a user waits so long: a server that is gone is not hammered.
-const AFTER_FAILURE: Duration = Duration::from_millis(10);
 /// What is drawn of times to think is drawn apart from rows, whose feeds have the numbers from 0 on.
 const THINK_SEED: u64 = u64::MAX;
 /// An exponential time to think is at most so many times its mean.
@@ -65,13 +64,9 @@ pub enum Rows {
 struct Performance {
     asking: Rc<Asking>,
     recorder: Rc<RefCell<Recorder>>,
-    program: Arc<Program>,
-    lane: Lane,
-    conduct: Conduct,
-    stages: Option<Arc<Stages>>,
+    play: Play,
     /// Rows that the lane has taken of each feed.
     rows: Vec<Cell<u64>>,
-    load: Load,
     /// Iterations begun: with a bound on their number none is begun beyond it.
     begun: Cell<u64>,
 }
@@ -108,34 +103,30 @@ pub(super) async fn run(
     on_counted: impl FnOnce(Instant),
     on_ended: impl FnOnce(Instant),
 ) -> Vec<User> {
-    let Play { program, lane, conduct, load, stages, gate } = play;
+    let program = &play.program;
     {
-        let mut recorder = recorder.borrow_mut();
-        let names = program.step_names();
-        let is_same = recorder
-            .stepped
-            .as_ref()
-            .is_some_and(|known| known.steps.iter().map(|step| step.name.as_str()).eq(program.step_names()));
-        if !is_same {
-            recorder.stepped = Some(Box::new(Stepped::of(names)));
+        let stepped = &mut recorder.borrow_mut().stepped;
+        let known = stepped.iter().flat_map(|stepped| &stepped.steps).map(|step| step.name.as_str());
+        if !known.eq(program.step_names()) {
+            *stepped = Some(Box::new(Stepped::of(program.step_names())));
         }
     }
     let rows = vec![Cell::new(0); program.played.scenario.feeds.len()];
-    let begun = Cell::new(0);
-    let shared = Rc::new(Performance { asking, recorder, program, lane, conduct, stages, rows, load, begun });
+    let shared = Rc::new(Performance { asking, recorder, play, rows, begun: Cell::default() });
+    let Play { program, load, stages, gate, .. } = &shared.play;
     let begin = |(number, user)| {
-        let player = Player::new(&shared.program);
+        let player = Player::new(program);
         Playing { user, player, number, takes_part: true, stayed: Duration::ZERO }
     };
     let mut all: Vec<Playing> = users.into_iter().enumerate().map(begin).collect();
-    if !shared.program.setup.is_empty() {
+    if !program.setup.is_empty() {
         all = each(all, &shared, Phase::Setup).await;
     }
     gate.begin_together().await;
     let start = Instant::now();
-    shared.recorder.borrow_mut().begin_stages(shared.stages.as_ref(), start);
+    shared.recorder.borrow_mut().begin_stages(stages.as_ref(), start);
     on_counted(start);
-    all = match load {
+    all = match *load {
         Load::Closed(closed) => each(all, &shared, Phase::Counted(closed.end, start)).await,
         Load::Open(open) => at_a_rate(all, &shared, (open, start), pacer).await,
     };
@@ -146,7 +137,7 @@ pub(super) async fn run(
         recorder.close_iterations();
     }
     gate.end_together().await;
-    if !shared.program.teardown.is_empty() {
+    if !program.teardown.is_empty() {
         all = each(all, &shared, Phase::Teardown).await;
     }
     all.into_iter().map(|playing| playing.user).collect()
@@ -170,13 +161,13 @@ async fn each(all: Vec<Playing>, shared: &Rc<Performance>, phase: Phase) -> Vec<
                 Phase::Counted(end, start) if playing.takes_part => {
                     let entered = Instant::now();
                     // Stages count from one moment for all; whoever has none begins when it has its turn.
-                    let start = if shared.stages.is_some() { start } else { entered };
+                    let start = if shared.play.stages.is_some() { start } else { entered };
                     repeat(&mut playing, &shared, end, start).await;
                     playing.stayed = start.elapsed();
                 }
                 Phase::Counted(..) => {}
-                Phase::Setup => playing.takes_part = once(&mut playing, &shared, &shared.program.setup).await,
-                Phase::Teardown => drop(once(&mut playing, &shared, &shared.program.teardown).await),
+                Phase::Setup => playing.takes_part = once(&mut playing, &shared, &shared.play.program.setup).await,
+                Phase::Teardown => drop(once(&mut playing, &shared, &shared.play.program.teardown).await),
             }
             playing
         });
@@ -209,17 +200,11 @@ async fn repeat(playing: &mut Playing, shared: &Performance, end: End, start: In
         if end.is_reached(after, shared.begun.get()) {
             return;
         }
-        if let Some(stages) = &shared.stages {
-            match stages.presence(playing.number_of_all(shared), after) {
+        if let Some(stages) = &shared.play.stages {
+            match come(stages, playing.number_of_all(shared), start, &mut previous, &shared.recorder).await {
                 Presence::There => {}
                 Presence::Gone => return,
-                Presence::ComesAfter(after) => {
-                    tokio::time::sleep_until((start + after).into()).await;
-                    let now = Instant::now();
-                    shared.recorder.borrow_mut().tally.waited_ns += now.duration_since(previous).as_nanos() as u64;
-                    previous = now;
-                    continue;
-                }
+                Presence::ComesAfter(_) => continue,
             }
         }
         shared.begun.set(shared.begun.get() + 1);
@@ -244,7 +229,7 @@ async fn at_a_rate(
     resting.reverse();
     let desk = Desk::new(&shared.recorder);
     let open = Open { users_max: resting.len(), ..open };
-    let schedule = Schedule::new(open, shared.stages.clone());
+    let schedule = Schedule::new(open, shared.play.stages.clone());
     let came = desk
         .hand_out((open, schedule, start), pacer, |_, seat| {
             let playing = resting.pop().expect("no more users are called than there are");
@@ -281,21 +266,21 @@ struct Drawn {
 
 impl Drawn {
     fn new(shared: &Performance, user: usize) -> Drawn {
-        let Conduct { seed, rows } = shared.conduct;
+        let Play { conduct: Conduct { seed, rows }, lane, load, ref program, .. } = shared.play;
         let way = |fed: &Fed| {
             // Feeds of one trial draw apart from each other.
             let feed = Feed { seed: mixed(seed, fed.feed.seed), ..fed.feed.clone() };
             // At a rate a user is whoever is free: no rows are its own.
-            let order = match (fed.feed.order, shared.load) {
+            let order = match (fed.feed.order, load) {
                 (Order::InOrder, Load::Open(_)) => Order::Unique,
                 (order, _) => order,
             };
-            let way = Way::new(&Feed { order, ..feed }, shared.lane, user);
+            let way = Way::new(&Feed { order, ..feed }, lane, user);
             if rows == Rows::Again { way.without_end() } else { way }
         };
         let mut thinking = ChaCha8Rng::seed_from_u64(mixed(seed, THINK_SEED));
-        thinking.set_stream((u64::from(shared.lane.index) << 32) | user as u64);
-        Drawn { ways: shared.program.played.scenario.feeds.iter().map(way).collect(), thinking, count: 0 }
+        thinking.set_stream((u64::from(lane.index) << 32) | user as u64);
+        Drawn { ways: program.played.scenario.feeds.iter().map(way).collect(), thinking, count: 0 }
     }
 }
 
@@ -306,7 +291,7 @@ async fn iterate(
     drawn: &mut Drawn,
     (due, begun): (Instant, Instant),
 ) -> Option<Instant> {
-    let feeds = &shared.program.played.scenario.feeds;
+    let feeds = &shared.play.program.played.scenario.feeds;
     playing.begin(shared, drawn.count);
     drawn.count += 1;
     for ((way, fed), rows) in drawn.ways.iter_mut().zip(feeds).zip(&shared.rows) {
@@ -321,7 +306,7 @@ async fn iterate(
     let mut previous = due;
     let mut answered = Duration::ZERO;
     let mut is_whole = true;
-    for (step, ready) in shared.program.steps.iter().enumerate() {
+    for (step, ready) in shared.play.program.steps.iter().enumerate() {
         let played = playing.player.play(ready, &mut playing.user, &shared.asking, &shared.recorder).await;
         let wait = {
             let mut recorder = shared.recorder.borrow_mut();
@@ -343,10 +328,7 @@ async fn iterate(
             }
         };
         if !wait.is_zero() {
-            tokio::time::sleep(wait).await;
-            let now = Instant::now();
-            shared.recorder.borrow_mut().tally.waited_ns += now.duration_since(previous).as_nanos() as u64;
-            previous = now;
+            pause(tokio::time::sleep(wait), &mut previous, &shared.recorder).await;
         }
         if !is_whole {
             break;
@@ -382,7 +364,7 @@ fn think(think: Option<Think>, random: &mut ChaCha8Rng) -> Duration {
 impl Playing {
     /// Its number among the users of all workers.
     fn number_of_all(&self, shared: &Performance) -> usize {
-        self.number * shared.lane.count as usize + shared.lane.index as usize
+        shared.play.lane.user(self.number)
     }
 
     /// Sets the variables that every iteration has.

@@ -61,7 +61,7 @@ fn play_in(
     load: Load,
     stages: Option<Arc<Stages>>,
 ) -> Report {
-    let worker = Worker::start(None, REQUEST_TIMEOUT).unwrap();
+    let worker = Worker::start(None, REQUEST_TIMEOUT, None).unwrap();
     let (_cancel, cancelled) = oneshot::channel();
     worker.run(Order {
         slot: 0,
