@@ -6,10 +6,11 @@
 use std::time::Instant;
 
 use hdrhistogram::Histogram;
-use tollgate_net::http1::client::{ClientConnection, Exchanged, Opening};
+use tollgate_net::http1::client::{ClientConnection, Opening};
 use tollgate_net::tls::HandshakeKind;
 
 use super::record::recorder::{nanoseconds, times};
+use super::user::Answer;
 
 /// Of so many connections, the kernel is asked about one: it takes about 1 us.
 const LOOKED_AT_EACH: u64 = 16;
@@ -114,30 +115,16 @@ pub struct Phases {
     pub last_byte: Histogram<u64>,
 }
 
-/// A request that opened its connection.
+/// How a request opened its connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Opened {
-    begun: Instant,
-    connect_ns: u64,
-    tls_ns: Option<u64>,
-    sent: Instant,
-    first_byte: Instant,
-    last_byte: Instant,
+    /// When it began to connect.
+    pub(crate) begun: Instant,
+    pub(crate) connect_ns: u64,
+    pub(crate) tls_ns: Option<u64>,
 }
 
 impl Opened {
-    /// One that began to connect at `begun`.
-    pub(crate) fn new(begun: Instant, opening: Opening, exchanged: &Exchanged) -> Opened {
-        Opened {
-            begun,
-            connect_ns: opening.connect_ns,
-            tls_ns: opening.tls_ns,
-            sent: exchanged.sent,
-            first_byte: exchanged.first_byte,
-            last_byte: exchanged.last_byte,
-        }
-    }
-
     /// Connecting and the handshake of TLS.
     pub(crate) fn opening_ns(&self) -> u64 {
         self.connect_ns + self.tls_ns.unwrap_or(0)
@@ -152,28 +139,26 @@ impl Default for Phases {
 
 impl Phases {
     /// Records one request.
-    pub(crate) fn record(&mut self, intended: Instant, opened: &Opened) {
+    pub(crate) fn record(&mut self, intended: Instant, answer: &Answer, opened: &Opened) {
         self.waited.saturating_record(nanoseconds(opened.begun, intended));
         self.connect.saturating_record(opened.connect_ns);
         if let Some(tls_ns) = opened.tls_ns {
             self.tls.saturating_record(tls_ns);
         }
-        self.first_byte.saturating_record(nanoseconds(opened.first_byte, opened.sent));
-        self.last_byte.saturating_record(nanoseconds(opened.last_byte, opened.first_byte));
+        self.first_byte.saturating_record(nanoseconds(answer.first_byte, answer.sent));
+        self.last_byte.saturating_record(nanoseconds(answer.finished, answer.first_byte));
     }
 
     /// Forgets everything and keeps the memory.
     pub(crate) fn reset(&mut self) {
-        for histogram in self.all_mut() {
-            histogram.reset();
-        }
+        self.all_mut().into_iter().for_each(Histogram::reset);
     }
 
     /// Adds others.
     pub fn add(&mut self, other: &Phases) {
         let others = [&other.waited, &other.connect, &other.tls, &other.first_byte, &other.last_byte];
         for (own, other) in self.all_mut().into_iter().zip(others) {
-            own.add(other).expect("all histograms have the same bounds");
+            *own += other;
         }
     }
 
@@ -192,17 +177,12 @@ mod tests {
     fn the_parts_of_a_request_are_told_apart() {
         let start = Instant::now();
         let at = |micros: u64| start + Duration::from_micros(micros);
-        let opened = Opened {
-            begun: at(10),
-            connect_ns: 20_000,
-            tls_ns: Some(300_000),
-            sent: at(335),
-            first_byte: at(435),
-            last_byte: at(440),
-        };
+        let opened = Opened { begun: at(10), connect_ns: 20_000, tls_ns: Some(300_000) };
+        let (sent, first_byte, finished) = (at(335), at(435), at(440));
+        let answer = Answer { sent, first_byte, finished, body_bytes: 0, opened: Some(opened) };
         let mut phases = Phases::default();
-        phases.record(at(0), &opened);
-        phases.record(at(0), &Opened { tls_ns: None, ..opened });
+        phases.record(at(0), &answer, &opened);
+        phases.record(at(0), &answer, &Opened { tls_ns: None, ..opened });
         let mut both = phases.clone();
         both.add(&phases);
         let check = |histogram: &Histogram<u64>, count: u64, micros: u64| {

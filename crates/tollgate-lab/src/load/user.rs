@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tollgate_net::http1::client::{
     Answers, BodySink, ClientConnection, ConnectError, Connector, Discard, ErrorClass as NetworkClass, ExchangeError,
-    ResponseHead,
+    Opening, ResponseHead,
 };
 
 use super::answer::failure::Failure;
@@ -179,7 +179,8 @@ impl User {
                 }
             }
             on_head(connection.head());
-            let opened = begun.map(|begun| Opened::new(begun, connection.opening(), &exchanged));
+            let Opening { connect_ns, tls_ns, .. } = connection.opening();
+            let opened = begun.map(|begun| Opened { begun, connect_ns, tls_ns });
             let is_spent = policy.is_spent(connection.exchanges());
             if exchanged.reusable && !is_spent {
                 self.kept = Some(Kept { connection, since: exchanged.last_byte });

@@ -32,11 +32,6 @@ impl Bins {
         self.start = start;
     }
 
-    /// When the first bin begins.
-    pub(crate) fn start(&self) -> Instant {
-        self.start
-    }
-
     /// Answers and response times of each bin.
     pub(crate) fn sums(&self) -> &[(u64, u64)] {
         &self.sums

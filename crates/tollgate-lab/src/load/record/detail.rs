@@ -112,15 +112,9 @@ impl Detail {
     }
 
     pub(crate) fn add(&mut self, other: &Detail) {
-        const SAME: &str = "all histograms have the same bounds";
-        self.waiting.add(&other.waiting).expect(SAME);
-        self.opening.add(&other.opening).expect(SAME);
-        let earlier = |own: &First, other: &First| other.at < own.at;
-        if let Some(first) = &other.first
-            && self.first.as_ref().is_none_or(|own| earlier(own, first))
-        {
-            self.first = Some(first.clone());
-        }
+        self.waiting += &other.waiting;
+        self.opening += &other.opening;
+        self.first = self.first.take().into_iter().chain(other.first.clone()).min_by_key(|first| first.at);
         if let Some(log) = &other.log {
             match &mut self.log {
                 Some(own) => {
@@ -133,30 +127,23 @@ impl Detail {
     }
 }
 
-/// As OpenSSL writes it.
-fn protocol(version: Version) -> &'static str {
-    match version {
-        Version::Tls12 => "TLSv1.2",
-        Version::Tls13 => "TLSv1.3",
-    }
-}
-
 impl First {
     pub(crate) fn of(connection: &ClientConnection, request: &[u8], body_bytes: u64, at: Instant) -> First {
         let head = connection.head();
         let opening = connection.opening();
-        let tls = opening.version.map(|version| match (protocol(version), opening.suite) {
-            (protocol, Some(suite)) => format!("{protocol},{suite},{}", suite.facts().0),
-            (protocol, None) => protocol.to_owned(),
+        // As OpenSSL writes it.
+        let tls = opening.version.map(|version| match version {
+            Version::Tls12 => "TLSv1.2",
+            Version::Tls13 => "TLSv1.3",
+        });
+        let tls = tls.map(|protocol| match opening.suite {
+            Some(suite) => format!("{protocol},{suite},{}", suite.facts().0),
+            None => protocol.to_owned(),
         });
         let end = request.windows(4).position(|end| end == b"\r\n\r\n").map_or(request.len(), |end| end + 2);
-        let mut text = format!("HTTP/1.1 {}\r\n", head.status());
+        let mut text = format!("HTTP/1.1 {}\r\n", head.status()).into_bytes();
         for line in head.lines() {
-            text.push_str(&format!(
-                "{}: {}\r\n",
-                String::from_utf8_lossy(line.name()),
-                String::from_utf8_lossy(line.value())
-            ));
+            text.extend_from_slice(&[line.name(), b": ", line.value(), b"\r\n"].concat());
         }
         First {
             at,
@@ -165,7 +152,7 @@ impl First {
             body_bytes,
             tls,
             request_head: String::from_utf8_lossy(&request[..end]).into_owned(),
-            head: text,
+            head: String::from_utf8_lossy(&text).into_owned(),
         }
     }
 }

@@ -12,7 +12,7 @@ use super::detail::Detail;
 use super::staged::StagedRecord;
 use crate::load::answer::content::Verdict;
 use crate::load::answer::failure::{ErrorClass, Failure};
-use crate::load::connections::{FirstRequests, Handshakes, Opened, Phases};
+use crate::load::connections::{FirstRequests, Handshakes, Phases};
 use crate::load::scenario::record::Stepped;
 use crate::load::user::Answer;
 use tollgate_facts::results::Settlement;
@@ -158,9 +158,7 @@ impl Transfers {
     /// Adds a settlement.
     pub fn settle(&mut self, settlement: Settlement, fault: Option<String>) {
         self.settlement = self.settlement.plus(settlement);
-        if self.fault.is_none() {
-            self.fault = fault;
-        }
+        self.fault = self.fault.take().or(fault);
     }
 
     fn add(&mut self, other: &Transfers) {
@@ -239,17 +237,10 @@ impl Recorder {
         self.response.reset();
         self.service.reset();
         self.failed = None;
+        let delays = [&mut self.lateness, &mut self.overdue, &mut self.stalls];
+        delays.into_iter().flatten().for_each(Histogram::reset);
         if let Some(phases) = &mut self.phases {
             phases.reset();
-        }
-        if let Some(lateness) = &mut self.lateness {
-            lateness.reset();
-        }
-        if let Some(overdue) = &mut self.overdue {
-            overdue.reset();
-        }
-        if let Some(stalls) = &mut self.stalls {
-            stalls.reset();
         }
         if let Some(detail) = &mut self.detail {
             detail.reset(start);
@@ -260,10 +251,7 @@ impl Recorder {
         self.staged = None;
         self.before = None;
         self.tally = Tally::default();
-        self.bins = match course {
-            Course::Unrecorded => None,
-            Course::Binned => Some(Bins::new(start)),
-        };
+        self.bins = (course == Course::Binned).then(|| Bins::new(start));
     }
 
     /// The course begins now, behind a time in which nothing counted.
@@ -298,7 +286,7 @@ impl Recorder {
             detail.record(intended, answer);
         }
         if let Some(opened) = &answer.opened {
-            self.opened(intended, opened);
+            self.phases.get_or_insert_default().record(intended, answer, opened);
         }
     }
 
@@ -312,11 +300,6 @@ impl Recorder {
         }
     }
 
-    /// A valid answer to a request that opened its connection, recorded as an answer too.
-    pub(crate) fn opened(&mut self, intended: Instant, opened: &Opened) {
-        self.phases.get_or_insert_default().record(intended, opened);
-    }
-
     /// What was intended then came to its user, or to the desk without one, only now.
     pub(crate) fn overdue(&mut self, intended: Instant, now: Instant) {
         self.overdue.get_or_insert_with(own_delays).saturating_record(nanoseconds(now, intended));
@@ -324,8 +307,7 @@ impl Recorder {
 
     /// A beat was noticed so late.
     pub(crate) fn stall(&mut self, late: Duration) {
-        let late_ns = u64::try_from(late.as_nanos()).unwrap_or(u64::MAX);
-        self.stalls.get_or_insert_with(own_delays).saturating_record(late_ns);
+        self.stalls.get_or_insert_with(own_delays).saturating_record(late.as_nanos() as u64);
     }
 
     /// A failed request.
@@ -333,41 +315,12 @@ impl Recorder {
         let time_ns = nanoseconds(finished, intended);
         self.tally.failed_total_ns += time_ns;
         self.failed.get_or_insert_with(times).saturating_record(time_ns);
-        self.tally.count_error(failure.class, 1, &failure.text);
-    }
-
-    /// A valid answer to a step of a scenario.
-    pub(crate) fn step_answered(&mut self, step: usize, intended: Instant, answer: &Answer, verdict: Verdict) {
-        self.judged(intended, answer, verdict);
-        if let Some(stepped) = &mut self.stepped {
-            stepped.answer(step, answer.finished.saturating_duration_since(intended));
-        }
-    }
-
-    /// A failed step of a scenario, which ends the iteration.
-    pub(crate) fn step_failed(&mut self, step: usize, failure: &Failure, intended: Instant, finished: Instant) {
-        self.failure(failure, intended, finished);
-        if let Some(stepped) = &mut self.stepped {
-            stepped.failure(step, failure);
-        }
-    }
-
-    /// A whole iteration, whose steps were answered in this time.
-    pub(crate) fn iterated(&mut self, time: Duration) {
-        self.tally.units += 1;
-        if let Some(stepped) = &mut self.stepped {
-            stepped.iteration(time);
-        }
-    }
-
-    /// As one value for the trial, the mean of its iterations.
-    pub(crate) fn close_iterations(&mut self) {
-        self.tally.unit_times = self.stepped.iter().filter_map(|stepped| stepped.mean()).collect();
+        count_error(&mut self.tally.errors, failure.class, 1, &failure.text);
     }
 
     /// A failure of what is in no figure: it is counted, and its time is not.
     pub(crate) fn failure_aside(&mut self, failure: &Failure) {
-        self.tally.count_error(failure.class, 1, &failure.text);
+        count_error(&mut self.tally.errors, failure.class, 1, &failure.text);
     }
 
     /// A whole unit of work.
@@ -378,43 +331,19 @@ impl Recorder {
 
     /// Adds what another worker or trial recorded.
     pub fn add(&mut self, other: &Recorder) {
-        const SAME: &str = "all histograms have the same bounds";
-        self.response.add(&other.response).expect(SAME);
-        self.service.add(&other.service).expect(SAME);
-        if let Some(failed) = &other.failed {
-            self.failed.get_or_insert_with(times).add(failed).expect(SAME);
-        }
-        if let Some(phases) = &other.phases {
-            self.phases.get_or_insert_default().add(phases);
-        }
-        if let Some(lateness) = &other.lateness {
-            self.lateness.get_or_insert_with(times).add(lateness).expect(SAME);
-        }
-        if let Some(overdue) = &other.overdue {
-            self.overdue.get_or_insert_with(own_delays).add(overdue).expect(SAME);
-        }
-        if let Some(stalls) = &other.stalls {
-            self.stalls.get_or_insert_with(own_delays).add(stalls).expect(SAME);
-        }
-        if let Some(detail) = &other.detail {
-            self.detail.get_or_insert_default().add(detail);
-        }
-        match (&mut self.stepped, &other.stepped) {
-            (Some(own), Some(other)) => own.add(other),
-            (own @ None, other) => own.clone_from(other),
-            (Some(_), None) => {}
-        }
-        match (&mut self.staged, &other.staged) {
-            (Some(own), Some(other)) => own.add(other),
-            (own @ None, other) => own.clone_from(other),
-            (Some(_), None) => {}
-        }
-        if let Some(before) = &other.before {
-            self.before.get_or_insert_default().add(before);
-        }
-        if let Some(bins) = &other.bins {
-            self.bins.get_or_insert_with(|| Bins::new(bins.start())).merge(bins);
-        }
+        self.response += &other.response;
+        self.service += &other.service;
+        let sum = |own: &mut Histogram<u64>, other: &Histogram<u64>| *own += other;
+        join(&mut self.failed, &other.failed, sum);
+        join(&mut self.phases, &other.phases, |own, other| own.add(other));
+        join(&mut self.lateness, &other.lateness, sum);
+        join(&mut self.overdue, &other.overdue, sum);
+        join(&mut self.stalls, &other.stalls, sum);
+        join(&mut self.detail, &other.detail, |own, other| own.add(other));
+        join(&mut self.stepped, &other.stepped, |own, other| own.add(other));
+        join(&mut self.staged, &other.staged, |own, other| own.add(other));
+        join(&mut self.before, &other.before, |own, other| own.add(other));
+        join(&mut self.bins, &other.bins, Bins::merge);
         self.tally.add(&other.tally);
     }
 
@@ -473,7 +402,7 @@ impl Tally {
         self.out_of_rows += other.out_of_rows;
         self.transfers.add(&other.transfers);
         for error in &other.errors {
-            self.count_error(error.class, error.count, &error.example);
+            count_error(&mut self.errors, error.class, error.count, &error.example);
         }
     }
 
@@ -484,9 +413,14 @@ impl Tally {
             None => self.parts.push((status, count)),
         }
     }
+}
 
-    fn count_error(&mut self, class: ErrorClass, count: u64, text: &str) {
-        count_error(&mut self.errors, class, count, text);
+/// Adds what was made only where there was something to write down.
+fn join<T: Clone>(own: &mut Option<T>, other: &Option<T>, add: impl FnOnce(&mut T, &T)) {
+    match (own, other) {
+        (Some(own), Some(other)) => add(own, other),
+        (own @ None, other) => own.clone_from(other),
+        (Some(_), None) => {}
     }
 }
 

@@ -88,36 +88,26 @@ impl StagedRecord {
 
     fn point(&mut self, at: Instant) -> &mut CoursePart {
         let place = (at.saturating_duration_since(self.start).as_nanos() / self.width.as_nanos()) as usize;
-        while self.points.len() <= place {
-            self.points.push(CoursePart::default());
+        if self.points.len() <= place {
+            self.points.resize_with(place + 1, CoursePart::default);
         }
         &mut self.points[place]
     }
 
-    fn due(&mut self, at: Instant) {
-        self.part(at).counts.due += 1;
-        self.point(at).counts.due += 1;
-    }
-
-    fn begun(&mut self, due: Instant, now: Instant) {
-        self.part(due).counts.begun += 1;
-        self.point(now).counts.begun += 1;
+    /// Counts for the stage in which something was due, and for the point at which it happened.
+    fn count(&mut self, (due, at): (Instant, Instant), count: impl Fn(&mut Counts)) {
+        count(&mut self.part(due).counts);
+        count(&mut self.point(at).counts);
     }
 
     fn ended(&mut self, due: Instant, (begun, ended): (Instant, Instant), time: Option<Duration>) {
-        let part = self.part(due);
         match time {
             Some(time) => {
-                part.counts.whole += 1;
-                part.times.saturating_record(time.as_nanos() as u64);
-                let point = self.point(ended);
-                point.counts.whole += 1;
-                point.times_us.saturating_record((time.as_micros() as u64).max(1));
+                self.count((due, ended), |counts| counts.whole += 1);
+                self.part(due).times.saturating_record(time.as_nanos() as u64);
+                self.point(ended).times_us.saturating_record((time.as_micros() as u64).max(1));
             }
-            None => {
-                part.counts.failed += 1;
-                self.point(ended).counts.failed += 1;
-            }
+            None => self.count((due, ended), |counts| counts.failed += 1),
         }
         // A unit of work may reach over several stages and points: each has its part of the user's time.
         for ((stage, at_s), part) in self.stages.each().zip(&mut self.parts) {
@@ -137,23 +127,19 @@ impl StagedRecord {
 
     /// A valid answer to what was asked at `asked`.
     pub(crate) fn answered(&mut self, asked: Instant, finished: Instant) {
-        self.part(asked).counts.requests += 1;
-        self.point(finished).counts.requests += 1;
+        self.count((asked, finished), |counts| counts.requests += 1);
     }
 
     /// Adds what another worker or trial recorded of the same stages.
     pub(crate) fn add(&mut self, other: &StagedRecord) {
-        const SAME: &str = "all histograms have the same bounds";
         for (own, other) in self.parts.iter_mut().zip(&other.parts) {
             own.counts.add(other.counts);
-            own.times.add(&other.times).expect(SAME);
+            own.times += &other.times;
         }
-        while self.points.len() < other.points.len() {
-            self.points.push(CoursePart::default());
-        }
+        self.points.resize_with(self.points.len().max(other.points.len()), CoursePart::default);
         for (own, other) in self.points.iter_mut().zip(&other.points) {
             own.counts.add(other.counts);
-            own.times_us.add(&other.times_us).expect(SAME);
+            own.times_us += &other.times_us;
         }
     }
 }
@@ -186,13 +172,12 @@ impl Recorder {
     pub(crate) fn due(&mut self, intended: Instant) {
         self.tally.sends.intended += 1;
         if let Some(staged) = &mut self.staged {
-            staged.due(intended);
+            staged.count((intended, intended), |counts| counts.due += 1);
         }
     }
 
     /// A unit of work of an open load is begun.
-    pub(crate) fn begun(&mut self, due: Due, now: Instant) {
-        let Due { intended, taker } = due;
+    pub(crate) fn begun(&mut self, Due { intended, taker }: Due, now: Instant) {
         self.lateness.get_or_insert_with(times).saturating_record(nanoseconds(now, intended));
         if taker == Taker::Called {
             self.overdue(intended, now);
@@ -203,7 +188,7 @@ impl Recorder {
     /// A unit of work is begun, which was due then.
     pub(crate) fn unit_begun(&mut self, due: Instant, now: Instant) {
         if let Some(staged) = &mut self.staged {
-            staged.begun(due, now);
+            staged.count((due, now), |counts| counts.begun += 1);
         }
     }
 

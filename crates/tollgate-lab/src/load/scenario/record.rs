@@ -1,11 +1,13 @@
 //! What is written down of a scenario beside what every load has: each step's own times and failures, and whole iterations.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
+use crate::load::answer::content::Verdict;
 use crate::load::answer::failure::Failure;
-use crate::load::record::recorder::{ErrorTally, count_error, times};
+use crate::load::record::recorder::{ErrorTally, Recorder, count_error, nanoseconds, times};
+use crate::load::user::Answer;
 
 /// What was recorded of a scenario.
 #[derive(Debug, Clone)]
@@ -37,28 +39,6 @@ impl Stepped {
         Stepped { steps: names.map(step).collect(), iterations: times(), failed: 0, iterations_ns: 0 }
     }
 
-    /// A valid answer to a step.
-    pub(in crate::load) fn answer(&mut self, step: usize, time: Duration) {
-        self.steps[step].response.saturating_record(time.as_nanos() as u64);
-    }
-
-    /// A failure of a step, which ends the iteration.
-    pub(in crate::load) fn failure(&mut self, step: usize, failure: &Failure) {
-        count_error(&mut self.steps[step].failures, failure.class, 1, &failure.text);
-        self.failed += 1;
-    }
-
-    /// A whole iteration.
-    pub(in crate::load) fn iteration(&mut self, time: Duration) {
-        self.iterations.saturating_record(time.as_nanos() as u64);
-        self.iterations_ns += time.as_nanos() as u64;
-    }
-
-    /// Mean time of an iteration; absent where there was none.
-    pub(in crate::load) fn mean(&self) -> Option<Duration> {
-        self.iterations_ns.checked_div(self.iterations.len()).map(Duration::from_nanos)
-    }
-
     /// Forgets everything and keeps the memory.
     pub(in crate::load) fn reset(&mut self) {
         for step in &mut self.steps {
@@ -71,15 +51,48 @@ impl Stepped {
 
     /// Adds what another worker or trial recorded of the same steps.
     pub(in crate::load) fn add(&mut self, other: &Stepped) {
-        const SAME: &str = "all histograms have the same bounds";
         for (own, other) in self.steps.iter_mut().zip(&other.steps) {
-            own.response.add(&other.response).expect(SAME);
+            own.response += &other.response;
             for error in &other.failures {
                 count_error(&mut own.failures, error.class, error.count, &error.example);
             }
         }
-        self.iterations.add(&other.iterations).expect(SAME);
+        self.iterations += &other.iterations;
         self.failed += other.failed;
         self.iterations_ns += other.iterations_ns;
+    }
+}
+
+impl Recorder {
+    /// A valid answer to a step of a scenario.
+    pub(super) fn step_answered(&mut self, step: usize, intended: Instant, answer: &Answer, verdict: Verdict) {
+        self.judged(intended, answer, verdict);
+        if let Some(stepped) = &mut self.stepped {
+            stepped.steps[step].response.saturating_record(nanoseconds(answer.finished, intended));
+        }
+    }
+
+    /// A failed step of a scenario, which ends the iteration.
+    pub(super) fn step_failed(&mut self, step: usize, failure: &Failure, intended: Instant, finished: Instant) {
+        self.failure(failure, intended, finished);
+        if let Some(stepped) = &mut self.stepped {
+            count_error(&mut stepped.steps[step].failures, failure.class, 1, &failure.text);
+            stepped.failed += 1;
+        }
+    }
+
+    /// A whole iteration, whose steps were answered in this time.
+    pub(super) fn iterated(&mut self, time: Duration) {
+        self.tally.units += 1;
+        if let Some(stepped) = &mut self.stepped {
+            stepped.iterations.saturating_record(time.as_nanos() as u64);
+            stepped.iterations_ns += time.as_nanos() as u64;
+        }
+    }
+
+    /// As one value for the trial, the mean of its iterations.
+    pub(super) fn close_iterations(&mut self) {
+        let mean = |stepped: &Box<Stepped>| stepped.iterations_ns.checked_div(stepped.iterations.len());
+        self.tally.unit_times = self.stepped.iter().filter_map(mean).map(Duration::from_nanos).collect();
     }
 }
