@@ -4,10 +4,11 @@
 
 use std::time::SystemTime;
 
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
+
 /// Cookies of a user.
 const COOKIES_MAX: usize = 64;
-/// Seconds of a day.
-const DAY_S: i64 = 86_400;
 /// Names of months, in their order, as far as they are looked at.
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
@@ -52,8 +53,7 @@ fn is_over<'p>(attributes: impl Iterator<Item = &'p [u8]>, now: SystemTime) -> b
         let (name, value) = (name.trim(), value.trim());
         if name.eq_ignore_ascii_case("max-age") {
             let digits = value.strip_prefix('-').unwrap_or(value);
-            let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-            if is_number {
+            if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
                 by_age = Some(value.starts_with('-') || digits.bytes().all(|byte| byte == b'0'));
             }
         } else if name.eq_ignore_ascii_case("expires") {
@@ -69,56 +69,43 @@ fn date_s(text: &str) -> Option<i64> {
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);
     let is_part = |byte: char| byte.is_ascii_alphanumeric() || byte == ':';
     for part in text.split(|byte| !is_part(byte)).filter(|part| !part.is_empty()) {
-        let digits = || part.chars().take_while(char::is_ascii_digit).count();
         let number = |least: usize, most: usize| {
-            let count = digits();
-            (least..=most).contains(&count).then(|| part[..count].parse::<i64>().ok()).flatten()
+            let count = part.bytes().take_while(u8::is_ascii_digit).count();
+            (least..=most).contains(&count).then(|| part[..count].parse::<i16>().ok()).flatten()
         };
-        if time.is_none()
-            && let Some(found) = clock_s(part)
-        {
-            time = Some(found);
-        } else if day.is_none()
-            && let Some(found) = number(1, 2)
-        {
-            day = Some(found);
-        } else if month.is_none()
-            && let Some(found) = MONTHS
-                .iter()
-                .position(|name| part.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)))
-        {
-            month = Some(found as i64 + 1);
-        } else if year.is_none()
-            && let Some(found) = number(2, 4)
-        {
-            year = Some(match found {
-                70..=99 => found + 1900,
-                0..=69 => found + 2000,
-                _ => found,
-            });
-        }
+        let month_of = || {
+            let is_it = |name: &&str| part.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(name));
+            (1..).zip(MONTHS).find(|(_, name)| is_it(name)).map(|(month, _)| month)
+        };
+        let four_digits = |year: i16| match year {
+            70..=99 => year + 1900,
+            0..=69 => year + 2000,
+            _ => year,
+        };
+        // Each part is the first of these that it can be and that is not there yet.
+        let _is_taken = takes(&mut time, clock(part))
+            || takes(&mut day, number(1, 2))
+            || takes(&mut month, month_of())
+            || takes(&mut year, number(2, 4).map(four_digits));
     }
-    let (day, year) = (day.filter(|day| (1..=31).contains(day))?, year.filter(|year| *year >= 1601)?);
-    Some(days_since_1970(year, month?, day) * DAY_S + time?)
+    let date = Date::new(year.filter(|year| *year >= 1601)?, month?, i8::try_from(day?).ok()?).ok()?;
+    Some(date.to_datetime(time?).to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
 }
 
-/// Seconds of a day, as `hh:mm:ss`.
-fn clock_s(part: &str) -> Option<i64> {
-    let mut fields = part.split(':');
-    let mut field = |most: i64| -> Option<i64> {
-        let text = fields.next()?;
-        let is_short = (1..=2).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse::<i64>().ok().filter(|value| is_short && *value <= most)
-    };
-    let (hours, minutes, seconds) = (field(23)?, field(59)?, field(59)?);
-    fields.next().is_none().then_some((hours * 60 + minutes) * 60 + seconds)
+fn takes<T>(place: &mut Option<T>, found: Option<T>) -> bool {
+    let is_taken = place.is_none() && found.is_some();
+    if is_taken {
+        *place = found;
+    }
+    is_taken
 }
 
-/// Days from 1970-01-01 to a day of the Gregorian calendar, whose years begin in March here: a leap day is then the last.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let of_year = (153 * month + 2) / 5 + day - 1;
-    year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + of_year - 719_468
+/// The time of a day, as `hh:mm:ss`.
+fn clock(part: &str) -> Option<Time> {
+    let field = |text: &str| text.parse().ok().filter(|_| text.len() <= 2);
+    let fields: Option<Vec<i8>> = part.split(':').map(field).collect();
+    let [hour, minute, second] = fields?[..] else { return None };
+    Time::new(hour, minute, second, 0).ok()
 }
 
 #[cfg(test)]

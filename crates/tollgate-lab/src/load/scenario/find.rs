@@ -3,6 +3,7 @@
 //! It deliberately builds no tree of JSON, and reads no further than to what is looked for.
 
 use tollgate_wire::json::reader::{Event, Limits, Reader};
+use tollgate_xml::tree::NodeId;
 use tollgate_xml::xpath::Found;
 use tollgate_xml::{Document, Options};
 
@@ -20,24 +21,22 @@ pub(super) fn find(
     out: &mut Vec<u8>,
 ) -> Result<bool, String> {
     let Some(pattern) = &source.pattern else { return place(&source.place, body, headers, out) };
-    let start = out.len();
-    let captures = match &source.place {
-        Place::Body => pattern.0.captures(body).map(|captures| {
-            let found = captures.get(1).or(captures.get(0)).map_or(&[][..], |found| found.as_bytes());
-            out.extend_from_slice(found);
-        }),
+    let whole;
+    let text = match &source.place {
+        Place::Body => body,
         other => {
+            let start = out.len();
             if !place(other, body, headers, out)? {
                 return Ok(false);
             }
-            let whole = out.split_off(start);
-            pattern.0.captures(&whole).map(|captures| {
-                let found = captures.get(1).or(captures.get(0)).map_or(&[][..], |found| found.as_bytes());
-                out.extend_from_slice(found);
-            })
+            whole = out.split_off(start);
+            &whole
         }
     };
-    Ok(captures.is_some())
+    let Some(captures) = pattern.0.captures(text) else { return Ok(false) };
+    let found = captures.get(1).or(captures.get(0)).map_or(&[][..], |found| found.as_bytes());
+    out.extend_from_slice(found);
+    Ok(true)
 }
 
 fn place(place: &Place, body: &[u8], headers: &[(String, Option<Vec<u8>>)], out: &mut Vec<u8>) -> Result<bool, String> {
@@ -73,14 +72,13 @@ fn json(body: &[u8], path: &[String], out: &mut Vec<u8>) -> Result<bool, String>
             },
             Event::ArrayBegin => {
                 let Ok(index) = name.parse::<usize>() else { return Ok(false) };
-                for place in 0..=index {
-                    if reader.clone().next().map_err(broken)? == Event::ArrayEnd {
+                for _ in 0..index {
+                    let depth = reader.depth();
+                    reader.next().map_err(broken)?;
+                    if reader.depth() < depth {
                         return Ok(false);
                     }
-                    if place < index {
-                        let begin = reader.next().map_err(broken)?;
-                        to_its_end(&mut reader, &begin).map_err(broken)?;
-                    }
+                    leave(&mut reader, depth).map_err(broken)?;
                 }
             }
             _ => return Ok(false),
@@ -90,9 +88,9 @@ fn json(body: &[u8], path: &[String], out: &mut Vec<u8>) -> Result<bool, String>
         Event::Text(text) => out.extend_from_slice(text.as_bytes()),
         Event::Number(digits) => out.extend_from_slice(digits.as_bytes()),
         Event::Boolean(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
-        begin @ (Event::ObjectBegin | Event::ArrayBegin) => {
-            let start = reader.position() - 1;
-            to_its_end(&mut reader, &begin).map_err(broken)?;
+        Event::ObjectBegin | Event::ArrayBegin => {
+            let (start, depth) = (reader.position() - 1, reader.depth() - 1);
+            leave(&mut reader, depth).map_err(broken)?;
             out.extend_from_slice(&body[start..reader.position()]);
         }
         _ => return Ok(false),
@@ -100,15 +98,10 @@ fn json(body: &[u8], path: &[String], out: &mut Vec<u8>) -> Result<bool, String>
     Ok(true)
 }
 
-/// Reads on to the end of the value that began with this event.
-fn to_its_end(reader: &mut Reader<'_>, begin: &Event<'_>) -> Result<(), tollgate_wire::document::ReadError> {
-    let mut open = usize::from(matches!(begin, Event::ObjectBegin | Event::ArrayBegin));
-    while open > 0 {
-        match reader.next()? {
-            Event::ObjectBegin | Event::ArrayBegin => open += 1,
-            Event::ObjectEnd | Event::ArrayEnd => open -= 1,
-            _ => {}
-        }
+/// Reads on until no more than so many brackets are open.
+fn leave(reader: &mut Reader<'_>, depth: u32) -> Result<(), tollgate_wire::document::ReadError> {
+    while reader.depth() > depth {
+        reader.next()?;
     }
     Ok(())
 }
@@ -117,15 +110,14 @@ fn to_its_end(reader: &mut Reader<'_>, begin: &Event<'_>) -> Result<(), tollgate
 fn xpath(body: &[u8], expression: &Expression, out: &mut Vec<u8>) -> Result<bool, String> {
     let broken = |error: tollgate_xml::Error| format!("the answer is no XML that can be searched: {error}");
     let document = Document::parse_bytes(body, &Options::default()).map_err(broken)?;
-    match expression.0.find(&document, tollgate_xml::tree::NodeId::ROOT).map_err(broken)? {
+    match expression.0.find(&document, NodeId::ROOT).map_err(broken)? {
         Found::Nodes(nodes) => {
             let Some(first) = nodes.first() else { return Ok(false) };
             out.extend_from_slice(document.place_value(*first).as_bytes());
         }
         Found::Boolean(false) => return Ok(false),
-        Found::Boolean(true) => out.extend_from_slice(b"true"),
-        Found::Number(_) | Found::String(_) => {
-            let text = expression.0.string(&document, tollgate_xml::tree::NodeId::ROOT).map_err(broken)?;
+        Found::Boolean(true) | Found::Number(_) | Found::String(_) => {
+            let text = expression.0.string(&document, NodeId::ROOT).map_err(broken)?;
             out.extend_from_slice(text.as_bytes());
         }
     }
