@@ -9,7 +9,7 @@ use tollgate_net::http1::client::{Answers, BodyFraming, Piece as FieldPiece, Req
 use tollgate_wire::suggest;
 
 use super::target::LoadTarget;
-use crate::traffic::feed::template::{Escape, Piece, Template};
+use crate::traffic::feed::template::{Escape, Piece, Template, TemplateError};
 use crate::traffic::feed::{Feed, Values, Way};
 use crate::traffic::model::Lane;
 
@@ -66,7 +66,7 @@ enum Sent {
 }
 
 #[derive(Debug, Clone)]
-struct Fed {
+pub(super) struct Fed {
     feed: Feed,
     values: Values,
     going_on: RequestTemplate,
@@ -101,12 +101,12 @@ impl Script {
     pub fn new(message: &Message, feed: Option<Feed>, always_last: bool) -> Result<Script, String> {
         let Some(feed) = feed else { return fixed(message, always_last) };
         let mut filling = Filling { feed: &feed, values: Values::default(), slots: Vec::new() };
-        let head = filling.head(message, always_last)?;
-        let last = Filling { feed: &feed, values: Values::default(), slots: Vec::new() }.head(message, true)?;
+        let going_on = head(message, always_last, |field, text| filling.head(field, text))?;
+        let slots = std::mem::take(&mut filling.slots);
+        let last = head(message, true, |field, text| filling.head(field, text))?;
         let (body, rows) = filling.body(message)?;
-        let Filling { values, slots, .. } = filling;
-        let answers = head.answers();
-        let fed = Fed { values, going_on: head, last, head: slots, body, rows, feed };
+        let (answers, values) = (going_on.answers(), filling.values);
+        let fed = Fed { values, going_on, last, head: slots, body, rows, feed };
         Ok(Script { answers, sent: Sent::Fed(Box::new(fed)) })
     }
 
@@ -130,37 +130,38 @@ pub(super) enum Place {
 }
 
 /// Writes one user's requests.
-pub(super) struct Writer<'s> {
-    script: &'s Script,
-    way: Option<Way>,
-    rows: Vec<u32>,
-    out: Vec<u8>,
+pub(super) enum Writer<'s> {
+    /// Those that are written already: while the connection goes on, and as the last one on it.
+    Fixed { going_on: &'s [u8], last: &'s [u8] },
+    /// Those of a feed's rows, on its user's way.
+    Fed { fed: &'s Fed, way: Way, rows: Vec<u32>, out: Vec<u8> },
 }
 
 impl<'s> Writer<'s> {
     /// For the user with this number in this lane.
     pub(super) fn new(script: &'s Script, lane: Lane, user: usize) -> Writer<'s> {
-        let way = match &script.sent {
-            Sent::Fixed { .. } => None,
-            Sent::Fed(fed) => Some(Way::new(&fed.feed, lane, user)),
-        };
-        Writer { script, way, rows: Vec::new(), out: Vec::new() }
+        match &script.sent {
+            Sent::Fixed { going_on, last } => Writer::Fixed { going_on, last },
+            Sent::Fed(fed) => {
+                let way = Way::new(&fed.feed, lane, user);
+                Writer::Fed { fed, way, rows: Vec::new(), out: Vec::new() }
+            }
+        }
     }
 
     /// The next request; `None` once the feed has no more rows. `shared` counts the rows that the lane has taken.
     #[inline]
     pub(super) fn next(&mut self, shared: &Cell<u64>, place: Place) -> Option<&[u8]> {
-        match (&self.script.sent, &mut self.way) {
-            (Sent::Fixed { going_on, last }, _) => Some(if place == Place::Last { last } else { going_on }),
-            (Sent::Fed(fed), Some(way)) => {
-                self.rows.clear();
+        match self {
+            Writer::Fixed { going_on, last } => Some(if place == Place::Last { last } else { going_on }),
+            Writer::Fed { fed, way, rows, out } => {
+                rows.clear();
                 for _ in 0..fed.rows {
-                    self.rows.push(way.next(shared)?);
+                    rows.push(way.next(shared)?);
                 }
-                fed.render(&self.rows, place, &mut self.out);
-                Some(&self.out)
+                fed.render(rows, place, out);
+                Some(out)
             }
-            (Sent::Fed(_), None) => None,
         }
     }
 }
@@ -187,14 +188,7 @@ fn fixed(message: &Message, always_last: bool) -> Result<Script, String> {
         }
     };
     let render = |is_last: bool| {
-        let mut builder = RequestTemplate::builder(&message.method, &message.authority).target_text(&message.target);
-        for (name, value) in fields(&message.headers, is_last) {
-            builder = builder.header(name, value);
-        }
-        if message.body.is_some() {
-            builder = builder.framed(message.framing);
-        }
-        let template = builder.build().map_err(|error| error.to_string())?;
+        let template = head(message, is_last, |_, text| Ok(vec![FieldPiece::Text(text)]))?;
         let mut out = Vec::new();
         template.render_with(std::iter::empty(), parts.iter().copied(), &mut out);
         Ok::<_, String>((out, template.answers()))
@@ -202,6 +196,28 @@ fn fixed(message: &Message, always_last: bool) -> Result<Script, String> {
     let (going_on, answers) = render(always_last)?;
     let (last, _) = render(true)?;
     Ok(Script { answers, sent: Sent::Fixed { going_on, last } })
+}
+
+/// A message's head. `pieces` takes apart the text of a field with this name; without a name, that of the target.
+fn head<'m>(
+    message: &'m Message,
+    is_last: bool,
+    mut pieces: impl FnMut(Option<&str>, &'m str) -> Result<Vec<FieldPiece<'m>>, String>,
+) -> Result<RequestTemplate, String> {
+    let mut builder = RequestTemplate::builder(&message.method, &message.authority);
+    for piece in pieces(None, &message.target)? {
+        builder = match piece {
+            FieldPiece::Text(text) => builder.target_text(text),
+            FieldPiece::Slot => builder.target_slot(),
+        };
+    }
+    for (name, value) in fields(&message.headers, is_last) {
+        builder = builder.header_with(name, &pieces(Some(name), value)?);
+    }
+    if message.body.is_some() {
+        builder = builder.framed(message.framing);
+    }
+    builder.build().map_err(|error| error.to_string())
 }
 
 /// The fields that are sent: all of them, in their order. What the last request says of its connection is ours.
@@ -238,39 +254,25 @@ impl Filling<'_> {
         self.values.column(&self.feed.table, column, escape, allowed).map_err(|error| format!("{place}: {error}"))
     }
 
-    fn head(&mut self, message: &Message, is_last: bool) -> Result<RequestTemplate, String> {
-        let mut builder = RequestTemplate::builder(&message.method, &message.authority);
-        for piece in pieces(&message.target, "the URL")? {
-            builder = match piece {
-                Piece::Text(text) => builder.target_text(text),
+    /// The pieces of a field with this name, or without a name of the target; what goes into their places is kept.
+    fn head<'t>(&mut self, field: Option<&str>, text: &'t str) -> Result<Vec<FieldPiece<'t>>, String> {
+        let allowed = if field.is_none() { RequestTemplate::is_target_text } else { RequestTemplate::is_field_text };
+        let (place, default) = match field {
+            None => ("the URL".to_owned(), Escape::Url),
+            Some(name) => (format!("header `{name}`"), Escape::Raw),
+        };
+        let mut found = Vec::new();
+        for piece in pieces(text, &place)? {
+            found.push(match piece {
+                Piece::Text(text) => FieldPiece::Text(text),
                 Piece::Value { column, escape, .. } => {
-                    let escape = escape.unwrap_or(Escape::Url);
-                    let slot = self.column(column, escape, "the URL", RequestTemplate::is_target_text)?;
+                    let slot = self.column(column, escape.unwrap_or(default), &place, allowed)?;
                     self.slots.push(slot);
-                    builder.target_slot()
+                    FieldPiece::Slot
                 }
-            };
+            });
         }
-        for (name, value) in fields(&message.headers, is_last) {
-            let place = format!("header `{name}`");
-            let mut value_pieces = Vec::new();
-            for piece in pieces(value, &place)? {
-                value_pieces.push(match piece {
-                    Piece::Text(text) => FieldPiece::Text(text),
-                    Piece::Value { column, escape, .. } => {
-                        let escape = escape.unwrap_or(Escape::Raw);
-                        let slot = self.column(column, escape, &place, RequestTemplate::is_field_text)?;
-                        self.slots.push(slot);
-                        FieldPiece::Slot
-                    }
-                });
-            }
-            builder = builder.header_with(name, &value_pieces);
-        }
-        if message.body.is_some() {
-            builder = builder.framed(message.framing);
-        }
-        builder.build().map_err(|error| error.to_string())
+        Ok(found)
     }
 
     /// The body's pieces, and how many rows a request takes.
@@ -279,9 +281,7 @@ impl Filling<'_> {
             None => Ok((Vec::new(), 1)),
             Some(Body::Plain(bytes)) => {
                 let text = std::str::from_utf8(bytes).map_err(|_| "the body: with a feed it must be text in UTF-8")?;
-                let media_type =
-                    fields(&message.headers, false).find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-                let default = media_type.map_or(Escape::Raw, |(_, value)| Escape::of_media_type(value));
+                let default = Escape::of_fields(fields(&message.headers, false));
                 let mut found = Vec::new();
                 for piece in pieces(text, "the body")? {
                     found.push(match piece {
@@ -314,9 +314,9 @@ impl Filling<'_> {
 
 fn pieces<'t>(text: &'t str, place: &str) -> Result<Vec<Piece<'t>>, String> {
     let parsed = Template::parse(text);
-    parsed.map(|template| template.pieces).map_err(|error| match text.contains('\n') {
-        true => format!("{place}, line {}: {error}", line(text, error.position)),
-        false => format!("{place}: {error}"),
+    parsed.map(|template| template.pieces).map_err(|TemplateError { position, message }| match text.contains('\n') {
+        true => format!("{place}, line {}: {message}", line(text, position)),
+        false => format!("{place}: {message}"),
     })
 }
 

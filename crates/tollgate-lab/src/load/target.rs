@@ -33,9 +33,12 @@ pub struct LoadTarget {
     pub via: Option<Target>,
     /// The scenario that is played there; absent for other work.
     pub program: Option<Arc<Program>>,
-    fields: Vec<(String, String)>,
+    /// The fields that all its requests carry, each name once.
+    pub(super) fields: Vec<(String, String)>,
     /// Tells whether an answer is the entity that was asked for.
     pub(super) judge: Judge,
+    /// Whether its requests may be sent once more.
+    pub(super) repeat: Repeat,
     /// As requests are written while their connection goes on.
     template: RequestTemplate,
     /// As the last one on a connection is: the server is to close it, and keeps the port that waits (TIME_WAIT).
@@ -54,13 +57,15 @@ impl LoadTarget {
         headers: &[(String, String)],
         connection: Connection,
     ) -> Result<LoadTarget, TemplateError> {
+        let mut fields: Vec<(String, String)> = Vec::new();
+        for field in shape.headers.iter().chain(headers) {
+            fields.retain(|(name, _)| !name.eq_ignore_ascii_case(&field.0));
+            fields.push(field.clone());
+        }
         let build = |is_last: bool| {
             let mut template = RequestTemplate::builder(&shape.method, target.authority()).target_slot();
-            let fields: Vec<&(String, String)> = shape.headers.iter().chain(headers).collect();
-            for (position, (name, value)) in fields.iter().enumerate() {
-                if !fields[position + 1..].iter().any(|(later, _)| later.eq_ignore_ascii_case(name)) {
-                    template = template.header(name, value);
-                }
+            for (name, value) in &fields {
+                template = template.header(name, value);
             }
             if is_last {
                 template = template.header("Connection", "close");
@@ -70,21 +75,21 @@ impl LoadTarget {
             }
             template.build()
         };
-        let (template, last) = (build(connection == Connection::New)?, build(true)?);
-        let judge = Judge::new(&shape);
-        let (tls, socket, checks) = (ClientSettings::default(), SocketOptions::default(), Checks::default());
-        let fields = shape.headers.iter().chain(headers).cloned().collect();
-        let (via, program) = (None, None);
-        Ok(LoadTarget { target, shape, connection, tls, socket, checks, via, program, fields, judge, template, last })
-    }
-
-    /// The fields that all its requests carry: a later one replaces earlier ones of its name.
-    pub(super) fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
-        let is_last = |place: usize, name: &str| {
-            !self.fields[place + 1..].iter().any(|(later, _)| later.eq_ignore_ascii_case(name))
-        };
-        let kept = self.fields.iter().enumerate().filter(move |(place, (name, _))| is_last(*place, name));
-        kept.map(|(_, (name, value))| (name.as_str(), value.as_str()))
+        Ok(LoadTarget {
+            template: build(connection == Connection::New)?,
+            last: build(true)?,
+            judge: Judge::new(&shape),
+            repeat: Repeat::of(&shape.method),
+            target,
+            shape,
+            connection,
+            tls: ClientSettings::default(),
+            socket: SocketOptions::default(),
+            checks: Checks::default(),
+            via: None,
+            program: None,
+            fields,
+        })
     }
 
     /// Where connections go.
@@ -119,10 +124,24 @@ impl LoadTarget {
     pub fn answers(&self) -> Answers {
         self.template.answers()
     }
+}
 
-    /// Whether asking twice is the same as asking once (RFC 9110, section 9.2.2).
-    pub fn is_repeatable(&self) -> bool {
-        matches!(self.shape.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE")
+/// Whether a request may be sent once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Repeat {
+    /// Asking twice is the same as asking once.
+    Allowed,
+    /// It is not.
+    Forbidden,
+}
+
+impl Repeat {
+    /// Whether requests of a method may be (RFC 9110, section 9.2.2).
+    pub(super) fn of(method: &str) -> Repeat {
+        match method {
+            "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE" => Repeat::Allowed,
+            _ => Repeat::Forbidden,
+        }
     }
 }
 
@@ -165,25 +184,21 @@ pub(super) fn resolve(base: &str, link: &str) -> String {
         _ => link.strip_prefix("//"),
     };
     if let Some(rest) = rest {
-        return match rest.find(['/', '?']) {
-            Some(start) if rest.as_bytes()[start] == b'/' => rest[start..].to_owned(),
-            Some(start) => format!("/{}", &rest[start..]),
-            None => "/".to_owned(),
-        };
+        let path = &rest[rest.find(['/', '?']).unwrap_or(rest.len())..];
+        let slash = if path.starts_with('/') { "" } else { "/" };
+        return format!("{slash}{path}");
     }
     let base_path = base.split('?').next().unwrap_or_default();
-    if link.starts_with('/') {
-        return link.to_owned();
+    match link.bytes().next() {
+        None => base.to_owned(),
+        Some(b'/') => link.to_owned(),
+        Some(b'?') => format!("{base_path}{link}"),
+        Some(_) => {
+            let folder = base_path.rfind('/').map_or("/", |end| &base_path[..=end]);
+            let (path, query) = link.split_at(link.find('?').unwrap_or(link.len()));
+            format!("{}{query}", without_dots(&format!("{folder}{path}")))
+        }
     }
-    if link.is_empty() {
-        return base.to_owned();
-    }
-    if link.starts_with('?') {
-        return format!("{base_path}{link}");
-    }
-    let folder = base_path.rfind('/').map_or("/", |end| &base_path[..=end]);
-    let (path, query) = link.split_at(link.find('?').unwrap_or(link.len()));
-    format!("{}{query}", without_dots(&format!("{folder}{path}")))
 }
 
 fn without_dots(path: &str) -> String {

@@ -18,8 +18,8 @@ use super::connections::Opened;
 use super::pace::closing::Closing;
 use super::record::detail::First;
 use super::record::recorder::Recorder;
-use super::scenario::{Manner, Repeat};
-use super::target::{Connection, LoadTarget};
+use super::target::{Connection, LoadTarget, Repeat};
+use crate::traffic::statuses::Statuses;
 
 /// A connection that waited so long may have been closed by a server that lets none idle; one that was answered a
 /// moment ago and breaks is a failure like any other.
@@ -52,6 +52,14 @@ pub(crate) struct Answer {
     pub(crate) body_bytes: u64,
     /// Where the time went, if it opened its connection.
     pub(crate) opened: Option<Opened>,
+}
+
+/// How an answer comes and what of it is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manner<'a> {
+    pub(crate) answers: Answers,
+    pub(crate) repeat: Repeat,
+    pub(crate) statuses: &'a Statuses,
 }
 
 /// What all requests of a trial have in common.
@@ -111,8 +119,8 @@ impl User {
         sink: &mut B,
         recorder: &RefCell<Recorder>,
     ) -> Result<Answer, Failure> {
-        let repeat = if asking.target.is_repeatable() { Repeat::Allowed } else { Repeat::Forbidden };
-        let manner = Manner { answers: asking.answers, repeat, statuses: &asking.target.checks.statuses };
+        let target = &asking.target;
+        let manner = Manner { answers: asking.answers, repeat: target.repeat, statuses: &target.checks.statuses };
         self.ask_as(asking, request, sink, recorder, manner, |_| {}).await
     }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tollgate_wire::links::{Link, Links};
 
-use super::answer::compare::{Compare, Compared, KEPT_BYTES_MAX};
+use super::answer::compare::{Compare, KEPT_BYTES_MAX};
 use super::answer::content::Verdict;
 use super::answer::failure::Failure;
 use super::answer::read;
@@ -247,11 +247,8 @@ async fn get<T>(
 ) -> Result<(Answer, Option<T>), Failure> {
     let mut compare = Compare::new(known, scratch);
     let answer = user.ask(&shared.asking, request, &mut compare, &shared.recorder).await?;
-    match compare.finish() {
-        Compared::Equal => Ok((answer, None)),
-        Compared::Different(body) => read(body).map(|read| (answer, Some(read))),
-        Compared::TooLong => Err(Failure::content(format!("the answer is longer than {KEPT_BYTES_MAX} bytes"))),
-    }
+    let read = compare.finish()?.map(read).transpose()?;
+    Ok((answer, read))
 }
 
 /// Reads an answer that was not seen before.

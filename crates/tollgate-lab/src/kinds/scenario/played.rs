@@ -175,7 +175,7 @@ impl Checker<'_> {
         let text = self.file(&file.file)?;
         let table = Table::parse(text.as_bytes()).map_err(|error| {
             let message = format!("`{}` is no table", file.file.as_ref());
-            self.fault(file.file.span(), &message, &error.to_string())
+            self.fault(file.file.span(), &message, &error)
         })?;
         let first = variables.len();
         for column in &table.columns {
@@ -329,7 +329,7 @@ impl StepWriter<'_> {
     /// A text whose variables all have values by now.
     fn text(&self, text: &str, span: Range<usize>, escape: Escape) -> Result<Text, ExperimentError> {
         let template = Template::parse(text)
-            .map_err(|error| self.fault(span.clone(), &error.to_string(), "a variable stands as `{{name}}`"))?;
+            .map_err(|error| self.fault(span.clone(), &error.message, "a variable stands as `{{name}}`"))?;
         let part = |piece: &Piece<'_>| match piece {
             Piece::Text(text) => Ok(Part::Fixed((*text).to_owned())),
             Piece::Value { column, escape: own, .. } => match self.variables.iter().position(|known| known == column) {

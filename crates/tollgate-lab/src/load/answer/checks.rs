@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::failure::Failure;
+use super::failure::{ErrorClass, Failure};
 use super::odata_batch::BatchForm;
 use crate::traffic::statuses::Statuses;
 
@@ -69,7 +69,11 @@ impl FirstLength {
             },
             known => known,
         };
-        if known == came_bytes { Ok(()) } else { Err(Failure::length(came_bytes, known)) }
+        if known == came_bytes {
+            return Ok(());
+        }
+        let text = format!("the answer has {came_bytes} bytes, the first one had {known}");
+        Err(Failure::new(ErrorClass::Length, text))
     }
 }
 

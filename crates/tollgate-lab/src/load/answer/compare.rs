@@ -3,6 +3,8 @@
 
 use tollgate_net::http1::client::BodySink;
 
+use super::failure::Failure;
+
 /// Most bytes of one answer that are kept for reading.
 pub(crate) const KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
@@ -10,55 +12,50 @@ pub(crate) const KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub(crate) struct Compare<'a> {
     known: &'a [u8],
     equal_bytes: usize,
-    kept: Option<&'a mut Vec<u8>>,
-    scratch: Option<&'a mut Vec<u8>>,
-    overflow: bool,
+    kept: &'a mut Vec<u8>,
+    came: Came,
 }
 
-/// What an answer's body turned out to be.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Compared<'a> {
-    /// The known bytes.
+/// What came of an answer's body so far.
+#[derive(PartialEq, Eq)]
+enum Came {
     Equal,
-    /// These bytes.
-    Different(&'a [u8]),
-    /// More than [`KEPT_BYTES_MAX`].
+    Different,
     TooLong,
 }
 
 impl<'a> Compare<'a> {
-    /// Compares with `known`; a body that differs is gathered in `scratch`.
-    pub(crate) fn new(known: &'a [u8], scratch: &'a mut Vec<u8>) -> Compare<'a> {
-        Compare { known, equal_bytes: 0, kept: None, scratch: Some(scratch), overflow: false }
+    /// Compares with `known`; a body that differs is gathered in `kept`.
+    pub(crate) fn new(known: &'a [u8], kept: &'a mut Vec<u8>) -> Compare<'a> {
+        Compare { known, equal_bytes: 0, kept, came: Came::Equal }
     }
 
-    /// What came.
-    pub(crate) fn finish(mut self) -> Compared<'a> {
-        if self.overflow {
-            return Compared::TooLong;
-        }
-        if self.kept.is_none() {
-            // An empty body is equal to nothing known: the first answer has to be read whatever it is.
-            if self.equal_bytes == self.known.len() && !self.known.is_empty() {
-                return Compared::Equal;
-            }
+    /// The body that came; `None` if it was the known one.
+    ///
+    /// # Errors
+    /// It has more than [`KEPT_BYTES_MAX`].
+    pub(crate) fn finish(mut self) -> Result<Option<&'a [u8]>, Failure> {
+        // An empty body is equal to nothing known: the first answer has to be read whatever it is.
+        if self.came == Came::Equal && (self.equal_bytes < self.known.len() || self.known.is_empty()) {
             self.differ();
         }
-        Compared::Different(self.kept.map_or(&[], |kept| kept))
+        match self.came {
+            Came::Equal => Ok(None),
+            Came::Different => Ok(Some(self.kept)),
+            Came::TooLong => Err(Failure::content(format!("the answer is longer than {KEPT_BYTES_MAX} bytes"))),
+        }
     }
 
     fn differ(&mut self) {
-        if let Some(scratch) = self.scratch.take() {
-            scratch.clear();
-            scratch.extend_from_slice(&self.known[..self.equal_bytes]);
-            self.kept = Some(scratch);
-        }
+        self.came = Came::Different;
+        self.kept.clear();
+        self.kept.extend_from_slice(&self.known[..self.equal_bytes]);
     }
 }
 
 impl BodySink for Compare<'_> {
     fn part(&mut self, bytes: &[u8]) {
-        if self.kept.is_none() {
+        if self.came == Came::Equal {
             let end = self.equal_bytes + bytes.len();
             if self.known.get(self.equal_bytes..end) == Some(bytes) {
                 self.equal_bytes = end;
@@ -66,11 +63,10 @@ impl BodySink for Compare<'_> {
             }
             self.differ();
         }
-        let Some(kept) = &mut self.kept else { return };
-        if kept.len() + bytes.len() > KEPT_BYTES_MAX {
-            self.overflow = true;
+        if self.kept.len() + bytes.len() > KEPT_BYTES_MAX {
+            self.came = Came::TooLong;
         } else {
-            kept.extend_from_slice(bytes);
+            self.kept.extend_from_slice(bytes);
         }
     }
 }
@@ -95,13 +91,12 @@ mod tests {
             let (front, back) = body.split_at(cut.min(body.len()));
             compare.part(front);
             compare.part(back);
-            match compare.finish() {
-                Compared::Equal => prop_assert_eq!(&body, &known),
-                Compared::Different(kept) => {
+            match compare.finish().unwrap() {
+                None => prop_assert_eq!(&body, &known),
+                Some(kept) => {
                     prop_assert_eq!(kept, &body[..]);
                     prop_assert!(body != known || body.is_empty());
                 }
-                Compared::TooLong => prop_assert!(false),
             }
         }
     }

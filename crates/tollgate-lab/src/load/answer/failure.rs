@@ -24,15 +24,16 @@ pub enum ErrorClass {
 impl ErrorClass {
     /// The name in results.
     pub fn name(self) -> String {
-        match self {
-            ErrorClass::Status(status) => format!("status-{status}"),
-            ErrorClass::Content => "content".to_owned(),
-            ErrorClass::Length => "length".to_owned(),
-            ErrorClass::SoapFault => "soap-fault".to_owned(),
-            ErrorClass::Extraction => "extraction".to_owned(),
-            ErrorClass::Assertion => "assertion".to_owned(),
-            ErrorClass::Network(class) => class.name().to_owned(),
-        }
+        let name = match self {
+            ErrorClass::Status(status) => return format!("status-{status}"),
+            ErrorClass::Content => "content",
+            ErrorClass::Length => "length",
+            ErrorClass::SoapFault => "soap-fault",
+            ErrorClass::Extraction => "extraction",
+            ErrorClass::Assertion => "assertion",
+            ErrorClass::Network(class) => class.name(),
+        };
+        name.to_owned()
     }
 }
 
@@ -46,35 +47,19 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// An answer with a status outside 2xx.
+    /// A failure of this class.
+    pub(crate) fn new(class: ErrorClass, text: impl Into<String>) -> Failure {
+        Failure { class, text: text.into() }
+    }
+
+    /// An answer with a status that was not wanted.
     pub(crate) fn status(status: u16) -> Failure {
-        Failure { class: ErrorClass::Status(status), text: format!("answered {status}") }
+        Failure::new(ErrorClass::Status(status), format!("answered {status}"))
     }
 
     /// An answer that is not what was asked for.
     pub(crate) fn content(text: impl Into<String>) -> Failure {
-        Failure { class: ErrorClass::Content, text: text.into() }
-    }
-
-    /// An answer without what a later step needs.
-    pub(crate) fn extraction(text: impl Into<String>) -> Failure {
-        Failure { class: ErrorClass::Extraction, text: text.into() }
-    }
-
-    /// An answer of which something does not hold.
-    pub(crate) fn assertion(text: impl Into<String>) -> Failure {
-        Failure { class: ErrorClass::Assertion, text: text.into() }
-    }
-
-    /// An answer of another length than the first one.
-    pub(crate) fn length(came_bytes: u64, first_bytes: u64) -> Failure {
-        let text = format!("the answer has {came_bytes} bytes, the first one had {first_bytes}");
-        Failure { class: ErrorClass::Length, text }
-    }
-
-    /// A SOAP fault, with its own words.
-    pub(crate) fn soap_fault(words: impl Into<String>) -> Failure {
-        Failure { class: ErrorClass::SoapFault, text: words.into() }
+        Failure::new(ErrorClass::Content, text)
     }
 
     /// Whether no whole answer came.
@@ -85,12 +70,12 @@ impl Failure {
 
 impl From<ConnectError> for Failure {
     fn from(error: ConnectError) -> Failure {
-        Failure { class: ErrorClass::Network(error.class()), text: error.to_string() }
+        Failure::new(ErrorClass::Network(error.class()), error.to_string())
     }
 }
 
 impl From<ExchangeError> for Failure {
     fn from(error: ExchangeError) -> Failure {
-        Failure { class: ErrorClass::Network(error.class()), text: error.to_string() }
+        Failure::new(ErrorClass::Network(error.class()), error.to_string())
     }
 }

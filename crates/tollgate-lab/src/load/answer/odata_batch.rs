@@ -9,7 +9,7 @@ use std::fmt::Display;
 use tollgate_wire::batch::{Outgoing, Response, json, multipart};
 
 use super::failure::Failure;
-use crate::load::insert::answers::{boundary, refusal};
+use crate::load::insert::answers::refusal;
 use crate::load::script::{Parted, filled};
 use crate::traffic::feed::Feed;
 use crate::traffic::feed::template::Escape;
@@ -66,8 +66,7 @@ pub fn write(form: BatchForm, requests: usize, part: &Part<'_>, feed: Option<&Fe
     let parts = match feed {
         None => vec![one(form, part.target, part.body, part)],
         Some(feed) => {
-            let media_type = part.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-            let escape = media_type.map_or(Escape::Raw, |(_, value)| Escape::of_media_type(value));
+            let escape = Escape::of_fields(part.headers.iter().copied());
             let body = std::str::from_utf8(part.body).map_err(|_| "the body: with a feed it must be text in UTF-8")?;
             let rows = 0..feed.table.rows();
             let row = |row: usize| {
@@ -127,36 +126,57 @@ pub(crate) fn judge(
     statuses: &Statuses,
     counts: &mut Vec<(u16, u64)>,
 ) -> Result<(), Failure> {
-    match form {
-        BatchForm::Json => count(json::responses(body), requests, statuses, counts),
-        BatchForm::Multipart | BatchForm::ChangeSet => {
-            let boundary = boundary(body).ok_or_else(|| Failure::content("the answer to a batch has no boundary"))?;
-            count(multipart::responses(body, boundary), requests, statuses, counts)
-        }
-    }
-}
-
-fn count<'a, E: Display>(
-    answers: impl Iterator<Item = Result<Response<'a>, E>>,
-    requests: usize,
-    statuses: &Statuses,
-    counts: &mut Vec<(u16, u64)>,
-) -> Result<(), Failure> {
-    let (mut answered, mut first) = (0, None);
-    for answer in answers {
-        let answer =
-            answer.map_err(|error| Failure::content(format!("the answer to a batch cannot be read: {error}")))?;
-        answered += 1;
+    let mut first = None;
+    let answered = each_answer(form == BatchForm::Json, body, |place, answer| {
         match counts.iter_mut().find(|count| count.0 == answer.status) {
             Some(count) => count.1 += 1,
             None => counts.push((answer.status, 1)),
         }
-        if !statuses.contains(answer.status) && first.is_none() {
-            let mut failure = refusal(answer.status, answer.body);
-            failure.text = format!("part {answered} of {requests}: {}", failure.text);
-            first = Some(failure);
+        if !statuses.contains(answer.status) {
+            first.get_or_insert_with(|| {
+                let Failure { class, text } = refusal(answer.status, answer.body);
+                Failure { class, text: format!("part {} of {requests}: {text}", place + 1) }
+            });
         }
+    })?;
+    complete(first, answered, requests)
+}
+
+/// Hands each answer in the answer to a batch to `each` with its position, and says how many there are.
+///
+/// # Errors
+/// What cannot be read.
+pub(in crate::load) fn each_answer<'b>(
+    is_json: bool,
+    body: &'b [u8],
+    each: impl FnMut(usize, &Response<'b>),
+) -> Result<usize, Failure> {
+    if is_json {
+        return read_all(json::responses(body), each);
     }
+    // Its first line that begins with two hyphens has the boundary.
+    let line = body.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"--"));
+    let boundary = line.and_then(|line| std::str::from_utf8(line).ok()).map(str::trim_end);
+    let boundary = boundary.filter(|boundary| !boundary.is_empty());
+    let boundary = boundary.ok_or_else(|| Failure::content("the answer to a batch has no boundary"))?;
+    read_all(multipart::responses(body, boundary), each)
+}
+
+fn read_all<'b, E: Display>(
+    answers: impl Iterator<Item = Result<Response<'b>, E>>,
+    mut each: impl FnMut(usize, &Response<'b>),
+) -> Result<usize, Failure> {
+    let mut answered = 0;
+    for answer in answers {
+        let broken = |error: E| Failure::content(format!("the answer to a batch cannot be read: {error}"));
+        each(answered, &answer.map_err(broken)?);
+        answered += 1;
+    }
+    Ok(answered)
+}
+
+/// The first failure of a batch, or that it has not as many answers as requests.
+pub(in crate::load) fn complete(first: Option<Failure>, answered: usize, requests: usize) -> Result<(), Failure> {
     match first {
         Some(failure) => Err(failure),
         None if answered != requests => {

@@ -8,7 +8,7 @@ use tollgate_wire::soap::{BEHIND_PAYLOAD, write_content_type};
 use tollgate_xml::pull::{Event, PullReader};
 
 use super::content::{contains, readable};
-use super::failure::Failure;
+use super::failure::{ErrorClass, Failure};
 
 /// Characters of a fault's words that are kept.
 const WORDS_LENGTH_MAX: usize = 160;
@@ -77,7 +77,9 @@ pub(crate) fn refuse_fault(document: &[u8]) -> Result<(), Failure> {
         return Ok(());
     }
     match fault(document) {
-        Some(words) => Err(Failure::soap_fault(words.chars().take(WORDS_LENGTH_MAX).collect::<String>())),
+        Some(words) => {
+            Err(Failure::new(ErrorClass::SoapFault, words.chars().take(WORDS_LENGTH_MAX).collect::<String>()))
+        }
         None => Ok(()),
     }
 }

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use tollgate_wire::batch::{Response, json, multipart};
+use tollgate_net::http1::server::reason;
 
 use crate::load::answer::failure::{ErrorClass, Failure};
+use crate::load::answer::odata_batch::{complete, each_answer};
 use crate::traffic::mode::{BatchForm, Mode};
 
 /// Characters of a failure's own words that are kept.
@@ -33,42 +34,25 @@ pub(super) fn acknowledge(
     records: Range<usize>,
     standing: &mut [Standing],
 ) -> Result<(), Failure> {
-    match mode {
-        Mode::Single { .. } => {
-            standing[records].fill(Standing::Acknowledged);
-            Ok(())
+    let sent = records.len();
+    if let Mode::Batch { form, .. } = mode {
+        standing[records.clone()].fill(Standing::Uncertain);
+        let answered = parts(form != BatchForm::Multipart, body, records.clone(), standing);
+        let is_refused = answered.as_ref().is_err_and(|failure| matches!(failure.class, ErrorClass::Status(_)));
+        let standing = &mut standing[records];
+        if form == BatchForm::Changeset && is_refused && !standing.contains(&Standing::Acknowledged) {
+            // A change set is refused as a whole, and one answer may say so for all of it.
+            standing.fill(Standing::Absent);
         }
-        Mode::CustomRest => match stated_count(body) {
-            Some(count) if count != records.len() as u64 => {
-                let sent = records.len();
-                standing[records].fill(Standing::Uncertain);
-                Err(Failure::content(format!("{count} records are said to be inserted, where {sent} were sent")))
-            }
-            Some(_) | None => {
-                standing[records].fill(Standing::Acknowledged);
-                Ok(())
-            }
-        },
-        Mode::Batch { form: BatchForm::Multipart, .. } => {
-            standing[records.clone()].fill(Standing::Uncertain);
-            let boundary = boundary(body).ok_or_else(|| Failure::content("the answer to a batch has no boundary"))?;
-            parts(multipart::responses(body, boundary), records, standing)
-        }
-        Mode::Batch { form: BatchForm::Changeset, .. } => {
-            standing[records.clone()].fill(Standing::Uncertain);
-            let answered = parts(json::responses(body), records.clone(), standing);
-            let is_refused = answered.as_ref().is_err_and(|failure| matches!(failure.class, ErrorClass::Status(_)));
-            if is_refused && !standing[records.clone()].contains(&Standing::Acknowledged) {
-                // A change set is refused as a whole, and one answer may say so for all of it.
-                standing[records].fill(Standing::Absent);
-            }
-            answered
-        }
-        Mode::Batch { .. } => {
-            standing[records.clone()].fill(Standing::Uncertain);
-            parts(json::responses(body), records, standing)
-        }
+        return answered;
     }
+    let stated = if mode == Mode::CustomRest { stated_count(body) } else { None };
+    if let Some(count) = stated.filter(|count| *count != sent as u64) {
+        standing[records].fill(Standing::Uncertain);
+        return Err(Failure::content(format!("{count} records are said to be inserted, where {sent} were sent")));
+    }
+    standing[records].fill(Standing::Acknowledged);
+    Ok(())
 }
 
 /// The number of records that the answer to an array carries: alone as CAP's REST has it, as the value of an OData
@@ -78,31 +62,22 @@ fn stated_count(body: &[u8]) -> Option<u64> {
     ["inserted", "value"].iter().find_map(|name| answer.get(name)).unwrap_or(&answer).as_u64()
 }
 
-/// Marks the records of a request that has no whole answer.
-pub(super) fn leave_uncertain(failure: &Failure, records: Range<usize>, standing: &mut [Standing]) {
-    if failure.is_unanswered() {
-        standing[records].fill(Standing::Uncertain);
+/// The failure of a request; of one that was answered, with the words that the answer has for it.
+pub(super) fn answered_by(failure: Failure, body: &[u8]) -> Failure {
+    match failure.class {
+        ErrorClass::Status(status) => refusal(status, body),
+        _ => failure,
     }
 }
 
 /// The failure of a request that was answered by `status`, with the words that its body has for it.
 pub(in crate::load) fn refusal(status: u16, body: &[u8]) -> Failure {
-    Failure { class: ErrorClass::Status(status), text: worded(status, body) }
+    Failure::new(ErrorClass::Status(status), worded(status, body))
 }
 
-fn parts<'a, E: std::fmt::Display>(
-    answers: impl Iterator<Item = Result<Response<'a>, E>>,
-    records: Range<usize>,
-    standing: &mut [Standing],
-) -> Result<(), Failure> {
+fn parts(is_json: bool, body: &[u8], records: Range<usize>, standing: &mut [Standing]) -> Result<(), Failure> {
     let mut first: Option<Failure> = None;
-    let mut answered = 0;
-    for (position, answer) in answers.enumerate() {
-        let answer = match answer {
-            Ok(answer) => answer,
-            Err(error) => return Err(Failure::content(format!("the answer to a batch cannot be read: {error}"))),
-        };
-        answered += 1;
+    let answered = each_answer(is_json, body, |position, answer| {
         let serial = match answer.id.as_deref() {
             Some(id) => id.parse().ok(),
             None => Some(records.start + position),
@@ -122,15 +97,8 @@ fn parts<'a, E: std::fmt::Display>(
                 first.get_or_insert_with(|| Failure::content(format!("an answer of a batch has status {status}")));
             }
         }
-    }
-    match first {
-        Some(failure) => Err(failure),
-        None if answered != records.len() => {
-            let asked = records.len();
-            Err(Failure::content(format!("{answered} answers to a batch of {asked} requests")))
-        }
-        None => Ok(()),
-    }
+    })?;
+    complete(first, answered, records.len())
 }
 
 /// `503 Service Unavailable: no work process became free within 5 ms`.
@@ -157,36 +125,10 @@ fn words(body: &[u8]) -> Option<String> {
     (!text.is_empty() && !text.starts_with('<') && !text.contains('\n')).then(|| text.to_owned())
 }
 
-/// Names of the statuses that servers in trouble answer (RFC 9110, section 15).
-fn reason(status: u16) -> &'static str {
-    match status {
-        400 => "Bad Request",
-        401 => "Unauthorized",
-        403 => "Forbidden",
-        404 => "Not Found",
-        408 => "Request Timeout",
-        409 => "Conflict",
-        413 => "Content Too Large",
-        424 => "Failed Dependency",
-        429 => "Too Many Requests",
-        500 => "Internal Server Error",
-        501 => "Not Implemented",
-        502 => "Bad Gateway",
-        503 => "Service Unavailable",
-        504 => "Gateway Timeout",
-        507 => "Insufficient Storage",
-        _ => "",
-    }
-}
-
-/// The boundary of a multipart body: its first line that begins with two hyphens has it.
-pub(in crate::load) fn boundary(body: &[u8]) -> Option<&str> {
-    let line = body.split(|byte| *byte == b'\n').find(|line| line.starts_with(b"--"))?;
-    std::str::from_utf8(&line[2..]).ok().map(str::trim_end).filter(|boundary| !boundary.is_empty())
-}
-
 #[cfg(test)]
 mod tests {
+    use tollgate_wire::batch::multipart;
+
     use super::*;
 
     fn check(mode: &str, body: &str, expected: Result<(), &str>, acknowledged: &[usize]) {

@@ -3,9 +3,7 @@
 //!
 //! Nothing of it is in a figure.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use serde::Deserialize;
 use tollgate_net::http1::client::Collect;
@@ -13,9 +11,9 @@ use tollgate_net::http1::client::Collect;
 use super::super::target::resolve;
 use super::super::user::{Asking, User};
 use super::Emptying;
-use super::answers::refusal;
+use super::answers::answered_by;
 use super::records::Row;
-use crate::load::answer::failure::{ErrorClass, Failure};
+use crate::load::answer::failure::Failure;
 use crate::load::record::recorder::Recorder;
 use crate::traffic::places::InsertPlaces;
 
@@ -28,9 +26,9 @@ const PAGES_MAX: usize = 100_000;
 pub(super) struct Aside<'a> {
     pub(super) user: &'a mut User,
     /// How it reads: with GET.
-    pub(super) reading: &'a Rc<Asking>,
+    pub(super) reading: &'a Asking,
     /// How it empties the table: with POST.
-    pub(super) emptying: &'a Rc<Asking>,
+    pub(super) emptying: &'a Asking,
     pub(super) places: &'a InsertPlaces,
     /// Where these requests are written down: nobody reads it.
     pub(super) recorder: &'a RefCell<Recorder>,
@@ -38,11 +36,10 @@ pub(super) struct Aside<'a> {
 }
 
 #[derive(Deserialize)]
-struct Page<'a> {
-    #[serde(borrow)]
-    value: Vec<Row<'a>>,
-    #[serde(rename = "@odata.nextLink", alias = "@nextLink", borrow, default)]
-    next: Option<Cow<'a, str>>,
+struct Page {
+    value: Vec<Row>,
+    #[serde(rename = "@odata.nextLink", alias = "@nextLink")]
+    next: Option<String>,
 }
 
 /// An answer's memory that any page fits into.
@@ -57,7 +54,7 @@ impl Aside<'_> {
     /// That they cannot be counted, and why.
     pub(super) async fn count(&mut self) -> Result<u64, Failure> {
         let path = format!("{}/$count", self.places.entity_path());
-        self.get(&path).await.map_err(|failure| because("the rows cannot be counted", failure))?;
+        self.ask(self.reading, &path).await.map_err(|failure| because("the rows cannot be counted", failure))?;
         let text = String::from_utf8_lossy(&self.answer.bytes);
         // A byte order mark before the number is allowed (OData URL conventions, 4.8).
         let number = text.trim().trim_start_matches('\u{feff}').parse();
@@ -68,7 +65,7 @@ impl Aside<'_> {
     ///
     /// # Errors
     /// That they cannot be read, and why.
-    pub(super) async fn read_all(&mut self, mut each: impl FnMut(&Row<'_>)) -> Result<(), Failure> {
+    pub(super) async fn read_all(&mut self, mut each: impl FnMut(&Row)) -> Result<(), Failure> {
         let mut next = Some(self.places.entity_path());
         let mut pages = 0;
         while let Some(path) = next {
@@ -76,8 +73,8 @@ impl Aside<'_> {
             if pages > PAGES_MAX {
                 return Err(Failure::content(format!("the rows have more than {PAGES_MAX} pages")));
             }
-            self.get(&path).await.map_err(|failure| because("the rows cannot be read", failure))?;
-            let page: Page<'_> = serde_json::from_slice(&self.answer.bytes)
+            self.ask(self.reading, &path).await.map_err(|failure| because("the rows cannot be read", failure))?;
+            let page: Page = serde_json::from_slice(&self.answer.bytes)
                 .map_err(|error| Failure::content(format!("the rows cannot be read: {error}")))?;
             page.value.iter().for_each(&mut each);
             next = page.next.map(|link| resolve(&path, &link));
@@ -104,15 +101,8 @@ impl Aside<'_> {
     /// # Errors
     /// That it cannot be emptied, and why.
     pub(super) async fn delete_all(&mut self) -> Result<(), Failure> {
-        let emptying = Rc::clone(self.emptying);
-        let asked = self.ask(&emptying, &self.places.delete_all.clone()).await;
+        let asked = self.ask(self.emptying, &self.places.delete_all).await;
         asked.map_err(|failure| because("the table cannot be emptied", failure))
-    }
-
-    /// Gets a path.
-    async fn get(&mut self, path: &str) -> Result<(), Failure> {
-        let reading = Rc::clone(self.reading);
-        self.ask(&reading, path).await
     }
 
     async fn ask(&mut self, asking: &Asking, path: &str) -> Result<(), Failure> {
@@ -122,8 +112,7 @@ impl Aside<'_> {
         match self.user.ask(asking, &request, self.answer, self.recorder).await {
             Ok(_) if self.answer.is_cut() => Err(Failure::content("the answer is too long")),
             Ok(_) => Ok(()),
-            Err(Failure { class: ErrorClass::Status(status), .. }) => Err(refusal(status, &self.answer.bytes)),
-            Err(failure) => Err(failure),
+            Err(failure) => Err(answered_by(failure, &self.answer.bytes)),
         }
     }
 }

@@ -29,7 +29,7 @@ pub use settle::Closeness;
 use self::answers::Standing;
 use self::aside::Aside;
 pub(super) use self::render::Rendered;
-use super::answer::failure::{ErrorClass, Failure};
+use super::answer::failure::Failure;
 use super::record::recorder::Recorder;
 use super::target::LoadTarget;
 use super::user::{Asking, User};
@@ -191,7 +191,7 @@ pub(super) async fn run(
         let emptied = aside.delete_all().await;
         let mut recorder = recorder.borrow_mut();
         match settled {
-            Ok(settled) => recorder.tally.transfers.settle(settled.settlement, settled.fault),
+            Ok((settlement, fault)) => recorder.tally.transfers.settle(settlement, fault),
             Err(failure) => recorder.failure(&failure, Instant::now(), Instant::now()),
         }
         if let Err(failure) = emptied {
@@ -254,15 +254,15 @@ async fn begin(
 /// Asks something harmless over a connection. One that the server has closed meanwhile is opened again.
 async fn greet(user: &mut User, asking: &Asking, request: &[u8], recorder: &RefCell<Recorder>) -> Result<(), Failure> {
     let mut answer = Collect::up_to(GREETING_BYTES_MAX);
-    for is_last in [false, true] {
+    let mut opened = Ok(());
+    for _ in 0..2 {
         match user.ask(asking, request, &mut answer, recorder).await {
-            Err(failure) if failure.is_unanswered() && is_last => return Err(failure),
-            Err(failure) if failure.is_unanswered() => {}
+            Err(failure) if failure.is_unanswered() => opened = Err(failure),
             // A subject may refuse the greeting and take the records: what it answers is no matter.
-            Ok(_) | Err(_) => break,
+            Ok(_) | Err(_) => return Ok(()),
         }
     }
-    Ok(())
+    opened
 }
 
 /// Sends all requests, each connection the next one as soon as its last is answered.
@@ -284,37 +284,24 @@ async fn send_all(mut users: Vec<User>, shared: &Rc<Sending>) -> Vec<User> {
 
 async fn send(user: &mut User, shared: &Sending) {
     let mut presence = Presence::default();
-    let mut previous = None;
     let mut answer = Collect::up_to(ANSWER_BYTES_MAX);
     while shared.next.get() < shared.rendered.count() && !shared.is_failed.get() {
         let index = shared.next.replace(shared.next.get() + 1);
         let begun = Instant::now();
         answer.clear();
         let asked = user.ask(&shared.asking, shared.rendered.request(index), &mut answer, &shared.recorder).await;
-        let done = match asked {
+        let (sent, finished, outcome) = match asked {
             Ok(times) => {
                 let kept = if shared.keeps_answers { std::mem::take(&mut answer.bytes) } else { Vec::new() };
-                // A user's first request is due when it is sent: whoever sends after another of its connections waits
-                // for no answer.
-                let intended = previous.unwrap_or(times.sent);
-                previous = Some(times.finished);
-                presence.saw(times.sent, times.finished);
-                Done { index, intended, sent: times.sent, finished: times.finished, outcome: Ok(kept) }
+                (times.sent, times.finished, Ok(kept))
             }
             Err(failure) => {
                 shared.is_failed.set(true);
-                let now = Instant::now();
-                let failure = match failure.class {
-                    ErrorClass::Status(status) => answers::refusal(status, &answer.bytes),
-                    _ => failure,
-                };
-                let intended = previous.unwrap_or(begun);
-                previous = Some(now);
-                presence.saw(begun, now);
-                Done { index, intended, sent: begun, finished: now, outcome: Err(failure) }
+                (begun, Instant::now(), Err(answers::answered_by(failure, &answer.bytes)))
             }
         };
-        shared.done.borrow_mut().push(done);
+        let intended = presence.saw(sent, finished);
+        shared.done.borrow_mut().push(Done { index, intended, sent, finished, outcome });
     }
     shared.recorder.borrow_mut().tally.busy_ns += presence.time().as_nanos() as u64;
 }
@@ -325,9 +312,12 @@ async fn send(user: &mut User, shared: &Sending) {
 struct Presence(Option<(Instant, Instant)>);
 
 impl Presence {
-    fn saw(&mut self, sent: Instant, finished: Instant) {
-        let (first, last) = self.0.unwrap_or((sent, finished));
-        self.0 = Some((first.min(sent), last.max(finished)));
+    /// Sees one more request, and says when it was due: when the one before it was over. The first one is due when it is
+    /// sent: whoever sends after another of its connections waits for no answer.
+    fn saw(&mut self, sent: Instant, finished: Instant) -> Instant {
+        let (first, due) = self.0.unwrap_or((sent, sent));
+        self.0 = Some((first, finished));
+        due
     }
 
     fn time(&self) -> Duration {
@@ -351,20 +341,18 @@ fn judge(
     recorder: &RefCell<Recorder>,
 ) -> bool {
     let mut recorder = recorder.borrow_mut();
-    for done in done {
-        let records = rendered.records(done.index);
-        let outcome = done.outcome.and_then(|body| {
-            answers::acknowledge(mode, &body, records.clone(), standing)?;
-            Ok(())
-        });
-        match outcome {
+    for Done { index, intended, sent, finished, outcome } in done {
+        let records = rendered.records(index);
+        match outcome.and_then(|body| answers::acknowledge(mode, &body, records.clone(), standing)) {
             Ok(()) => {
-                recorder.answer(done.intended, done.sent, done.finished);
+                recorder.answer(intended, sent, finished);
                 recorder.tally.checked += 1;
             }
             Err(failure) => {
-                answers::leave_uncertain(&failure, records, standing);
-                recorder.failure(&failure, done.intended, done.finished);
+                if failure.is_unanswered() {
+                    standing[records].fill(Standing::Uncertain);
+                }
+                recorder.failure(&failure, intended, finished);
             }
         }
     }

@@ -4,7 +4,6 @@
 //! A record's serial number stands in `integerField`. Keys and managed fields are the server's to fill in. What this
 //! deliberately does not do: send anything.
 
-use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 
@@ -31,15 +30,12 @@ impl Records {
     /// So many records; the same for the same seed.
     pub fn generate(seed: u64, count: usize) -> Records {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut records =
-            Records { text: Vec::new(), ends: Vec::with_capacity(count), fingerprints: Vec::with_capacity(count) };
+        let mut records = Records { text: Vec::new(), ends: Vec::new(), fingerprints: Vec::new() };
         for serial in 0..count {
-            let start = records.text.len();
             write_record(serial, &mut random, &mut records.text);
-            let row: Row<'_> =
-                serde_json::from_slice(&records.text[start..]).expect("a record is JSON of its own form");
-            records.fingerprints.push(row.fingerprint().1);
             records.ends.push(records.text.len());
+            let row: Row = serde_json::from_slice(records.json(serial)).expect("a record is JSON of its own form");
+            records.fingerprints.push(row.fingerprint().1);
         }
         records
     }
@@ -56,7 +52,7 @@ impl Records {
     }
 
     /// Whether a row that was read back is the record of its serial number; `None` where there is no such record.
-    pub(super) fn is_same(&self, row: &Row<'_>) -> Option<(usize, bool)> {
+    pub(super) fn is_same(&self, row: &Row) -> Option<(usize, bool)> {
         let (serial, fingerprint) = row.fingerprint();
         let serial = usize::try_from(serial?).ok().filter(|serial| *serial < self.count())?;
         Some((serial, self.fingerprints[serial] == fingerprint))
@@ -66,24 +62,18 @@ impl Records {
 /// A record as it is read back; what a server does not give is absent.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Row<'a> {
-    #[serde(borrow, default)]
-    string_field: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    large_string_field: Option<Cow<'a, str>>,
+pub(super) struct Row {
+    string_field: Option<String>,
+    large_string_field: Option<String>,
     boolean_field: Option<bool>,
     integer_field: Option<i64>,
     integer64_field: Option<Number>,
     decimal_field: Option<Number>,
     double_field: Option<Number>,
-    #[serde(borrow, default)]
-    date_field: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    time_field: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    date_time_field: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    time_stamp_field: Option<Cow<'a, str>>,
+    date_field: Option<String>,
+    time_field: Option<String>,
+    date_time_field: Option<String>,
+    time_stamp_field: Option<String>,
 }
 
 /// A number, which a server may write as text so that no digit is lost on the way.
@@ -104,7 +94,7 @@ impl Number {
     }
 }
 
-impl Row<'_> {
+impl Row {
     /// The serial number, and a number that two different records share only by a chance of 2^-64.
     fn fingerprint(&self) -> (Option<i64>, u64) {
         let mut hasher = DefaultHasher::new();
@@ -131,19 +121,17 @@ fn instant(text: &str) -> &str {
 
 fn write_record(serial: usize, random: &mut ChaCha8Rng, out: &mut Vec<u8>) {
     const FAILS: &str = "a Vec takes whatever is written";
-    write!(out, "{{\"stringField\":\"").expect(FAILS);
+    out.extend_from_slice(b"{\"stringField\":\"");
     write_text(TEXT_LENGTH, random, out);
-    write!(out, "\",\"largeStringField\":\"").expect(FAILS);
+    out.extend_from_slice(b"\",\"largeStringField\":\"");
     write_text(LARGE_TEXT_LENGTH, random, out);
     let day = |random: &mut ChaCha8Rng| {
-        let (year, month, day) =
-            (random.random_range(1990..2030), random.random_range(1..=12), random.random_range(1..=28));
-        format!("{year:04}-{month:02}-{day:02}")
+        let (year, month) = (random.random_range(1990..2030), random.random_range(1..=12));
+        format!("{year:04}-{month:02}-{:02}", random.random_range(1..=28))
     };
     let time = |random: &mut ChaCha8Rng| {
-        let (hour, minute, second) =
-            (random.random_range(0..24), random.random_range(0..60), random.random_range(0..60));
-        format!("{hour:02}:{minute:02}:{second:02}")
+        let (hour, minute) = (random.random_range(0..24), random.random_range(0..60));
+        format!("{hour:02}:{minute:02}:{:02}", random.random_range(0..60))
     };
     write!(
         out,
@@ -181,7 +169,7 @@ fn write_text(length: usize, random: &mut ChaCha8Rng, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    fn row(json: &[u8]) -> Row<'_> {
+    fn row(json: &[u8]) -> Row {
         serde_json::from_slice(json).unwrap()
     }
 

@@ -45,17 +45,15 @@ impl Rendered {
         requests.clear();
         let head = head(target, mode);
         let step = usize::try_from(mode.records_per_request(count as u64)).unwrap_or(usize::MAX).max(1);
-        let mut first = 0;
-        while first < count {
-            let range = first..count.min(first.saturating_add(step));
+        for first in (0..count).step_by(step) {
+            let records_of = first..count.min(first.saturating_add(step));
             body.clear();
-            write_body(mode, places, records, range.clone(), body, id);
+            write_body(mode, places, records, records_of.clone(), body, id);
             let start = text.len();
             text.extend_from_slice(&head);
             text.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
             text.extend_from_slice(body);
-            first = range.end;
-            requests.push(Rendering { text: start..text.len(), records: range });
+            requests.push(Rendering { text: start..text.len(), records: records_of });
         }
     }
 
@@ -83,14 +81,11 @@ fn head(target: &LoadTarget, mode: Mode) -> Vec<u8> {
     let marker = b"Content-Length: 0\r\n\r\n";
     debug_assert!(head.ends_with(marker), "an insert's request is rendered without a body");
     head.truncate(head.len().saturating_sub(marker.len()));
-    head.extend_from_slice(b"Content-Type: ");
-    match mode {
-        Mode::Batch { form: BatchForm::Multipart, .. } => {
-            head.extend_from_slice(format!("{};boundary={BOUNDARY}", multipart::MEDIA_TYPE).as_bytes());
-        }
-        Mode::Single { .. } | Mode::Batch { .. } | Mode::CustomRest => head.extend_from_slice(b"application/json"),
-    }
-    head.extend_from_slice(b"\r\n");
+    let content_type = match mode {
+        Mode::Batch { form: BatchForm::Multipart, .. } => format!("{};boundary={BOUNDARY}", multipart::MEDIA_TYPE),
+        Mode::Single { .. } | Mode::Batch { .. } | Mode::CustomRest => "application/json".to_owned(),
+    };
+    head.extend_from_slice(format!("Content-Type: {content_type}\r\n").as_bytes());
     head
 }
 
@@ -105,16 +100,9 @@ fn write_body(
     match mode {
         Mode::Single { .. } => out.extend_from_slice(records.json(range.start)),
         Mode::CustomRest => {
-            out.extend_from_slice(b"{\"insEntity\":\"");
-            out.extend_from_slice(places.entity_set.as_bytes());
-            out.extend_from_slice(b"\",\"insArray\":[");
-            for serial in range.clone() {
-                if serial > range.start {
-                    out.push(b',');
-                }
-                out.extend_from_slice(records.json(serial));
-            }
-            out.extend_from_slice(b"]}");
+            let all: Vec<&[u8]> = range.map(|serial| records.json(serial)).collect();
+            let begin = format!("{{\"insEntity\":\"{}\",\"insArray\":[", places.entity_set);
+            [begin.as_bytes(), &all.join(&b','), b"]}"].iter().for_each(|part| out.extend_from_slice(part));
         }
         Mode::Batch { form: BatchForm::Multipart, .. } => {
             let mut writer = multipart::RequestWriter::new(out, BOUNDARY);

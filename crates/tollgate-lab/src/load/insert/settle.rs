@@ -2,7 +2,7 @@
 
 use super::answers::Standing;
 use super::aside::Aside;
-use super::records::Records;
+use super::records::{Records, Row};
 use crate::load::answer::failure::Failure;
 use tollgate_facts::results::Settlement;
 
@@ -15,15 +15,8 @@ pub enum Closeness {
     Compare,
 }
 
-/// What a settlement found.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Settled {
-    pub(super) settlement: Settlement,
-    /// The first thing that does not agree.
-    pub(super) fault: Option<String>,
-}
-
-/// Counts the rows, and compares them if they are to be compared or do not come to what was acknowledged.
+/// Counts the rows, and compares them if they are to be compared or do not come to what was acknowledged. With the first
+/// thing that does not agree.
 ///
 /// # Errors
 /// That the table could not be asked.
@@ -32,13 +25,12 @@ pub(super) async fn settle(
     records: &Records,
     standing: &[Standing],
     closeness: Closeness,
-) -> Result<Settled, Failure> {
-    let acknowledged = standing.iter().filter(|standing| **standing == Standing::Acknowledged).count() as u64;
-    let uncertain = standing.iter().filter(|standing| **standing == Standing::Uncertain).count() as u64;
+) -> Result<(Settlement, Option<String>), Failure> {
+    let count = |of: Standing| standing.iter().filter(|standing| **standing == of).count() as u64;
+    let (acknowledged, uncertain) = (count(Standing::Acknowledged), count(Standing::Uncertain));
     let rows = aside.count().await?;
     if closeness == Closeness::Count && (acknowledged..=acknowledged + uncertain).contains(&rows) {
-        let settlement = Settlement { counted: 1, ..Settlement::default() };
-        return Ok(Settled { settlement, fault: None });
+        return Ok((Settlement { counted: 1, ..Settlement::default() }, None));
     }
     let mut found = Found { counts: vec![0; standing.len()], unknown: 0, wrong: Vec::new() };
     aside.read_all(|row| found.add(records, row)).await?;
@@ -56,7 +48,7 @@ struct Found {
 }
 
 impl Found {
-    fn add(&mut self, records: &Records, row: &super::records::Row<'_>) {
+    fn add(&mut self, records: &Records, row: &Row) {
         match records.is_same(row) {
             Some((serial, is_same)) if serial < self.counts.len() => {
                 self.counts[serial] += 1;
@@ -68,7 +60,7 @@ impl Found {
         }
     }
 
-    fn settled(&self, standing: &[Standing], counted: u64) -> Settled {
+    fn settled(&self, standing: &[Standing], counted: u64) -> (Settlement, Option<String>) {
         let (mut lost, mut surplus) = (0_u64, self.unknown);
         let mut fault = None;
         let mut say = |text: String| {
@@ -104,7 +96,7 @@ impl Found {
             fault = Some(format!("{counted} rows are counted and {read} are read"));
         }
         let wrong = self.wrong.len() as u64;
-        Settled { settlement: Settlement { counted: 1, compared: 1, lost, surplus, wrong }, fault }
+        (Settlement { counted: 1, compared: 1, lost, surplus, wrong }, fault)
     }
 }
 
@@ -123,9 +115,8 @@ mod tests {
     ) {
         let found = Found { counts: counts.to_vec(), unknown, wrong: wrong.to_vec() };
         let rows = counts.iter().map(|count| u64::from(*count)).sum::<u64>() + unknown;
-        let settled = found.settled(standing, rows);
-        let Settlement { lost, surplus, wrong, .. } = settled.settlement;
-        assert_eq!(((lost, surplus, wrong), settled.fault.as_deref()), (expected, fault), "{standing:?} {counts:?}");
+        let (Settlement { lost, surplus, wrong, .. }, found) = found.settled(standing, rows);
+        assert_eq!(((lost, surplus, wrong), found.as_deref()), (expected, fault), "{standing:?} {counts:?}");
     }
 
     #[test]
@@ -147,8 +138,8 @@ mod tests {
     #[test]
     fn a_count_that_the_rows_do_not_come_to_is_a_fault() {
         let found = Found { counts: vec![1], unknown: 0, wrong: Vec::new() };
-        let settled = found.settled(&[Acknowledged], 2);
-        assert_eq!(settled.fault.as_deref(), Some("2 rows are counted and 1 are read"));
-        assert_eq!(settled.settlement.surplus, 1);
+        let (settlement, fault) = found.settled(&[Acknowledged], 2);
+        assert_eq!(fault.as_deref(), Some("2 rows are counted and 1 are read"));
+        assert_eq!(settlement.surplus, 1);
     }
 }

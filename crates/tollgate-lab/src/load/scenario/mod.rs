@@ -21,7 +21,6 @@ use tokio::task::JoinSet;
 use tollgate_net::pacer::Pacer;
 
 pub use program::Program;
-pub(super) use program::{Manner, Repeat};
 
 use super::pace::arrivals::Schedule;
 use super::pace::desk::{Desk, Seat};

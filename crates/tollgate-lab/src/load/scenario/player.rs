@@ -12,7 +12,8 @@ use tollgate_net::http1::client::{BodySink, RequestTemplate, ResponseHead, Targe
 
 use super::cookies::Cookies;
 use super::find::find;
-use super::program::{Base, HeadPart, Program, Ready, shown};
+use super::program::{Base, HeadPart, Program, Ready};
+use crate::load::answer::content::contains;
 use crate::load::answer::failure::{ErrorClass, Failure};
 use crate::load::record::recorder::Recorder;
 use crate::load::user::{Answer, Asking, User};
@@ -176,7 +177,7 @@ impl Player {
             if !fits {
                 let place = if slot.part == HeadPart::Target { "path" } else { "header" };
                 let text = format!("a value cannot stand in the {place}: {}", quoted(text));
-                return Err(Failure::extraction(text));
+                return Err(Failure::new(ErrorClass::Extraction, text));
             }
             self.spans.push(start..self.escaped.len());
         }
@@ -221,7 +222,7 @@ impl Player {
                     "{} leads to another host than the variant's url: take the path out of it by `regex`",
                     quoted(value)
                 );
-                return Err(Failure::extraction(text));
+                return Err(Failure::new(ErrorClass::Extraction, text));
             };
             first.start += start;
         }
@@ -239,33 +240,32 @@ impl Player {
     }
 
     fn judge(&mut self, ready: &Ready) -> Result<(), Failure> {
+        let failed = |text: String| Failure::new(ErrorClass::Assertion, text);
         for assertion in &ready.step.assertions {
             let source = &assertion.source;
             self.found.clear();
-            if !find(source, &self.body.bytes, &self.fields, &mut self.found).map_err(Failure::assertion)? {
-                return Err(Failure::assertion(format!("{source} is not there")));
+            if !find(source, &self.body.bytes, &self.fields, &mut self.found).map_err(failed)? {
+                return Err(failed(format!("{source} is not there")));
             }
             for condition in &assertion.conditions {
-                let holds = match condition {
-                    Condition::Equals(text) => {
-                        write_text(text, &self.values, &mut self.escaped);
-                        self.found == self.escaped
-                    }
-                    Condition::Contains(text) => {
-                        write_text(text, &self.values, &mut self.escaped);
-                        crate::load::answer::content::contains(&self.found, &self.escaped)
-                    }
-                    Condition::Matches(pattern) => pattern.0.is_match(&self.found),
-                    Condition::BytesMin(bytes) => self.found.len() as u64 >= *bytes,
-                    Condition::BytesMax(bytes) => self.found.len() as u64 <= *bytes,
+                let found = &self.found;
+                if let Condition::Equals(text) | Condition::Contains(text) = condition {
+                    write_text(text, &self.values, &mut self.escaped);
+                }
+                let (holds, wanted) = match condition {
+                    Condition::Equals(_) => (*found == self.escaped, "is not what it should equal"),
+                    Condition::Contains(_) => (contains(found, &self.escaped), "does not contain what it should"),
+                    Condition::Matches(pattern) => (pattern.0.is_match(found), "does not match"),
+                    Condition::BytesMin(bytes) => (found.len() as u64 >= *bytes, "has less than"),
+                    Condition::BytesMax(bytes) => (found.len() as u64 <= *bytes, "has more than"),
                 };
                 if !holds {
-                    let wanted = match condition {
-                        Condition::Equals(_) | Condition::Contains(_) => format!(" {}", quoted(&self.escaped)),
-                        _ => String::new(),
+                    let what = match condition {
+                        Condition::Equals(_) | Condition::Contains(_) => quoted(&self.escaped),
+                        Condition::Matches(pattern) => format!("`{}`", pattern.0.as_str()),
+                        Condition::BytesMin(bytes) | Condition::BytesMax(bytes) => format!("{bytes} bytes"),
                     };
-                    let what = shown(condition);
-                    return Err(Failure::assertion(format!("{source} {what}{wanted}: {}", quoted(&self.found))));
+                    return Err(failed(format!("{source} {wanted} {what}: {}", quoted(found))));
                 }
             }
         }
@@ -273,11 +273,12 @@ impl Player {
     }
 
     fn extract(&mut self, ready: &Ready) -> Result<(), Failure> {
+        let failed = |text: String| Failure::new(ErrorClass::Extraction, text);
         for extract in &ready.step.extracts {
             let value = &mut self.values[extract.variable];
             value.clear();
-            if !find(&extract.source, &self.body.bytes, &self.fields, value).map_err(Failure::extraction)? {
-                return Err(Failure::extraction(format!("{} is not there", extract.source)));
+            if !find(&extract.source, &self.body.bytes, &self.fields, value).map_err(failed)? {
+                return Err(failed(format!("{} is not there", extract.source)));
             }
         }
         Ok(())

@@ -2,12 +2,13 @@
 //!
 //! What it deliberately does not do: ask, or hold a user's values (see [`super::player`]).
 
-use tollgate_net::http1::client::{Answers, BodyFraming, Piece, RequestTemplate, Target};
+use tollgate_net::http1::client::{Answers, BodyFraming, Piece, RequestTemplate, Target, TemplateBuilder};
 
 use crate::load::answer::content::Verdict;
-use crate::load::target::LoadTarget;
+use crate::load::target::{LoadTarget, Repeat};
+use crate::load::user::Manner;
 use crate::traffic::feed::template::Escape;
-use crate::traffic::scenario::{Condition, Part, Place, Played, Source, Step, Text, Variable};
+use crate::traffic::scenario::{Part, Place, Played, Source, Step, Text, Variable};
 use crate::traffic::statuses::Statuses;
 
 /// What users play.
@@ -65,23 +66,6 @@ pub(super) enum HeadPart {
     Field,
 }
 
-/// Whether a request may be sent once more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::load) enum Repeat {
-    /// Asking twice is the same as asking once (RFC 9110, section 9.2.2).
-    Allowed,
-    /// It is not.
-    Forbidden,
-}
-
-/// How an answer comes and what of it is wanted.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::load) struct Manner<'a> {
-    pub(in crate::load) answers: Answers,
-    pub(in crate::load) repeat: Repeat,
-    pub(in crate::load) statuses: &'a Statuses,
-}
-
 impl Program {
     /// The program for a target.
     ///
@@ -106,18 +90,18 @@ impl Program {
 
 impl Ready {
     fn new(step: &Step, target: &LoadTarget) -> Result<Ready, String> {
-        let plain = head(step, target, Cookies::None)?;
-        let with_cookies = head(step, target, Cookies::Slot)?;
-        let mut slots = Vec::new();
-        let mut add = |text: &Text, part: HeadPart| {
-            for piece in &text.0 {
-                if let Part::Value(variable, escape) = piece {
-                    slots.push(Slot { variable: *variable, escape: *escape, part });
-                }
-            }
+        let template = |head: TemplateBuilder| head.build().map_err(|error| format!("step `{}`: {error}", step.name));
+        let plain = template(head(step, target))?;
+        let with_cookies = template(head(step, target).header_with("Cookie", &[Piece::Slot]))?;
+        let slots_of = |text: &Text, part: HeadPart| -> Vec<Slot> {
+            let slot = |piece: &Part| match piece {
+                Part::Value(variable, escape) => Some(Slot { variable: *variable, escape: *escape, part }),
+                Part::Fixed(_) => None,
+            };
+            text.0.iter().filter_map(slot).collect()
         };
-        add(&step.path, HeadPart::Target);
-        step.headers.iter().for_each(|(_, value)| add(value, HeadPart::Field));
+        let mut slots = slots_of(&step.path, HeadPart::Target);
+        slots.extend(step.headers.iter().flat_map(|(_, value)| slots_of(value, HeadPart::Field)));
         let sources = || {
             let asserted = step.assertions.iter().map(|assertion| &assertion.source);
             step.extracts.iter().map(|extract| &extract.source).chain(asserted)
@@ -126,12 +110,9 @@ impl Ready {
             Place::Header(name) => Some(name.clone()),
             Place::Body | Place::Json(_) | Place::XPath(_) => None,
         };
-        let base = begins_with_a_value(step)
-            .then(|| Base { folder: folder(target).to_owned(), target: target.target.clone() });
-        let repeat = match step.method.as_str() {
-            "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE" => Repeat::Allowed,
-            _ => Repeat::Forbidden,
-        };
+        let begins_with_a_value = matches!(step.path.0.first(), Some(Part::Value(..)));
+        let base =
+            begins_with_a_value.then(|| Base { folder: folder(target).to_owned(), target: target.target.clone() });
         Ok(Ready {
             answers: plain.answers(),
             plain,
@@ -140,7 +121,7 @@ impl Ready {
             slots,
             fields: sources().filter_map(field).collect(),
             reads_body: sources().any(|source| source.place.is_in_body()),
-            repeat,
+            repeat: Repeat::of(&step.method),
             step: step.clone(),
         })
     }
@@ -158,24 +139,14 @@ impl Ready {
     }
 }
 
-/// Whether a request has a field of cookies.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Cookies {
-    None,
-    Slot,
-}
-
 /// Where a target's url stands, with a slash behind it.
 fn folder(target: &LoadTarget) -> &str {
     let path = target.target.path_and_query().split('?').next();
     path.and_then(|path| path.rfind('/').map(|end| &path[..=end])).unwrap_or("/")
 }
 
-fn begins_with_a_value(step: &Step) -> bool {
-    matches!(step.path.0.first(), Some(Part::Value(..)))
-}
-
-fn head(step: &Step, target: &LoadTarget, cookies: Cookies) -> Result<RequestTemplate, String> {
+/// A request's head; whoever has cookies adds their field.
+fn head(step: &Step, target: &LoadTarget) -> TemplateBuilder {
     let mut builder = RequestTemplate::builder(&step.method, target.target.authority());
     builder = match step.path.0.first() {
         Some(Part::Fixed(text)) if text.starts_with('/') => builder,
@@ -189,38 +160,23 @@ fn head(step: &Step, target: &LoadTarget, cookies: Cookies) -> Result<RequestTem
             Part::Value(..) => builder.target_slot(),
         };
     }
-    for (name, value) in target.fields() {
+    for (name, value) in &target.fields {
         if !step.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)) {
             builder = builder.header(name, value);
         }
     }
     for (name, value) in &step.headers {
-        let pieces: Vec<Piece<'_>> = value
-            .0
-            .iter()
-            .map(|part| match part {
-                Part::Fixed(text) => Piece::Text(text),
-                Part::Value(..) => Piece::Slot,
-            })
-            .collect();
-        builder = builder.header_with(name, &pieces);
-    }
-    if cookies == Cookies::Slot {
-        builder = builder.header_with("Cookie", &[Piece::Slot]);
+        builder = builder.header_with(name, &value.0.iter().map(piece).collect::<Vec<_>>());
     }
     if step.body.is_some() || matches!(step.method.as_str(), "POST" | "PUT" | "PATCH" | "MERGE") {
         builder = builder.framed(BodyFraming::Length);
     }
-    builder.build().map_err(|error| format!("step `{}`: {error}", step.name))
+    builder
 }
 
-/// Whether an assertion says more than that its text is there.
-pub(super) fn shown(condition: &Condition) -> String {
-    match condition {
-        Condition::Equals(_) => "is not what it should equal".to_owned(),
-        Condition::Contains(_) => "does not contain what it should".to_owned(),
-        Condition::Matches(pattern) => format!("does not match `{}`", pattern.0.as_str()),
-        Condition::BytesMin(bytes) => format!("has less than {bytes} bytes"),
-        Condition::BytesMax(bytes) => format!("has more than {bytes} bytes"),
+fn piece(part: &Part) -> Piece<'_> {
+    match part {
+        Part::Fixed(text) => Piece::Text(text),
+        Part::Value(..) => Piece::Slot,
     }
 }

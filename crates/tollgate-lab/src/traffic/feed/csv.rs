@@ -19,71 +19,55 @@ pub struct Table {
     ends: Vec<u32>,
 }
 
-/// What is wrong with a file, and in which line, counted from 1.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CsvError {
-    line: usize,
-    message: String,
-}
-
-impl std::fmt::Display for CsvError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "line {}: {}", self.line, self.message)
-    }
-}
-
-impl std::error::Error for CsvError {}
-
 impl Table {
     /// Reads a file.
     ///
     /// # Errors
-    /// The first line that is not as it should be.
-    pub fn parse(bytes: &[u8]) -> Result<Table, CsvError> {
+    /// What is wrong with the first line that is not as it should be, and its number, from 1.
+    pub fn parse(bytes: &[u8]) -> Result<Table, String> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if u32::try_from(bytes.len()).is_err() {
-            return Err(CsvError { line: 1, message: "a file of 4 GiB or more is not read".to_owned() });
+            return Err(wrong(1, "a file of 4 GiB or more is not read"));
         }
         let mut reader = Reader { bytes, at: 0, line: 1 };
+        let mut head = Table::default();
+        if !reader.row(&mut head)? {
+            return Err(wrong(1, "expected a first row with the names of the columns, but the file is empty"));
+        }
         let mut table = Table::default();
-        let mut names = Vec::new();
-        let Some(count) = reader.row(&mut names, &mut table.ends)? else {
-            return Err(reader.wrong("expected a first row with the names of the columns, but the file is empty"));
-        };
         let mut start = 0;
-        for end in std::mem::take(&mut table.ends) {
-            let name = String::from_utf8(names[start..end as usize].to_vec());
-            let name = name.map_err(|_| CsvError { line: 1, message: "a name is not UTF-8".to_owned() })?;
-            let name = name.trim().to_owned();
+        for end in head.ends {
+            let name = std::str::from_utf8(&head.text[start..end as usize]);
+            let name = name.map_err(|_| wrong(1, "a name is not UTF-8"))?.trim().to_owned();
             if name.is_empty() || table.columns.contains(&name) {
-                let message = format!("each column needs a name of its own, but `{name}` is none");
-                return Err(CsvError { line: 1, message });
+                return Err(wrong(1, format!("each column needs a name of its own, but `{name}` is none")));
             }
             table.columns.push(name);
             start = end as usize;
         }
+        let count = table.columns.len();
         if count > COLUMNS_MAX {
-            return Err(CsvError { line: 1, message: format!("{count} columns, at most {COLUMNS_MAX} may be") });
+            return Err(wrong(1, format!("{count} columns, at most {COLUMNS_MAX} may be")));
         }
         loop {
-            reader.skip_empty_lines();
-            let line = reader.line;
-            match reader.row(&mut table.text, &mut table.ends)? {
-                None => break,
-                Some(found) if found == count => {}
-                Some(found) => {
-                    let is_other = table.columns.iter().any(|name| name.contains([';', '\t']));
-                    let separator = if is_other { "; values are separated by commas" } else { "" };
-                    let message = format!("{found} values where the first row has {count} names{separator}");
-                    return Err(CsvError { line, message });
-                }
+            while reader.takes_line_end() {}
+            let (line, before) = (reader.line, table.ends.len());
+            if !reader.row(&mut table)? {
+                break;
+            }
+            let found = table.ends.len() - before;
+            if found != count {
+                let is_other = table.columns.iter().any(|name| name.contains([';', '\t']));
+                let separator = if is_other { "; values are separated by commas" } else { "" };
+                let message = format!("{found} values where the first row has {count} names{separator}");
+                return Err(wrong(line, message));
             }
             if table.rows() > ROWS_MAX {
-                return Err(CsvError { line, message: format!("more than {ROWS_MAX} rows") });
+                return Err(wrong(line, format!("more than {ROWS_MAX} rows")));
             }
         }
         if table.rows() == 0 {
-            return Err(reader.wrong("expected a row of values behind the names, but there is none"));
+            return Err(wrong(reader.line, "expected a row of values behind the names, but there is none"));
         }
         Ok(table)
     }
@@ -101,100 +85,91 @@ impl Table {
     }
 }
 
+/// What is wrong with a line.
+fn wrong(line: usize, message: impl std::fmt::Display) -> String {
+    format!("line {line}: {message}")
+}
+
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     line: usize,
 }
 
-impl Reader<'_> {
-    fn wrong(&self, message: &str) -> CsvError {
-        CsvError { line: self.line, message: message.to_owned() }
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
     }
 
-    /// A line with nothing on it is no row; a single empty value stands in quotes.
-    fn skip_empty_lines(&mut self) {
-        loop {
-            self.at += match self.bytes[self.at..] {
-                [b'\n', ..] => 1,
-                [b'\r', b'\n', ..] => 2,
-                _ => return,
-            };
-            self.line += 1;
-        }
+    /// Goes on to the next line, if this one is over. A line with nothing on it is no row; a single empty value stands in
+    /// quotes.
+    fn takes_line_end(&mut self) -> bool {
+        let length = line_end(self.rest());
+        self.at += length;
+        self.line += usize::from(length > 0);
+        length > 0
     }
 
-    /// Reads a row and says how many values it has; `None` at the end.
-    fn row(&mut self, text: &mut Vec<u8>, ends: &mut Vec<u32>) -> Result<Option<usize>, CsvError> {
-        if self.at == self.bytes.len() {
-            return Ok(None);
+    /// Adds a row's values; `false` at the end.
+    fn row(&mut self, table: &mut Table) -> Result<bool, String> {
+        if self.rest().is_empty() {
+            return Ok(false);
         }
-        let mut count = 0;
         loop {
-            match self.bytes.get(self.at) {
-                Some(b'"') => self.quoted(text)?,
-                _ => self.plain(text)?,
+            match self.rest() {
+                [b'"', ..] => self.quoted(&mut table.text)?,
+                _ => self.plain(&mut table.text)?,
             }
-            ends.push(text.len() as u32);
-            count += 1;
-            match self.bytes.get(self.at) {
-                Some(b',') => self.at += 1,
-                Some(b'\r') => {
-                    self.at += 2;
-                    self.line += 1;
-                    return Ok(Some(count));
-                }
-                Some(_) => {
-                    self.at += 1;
-                    self.line += 1;
-                    return Ok(Some(count));
-                }
-                None => return Ok(Some(count)),
+            table.ends.push(table.text.len() as u32);
+            if self.rest().first() != Some(&b',') {
+                self.takes_line_end();
+                return Ok(true);
             }
+            self.at += 1;
         }
     }
 
     /// Up to a comma or the line's end.
-    fn plain(&mut self, text: &mut Vec<u8>) -> Result<(), CsvError> {
-        let rest = &self.bytes[self.at..];
-        let ends = |(place, byte): (usize, &u8)| {
-            matches!(byte, b',' | b'\n') || (*byte == b'\r' && rest.get(place + 1) == Some(&b'\n'))
-        };
-        let length = rest.iter().enumerate().position(ends).unwrap_or(rest.len());
-        if rest[..length].contains(&b'"') {
-            return Err(
-                self.wrong("a quote inside a value without quotes: put the value in quotes, and double those inside")
-            );
+    fn plain(&mut self, text: &mut Vec<u8>) -> Result<(), String> {
+        let rest = self.rest();
+        let ends = |place: &usize| rest[*place] == b',' || line_end(&rest[*place..]) > 0;
+        let value = &rest[..(0..rest.len()).find(ends).unwrap_or(rest.len())];
+        if value.contains(&b'"') {
+            let message = "a quote inside a value without quotes: put the value in quotes, and double those inside";
+            return Err(wrong(self.line, message));
         }
-        text.extend_from_slice(&rest[..length]);
-        self.at += length;
+        text.extend_from_slice(value);
+        self.at += value.len();
         Ok(())
     }
 
     /// Up to the closing quote, which must be the value's end.
-    fn quoted(&mut self, text: &mut Vec<u8>) -> Result<(), CsvError> {
+    fn quoted(&mut self, text: &mut Vec<u8>) -> Result<(), String> {
         let begun = self.line;
-        self.at += 1;
         loop {
-            let rest = &self.bytes[self.at..];
+            self.at += 1;
+            let rest = self.rest();
             let Some(length) = rest.iter().position(|byte| *byte == b'"') else {
-                return Err(CsvError {
-                    line: begun,
-                    message: "a value begins with a quote and has no other".to_owned(),
-                });
+                return Err(wrong(begun, "a value begins with a quote and has no other"));
             };
             text.extend_from_slice(&rest[..length]);
             self.line += rest[..length].iter().filter(|byte| **byte == b'\n').count();
             self.at += length + 1;
-            match self.bytes[self.at..] {
-                [b'"', ..] => {
-                    text.push(b'"');
-                    self.at += 1;
-                }
-                [] | [b',' | b'\n', ..] | [b'\r', b'\n', ..] => return Ok(()),
-                _ => return Err(self.wrong("a comma or the line's end is expected behind a closing quote")),
+            match self.rest() {
+                [b'"', ..] => text.push(b'"'),
+                rest if matches!(rest, [] | [b',', ..]) || line_end(rest) > 0 => return Ok(()),
+                _ => return Err(wrong(self.line, "a comma or the line's end is expected behind a closing quote")),
             }
         }
+    }
+}
+
+/// Bytes of the line's end that stands here; 0 if none does.
+fn line_end(rest: &[u8]) -> usize {
+    match rest {
+        [b'\n', ..] => 1,
+        [b'\r', b'\n', ..] => 2,
+        _ => 0,
     }
 }
 
@@ -203,7 +178,7 @@ mod tests {
     use super::*;
 
     fn rows(text: &str) -> Result<Vec<Vec<String>>, String> {
-        let table = Table::parse(text.as_bytes()).map_err(|error| error.to_string())?;
+        let table = Table::parse(text.as_bytes())?;
         let value = |row, column| String::from_utf8(table.value(row, column).to_vec()).unwrap();
         let values = |row| (0..table.columns.len()).map(|column| value(row, column)).collect();
         Ok(std::iter::once(table.columns.clone()).chain((0..table.rows()).map(values)).collect())

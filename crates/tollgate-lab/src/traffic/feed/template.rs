@@ -3,8 +3,6 @@
 //!
 //! What it deliberately does not do: compute. A value goes in as it stands in the feed, escaped.
 
-use std::fmt;
-
 /// A text in its pieces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template<'t> {
@@ -46,16 +44,9 @@ pub enum Escape {
 pub struct TemplateError {
     /// Byte offset in the text.
     pub position: usize,
-    message: String,
+    /// What is wrong.
+    pub message: String,
 }
-
-impl fmt::Display for TemplateError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for TemplateError {}
 
 const UNCLOSED: &str = "`{{` has no `}}` behind it";
 
@@ -102,9 +93,7 @@ impl<'t> Template<'t> {
         }
         Ok(Template { pieces })
     }
-}
 
-impl<'t> Template<'t> {
     /// Whether there is a place in it.
     pub fn has_places(&self) -> bool {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Value { .. }))
@@ -121,6 +110,12 @@ impl<'t> Template<'t> {
 }
 
 impl Escape {
+    /// How values go into the body of a message with these fields.
+    pub fn of_fields<'f>(mut fields: impl Iterator<Item = (&'f str, &'f str)>) -> Escape {
+        let media_type = fields.find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        media_type.map_or(Escape::Raw, |(_, value)| Escape::of_media_type(value))
+    }
+
     /// How values go into a body of this media type.
     pub fn of_media_type(media_type: &str) -> Escape {
         let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -165,7 +160,7 @@ mod tests {
     fn a_wrong_place_is_refused_with_where_it_stands() {
         let check = |text: &str, position: usize, expected: &str| {
             let error = Template::parse(text).unwrap_err();
-            assert_eq!((error.position, error.to_string().as_str()), (position, expected), "{text}");
+            assert_eq!((error.position, error.message.as_str()), (position, expected), "{text}");
         };
         check("ab{{c}", 2, "`{{` has no `}}` behind it");
         check("{{}}", 0, "there is no name in `{{}}`");
