@@ -58,7 +58,8 @@ struct Asker<'r> {
 
 impl<'r> Asker<'r> {
     fn new(user: &'r mut User, requests: &'r Requests, number: usize) -> Asker<'r> {
-        let search = Search::new(&requests.asking.target, &requests.known);
+        let target = &requests.asking.target;
+        let search = Search::new(&target.shape, &target.checks, &requests.known);
         Asker { user, requests, search, writer: Writer::new(&requests.script, requests.lane, number) }
     }
 

@@ -296,10 +296,7 @@ impl Filling<'_> {
                 Ok((found, 1))
             }
             Some(Body::Parted(Parted { before, parts, behind })) => {
-                let write = |row: usize, out: &mut Vec<u8>| {
-                    out.extend_from_slice(&parts[row % parts.len()]);
-                    Ok(())
-                };
+                let write = |row: usize, out: &mut Vec<u8>| out.extend_from_slice(&parts[row % parts.len()]);
                 let column = self.values.made(self.feed.table.rows(), write)?;
                 let each = before.iter().enumerate();
                 let mut found: Vec<BodyPiece> = each

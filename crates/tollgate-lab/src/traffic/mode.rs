@@ -125,10 +125,9 @@ impl FromStr for Mode {
         };
         let (name, count) = text.rsplit_once('-').ok_or_else(unknown)?;
         let count: u32 = count.parse().map_err(|_| unknown())?;
-        let bounded = |most: u32| match count {
-            0 => Err(format!("`{text}`: the number is from 1 to {most}")),
-            count if count > most => Err(format!("`{text}`: the number is from 1 to {most}")),
-            count => Ok(count),
+        let bounded = |most: u32| match (1..=most).contains(&count) {
+            true => Ok(count),
+            false => Err(format!("`{text}`: the number is from 1 to {most}")),
         };
         if name == "parallel" {
             return Ok(Mode::Single { connections: bounded(CONNECTIONS_MAX)? });

@@ -74,42 +74,38 @@ pub struct End {
 
 impl Load {
     /// Users at most.
-    pub fn users(&self) -> usize {
-        match self {
-            Load::Closed(closed) => closed.users,
-            Load::Open(open) => open.users_max,
-        }
+    pub fn users(mut self) -> usize {
+        *self.bounds().0
     }
 
     /// When it ends.
-    pub fn end(&self) -> End {
-        match self {
-            Load::Closed(closed) => closed.end,
-            Load::Open(open) => open.end,
-        }
+    pub fn end(mut self) -> End {
+        *self.bounds().1
     }
 
     /// The same with another end.
     #[must_use]
-    pub fn with_end(self, end: End) -> Load {
-        match self {
-            Load::Closed(closed) => Load::Closed(Closed { end, ..closed }),
-            Load::Open(open) => Load::Open(Open { end, ..open }),
-        }
+    pub fn with_end(mut self, end: End) -> Load {
+        *self.bounds().1 = end;
+        self
     }
 
     /// The part of one of so many workers, of whom none may be left without a user: users and units are divided.
-    pub fn share(&self, index: usize, workers: usize) -> Load {
-        let end = |end: End| End { units: end.units.map(|units| share(units, index, workers)), ..end };
-        let users = |users: usize| share(users as u64, index, workers) as usize;
-        match *self {
-            Load::Closed(closed) => Load::Closed(Closed { users: users(closed.users), end: end(closed.end), ..closed }),
-            Load::Open(open) => Load::Open(Open {
-                users_max: users(open.users_max),
-                end: end(open.end),
-                lane: Lane { index: index as u32, count: workers as u32 },
-                ..open
-            }),
+    #[must_use]
+    pub fn share(mut self, index: usize, workers: usize) -> Load {
+        let (users, end) = self.bounds();
+        *users = share(*users as u64, index, workers) as usize;
+        end.units = end.units.map(|units| share(units, index, workers));
+        if let Load::Open(open) = &mut self {
+            open.lane = Lane { index: index as u32, count: workers as u32 };
+        }
+        self
+    }
+
+    fn bounds(&mut self) -> (&mut usize, &mut End) {
+        match self {
+            Load::Closed(closed) => (&mut closed.users, &mut closed.end),
+            Load::Open(open) => (&mut open.users_max, &mut open.end),
         }
     }
 }

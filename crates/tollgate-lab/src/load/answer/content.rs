@@ -12,7 +12,6 @@ use tollgate_xml::pull::{Event, PullReader};
 use super::checks::{AnswerKind, Checks, LengthCheck};
 use super::failure::{ErrorClass, Failure};
 use super::{odata_batch, soap};
-use crate::load::target::LoadTarget;
 use crate::traffic::request::{Element, RequestShape};
 
 /// Bytes of an answer in which something is looked for.
@@ -35,9 +34,7 @@ pub(crate) struct LastRight(RefCell<Vec<u8>>);
 
 /// Looks at an answer while it arrives.
 pub(crate) struct Search<'a> {
-    wanted: Option<&'a [u8]>,
-    element: Option<&'a Element>,
-    bytes: Option<u64>,
+    shape: &'a RequestShape,
     checks: &'a Checks,
     known: &'a LastRight,
     kept: Vec<u8>,
@@ -48,23 +45,9 @@ pub(crate) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// A search for what the target's shape and checks say of answers, if they say anything.
-    pub(crate) fn new(target: &'a LoadTarget, known: &'a LastRight) -> Search<'a> {
-        Search::of(&target.shape, &target.checks, known)
-    }
-
-    fn of(shape: &'a RequestShape, checks: &'a Checks, known: &'a LastRight) -> Search<'a> {
-        Search {
-            wanted: shape.contains.as_deref().map(str::as_bytes),
-            element: shape.answer.element.as_ref(),
-            bytes: shape.answer.bytes,
-            checks,
-            known,
-            kept: Vec::new(),
-            came_bytes: 0,
-            is_found: false,
-            parts: Vec::new(),
-        }
+    /// A search for what a target's shape and checks say of answers, if they say anything.
+    pub(crate) fn new(shape: &'a RequestShape, checks: &'a Checks, known: &'a LastRight) -> Search<'a> {
+        Search { shape, checks, known, kept: Vec::new(), came_bytes: 0, is_found: false, parts: Vec::new() }
     }
 
     /// Another answer comes.
@@ -89,7 +72,7 @@ impl<'a> Search<'a> {
             AnswerKind::Soap => !self.kept.is_empty(),
             AnswerKind::Batch { .. } => true,
         };
-        let looks = self.wanted.is_some() || self.element.is_some() || is_read;
+        let looks = self.shape.contains.is_some() || self.shape.answer.element.is_some() || is_read;
         if looks { Verdict::Right } else { Verdict::Unknown }
     }
 
@@ -105,11 +88,10 @@ impl<'a> Search<'a> {
         if let LengthCheck::AsFirst(first) = &self.checks.length {
             first.judge(self.came_bytes)?;
         }
-        if let Some(bytes) = self.bytes.filter(|bytes| *bytes != self.came_bytes) {
+        if let Some(bytes) = self.shape.answer.bytes.filter(|bytes| *bytes != self.came_bytes) {
             return Err(Failure::content(format!("the answer has {} bytes instead of {bytes}", self.came_bytes)));
         }
-        if let Some(wanted) = self.wanted.filter(|_| !self.is_found) {
-            let wanted = String::from_utf8_lossy(wanted);
+        if let Some(wanted) = self.still_wanted() {
             return Err(Failure::content(format!("the answer does not contain `{wanted}`")));
         }
         if let AnswerKind::Batch { form, requests } = self.checks.kind {
@@ -118,7 +100,8 @@ impl<'a> Search<'a> {
             }
             return odata_batch::judge(form, &self.kept, requests, &self.checks.statuses, &mut self.parts);
         }
-        if self.element.is_none() && self.checks.kind == AnswerKind::Plain {
+        let element = self.shape.answer.element.as_ref();
+        if element.is_none() && self.checks.kind == AnswerKind::Plain {
             return Ok(());
         }
         if !self.kept.is_empty() && *self.known.0.borrow() == self.kept {
@@ -127,11 +110,16 @@ impl<'a> Search<'a> {
         if self.checks.kind == AnswerKind::Soap {
             soap::judge(&self.kept)?;
         }
-        if let Some(element) = self.element {
+        if let Some(element) = element {
             has(&self.kept, element).map_err(Failure::content)?;
         }
         self.known.0.borrow_mut().clone_from(&self.kept);
         Ok(())
+    }
+
+    /// What the answer should contain and did not yet.
+    fn still_wanted(&self) -> Option<&'a str> {
+        self.shape.contains.as_deref().filter(|_| !self.is_found)
     }
 }
 
@@ -139,24 +127,21 @@ impl BodySink for Search<'_> {
     fn part(&mut self, bytes: &[u8]) {
         self.came_bytes += bytes.len() as u64;
         let (keeps, bytes_max) = match self.checks.kind {
-            AnswerKind::Plain => (self.element.is_some(), SEARCHED_BYTES_MAX),
+            AnswerKind::Plain => (self.shape.answer.element.is_some(), SEARCHED_BYTES_MAX),
             AnswerKind::Soap => (true, SEARCHED_BYTES_MAX),
             AnswerKind::Batch { .. } => (true, BATCH_BYTES_MAX),
         };
-        let looks_on = keeps || (self.wanted.is_some() && !self.is_found);
-        if !looks_on || self.kept.len() + bytes.len() > bytes_max {
+        let wanted = self.still_wanted();
+        if (!keeps && wanted.is_none()) || self.kept.len() + bytes.len() > bytes_max {
             return;
         }
-        if let (Some(wanted), false, true) = (self.wanted, keeps, self.kept.is_empty())
-            && contains(bytes, wanted)
-        {
-            self.is_found = true;
+        // What is in the first part already need not be kept.
+        self.is_found |= !keeps && self.kept.is_empty() && wanted.is_some_and(|text| contains(bytes, text.as_bytes()));
+        if self.is_found && !keeps {
             return;
         }
         self.kept.extend_from_slice(bytes);
-        if let Some(wanted) = self.wanted.filter(|_| !self.is_found) {
-            self.is_found = contains(&self.kept, wanted);
-        }
+        self.is_found |= wanted.is_some_and(|text| contains(&self.kept, text.as_bytes()));
     }
 }
 
@@ -245,7 +230,7 @@ mod tests {
 
     fn judged(shape: &RequestShape, parts: &[&str]) -> Result<(), String> {
         let (known, checks) = (LastRight::default(), Checks::default());
-        let mut search = Search::of(shape, &checks, &known);
+        let mut search = Search::new(shape, &checks, &known);
         search.begin();
         parts.iter().for_each(|part| search.part(part.as_bytes()));
         let first = search.judge(None);
@@ -278,7 +263,7 @@ mod tests {
             let bytes = Some(body.len() as u64);
             let (shape, known) = (shape(contains, AnswerShape { bytes, element: None }), LastRight::default());
             let checks = Checks { kind, length: LengthCheck::AsFirst(FirstLength::default()), ..Checks::default() };
-            let mut search = Search::of(&shape, &checks, &known);
+            let mut search = Search::new(&shape, &checks, &known);
             search.begin();
             search.part(body.as_bytes());
             let judged = search.judge(None).map(|()| search.verdict());

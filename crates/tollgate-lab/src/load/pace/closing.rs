@@ -4,7 +4,6 @@
 //! port waits in TIME_WAIT on its side: a client that closed first would use up one of its own ports for every request.
 //! What the wait takes is in no response time.
 
-use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -18,36 +17,21 @@ pub(crate) const CLOSING_MAX: usize = 1024;
 /// The connections of one worker that are about to be closed.
 #[derive(Debug, Default)]
 pub(crate) struct Closing {
-    open: Rc<Cell<usize>>,
+    /// Shared with each of them.
+    open: Rc<()>,
 }
 
 impl Closing {
     /// Waits for the server to close `connection`, beside all else.
     pub(crate) fn take(&self, connection: ClientConnection) {
-        if self.open.get() >= CLOSING_MAX {
+        let one = Rc::clone(&self.open);
+        if Rc::strong_count(&one) > CLOSING_MAX + 1 {
             return;
         }
-        let one = One::new(&self.open);
         tokio::task::spawn_local(async move {
             // A server without an end is closed by us, as one with it would be.
             let _ = tokio::time::timeout(PATIENCE, connection.until_closed()).await;
             drop(one);
         });
-    }
-}
-
-/// Counts itself while it is there.
-struct One(Rc<Cell<usize>>);
-
-impl One {
-    fn new(open: &Rc<Cell<usize>>) -> One {
-        open.set(open.get() + 1);
-        One(Rc::clone(open))
-    }
-}
-
-impl Drop for One {
-    fn drop(&mut self) {
-        self.0.set(self.0.get() - 1);
     }
 }

@@ -98,21 +98,22 @@ impl Desk {
                 break;
             }
             self.recorder.borrow_mut().due(intended);
-            if self.is_full() {
+            if self.waiting.borrow().len() == WAITING_MAX {
                 let mut recorder = self.recorder.borrow_mut();
                 recorder.tally.sends.unsent += 1;
                 recorder.overdue(intended, Instant::now());
-            } else if self.wake_one() {
-                self.put(Due { intended, taker: Taker::Called });
-            } else if came < open.users_max {
-                self.put(Due { intended, taker: Taker::Called });
+                continue;
+            }
+            let is_woken = self.wake_one();
+            let taker = if is_woken || came < open.users_max { Taker::Called } else { Taker::Missing };
+            self.waiting.borrow_mut().push_back(Due { intended, taker });
+            if taker == Taker::Missing {
+                self.recorder.borrow_mut().overdue(intended, Instant::now());
+            } else if !is_woken {
                 let seat = Rc::new(Seat::default());
                 self.call(&seat);
                 tasks.spawn_local(come(came, seat));
                 came += 1;
-            } else {
-                self.put(Due { intended, taker: Taker::Missing });
-                self.recorder.borrow_mut().overdue(intended, Instant::now());
             }
         }
         if let Some(after) = open.end.after {
@@ -153,15 +154,6 @@ impl Desk {
         self.recorder.borrow_mut().tally.sends.unsent += self.waiting.borrow().len() as u64;
         self.waiting.borrow_mut().clear();
         self.close();
-    }
-
-    /// Whether no more may wait.
-    fn is_full(&self) -> bool {
-        self.waiting.borrow().len() == WAITING_MAX
-    }
-
-    fn put(&self, due: Due) {
-        self.waiting.borrow_mut().push_back(due);
     }
 
     /// Calls an idle user, if there is one; it looks once the caller waits for something.

@@ -80,10 +80,7 @@ impl Values {
         let number = match self.known.get(&(column, escape)) {
             Some(number) => *number,
             None => {
-                let write = |row: usize, out: &mut Vec<u8>| {
-                    escape.write(table.value(row, column), out);
-                    Ok(())
-                };
+                let write = |row: usize, out: &mut Vec<u8>| escape.write(table.value(row, column), out);
                 let number = self.made(table.rows(), write)?;
                 self.known.insert((column, escape), number);
                 number
@@ -101,16 +98,12 @@ impl Values {
     /// The same for a column that is written for each row.
     ///
     /// # Errors
-    /// More bytes than may be, or what `write` finds.
-    pub(crate) fn made(
-        &mut self,
-        rows: usize,
-        mut write: impl FnMut(usize, &mut Vec<u8>) -> Result<(), String>,
-    ) -> Result<u32, String> {
+    /// More bytes than may be.
+    pub(crate) fn made(&mut self, rows: usize, write: impl Fn(usize, &mut Vec<u8>)) -> Result<u32, String> {
         let start = self.text.len();
         let mut ends = Vec::with_capacity(rows);
         for row in 0..rows {
-            write(row, &mut self.text)?;
+            write(row, &mut self.text);
             if self.text.len() > VALUES_BYTES_MAX {
                 return Err(format!("the feed's values take more than {VALUES_BYTES_MAX} bytes: use fewer rows"));
             }

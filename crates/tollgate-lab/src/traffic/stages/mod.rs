@@ -74,12 +74,11 @@ impl Stages {
         if let Some(short) = stages.iter().find(|stage| stage.lasts.is_zero()) {
             return Err(format!("stage `{}` lasts no time: a step is made by `from`", short.name));
         }
-        let value = stages.iter().flat_map(|stage| [stage.from, stage.to]);
-        if let Some(beyond) = value.into_iter().find(|value| !(0.0..=most).contains(value)) {
+        let values = || stages.iter().flat_map(|stage| [stage.from, stage.to]);
+        if let Some(beyond) = values().find(|value| !(0.0..=most).contains(value)) {
             return Err(format!("a stage leads from or to {beyond}: it is from 0 to {most}"));
         }
-        let part = stages.iter().flat_map(|stage| [stage.from, stage.to]).find(|value| value.fract() != 0.0);
-        if let Some(part) = part.filter(|_| unit == Unit::Users) {
+        if let Some(part) = values().find(|value| unit == Unit::Users && value.fract() != 0.0) {
             return Err(format!(
                 "a stage leads from or to {part} users: users are whole, rates (`/s`, `rate`) need not be"
             ));

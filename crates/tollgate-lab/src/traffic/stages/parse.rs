@@ -45,13 +45,8 @@ fn value(text: &str) -> Option<f64> {
 }
 
 fn duration(text: &str) -> Option<Duration> {
-    let (digits, scale_ms) = if let Some(digits) = text.strip_suffix("ms") {
-        (digits, 1)
-    } else if let Some(digits) = text.strip_suffix('s') {
-        (digits, 1000)
-    } else {
-        (text.strip_suffix('m')?, 60_000)
-    };
+    let scales = [("ms", 1), ("s", 1000), ("m", 60_000)];
+    let (digits, scale_ms) = scales.iter().find_map(|(unit, scale_ms)| text.strip_suffix(unit).zip(Some(*scale_ms)))?;
     let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let number: u64 = digits.parse().ok().filter(|_| is_plain)?;
     number.checked_mul(scale_ms).map(Duration::from_millis)
