@@ -156,57 +156,73 @@ pub(crate) fn readable(document: &[u8]) -> &str {
         .unwrap_or_default()
 }
 
+/// Hands what stands in a document to `each` until that has found something. An answer may be cut off: what came of it is
+/// looked at.
+///
+/// # Errors
+/// That it is no XML, and where.
+pub(crate) fn find_in<'d, T>(
+    document: &'d [u8],
+    mut each: impl FnMut(&PullReader<'d>, Event<'d>) -> Option<T>,
+) -> Result<Option<T>, String> {
+    let text = readable(document);
+    let mut reader = PullReader::new(text, usize::MAX).passing_document_type();
+    loop {
+        let event = match reader.event() {
+            Ok(Some(event)) => event,
+            Ok(None) => return Ok(None),
+            Err((at, _)) if at == document.len() => return Ok(None),
+            Err((at, _)) if at == text.len() => return Err("the answer is no XML: it is not UTF-8".to_owned()),
+            Err((at, what)) => return Err(format!("the answer is no XML: {what} (at byte {at})")),
+        };
+        if let Some(found) = each(&reader, event) {
+            return Ok(Some(found));
+        }
+    }
+}
+
 /// Whether a document has an element with its text.
 ///
 /// # Errors
 /// What it has instead.
-fn has(document: &[u8], element: &Element) -> Result<(), String> {
-    let text_of = readable(document);
-    let mut reader = PullReader::new(text_of, usize::MAX).passing_document_type();
-    // How many of the elements that are open now are those of the path, from the outermost one on.
-    let (mut depth, mut fitting) = (0_usize, 0_usize);
-    let (mut is_in_it, mut came, mut text) = (false, None, String::new());
-    loop {
-        let event = match reader.event() {
-            Ok(Some(event)) => event,
-            Ok(None) => break,
-            // An answer may be cut off: what came of it was looked at.
-            Err((at, _)) if at == document.len() => break,
-            Err((at, _)) if at == text_of.len() => return Err("the answer is no XML: it is not UTF-8".to_owned()),
-            Err((at, what)) => return Err(format!("the answer is no XML: {what} (at byte {at})")),
-        };
+fn has(document: &[u8], Element { path, namespace, text }: &Element) -> Result<(), String> {
+    // How many of the elements that are open now are those of the path, from the outermost one on; and what stands in the
+    // last of them.
+    let (mut fitting, mut content, mut came) = (0_usize, None::<String>, None);
+    let found = find_in(document, |reader, event| {
         match event {
             Event::Begin(tag) => {
-                if fitting == depth && element.path.get(depth).is_some_and(|wanted| wanted == tag.name()) {
+                if fitting + 1 == reader.depth() && path.get(fitting).is_some_and(|wanted| wanted == tag.name()) {
                     fitting += 1;
-                    let is_last = fitting == element.path.len();
-                    is_in_it = is_last && reader.namespace().is_some_and(|of| of == element.namespace);
-                    if is_in_it {
-                        text.clear();
-                    }
+                    let is_last = fitting == path.len();
+                    content = (is_last && reader.namespace().is_some_and(|of| of == *namespace)).then(String::new);
                 }
-                depth += 1;
             }
             Event::End => {
-                depth = depth.saturating_sub(1);
-                if is_in_it && depth + 1 == element.path.len() {
-                    if text.trim() == element.text {
-                        return Ok(());
+                if reader.depth() + 1 == path.len()
+                    && let Some(content) = content.take()
+                {
+                    if content.trim() == text {
+                        return Some(());
                     }
-                    is_in_it = false;
-                    came = Some(std::mem::take(&mut text));
+                    came = Some(content);
                 }
-                fitting = fitting.min(depth);
+                fitting = fitting.min(reader.depth());
             }
-            Event::Text(part) if is_in_it => text.push_str(&part),
-            Event::Text(_) => {}
+            Event::Text(part) => {
+                if let Some(content) = &mut content {
+                    content.push_str(&part);
+                }
+            }
         }
+        None
+    })?;
+    let path = path.join("/");
+    match (found, came) {
+        (Some(()), _) => Ok(()),
+        (None, Some(came)) => Err(format!("the answer has `{}` in {path} instead of `{text}`", came.trim())),
+        (None, None) => Err(format!("the answer has no element {path} of {namespace}")),
     }
-    let path = element.path.join("/");
-    Err(match came {
-        Some(came) => format!("the answer has `{}` in {path} instead of `{}`", came.trim(), element.text),
-        None => format!("the answer has no element {path} of {}", element.namespace),
-    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ pub use tollgate_wire::soap::Version;
 use tollgate_wire::soap::{BEHIND_PAYLOAD, write_content_type};
 use tollgate_xml::pull::{Event, PullReader};
 
-use super::content::{contains, readable};
+use super::content::{contains, find_in, readable};
 use super::failure::{ErrorClass, Failure};
 
 /// Characters of a fault's words that are kept.
@@ -16,7 +16,7 @@ const WORDS_LENGTH_MAX: usize = 160;
 /// A payload with an envelope around it; one that is in an envelope already stays as it is. What stands before the first
 /// element of a bare payload (an XML declaration) is left out.
 pub fn enveloped(payload: &[u8], version: Version) -> Vec<u8> {
-    if is_enveloped(payload) {
+    if version_of(payload).is_some() {
         return payload.to_vec();
     }
     let start = match payload.starts_with(b"<?xml") {
@@ -31,15 +31,10 @@ pub fn enveloped(payload: &[u8], version: Version) -> Vec<u8> {
 pub fn version_of(message: &[u8]) -> Option<Version> {
     let mut reader = PullReader::new(readable(message), 1).passing_document_type();
     // Nothing but an element can come first.
-    let Event::Begin(tag) = reader.event().ok()?? else { return None };
-    if tag.name() != "Envelope" {
-        return None;
+    match reader.event().ok()?? {
+        Event::Begin(tag) if tag.name() == "Envelope" => Version::of_namespace(&reader.namespace()?),
+        _ => None,
     }
-    Version::of_namespace(&reader.namespace()?)
-}
-
-fn is_enveloped(message: &[u8]) -> bool {
-    version_of(message).is_some()
 }
 
 /// The fields that a message for `action` has.
@@ -61,7 +56,7 @@ pub(crate) fn judge(document: &[u8]) -> Result<(), Failure> {
     if document.is_empty() {
         return Ok(());
     }
-    if !is_enveloped(document) {
+    if version_of(document).is_none() {
         return Err(Failure::content("the answer is no envelope of SOAP"));
     }
     refuse_fault(document)
@@ -76,7 +71,7 @@ pub(crate) fn refuse_fault(document: &[u8]) -> Result<(), Failure> {
     if !contains(document, b"Fault") {
         return Ok(());
     }
-    match fault(document) {
+    match fault(document).ok().flatten() {
         Some(words) => {
             Err(Failure::new(ErrorClass::SoapFault, words.chars().take(WORDS_LENGTH_MAX).collect::<String>()))
         }
@@ -86,26 +81,23 @@ pub(crate) fn refuse_fault(document: &[u8]) -> Result<(), Failure> {
 
 /// The words of the fault that is the payload of an envelope: its `faultstring` (1.1), or the first `Text` of its
 /// `Reason` (1.2).
-fn fault(document: &[u8]) -> Option<String> {
-    let mut reader = PullReader::new(readable(document), usize::MAX).passing_document_type();
+fn fault(document: &[u8]) -> Result<Option<String>, String> {
     // How many elements are open where the fault's words stand.
     let (mut is_in_fault, mut words_depth, mut words) = (false, None, String::new());
-    loop {
-        match reader.event().ok()?? {
+    find_in(document, |reader, event| {
+        let depth = reader.depth();
+        match event {
             Event::Begin(tag) => {
-                let (name, depth) = (tag.name(), reader.depth());
-                if depth == 3 && name == "Fault" {
-                    let namespace = reader.namespace();
-                    is_in_fault |= namespace.is_some_and(|of| Version::of_namespace(&of).is_some());
+                if depth == 3 && tag.name() == "Fault" {
+                    is_in_fault |= reader.namespace().is_some_and(|of| Version::of_namespace(&of).is_some());
                 }
-                if is_in_fault && words_depth.is_none() && matches!(name, "faultstring" | "Text") {
+                if is_in_fault && words_depth.is_none() && matches!(tag.name(), "faultstring" | "Text") {
                     words_depth = Some(depth);
                 }
             }
             Event::Text(text) if words_depth.is_some() => words.push_str(&text),
             Event::Text(_) => {}
             Event::End => {
-                let depth = reader.depth();
                 if words_depth == Some(depth + 1) {
                     if !words.trim().is_empty() {
                         return Some(words.trim().to_owned());
@@ -117,7 +109,8 @@ fn fault(document: &[u8]) -> Option<String> {
                 }
             }
         }
-    }
+        None
+    })
 }
 
 #[cfg(test)]
