@@ -65,13 +65,13 @@ pub(crate) fn judge(document: &[u8]) -> Result<(), Failure> {
 /// Finds out whether an answer is a fault.
 ///
 /// # Errors
-/// The fault's own words.
+/// The fault's own words, or that the answer is no XML before one is found.
 pub(crate) fn refuse_fault(document: &[u8]) -> Result<(), Failure> {
     // Nothing is a fault without this name in it, and few other answers have it.
     if !contains(document, b"Fault") {
         return Ok(());
     }
-    match fault(document).ok().flatten() {
+    match fault(document).map_err(Failure::content)? {
         Some(words) => {
             Err(Failure::new(ErrorClass::SoapFault, words.chars().take(WORDS_LENGTH_MAX).collect::<String>()))
         }
@@ -152,6 +152,19 @@ mod tests {
         check("<html>We are down for maintenance</html>", false);
         check("down", false);
         check("<Envelope xmlns='urn:letters'/>", false);
+    }
+
+    #[test]
+    fn a_fault_behind_what_is_no_xml_is_not_taken_for_an_answer() {
+        let check = |payload: &str, class: ErrorClass, expected: &str| {
+            let envelope = enveloped(payload.as_bytes(), Version::V11);
+            let failure = judge(&envelope).unwrap_err();
+            assert_eq!(failure.class, class, "{payload}");
+            assert!(failure.text.starts_with(expected), "{}", failure.text);
+        };
+        let fault = "<soap:Fault><faultstring>no such symbol</faultstring></soap:Fault>";
+        check(&format!("<a b=1/>{fault}"), ErrorClass::Content, "the answer is no XML: ");
+        check(&format!("{fault}<a b=1/>"), ErrorClass::SoapFault, "no such symbol");
     }
 
     #[test]
