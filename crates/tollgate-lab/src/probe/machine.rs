@@ -4,7 +4,7 @@ use std::fs;
 
 use tollgate_facts::results::Machine;
 
-use super::memory::number;
+use super::process::number;
 
 /// What the kernel tells of this machine.
 pub fn machine() -> Machine {

@@ -2,42 +2,23 @@
 
 use std::fs;
 
+use super::process::number;
 use tollgate_facts::results::Reading;
 
-use super::Probe;
+/// What is sampled of every subject whose processes are known, in the order of the report: the field with what one of
+/// it is in the unit, the name of the series, and the unit.
+const SAMPLED: &[(&str, f64, &str, &str)] =
+    &[("VmRSS:", 1024.0, "subject-resident-memory", "bytes"), ("Threads:", 1.0, "subject-threads", "threads")];
 
-/// Resident memory, summed over the processes.
-#[derive(Debug)]
-pub struct Resident;
-
-/// Threads, summed over the processes.
-#[derive(Debug)]
-pub struct Threads;
-
-impl Probe for Resident {
-    fn sample(&self, processes: &[u32]) -> Option<Reading> {
-        let kibibytes = sum(processes, "VmRSS:")?;
-        Some(Reading { name: "subject-resident-memory", unit: "bytes", value: kibibytes as f64 * 1024.0 })
-    }
-}
-
-impl Probe for Threads {
-    fn sample(&self, processes: &[u32]) -> Option<Reading> {
-        Some(Reading { name: "subject-threads", unit: "threads", value: sum(processes, "Threads:")? as f64 })
-    }
-}
-
-fn sum(processes: &[u32], field: &str) -> Option<u64> {
-    if processes.is_empty() {
-        return None;
-    }
-    processes.iter().map(|process| number(&fs::read_to_string(format!("/proc/{process}/status")).ok()?, field)).sum()
-}
-
-/// The first number behind `field` at the start of a line.
-pub(crate) fn number(text: &str, field: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(field))?;
-    line.split_whitespace().next()?.parse().ok()
+/// All that is sampled, each summed over the processes; nothing where they are gone or keep it secret.
+pub(crate) fn sample(processes: &[u32]) -> Vec<Reading> {
+    let statuses = processes.iter().map(|process| fs::read_to_string(format!("/proc/{process}/status")));
+    let statuses: Vec<String> = statuses.collect::<Result<_, _>>().unwrap_or_default();
+    let of = |(field, one, name, unit): &(&str, f64, &'static str, &'static str)| {
+        let values = statuses.iter().map(|status| number(status, field).map(|value| value as f64));
+        Some(Reading { name, unit, value: values.reduce(|sum, value| Some(sum? + value?))?? * one })
+    };
+    SAMPLED.iter().filter_map(of).collect()
 }
 
 #[cfg(test)]
@@ -46,17 +27,9 @@ mod tests {
 
     #[test]
     fn this_process_has_memory_and_threads() {
-        let own = [std::process::id()];
-        assert!(Resident.sample(&own).unwrap().value > 100_000.0);
-        assert!(Threads.sample(&own).unwrap().value >= 1.0);
-        assert_eq!(Resident.sample(&[]), None);
-    }
-
-    #[test]
-    fn a_field_is_found_at_the_start_of_its_line_only() {
-        let text = "Name:\tVmRSS: 3\nVmRSS:\t    1234 kB\nThreads:\t7\n";
-        assert_eq!(number(text, "VmRSS:"), Some(1234));
-        assert_eq!(number(text, "Threads:"), Some(7));
-        assert_eq!(number(text, "VmSwap:"), None);
+        let found = sample(&[std::process::id()]);
+        assert_eq!([found[0].name, found[1].name], ["subject-resident-memory", "subject-threads"]);
+        assert!(found[0].value > 100_000.0 && found[1].value >= 1.0);
+        assert_eq!(sample(&[]), []);
     }
 }

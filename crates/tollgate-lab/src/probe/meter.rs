@@ -19,16 +19,7 @@ pub struct Meter {
     pub cores: Vec<usize>,
 }
 
-/// How all of it stood at the beginning.
-#[derive(Debug, Clone, Copy)]
-pub struct Begun {
-    subject_ns: Option<u64>,
-    behind_ns: Option<u64>,
-    ticks: Ticks,
-    tcp: TcpCounts,
-}
-
-/// What was done from the beginning to the end.
+/// What was done by one time, or from the beginning to the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Passed {
     /// CPU time of the subject, where it is watched.
@@ -43,16 +34,16 @@ pub struct Passed {
 
 impl Meter {
     /// Reads at the beginning: the clocks last, since files of /proc take a tenth of a millisecond and clocks take none.
-    pub fn begin(&self) -> Begun {
+    pub fn begin(&self) -> Passed {
         let (ticks, tcp) = (Ticks::now(&self.cores), tcp_counts());
-        Begun { subject_ns: self.subject.read_ns(), behind_ns: self.behind.read_ns(), ticks, tcp }
+        Passed { subject_cpu_ns: self.subject.read_ns(), behind_cpu_ns: self.behind.read_ns(), ticks, tcp }
     }
 
     /// Reads at the end: the clocks first.
-    pub fn end(&self, begun: &Begun) -> Passed {
+    pub fn end(&self, begun: &Passed) -> Passed {
         let between = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?));
-        let subject_cpu_ns = between(begun.subject_ns, self.subject.read_ns());
-        let behind_cpu_ns = between(begun.behind_ns, self.behind.read_ns());
+        let subject_cpu_ns = between(begun.subject_cpu_ns, self.subject.read_ns());
+        let behind_cpu_ns = between(begun.behind_cpu_ns, self.behind.read_ns());
         let (ticks, tcp) = (Ticks::now(&self.cores).since(begun.ticks), tcp_counts().since(begun.tcp));
         Passed { subject_cpu_ns, behind_cpu_ns, ticks, tcp }
     }

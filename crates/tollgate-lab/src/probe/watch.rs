@@ -5,7 +5,6 @@
 //! waited for.
 
 mod ended;
-mod process;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -15,13 +14,11 @@ use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use serde::Serialize;
 
+use super::process::{self, Found, Stat, Switches};
 use ended::Ended;
-use process::{Found, Stat, Switches};
 
 /// Processes of one tree that are looked at; the youngest beyond are left out.
 pub const PROCESSES_MAX: usize = 1024;
-/// Threads of one process whose context switches are counted; of one with more they are not told.
-pub const THREADS_MAX: usize = 4096;
 
 /// Whether the children of the process are watched, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -283,7 +280,7 @@ impl Watch {
             let Some(found) = process::look(process) else { continue };
             let before = self.known.remove(&process).filter(|known| known.started_ticks == stat.started_ticks);
             sums.add(&found, before.as_ref(), is_first);
-            let children_ns = stat.children_ns();
+            let children_ns = stat.children_ns;
             if !is_first {
                 told.push((process, children_ns.saturating_sub(before.as_ref().map_or(0, |known| known.children_ns))));
             }
@@ -333,7 +330,7 @@ impl Watch {
         }
         let mut members = vec![(self.process, own)];
         if self.extent == Extent::Tree {
-            let all: Vec<(u32, Stat)> = process::all().into_iter().filter(|(_, stat)| !stat.is_ended()).collect();
+            let all: Vec<_> = process::all().into_iter().flatten().filter(|(_, stat)| !stat.is_ended()).collect();
             let mut next = 0;
             while next < members.len() && members.len() < PROCESSES_MAX {
                 let parent = members[next].0;

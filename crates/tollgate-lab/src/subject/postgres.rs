@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tollgate_net::listen::Reserved;
 
 use crate::cores::Cores;
-use crate::probe::system::TICK_NS;
+use crate::probe::process;
 use crate::secret;
 
 /// Where Debian keeps the programs of each version.
@@ -207,13 +207,11 @@ impl Postgres {
     /// ones to 10 ms. Absent once it has ended itself.
     pub fn cpu_us(&self) -> Option<f64> {
         let server = self.process()?;
-        let (own, ended) = ticks(&fs::read_to_string(format!("/proc/{server}/stat")).ok()?)?;
+        let own = process::stat(server)?;
         let children = fs::read_to_string(format!("/proc/{server}/task/{server}/children")).ok()?;
-        let living = children.split_whitespace().filter_map(|child| {
-            // One that ends between two reads is missing once.
-            Some(ticks(&fs::read_to_string(format!("/proc/{child}/stat")).ok()?)?.0)
-        });
-        Some(((own + ended + living.sum::<u64>()) * TICK_NS) as f64 / 1e3)
+        // One that ends between two reads is missing once.
+        let living = children.split_whitespace().filter_map(|child| Some(process::stat(child.parse().ok()?)?.cpu_ns));
+        Some((own.cpu_ns + own.children_ns + living.sum::<u64>()) as f64 / 1e3)
     }
 
     fn last_words(&self) -> String {
@@ -232,14 +230,6 @@ impl Drop for Postgres {
         drop(self.keeper.stdin.take());
         let _ = self.keeper.wait();
     }
-}
-
-/// User and system ticks of a process itself, and of its children that have ended, of /proc/PID/stat.
-fn ticks(stat: &str) -> Option<(u64, u64)> {
-    // The name in parentheses may hold anything; the state is the first field behind it.
-    let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();
-    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
-    Some((field(14)? + field(15)?, field(16)? + field(17)?))
 }
 
 fn newest_first(versions: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
@@ -318,13 +308,6 @@ mod tests {
     fn the_newest_version_is_the_greatest_number() {
         let found = newest_first(["/p/9", "/p/15", "/p/README"].map(PathBuf::from).into_iter());
         assert_eq!(found, ["/p/15/bin", "/p/9/bin", "/p/README/bin"].map(PathBuf::from));
-    }
-
-    #[test]
-    fn ticks_are_told_apart_from_a_name_that_looks_like_fields() {
-        let stat = "7 (a) 1 (b) S 1 7 7 0 -1 4194560 1 2 3 4 50 6 700 8 20 0 1 0 9";
-        assert_eq!(ticks(stat), Some((56, 708)));
-        assert_eq!(ticks("7 (a"), None);
     }
 
     #[test]

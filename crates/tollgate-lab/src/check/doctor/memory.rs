@@ -2,7 +2,7 @@
 
 use super::system::Version;
 use super::{Diagnosis, System, Verdict};
-use crate::probe::memory::number;
+use crate::probe::process::number;
 
 const MIB: u64 = 1 << 20;
 /// Generator, gateway and backends at their largest level.

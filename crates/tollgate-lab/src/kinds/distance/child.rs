@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use crate::conduct::stop::StopFlag;
 use crate::cores::Cores;
-use crate::probe::PROBES;
+use crate::probe::memory;
 use tollgate_facts::results::Reading;
 
 /// A batch that lasts longer is ended.
@@ -130,7 +130,7 @@ fn wait(process: &std::process::Child, stop: &StopFlag, readings: &mut Vec<Readi
         if began.elapsed() > LONGEST {
             return Err(Broken::Failed(format!("did not end within {} s", LONGEST.as_secs())));
         }
-        readings.extend(PROBES.iter().filter_map(|probe| probe.sample(&[process.id()])));
+        readings.extend(memory::sample(&[process.id()]));
     }
 }
 

@@ -7,14 +7,14 @@ use std::sync::OnceLock;
 
 use tokio::sync::Barrier;
 
-use crate::probe::meter::{Begun, Meter, Passed};
+use crate::probe::meter::{Meter, Passed};
 
 /// Where the workers of one trial meet, and what is read there.
 #[derive(Debug)]
 pub struct Gate {
     workers: Barrier,
     meter: Meter,
-    begun: OnceLock<Begun>,
+    begun: OnceLock<Passed>,
     passed: OnceLock<Passed>,
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::Known;
-use super::process::Stat;
+use crate::probe::process::Stat;
 use crate::probe::system::TICK_NS;
 
 /// What was seen of living processes is finer than what their parents are told: so much may be carried on as difference.

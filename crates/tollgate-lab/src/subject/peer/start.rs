@@ -15,6 +15,7 @@ use tollgate_net::tls::TlsChoice;
 use super::super::child::{Child, StartError};
 use super::{PASSWORD_PLACE, Peer, Ready, Surroundings, TLS_PLACE, USER_PLACE, Watch, filled, with_backends};
 use crate::cores::Cores;
+use crate::probe::process::{self, Stat};
 
 /// Between two questions whether it is ready.
 const ASK_EVERY: Duration = Duration::from_millis(50);
@@ -170,24 +171,10 @@ fn base(url: &str) -> String {
 fn watched(watch: &Watch, leader: u32) -> Result<Vec<u32>, String> {
     let Watch::Descendant(name) = watch else { return Ok(vec![leader]) };
     let kept: String = name.chars().take(COMMAND_LENGTH_MAX).collect();
-    let processes = std::fs::read_dir("/proc").map_err(|error| format!("/proc cannot be read: {error}"))?;
-    let found: Vec<u32> = processes
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(|process| {
-            group_and_command(*process).is_some_and(|(group, command)| group == leader && command == kept)
-        })
-        .collect();
+    let all = process::all().map_err(|error| format!("/proc cannot be read: {error}"))?;
+    let is_meant = |(process, stat): (u32, Stat)| (stat.group == leader && stat.name == kept).then_some(process);
+    let found: Vec<u32> = all.filter_map(is_meant).collect();
     if found.is_empty() { Err(format!("is ready, but none of its processes is named `{name}`")) } else { Ok(found) }
-}
-
-/// Group and name of a process.
-fn group_and_command(process: u32) -> Option<(u32, String)> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name stands in parentheses and may hold some itself; behind it state, parent and group.
-    let (before, behind) = stat.rsplit_once(") ")?;
-    let command = before.split_once('(')?.1.to_owned();
-    Some((behind.split(' ').nth(2)?.parse().ok()?, command))
 }
 
 #[cfg(test)]

@@ -24,9 +24,9 @@ use crate::experiment::{Distance, Variant};
 use crate::load::scenario::Program;
 use crate::load::target::{Connection, LoadTarget};
 use crate::plan::Plan;
-use crate::probe::PROBES;
 use crate::probe::cpu::CpuClocks;
 use crate::probe::metrics::Metrics;
+use crate::probe::memory;
 use crate::subject::Child;
 use crate::traffic::header::basic_authorization;
 use crate::traffic::places::InsertPlaces;
@@ -271,8 +271,7 @@ impl Watched {
 
     /// What its probes say now.
     pub(crate) fn sample(&mut self) -> Vec<Reading> {
-        let process = self.process.borrow();
-        PROBES.iter().filter_map(|probe| probe.sample(&process.watched)).collect()
+        memory::sample(&self.process.borrow().watched)
     }
 
     /// CPU time that asking it once takes of it while it does nothing else, in microseconds.

@@ -3,21 +3,26 @@
 //! It deliberately remembers nothing: rates are the watch's.
 
 use std::collections::HashMap;
-use std::fs;
+use std::{fs, io};
 
-use super::THREADS_MAX;
-use crate::probe::cpu::CpuClocks;
-use crate::probe::memory::number;
-use crate::probe::system::TICK_NS;
+use super::cpu::CpuClocks;
+use super::system::TICK_NS;
+
+/// Threads of one process whose context switches are counted; of one with more they are not told.
+pub(crate) const THREADS_MAX: usize = 4096;
 
 /// Who a process is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stat {
-    pub(super) name: String,
+pub(crate) struct Stat {
+    pub(crate) name: String,
     state: char,
     pub(super) parent: u32,
-    /// CPU time of the children that it waited for, and of theirs, in [`TICK_NS`].
-    children_ticks: u64,
+    /// The process that leads its group.
+    pub(crate) group: u32,
+    /// User and system time of all its threads, in nanoseconds to [`TICK_NS`].
+    pub(crate) cpu_ns: u64,
+    /// That of the children that it waited for, and of theirs.
+    pub(crate) children_ns: u64,
     /// When it began, in ticks since the machine did: with its number, nobody else has that.
     pub(super) started_ticks: u64,
 }
@@ -45,11 +50,6 @@ impl Stat {
     pub(super) fn is_ended(&self) -> bool {
         matches!(self.state, 'Z' | 'X')
     }
-
-    /// CPU time of the children that it waited for, and of theirs.
-    pub(super) fn children_ns(&self) -> u64 {
-        self.children_ticks * TICK_NS
-    }
 }
 
 impl Switches {
@@ -66,7 +66,7 @@ impl Switches {
 }
 
 /// Who has this number.
-pub(super) fn stat(process: u32) -> Option<Stat> {
+pub(crate) fn stat(process: u32) -> Option<Stat> {
     parse_stat(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
 }
 
@@ -77,10 +77,12 @@ pub(super) fn group(thread: u32) -> Option<u32> {
 }
 
 /// Everybody that /proc shows.
-pub(super) fn all() -> Vec<(u32, Stat)> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
-    entries.flatten().filter_map(number).filter_map(|process| Some((process, stat(process)?))).collect()
+///
+/// # Errors
+/// That it shows nobody.
+pub(crate) fn all() -> io::Result<impl Iterator<Item = (u32, Stat)>> {
+    let numbers = fs::read_dir("/proc")?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    Ok(numbers.filter_map(|process| Some((process, stat(process)?))))
 }
 
 /// What it has and has used; `None` once it is gone.
@@ -127,17 +129,27 @@ fn parse_switches(status: &str) -> Option<Switches> {
     })
 }
 
+/// The first number behind `field` at the start of a line.
+pub(crate) fn number(text: &str, field: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(field))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
 /// A name may hold any character, a closing bracket among them, but what follows it holds none.
 fn parse_stat(text: &str) -> Option<Stat> {
     let (before, after) = text.rsplit_once(')')?;
     let (_, name) = before.split_once('(')?;
     let fields: Vec<&str> = after.split_ascii_whitespace().collect();
+    // The state is the third field of all.
+    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
     Some(Stat {
         name: name.to_owned(),
         state: fields.first()?.chars().next()?,
-        parent: fields.get(1)?.parse().ok()?,
-        children_ticks: fields.get(13)?.parse::<u64>().ok()? + fields.get(14)?.parse::<u64>().ok()?,
-        started_ticks: fields.get(19)?.parse().ok()?,
+        parent: u32::try_from(field(4)?).ok()?,
+        group: u32::try_from(field(5)?).ok()?,
+        cpu_ns: (field(14)? + field(15)?) * TICK_NS,
+        children_ns: (field(16)? + field(17)?) * TICK_NS,
+        started_ticks: field(22)?,
     })
 }
 
@@ -162,7 +174,8 @@ mod tests {
     fn a_name_may_hold_brackets_and_spaces() {
         let check = |text: &str, expected: Option<(&str, char, u32, u64)>| {
             let found = parse_stat(text);
-            assert!(found.as_ref().is_none_or(|stat| stat.children_ticks == 15), "{text}");
+            let times = |stat: &Stat| (stat.cpu_ns / TICK_NS, stat.children_ns / TICK_NS, stat.group);
+            assert!(found.as_ref().is_none_or(|stat| times(stat) == (11, 15, 1)), "{text}");
             let found = found.as_ref().map(|stat| (stat.name.as_str(), stat.state, stat.parent, stat.started_ticks));
             assert_eq!(found, expected, "{text}");
         };
@@ -187,5 +200,13 @@ mod tests {
         let status = "Threads:\t1\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t3\n";
         assert_eq!(parse_switches(status), Some(Switches { voluntary: 5, involuntary: 3 }));
         assert_eq!(parse_switches("Threads:\t1\n"), None);
+    }
+
+    #[test]
+    fn a_field_is_found_at_the_start_of_its_line_only() {
+        let text = "Name:\tVmRSS: 3\nVmRSS:\t    1234 kB\nThreads:\t7\n";
+        assert_eq!(number(text, "VmRSS:"), Some(1234));
+        assert_eq!(number(text, "Threads:"), Some(7));
+        assert_eq!(number(text, "VmSwap:"), None);
     }
 }
