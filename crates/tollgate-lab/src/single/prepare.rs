@@ -73,7 +73,7 @@ pub(super) fn prepare(load: &QuickLoad) -> Result<(Arc<LoadTarget>, Arc<Script>)
 
 /// Where connections go; what they reach must be allowed.
 fn via(load: &QuickLoad, target: &Target) -> Result<Option<Target>, String> {
-    let allowed = |host: &str| check_loadable(host, &load.may_load).map_err(|error| error.to_string());
+    let allowed = |host: &str| check_loadable(host, &load.may_load);
     match &load.via {
         None => allowed(target.host()).map(|()| None),
         Some(Via::Address(address)) => {

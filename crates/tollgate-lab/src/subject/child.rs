@@ -6,17 +6,18 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use crate::cores::Cores;
@@ -56,39 +57,20 @@ pub struct Death {
     pub last_lines: Vec<String>,
 }
 
-/// Why a child is not there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StartError {
-    /// What happened.
-    pub message: String,
-}
-
 impl Child {
-    /// Starts `program` with `arguments` behind `serve` on the subjects' cores and waits until it listens.
+    /// Starts `program` with `arguments` behind `serve` on the subjects' cores and waits until it listens at a port of
+    /// `address`.
     ///
     /// # Errors
     /// What it said instead.
-    pub fn start(program: &Path, arguments: &[String], cores: &Cores) -> Result<Child, StartError> {
-        Child::start_at(Ipv4Addr::LOCALHOST, program, arguments, cores)
-    }
-
-    /// The same with an address that others than this machine may reach.
-    ///
-    /// # Errors
-    /// As [`Child::start`].
-    pub fn start_at(
-        address: Ipv4Addr,
-        program: &Path,
-        arguments: &[String],
-        cores: &Cores,
-    ) -> Result<Child, StartError> {
+    pub fn start(address: Ipv4Addr, program: &Path, arguments: &[String], cores: &Cores) -> Result<Child, String> {
         let mut command = Command::new(program);
         let address = format!("{address}:0");
         command.args(["serve", "--listen", &address, "--admin", "127.0.0.1:0"]).args(arguments);
         let (child, announced) = Child::spawn(command, cores, announcement)?;
         child
             .once_ready(|child| child.wait_until_announced(&announced))
-            .map_err(|error| StartError { message: format!("{} {}", program.display(), error.message) })
+            .map_err(|error| format!("{} {error}", program.display()))
     }
 
     /// Starts a command on the subjects' cores. What `hear` takes of the lines that it writes to its standard output is
@@ -100,28 +82,29 @@ impl Child {
         mut command: Command,
         cores: &Cores,
         hear: impl Fn(&str) -> Option<T> + Send + 'static,
-    ) -> Result<(Child, Receiver<T>), StartError> {
+    ) -> Result<(Child, Receiver<T>), String> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Of a group of its own: a terminal's interrupt is for the lab, which then ends its subjects itself.
         command.process_group(0);
         end_with_this_thread(&mut command);
         let name = command.get_program().to_owned();
-        let failed = |what: &str, error: &dyn fmt::Display| StartError {
-            message: format!("{} cannot be {what}: {error}", name.display()),
-        };
-        let mut process = cores.as_subject(|| command.spawn()).map_err(|error| failed("started", &error))?;
+        let failed = |what: &str, error: io::Error| format!("{} cannot be {what}: {error}", name.display());
+        let mut process = cores.as_subject(|| command.spawn()).map_err(|error| failed("started", error))?;
         let stdout = process.stdout.take().expect("standard output is piped");
         let stderr = process.stderr.take().expect("standard error is piped");
         let last_lines = Arc::new(Mutex::new(VecDeque::new()));
         let (say, said) = channel();
-        std::thread::spawn(move || read_lines(stdout, &hear, &say));
-        let (speaking, silent) = channel();
+        std::thread::spawn(move || {
+            // Nobody listens any more once it is ready.
+            each_line(stdout, |line| drop(hear(line).map(|heard| say.send(heard))));
+        });
+        let (speaking, silent) = channel::<()>();
         let kept = Arc::clone(&last_lines);
         std::thread::spawn(move || {
-            keep_last_lines(stderr, &kept);
-            drop::<Sender<()>>(speaking);
+            each_line(stderr, |line| keep_last(&kept, line));
+            drop(speaking);
         });
-        match pidfd_open(pid_of(&process), PidfdFlags::empty()) {
+        match pidfd_open(Pid::from_child(&process), PidfdFlags::empty()) {
             Ok(pidfd) => {
                 let watched = vec![process.id()];
                 let (url, further_urls, admin_url) = (String::new(), Vec::new(), None);
@@ -130,7 +113,7 @@ impl Child {
             Err(error) => {
                 let _ = process.kill();
                 let _ = process.wait();
-                Err(failed("watched", &error))
+                Err(failed("watched", error.into()))
             }
         }
     }
@@ -139,17 +122,14 @@ impl Child {
     ///
     /// # Errors
     /// Those, or what `wait` says.
-    pub(super) fn once_ready(
-        mut self,
-        wait: impl FnOnce(&mut Child) -> Result<(), String>,
-    ) -> Result<Child, StartError> {
+    pub(super) fn once_ready(mut self, wait: impl FnOnce(&mut Child) -> Result<(), String>) -> Result<Child, String> {
         let Err(message) = wait(&mut self) else { return Ok(self) };
         if !self.exited(Duration::ZERO) {
-            return Err(StartError { message });
+            return Err(message);
         }
         // Its last words are complete once the pipe is closed.
         let _ = self.silent.recv_timeout(DRAIN_WITHIN);
-        Err(StartError { message: self.death().map_or(message, |death| death.by_line()) })
+        Err(self.death().map_or(message, |death| death.by_line()))
     }
 
     /// Its process.
@@ -194,15 +174,13 @@ impl Child {
 
     /// Whether the process ended, after waiting at most `within`.
     pub(super) fn exited(&self, within: Duration) -> bool {
-        let timeout = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: i64::from(within.subsec_nanos()) };
-        let mut fds = [PollFd::new(&self.pidfd, PollFlags::IN)];
-        poll(&mut fds, Some(&timeout)).is_ok_and(|ready| ready > 0)
+        ended(&self.pidfd, within).unwrap_or(false)
     }
 
     /// Signals the process and all that it started. While it is not waited for, its number is no other group's.
     fn end_group(&self, signal: Signal) {
         // There may be nobody left.
-        let _ = kill_process_group(pid_of(&self.process), signal);
+        let _ = kill_process_group(Pid::from_child(&self.process), signal);
     }
 }
 
@@ -242,14 +220,6 @@ impl fmt::Display for Death {
     }
 }
 
-impl fmt::Display for StartError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for StartError {}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Announcement {
     Listening,
@@ -265,24 +235,22 @@ pub(crate) fn end_with_this_thread(command: &mut Command) {
     }
 }
 
-fn pid_of(process: &std::process::Child) -> Pid {
-    Pid::from_child(process)
+/// Whether a process ended, after waiting at most `within`, or until a signal came.
+pub(crate) fn ended(pidfd: &OwnedFd, within: Duration) -> Result<bool, Errno> {
+    let timeout = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: i64::from(within.subsec_nanos()) };
+    match poll(&mut [PollFd::new(pidfd, PollFlags::IN)], Some(&timeout)) {
+        Err(Errno::INTR) => Ok(false),
+        polled => polled.map(|ready| ready > 0),
+    }
 }
 
-/// Reads to the end, so that the child never writes into a closed pipe.
-fn read_lines<T>(stdout: impl Read, hear: &impl Fn(&str) -> Option<T>, say: &Sender<T>) {
-    let mut reader = BufReader::new(stdout);
+/// Hands on each line, and reads to the end, so that the child never writes into a closed pipe.
+fn each_line(pipe: impl Read, mut take: impl FnMut(&str)) {
+    let mut reader = BufReader::new(pipe);
     let mut line = Vec::new();
-    loop {
+    while reader.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+        take(&String::from_utf8_lossy(&line));
         line.clear();
-        match reader.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-        if let Some(heard) = hear(&String::from_utf8_lossy(&line)) {
-            // Nobody listens any more once it is ready.
-            let _ = say.send(heard);
-        }
     }
 }
 
@@ -296,25 +264,16 @@ fn announcement(line: &str) -> Option<(Announcement, String)> {
     url.starts_with("http").then(|| (kind, url.to_owned()))
 }
 
-fn keep_last_lines(stderr: impl Read, kept: &Mutex<VecDeque<String>>) {
-    let mut reader = BufReader::new(stderr);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        match reader.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-        let text = String::from_utf8_lossy(&line).trim_end().to_owned();
-        if text.is_empty() {
-            continue;
-        }
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() == LAST_LINES {
-            kept.pop_front();
-        }
-        kept.push_back(text);
+fn keep_last(kept: &Mutex<VecDeque<String>>, line: &str) {
+    let line = line.trim_end();
+    if line.is_empty() {
+        return;
     }
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    if kept.len() == LAST_LINES {
+        kept.pop_front();
+    }
+    kept.push_back(line.to_owned());
 }
 
 fn describe(status: ExitStatus) -> String {
@@ -333,15 +292,15 @@ mod tests {
 
     use super::*;
 
-    fn start(script: &str) -> Result<Child, StartError> {
+    fn start(script: &str) -> Result<Child, String> {
         let mut file = tempfile::Builder::new().prefix("subject").suffix(".sh").tempfile().unwrap();
         write!(file, "#!/bin/sh\n{script}\n").unwrap();
         std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         let path = file.into_temp_path();
         loop {
-            let started = Child::start(&path, &[], &Cores::default());
+            let started = Child::start(Ipv4Addr::LOCALHOST, &path, &[], &Cores::default());
             // Another test's fork may hold the file open for writing until its exec.
-            if !matches!(&started, Err(error) if error.message.contains("busy")) {
+            if !matches!(&started, Err(error) if error.contains("busy")) {
                 return started;
             }
         }
@@ -376,15 +335,16 @@ mod tests {
 
     #[test]
     fn one_that_fails_to_start_is_quoted() {
-        let error = start("echo cannot open the database >&2; exit 3").unwrap_err().to_string();
+        let error = start("echo cannot open the database >&2; exit 3").unwrap_err();
         assert!(error.ends_with("ended with exit status 3; its last words: cannot open the database"), "{error}");
-        let error = start("echo 'esb.toml:3:1' >&2; echo '  ^ no path' >&2; exit 2").unwrap_err().to_string();
+        let error = start("echo 'esb.toml:3:1' >&2; echo '  ^ no path' >&2; exit 2").unwrap_err();
         assert!(error.ends_with("its last words:\n    esb.toml:3:1\n      ^ no path"), "{error}");
     }
 
     #[test]
     fn one_that_is_not_there_is_named() {
-        let error = Child::start(Path::new("/nowhere/tollgate"), &[], &Cores::default()).unwrap_err().to_string();
+        let nowhere = Path::new("/nowhere/tollgate");
+        let error = Child::start(Ipv4Addr::LOCALHOST, nowhere, &[], &Cores::default()).unwrap_err();
         assert_eq!(error, "/nowhere/tollgate cannot be started: No such file or directory (os error 2)");
     }
 

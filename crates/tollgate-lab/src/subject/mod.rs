@@ -7,8 +7,8 @@ mod guard;
 pub mod peer;
 mod postgres;
 
-pub(crate) use child::end_with_this_thread;
-pub use child::{Child, Death, StartError};
-pub use guard::{GuardError, check_loadable, is_named};
+pub use child::{Child, Death};
+pub(crate) use child::{end_with_this_thread, ended};
+pub use guard::{check_loadable, is_named};
 pub use peer::{Peer, Surroundings, TlsListener};
 pub use postgres::{Installed, Postgres, PostgresError, PostgresOptions};

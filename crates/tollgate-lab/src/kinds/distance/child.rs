@@ -9,7 +9,6 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fmt, thread};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use serde::Deserialize;
@@ -17,6 +16,7 @@ use serde::Deserialize;
 use crate::conduct::stop::StopFlag;
 use crate::cores::Cores;
 use crate::probe::memory;
+use crate::subject::ended;
 use tollgate_facts::results::Reading;
 
 /// A batch that lasts longer is ended.
@@ -115,15 +115,8 @@ fn wait(process: &std::process::Child, stop: &StopFlag, readings: &mut Vec<Readi
     let failed = |error: Errno| Broken::Failed(format!("cannot be watched: {error}"));
     let pidfd = pidfd_open(Pid::from_child(process), PidfdFlags::empty()).map_err(failed)?;
     let began = Instant::now();
-    let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK_EVERY.subsec_nanos()) };
-    loop {
-        let mut fds = [PollFd::new(&pidfd, PollFlags::IN)];
-        match poll(&mut fds, Some(&timeout)) {
-            // A signal, which may be the one that stops the run.
-            Ok(0) | Err(Errno::INTR) => {}
-            Ok(_) => return Ok(()),
-            Err(error) => return Err(failed(error)),
-        }
+    // A signal may be the one that stops the run.
+    while !ended(&pidfd, LOOK_EVERY).map_err(failed)? {
         if stop.is_stopped() {
             return Err(Broken::Stopped);
         }
@@ -132,6 +125,7 @@ fn wait(process: &std::process::Child, stop: &StopFlag, readings: &mut Vec<Readi
         }
         readings.extend(memory::sample(&[process.id()]));
     }
+    Ok(())
 }
 
 /// Reads to the end on a thread of its own, so that the batch never waits for a reader.

@@ -3,7 +3,7 @@
 //!
 //! What it deliberately does not do: start the gateways (see [`crate::kinds::http::session`]).
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use tollgate_net::link::{Link, LinkSpec};
@@ -44,8 +44,9 @@ impl Afar {
         let afar = Afar { link, postgres, configuration };
         // Past the link: what fills the tables is no part of the question, and would take seconds through it.
         let laid = afar.laid((1, 1), &afar.postgres.url(), run).map_err(RunError::Failed)?;
-        let filled = Child::start(&options.serve_program, &[laid.file().display().to_string()], cores);
-        filled.map_err(|error| RunError::Failed(laid.told(&error.to_string())))?;
+        let filled =
+            Child::start(Ipv4Addr::LOCALHOST, &options.serve_program, &[laid.file.display().to_string()], cores);
+        filled.map_err(|error| RunError::Failed(laid.told(&error)))?;
         Ok(afar)
     }
 

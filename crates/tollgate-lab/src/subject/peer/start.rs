@@ -12,7 +12,7 @@ use tollgate_net::http1::client::{Answers, Collect, Connector, RequestTemplate, 
 use tollgate_net::listen::free_port;
 use tollgate_net::tls::TlsChoice;
 
-use super::super::child::{Child, StartError};
+use super::super::child::Child;
 use super::{PASSWORD_PLACE, Peer, Ready, Surroundings, TLS_PLACE, USER_PLACE, Watch, filled, with_backends};
 use crate::cores::Cores;
 use crate::probe::process::{self, Stat};
@@ -32,8 +32,8 @@ impl Child {
     ///
     /// # Errors
     /// That it is not installed and the line that installs it, or what it said instead of being ready.
-    pub fn start_peer(peer: &Peer, surroundings: &Surroundings, cores: &Cores) -> Result<Child, StartError> {
-        let refused = |message: String| StartError { message: format!("{}: {message}", peer.name) };
+    pub fn start_peer(peer: &Peer, surroundings: &Surroundings, cores: &Cores) -> Result<Child, String> {
+        let refused = |message: String| format!("{}: {message}", peer.name);
         if let Some(missing) = peer.missing() {
             let (missing, install) = (missing.display(), &peer.install);
             return Err(refused(format!("is not installed, as {missing} is missing; this installs it: {install}")));
@@ -70,7 +70,7 @@ impl Child {
             child.watched = watched(&peer.watch, child.process())?;
             Ok(())
         });
-        child.map_err(|error| refused(error.message))
+        child.map_err(refused)
     }
 }
 
@@ -197,7 +197,7 @@ mod tests {
     }
 
     fn refusal(peer: &Peer) -> String {
-        Child::start_peer(peer, &Surroundings::default(), &Cores::default()).unwrap_err().to_string()
+        Child::start_peer(peer, &Surroundings::default(), &Cores::default()).unwrap_err()
     }
 
     const LINE: &str = "[ready]\nline = \"serving at {url} now\"";

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use super::folder::Folder;
 use super::sites::{Origin, Processes, Site};
 use super::watched::Process;
 use crate::conduct::options::RunOptions;
@@ -23,43 +24,27 @@ const CONFIGURATION: &str = "mediator.toml";
 #[derive(Debug, Default)]
 pub(crate) struct Backends {
     running: Vec<(String, Rc<RefCell<Process>>)>,
-    laid: Option<Laid>,
+    /// The configuration of our own mediator.
+    pub(crate) laid: Option<Laid>,
 }
 
 /// A configuration as a file, with what it names beside it. Dropping it removes them.
 #[derive(Debug)]
 pub(crate) struct Laid {
-    folder: PathBuf,
-    file: PathBuf,
+    folder: Folder,
+    /// Where it stands.
+    pub(crate) file: PathBuf,
     /// The file that it was made from.
     source: PathBuf,
-    /// The run's folder where it was made for this one; it goes as well if nothing else came into it.
-    made: Option<PathBuf>,
 }
 
 impl Laid {
-    /// Where it stands.
-    pub(crate) fn file(&self) -> &Path {
-        &self.file
-    }
-
     /// A message of who read it, with the author's files in the place of these, whose lines are the same.
     pub(crate) fn told(&self, message: &str) -> String {
         let text = |path: &Path| path.display().to_string();
         let beside = self.source.parent().filter(|folder| !folder.as_os_str().is_empty());
         let message = message.replace(&text(&self.file), &text(&self.source));
-        message.replace(&text(&self.folder), &text(beside.unwrap_or(Path::new("."))))
-    }
-}
-
-impl Drop for Laid {
-    fn drop(&mut self) {
-        // What cannot be removed is in a folder for results, where it is seen.
-        let _ = fs::remove_dir_all(&self.folder);
-        if let Some(run) = &self.made {
-            // It holds results, unless nothing was measured.
-            let _ = fs::remove_dir(run);
-        }
+        message.replace(&text(&self.folder.path), &text(beside.unwrap_or(Path::new("."))))
     }
 }
 
@@ -108,16 +93,6 @@ impl Backends {
         let url = |process: &Rc<RefCell<Process>>| process.borrow().url().trim_end_matches('/').to_owned();
         self.running.iter().map(|(name, process)| (name.clone(), url(process))).collect()
     }
-
-    /// What a subject says of its configuration, told of the files that it was made from.
-    pub(crate) fn told(&self, message: &str) -> String {
-        self.laid.as_ref().map_or_else(|| message.to_owned(), |laid| laid.told(message))
-    }
-
-    /// The configuration of our own mediator.
-    pub(crate) fn configuration(&self) -> Option<&Path> {
-        self.laid.as_ref().map(|laid| laid.file.as_path())
-    }
 }
 
 /// Writes a configuration, with these values in it, into a new folder of the run.
@@ -132,12 +107,13 @@ pub(crate) fn lay(configuration: &Configuration, values: &[(String, String)], ru
     let made = (!run.exists()).then(|| run.to_owned());
     fs::create_dir_all(run).and_then(|()| fs::create_dir(&folder)).map_err(told)?;
     let folder = std::path::absolute(&folder).map_err(told)?;
-    let laid = Laid { file: folder.join(CONFIGURATION), folder, source: configuration.source.clone(), made };
+    let (file, source) = (folder.join(CONFIGURATION), configuration.source.clone());
+    let laid = Laid { folder: Folder { path: folder, made }, file, source };
     let write = || {
         fs::write(&laid.file, configuration.filled(values))?;
-        configuration.files.iter().try_for_each(|(name, text)| fs::write(laid.folder.join(name), text))
+        configuration.files.iter().try_for_each(|(name, text)| fs::write(laid.folder.path.join(name), text))
     };
-    write().map_err(|error: std::io::Error| format!("needs files in {}: {error}", laid.folder.display()))?;
+    write().map_err(|error: std::io::Error| format!("needs files in {}: {error}", laid.folder.path.display()))?;
     Ok(laid)
 }
 
@@ -158,8 +134,8 @@ mod tests {
         assert_ne!(laid[0].file, laid[1].file, "another start has its own");
         let text = fs::read_to_string(&laid[0].file).unwrap();
         assert_eq!(text, "urls = [\"http://127.0.0.1:1\", \"http://127.0.0.1:1\"] # {other}");
-        assert_eq!(fs::read_to_string(laid[0].folder.join("request.xsl")).unwrap(), "<xsl/>");
-        let message = format!("{}:3:1 and {}/request.xsl", laid[0].file.display(), laid[0].folder.display());
+        assert_eq!(fs::read_to_string(laid[0].folder.path.join("request.xsl")).unwrap(), "<xsl/>");
+        let message = format!("{}:3:1 and {}/request.xsl", laid[0].file.display(), laid[0].folder.path.display());
         assert_eq!(laid[0].told(&message), "mine/esb.toml:3:1 and mine/request.xsl");
         drop(laid);
         assert_eq!(fs::read_dir(run.path()).unwrap().count(), 0);

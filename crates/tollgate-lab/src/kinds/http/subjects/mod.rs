@@ -4,6 +4,7 @@
 
 pub(crate) mod backends;
 pub(crate) mod beside;
+pub(crate) mod folder;
 pub(crate) mod secured;
 pub(crate) mod sites;
 pub(crate) mod watched;

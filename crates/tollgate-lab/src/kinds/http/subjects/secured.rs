@@ -14,6 +14,7 @@ use std::process::{Command, Stdio};
 
 use tollgate_net::link::Side;
 
+use super::folder::Folder;
 use crate::experiment::Experiment;
 use crate::kinds::http::encrypting::{Authentication, Encrypting, KeyKind, TlsVersion};
 use crate::secret;
@@ -36,7 +37,7 @@ const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "127.77.0.2"];
 /// Certificates, a user and a configuration. Dropping it removes them.
 #[derive(Debug)]
 pub(crate) struct Secured {
-    folder: PathBuf,
+    folder: Folder,
     /// The gateway's configuration.
     pub(crate) configuration: PathBuf,
     /// Its listeners and its user, as a peer is told of them.
@@ -45,13 +46,6 @@ pub(crate) struct Secured {
     pub(crate) address: Ipv4Addr,
     /// Levels, each with the first one whose listener is its own, too.
     levels: Vec<(u64, u64)>,
-}
-
-impl Drop for Secured {
-    fn drop(&mut self) {
-        // What cannot be removed is in a folder for results, where it is seen.
-        let _ = fs::remove_dir_all(&self.folder);
-    }
 }
 
 impl Secured {
@@ -66,8 +60,8 @@ impl Secured {
         program: &Path,
     ) -> Result<Option<Secured>, String> {
         let Some(encrypting) = experiment.own::<Encrypting>() else { return Ok(None) };
-        let folder = private_folder(run)?;
-        let configuration = folder.join("gateway.toml");
+        let folder = Folder { path: private_folder(run)?, made: None };
+        let configuration = folder.path.join("gateway.toml");
         let address = if encrypting.is_afar() { Side::Far.address() } else { Ipv4Addr::LOCALHOST };
         let surroundings = Surroundings::default();
         let mut secured = Secured { folder, configuration, surroundings, address, levels: Vec::new() };
@@ -100,7 +94,7 @@ impl Secured {
         if encrypting.authentication == Authentication::Basic {
             let password = secret::drawn()?;
             let line = ask(program, &["password".to_owned(), USER.to_owned()], &password)?;
-            let users = secured.folder.join("users");
+            let users = secured.folder.path.join("users");
             write_private(&users, &line)?;
             let _ = write!(
                 text,
@@ -129,7 +123,7 @@ impl Secured {
     }
 
     fn folder_of(&self, level: u64) -> PathBuf {
-        self.folder.join(format!("level-{level}"))
+        self.folder.path.join(format!("level-{level}"))
     }
 }
 

@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +16,7 @@ use tollgate_net::tls::Resumption;
 
 use super::backends::{Backends, Laid};
 use super::beside::{self, Beside, load_target};
+use super::folder::Folder;
 use super::secured::Secured;
 use super::sites::{self, Origin, Site};
 use crate::conduct::options::RunOptions;
@@ -25,8 +26,8 @@ use crate::load::scenario::Program;
 use crate::load::target::{Connection, LoadTarget};
 use crate::plan::Plan;
 use crate::probe::cpu::CpuClocks;
-use crate::probe::metrics::Metrics;
 use crate::probe::memory;
+use crate::probe::metrics::Metrics;
 use crate::subject::Child;
 use crate::traffic::header::basic_authorization;
 use crate::traffic::places::InsertPlaces;
@@ -69,37 +70,30 @@ pub(crate) struct Aim {
 }
 
 /// The processes of a subject, which several variants may share.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Process {
+    /// It is gone before its folder is.
     child: Option<Child>,
     /// Processes to watch.
     watched: Vec<u32>,
     metrics: Option<Metrics>,
-    /// Its folder; removed with it.
-    folder: Option<PathBuf>,
+    /// The folder that it alone has.
+    _folder: Option<Folder>,
     /// The configuration that it alone has; removed behind it.
     _laid: Option<Laid>,
 }
 
-impl Drop for Process {
-    fn drop(&mut self) {
-        // It must be gone before its folder is.
-        self.child = None;
-        if let Some(folder) = &self.folder {
-            // What cannot be removed is in a folder for results, where it is seen.
-            let _ = std::fs::remove_dir_all(folder);
-        }
-    }
-}
-
 impl Process {
+    fn of(child: Child) -> Process {
+        Process { watched: child.watched().to_vec(), child: Some(child), ..Process::default() }
+    }
+
     /// Starts a server behind the subjects with these arguments.
     ///
     /// # Errors
     /// Why it could not be started.
     pub(crate) fn begin_backend(program: &Path, arguments: &[String], cores: &Cores) -> Result<Process, String> {
-        let child = Child::start(program, arguments, cores).map_err(|error| error.to_string())?;
-        Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics: None, folder: None, _laid: None })
+        Ok(Process::of(Child::start(Ipv4Addr::LOCALHOST, program, arguments, cores)?))
     }
 
     /// Where it serves; empty for a server that was there.
@@ -124,42 +118,29 @@ impl Process {
         cores: &Cores,
     ) -> Result<Process, String> {
         match &site.place {
-            Origin::There(_) => {
-                Ok(Process { child: None, watched: site.processes.clone(), metrics: None, folder: None, _laid: None })
-            }
+            Origin::There(_) => Ok(Process { watched: site.processes.clone(), ..Process::default() }),
             Origin::Child(_) if let Some(peer) = options.peer(&options.experiment.variants[site.variant])? => {
                 let mut surroundings = secured.map(|secured| secured.surroundings.clone()).unwrap_or_default();
                 surroundings.backends = backends.urls();
-                let child = Child::start_peer(peer, &surroundings, cores).map_err(|error| error.to_string())?;
-                Ok(Process {
-                    watched: child.watched().to_vec(),
-                    child: Some(child),
-                    metrics: None,
-                    folder: None,
-                    _laid: None,
-                })
+                Ok(Process::of(Child::start_peer(peer, &surroundings, cores)?))
             }
             Origin::Child(_) => {
-                let (mut arguments, folder) = arguments(options, folder)?;
+                let (mut arguments, _folder) = arguments(options, folder)?;
                 let address = secured.map_or(Ipv4Addr::LOCALHOST, |secured| secured.address);
-                let shared = || secured.map(|secured| secured.configuration.as_path()).or(backends.configuration());
-                let configuration = laid.as_ref().map(Laid::file).or_else(shared);
+                let own = laid.as_ref().or(backends.laid.as_ref());
+                let configuration = secured.map(|secured| &secured.configuration).or(own.map(|laid| &laid.file));
                 arguments.extend(configuration.map(|file| file.display().to_string()));
-                let child = Child::start_at(address, Path::new(&options.serve_program), &arguments, cores).map_err(
-                    |error| match &laid {
-                        Some(laid) => laid.told(&error.to_string()),
-                        None => backends.told(&error.to_string()),
-                    },
-                )?;
+                let child = Child::start(address, &options.serve_program, &arguments, cores);
+                let child = child.map_err(|error| own.map_or(error.clone(), |laid| laid.told(&error)))?;
                 let metrics = child.admin_url.as_deref().and_then(Metrics::new);
-                Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics, folder, _laid: laid })
+                Ok(Process { metrics, _folder, _laid: laid, ..Process::of(child) })
             }
         }
     }
 }
 
 /// The further arguments of a gateway, and the folder that was made for it if one of them names it.
-fn arguments(options: &RunOptions, folder: &Path) -> Result<(Vec<String>, Option<PathBuf>), String> {
+fn arguments(options: &RunOptions, folder: &Path) -> Result<(Vec<String>, Option<Folder>), String> {
     let given = || options.experiment.subject_arguments.iter().chain(&options.serve_arguments);
     if !given().any(|argument| argument.contains(FOLDER)) {
         return Ok((given().cloned().collect(), None));
@@ -167,6 +148,7 @@ fn arguments(options: &RunOptions, folder: &Path) -> Result<(Vec<String>, Option
     std::fs::create_dir_all(folder).map_err(|error| format!("needs the folder {}: {error}", folder.display()))?;
     let folder = std::path::absolute(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let text = folder.display().to_string();
+    let folder = Folder { path: folder, made: None };
     Ok((given().map(|argument| argument.replace(FOLDER, &text)).collect(), Some(folder)))
 }
 
