@@ -6,9 +6,11 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use tollgate_net::tls::TlsChoice;
+
 use super::book::{self, Book};
 use super::looking;
-use super::options::{Certificates, Observer, Progress, RunError, RunOptions};
+use super::options::{Observer, Progress, RunError, RunOptions};
 use super::stop::StopFlag;
 use super::store::Store;
 use crate::cores::Cores;
@@ -314,7 +316,7 @@ fn blank(beginning: &Beginning<'_>) -> RunResult {
             equivalence_share: plan
                 .equivalence_ppm
                 .map_or(tollgate_facts::results::NO_TOLL_BAND, |ppm| f64::from(ppm) / 1e6),
-            insecure: options.certificates == Certificates::Unverified,
+            insecure: options.tls.choice == TlsChoice::Insecure,
             content_checked_share: 0.0,
             round_trip_ms: None,
             cell_ms: plan.cell.map(|cell| cell.as_secs_f64() * 1e3),

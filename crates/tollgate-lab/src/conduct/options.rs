@@ -4,11 +4,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tollgate_net::tls::{ClientSettings, TlsChoice};
+use tollgate_net::tls::ClientSettings;
 
 use crate::experiment::{Experiment, Variant};
 use crate::plan::PlanOptions;
-use crate::subject::Peer;
+use crate::subject::{Peer, PostgresError};
 
 /// What a run is asked.
 #[derive(Debug, Clone)]
@@ -31,10 +31,8 @@ pub struct RunOptions {
     pub headers: Vec<(String, String)>,
     /// `--basic`: user and password, sent at once.
     pub basic: Option<(String, String)>,
-    /// `--insecure`: whether certificates are verified.
-    pub certificates: Certificates,
-    /// `--ca`: a PEM file of authorities that are trusted besides the machine's own.
-    pub authorities: Option<PathBuf>,
+    /// `--insecure` and `--ca`: how TLS is spoken with the user's subjects.
+    pub tls: ClientSettings,
     /// `--i-may-load`: hosts off loopback that may be loaded.
     pub may_load: Vec<String>,
     /// `--i-may-empty`: hosts whose tables a run of inserts may empty, whatever stands in them.
@@ -66,8 +64,7 @@ impl RunOptions {
             subject_pids: Vec::new(),
             headers: Vec::new(),
             basic: None,
-            certificates: Certificates::Verified,
-            authorities: None,
+            tls: ClientSettings::default(),
             may_load: Vec::new(),
             may_empty: Vec::new(),
             link: LinkChoice::default(),
@@ -77,11 +74,6 @@ impl RunOptions {
             serve_program,
             version: String::new(),
         }
-    }
-
-    /// How TLS is spoken with the user's subjects.
-    pub(crate) fn tls(&self) -> ClientSettings {
-        ClientSettings { authorities: self.authorities.clone(), ..self.certificates.into() }
     }
 
     /// The peer that does the work of a variant; `None` where the experiment's own subject does.
@@ -115,31 +107,6 @@ impl LinkChoice {
             LinkChoice::Tun => "tun",
             LinkChoice::None => "none",
         }
-    }
-}
-
-/// Whether the certificates of https subjects are verified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Certificates {
-    /// Against the machine's roots.
-    #[default]
-    Verified,
-    /// Not at all.
-    Unverified,
-}
-
-impl From<Certificates> for TlsChoice {
-    fn from(certificates: Certificates) -> TlsChoice {
-        match certificates {
-            Certificates::Verified => TlsChoice::Verify,
-            Certificates::Unverified => TlsChoice::Insecure,
-        }
-    }
-}
-
-impl From<Certificates> for ClientSettings {
-    fn from(certificates: Certificates) -> ClientSettings {
-        TlsChoice::from(certificates).into()
     }
 }
 
@@ -225,3 +192,12 @@ impl fmt::Display for RunError {
 }
 
 impl std::error::Error for RunError {}
+
+impl From<PostgresError> for RunError {
+    fn from(error: PostgresError) -> RunError {
+        match error {
+            PostgresError::Missing => RunError::Usage(error.to_string()),
+            PostgresError::Failed(_) => RunError::Failed(error.to_string()),
+        }
+    }
+}

@@ -11,4 +11,5 @@ pub use child::{Child, Death};
 pub(crate) use child::{end_with_this_thread, ended};
 pub use guard::{check_loadable, is_named};
 pub use peer::{Peer, Surroundings, TlsListener};
-pub use postgres::{Installed, Postgres, PostgresError, PostgresOptions};
+pub(crate) use postgres::programs as postgres_programs;
+pub use postgres::{Postgres, PostgresError, PostgresOptions};

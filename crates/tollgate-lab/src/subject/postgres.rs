@@ -89,26 +89,17 @@ pub struct Postgres {
     keeper: Child,
 }
 
-/// The programs of an installed PostgreSQL.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installed {
-    folder: PathBuf,
-}
-
-impl Installed {
-    /// Those on the path, else the newest that Debian's packages put below /usr/lib/postgresql.
-    ///
-    /// # Errors
-    /// [`PostgresError::Missing`].
-    pub fn find() -> Result<Installed, PostgresError> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let debian =
-            fs::read_dir(DEBIAN).map(|versions| newest_first(versions.filter_map(Result::ok).map(|v| v.path())));
-        let folders = std::env::split_paths(&path).chain(debian.unwrap_or_default());
-        let is_whole =
-            |folder: &PathBuf| ["initdb", "postgres", "pg_ctl"].iter().all(|name| folder.join(name).is_file());
-        folders.into_iter().find(is_whole).map(|folder| Installed { folder }).ok_or(PostgresError::Missing)
-    }
+/// The folder of the programs of an installed PostgreSQL: one on the path, else the newest that Debian's packages put below
+/// /usr/lib/postgresql.
+///
+/// # Errors
+/// [`PostgresError::Missing`].
+pub(crate) fn programs() -> Result<PathBuf, PostgresError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let debian = fs::read_dir(DEBIAN).map(|versions| newest_first(versions.flatten().map(|version| version.path())));
+    let mut folders = std::env::split_paths(&path).chain(debian.unwrap_or_default());
+    let is_whole = |folder: &PathBuf| ["initdb", "postgres", "pg_ctl"].iter().all(|name| folder.join(name).is_file());
+    folders.find(is_whole).ok_or(PostgresError::Missing)
 }
 
 impl Postgres {
@@ -117,12 +108,12 @@ impl Postgres {
     /// # Errors
     /// That it is not installed, or what it said instead.
     pub fn start(options: &PostgresOptions, cores: &Cores) -> Result<Postgres, PostgresError> {
-        let installed = Installed::find()?;
+        let programs = programs()?;
         let failed = |error: io::Error| PostgresError::Failed(error.to_string());
         let password = secret::drawn().map_err(PostgresError::Failed)?;
         let user = user_for_root();
         let folder = make_folder(user).map_err(failed)?;
-        let begun = Postgres::begin(&installed, options, (&folder, &password, user), cores);
+        let begun = Postgres::begin(&programs, options, (&folder, &password, user), cores);
         begun.inspect_err(|_| {
             // The keeper may have done so already.
             let _ = fs::remove_dir_all(&folder);
@@ -130,7 +121,7 @@ impl Postgres {
     }
 
     fn begin(
-        installed: &Installed,
+        programs: &Path,
         options: &PostgresOptions,
         (folder, password, user): (&Path, &str, Option<(u32, u32)>),
         cores: &Cores,
@@ -143,7 +134,7 @@ impl Postgres {
             .and_then(|()| given_to(user, &password_file))
             .map_err(|error| failed("its password", &error))?;
         let data = folder.join("data");
-        let made = command(user, &installed.folder.join("initdb"))
+        let made = command(user, &programs.join("initdb"))
             .args(["-A", "scram-sha-256", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "-U", USER])
             .arg(format!("--pwfile={}", password_file.display()))
             .arg("-D")
@@ -163,7 +154,7 @@ impl Postgres {
         append("postgresql.conf", configuration(reserved.address(), folder, &options.settings))?;
         append("pg_hba.conf", "host all all 127.0.0.0/8 scram-sha-256\n".to_owned())?;
         let mut keeper = command(user, Path::new("/bin/sh"));
-        keeper.args(["-c", KEEPER, "sh"]).arg(&installed.folder).arg(folder);
+        keeper.args(["-c", KEEPER, "sh"]).arg(programs).arg(folder);
         // Of a group of its own: a terminal's interrupt is for the lab, which then ends the server itself.
         keeper.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut keeper = cores.as_generator(|| keeper.spawn()).map_err(|error| failed("sh", &error))?;

@@ -7,7 +7,8 @@ use tempfile::TempDir;
 use tollgate_facts::results::{Figure, GapKind, RunResult, Verdict};
 use tollgate_lab::experiment::Experiment;
 use tollgate_lab::plan::{Extent, PlanOptions};
-use tollgate_lab::run::{Certificates, LinkChoice, RunError, RunOptions, StopFlag, run};
+use tollgate_lab::run::{LinkChoice, RunError, RunOptions, StopFlag, run};
+use tollgate_net::tls::ClientSettings;
 
 use crate::server::{TruthServer, truth_server};
 
@@ -53,8 +54,7 @@ fn options(server: &TruthServer, experiment: Experiment, folder: &TempDir) -> Ru
         subject_pids,
         headers: Vec::new(),
         basic: None,
-        certificates: Certificates::Verified,
-        authorities: None,
+        tls: ClientSettings::default(),
         may_load: Vec::new(),
         link: LinkChoice::default(),
         database: None,

@@ -11,7 +11,8 @@ use tollgate_facts::results::{Figure, RunResult, State, Toll, TollVerdict, Trial
 use tollgate_facts::toll::{Findings, compute};
 use tollgate_lab::experiment::Experiment;
 use tollgate_lab::plan::{Extent, PlanOptions};
-use tollgate_lab::run::{Certificates, Ending, LinkChoice, Observer, Progress, RunOptions, RunOutcome, StopFlag, run};
+use tollgate_lab::run::{Ending, LinkChoice, Observer, Progress, RunOptions, RunOutcome, StopFlag, run};
+use tollgate_net::tls::ClientSettings;
 
 use crate::server::{TruthServer, truth_server};
 
@@ -57,8 +58,7 @@ pub(crate) fn measure(
         subject_pids: vec![("bottom".to_owned(), server.pid()), ("top".to_owned(), server.pid())],
         headers: Vec::new(),
         basic: None,
-        certificates: Certificates::Verified,
-        authorities: None,
+        tls: ClientSettings::default(),
         may_load: Vec::new(),
         link: LinkChoice::default(),
         database: None,

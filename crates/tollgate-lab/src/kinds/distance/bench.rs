@@ -84,10 +84,7 @@ impl Bench {
                         started.unwrap_or_else(|error| Err(PostgresError::Failed(error.to_string())))
                     }
                 };
-                Database::Ours(started.map_err(|error| match error {
-                    PostgresError::Missing => RunError::Usage(error.to_string()),
-                    PostgresError::Failed(_) => RunError::Failed(error.to_string()),
-                })?)
+                Database::Ours(started?)
             }
         };
         let links = match (options.link, line) {

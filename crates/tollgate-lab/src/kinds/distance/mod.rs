@@ -30,7 +30,7 @@ use crate::plan::Plan;
 use crate::plan::schedule::{self, Block};
 use crate::probe::system::Ticks;
 use crate::secret;
-use crate::subject::{Installed, check_loadable, is_named};
+use crate::subject::{check_loadable, is_named, postgres_programs};
 use bench::Bench;
 use child::{Asked, Broken, Ran};
 use file::{Away, Preset, Presets};
@@ -103,7 +103,7 @@ pub(crate) fn run(
     stop: &StopFlag,
 ) -> Result<RunOutcome, RunError> {
     if options.database.is_none() {
-        Installed::find().map_err(|error| RunError::Usage(error.to_string()))?;
+        postgres_programs()?;
     }
     let started = jiff::Timestamp::now();
     let store = Store::choose(options.out.as_deref(), &options.experiment.name, started)?;

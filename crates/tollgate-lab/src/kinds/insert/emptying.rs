@@ -30,7 +30,7 @@ pub(crate) fn check(options: &RunOptions, sites: &[Site], headers: &[(String, St
         if counted.contains(&url) {
             continue;
         }
-        let asked = (options.tls(), headers);
+        let asked = (options.tls.clone(), headers);
         let beside = beside(target, &places, asked, insert::Emptying::OnlyOwnRows).map_err(RunError::Failed)?;
         let rows = insert::count(&beside.reading, &places).map_err(|why| {
             let (name, url) = (&variant.name, secret::hide(&url));

@@ -14,7 +14,7 @@ use crate::cores::{self, Cores};
 use crate::experiment::{Configuration, Variant};
 use crate::kinds::http::subjects::backends::{Laid, lay};
 use crate::plan::Plan;
-use crate::subject::{Child, Postgres, PostgresError, PostgresOptions};
+use crate::subject::{Child, Postgres, PostgresOptions};
 
 /// The database of all rungs, and how they are configured. The server ends with this value, and the link before it.
 #[derive(Debug)]
@@ -31,10 +31,7 @@ impl Afar {
     /// What is not there, or could not be started.
     pub(crate) fn start(options: &RunOptions, plan: &Plan, run: &Path, cores: &Cores) -> Result<Afar, RunError> {
         let configuration = options.experiment.configuration.clone().expect("a ladder is checked to have one");
-        let postgres = Postgres::start(&PostgresOptions::default(), cores).map_err(|error| match error {
-            PostgresError::Missing => RunError::Usage(error.to_string()),
-            PostgresError::Failed(_) => RunError::Failed(error.to_string()),
-        })?;
+        let postgres = Postgres::start(&PostgresOptions::default(), cores)?;
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let (round_trip, generator) = (plan.round_trip, cores.generator.clone());
         let link = Link::start_on(any, postgres.address(), &LinkSpec::of_round_trip(round_trip), move || {

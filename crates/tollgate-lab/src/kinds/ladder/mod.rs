@@ -25,7 +25,7 @@ use crate::conduct::options::{RunError, RunOptions};
 use crate::experiment::{Experiment, Factor, Variant};
 use crate::load::scenario::Conduct;
 use crate::plan::schedule::{self, Block};
-use crate::subject::Installed;
+use crate::subject::postgres_programs;
 use afar::Afar;
 use tollgate_facts::results::Piece;
 
@@ -70,7 +70,8 @@ impl Way for Afar {
                 "`{name}` gives each of its gateways another limit, so it starts all of them itself: leave --subject and --subjects out"
             )));
         }
-        Installed::find().map(|_| ()).map_err(|error| RunError::Usage(error.to_string()))
+        postgres_programs()?;
+        Ok(())
     }
 
     fn begin(ground: &Ground<'_>) -> Result<Afar, RunError> {

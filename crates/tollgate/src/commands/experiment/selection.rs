@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tollgate_lab::experiment::{Experiment, TOLLGATE, Variant};
 use tollgate_lab::plan::{Extent, PlanOptions};
-use tollgate_lab::run::{Certificates, LinkChoice, RunError, RunOptions};
+use tollgate_lab::run::{LinkChoice, RunError, RunOptions};
 use tollgate_lab::subject::Peer;
+use tollgate_net::tls::{ClientSettings, TlsChoice};
 
 use super::secrets;
 use crate::commands::input;
@@ -170,8 +171,11 @@ pub(crate) fn run_options(
         subject_pids: selection.subject_pids.iter().map(|subject| (subject.name.clone(), subject.value)).collect(),
         headers: selection.headers.iter().map(|field| (field.name.clone(), field.value.clone())).collect(),
         basic: selection.basic.clone().map(|credentials| (credentials.user, credentials.password)),
-        certificates: if selection.insecure { Certificates::Unverified } else { Certificates::Verified },
-        authorities: selection.ca.clone(),
+        tls: ClientSettings {
+            choice: if selection.insecure { TlsChoice::Insecure } else { TlsChoice::Verify },
+            authorities: selection.ca.clone(),
+            ..ClientSettings::default()
+        },
         may_load: selection.may_load.clone(),
         may_empty: selection.may_empty.clone(),
         link: selection.link,

@@ -189,7 +189,7 @@ impl Watched {
                 let places: &InsertPlaces = places;
                 let permission = beside::permission(site, options);
                 let places = beside::places_on(options, variant, places)?;
-                Some(beside::beside(&direct, &places, (options.tls(), headers), permission)?)
+                Some(beside::beside(&direct, &places, (options.tls.clone(), headers), permission)?)
             }
             None => None,
         };
@@ -205,7 +205,7 @@ impl Watched {
                 plan.levels.iter().enumerate().map(aim).collect::<Result<_, String>>()?
             }
             None => {
-                let mut target = load_target(measured, variant.request.clone(), (options.tls(), headers))?;
+                let mut target = load_target(measured, variant.request.clone(), (options.tls.clone(), headers))?;
                 if let Some(played) = variant.own() {
                     let program = Arc::new(Program::new(played, &target)?);
                     Arc::make_mut(&mut target).program = Some(program);
@@ -282,7 +282,7 @@ fn secured_target(
     (connecting, secured, level): (Connecting, Option<&Secured>, u64),
 ) -> Result<LoadTarget, String> {
     let mut headers = headers.to_vec();
-    let mut tls = options.tls();
+    let mut tls = options.tls.clone();
     let target = match &site.place {
         Origin::There(target) => target.clone(),
         Origin::Child(path) => {
