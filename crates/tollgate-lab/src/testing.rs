@@ -13,20 +13,11 @@ use tollgate_net::limits::Limits;
 use tollgate_net::listen::{ListenOptions, Reserved};
 use tollgate_net::tls::server::Acceptor;
 
-use crate::traffic::request::{AnswerShape, RequestShape};
+use crate::traffic::request::RequestShape;
 
 /// A GET, whatever answers.
 pub(crate) fn get() -> RequestShape {
-    RequestShape {
-        format: None,
-        detail: None,
-        key: Vec::new(),
-        method: "GET".to_owned(),
-        headers: Vec::new(),
-        body: Vec::new(),
-        contains: None,
-        answer: AnswerShape::default(),
-    }
+    RequestShape { method: "GET".to_owned(), ..RequestShape::default() }
 }
 
 /// Entities of `/items`.

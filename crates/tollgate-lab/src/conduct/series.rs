@@ -1,6 +1,7 @@
 //! What is watched over time, kept to a bounded number of points of which the peaks stay.
 
-use tollgate_facts::results::{Reading, Series};
+use tollgate_facts::results::{Reading, Series, Trial};
+use tollgate_facts::stats;
 
 /// Most points of a series: as many as a chart can show.
 pub(crate) const POINTS_MAX: usize = 400;
@@ -18,16 +19,32 @@ impl Growing {
         }
     }
 
+    /// Adds how many cores a trial's subject and what is behind it kept busy.
+    pub(crate) fn add_cores(&mut self, trial: &Trial) {
+        let used = [("subject-cpu-share", trial.subject_cpu_us), ("backend-cpu-share", trial.backend_cpu_us)];
+        for (name, used_us) in used {
+            let Some(used_us) = used_us else { continue };
+            let value = used_us / 1e3 / trial.duration_ms.max(f64::MIN_POSITIVE);
+            self.add(trial.start_ms, Reading { name, unit: "cores", value });
+        }
+    }
+
     /// The largest value of a series.
     pub(crate) fn peak(&self, name: &str) -> Option<f64> {
-        let (_, points) = self.0.iter().find(|(known, _)| known.name == name)?;
-        points.iter().map(|(_, value)| *value).reduce(f64::max)
+        self.values(name).reduce(f64::max)
     }
 
     /// The mean of a series.
     pub(crate) fn mean(&self, name: &str) -> Option<f64> {
-        let (_, points) = self.0.iter().find(|(known, _)| known.name == name)?;
-        (!points.is_empty()).then(|| points.iter().map(|(_, value)| value).sum::<f64>() / points.len() as f64)
+        stats::mean(&self.values(name).collect::<Vec<_>>())
+    }
+
+    fn values(&self, name: &str) -> impl Iterator<Item = f64> {
+        self.0
+            .iter()
+            .filter(move |(known, _)| known.name == name)
+            .flat_map(|(_, points)| points)
+            .map(|(_, value)| *value)
     }
 
     /// As it is stored.

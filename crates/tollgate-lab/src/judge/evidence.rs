@@ -51,9 +51,10 @@ pub struct Evidence<'a> {
 }
 
 /// The systems on which a variant and its baseline are measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Systems {
     /// The same for both, or there is no baseline.
+    #[default]
     Same,
     /// One is the built-in gateway, the other a server of the user's: what is between them is no layer.
     BuiltInAndTheirs,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::load::record::recorder::Tally;
 
 /// What failed before trials, in the time in which their connections are opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settling {
     /// Valid answers.
     answered: u64,

@@ -46,7 +46,7 @@ use crate::traffic::statuses::Statuses;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What is loaded, and how much.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct QuickLoad {
     /// The URL.
     pub url: String,
@@ -160,30 +160,10 @@ impl QuickLoad {
     pub fn new(url: impl Into<String>) -> QuickLoad {
         QuickLoad {
             url: url.into(),
-            requests: None,
-            duration: None,
             concurrency: 1,
-            connection: Connection::KeepAlive,
             method: "GET".to_owned(),
-            headers: Vec::new(),
-            body: Vec::new(),
-            tls: ClientSettings::default(),
-            rate: None,
-            stages: None,
-            ramp_up: Duration::ZERO,
             timeout: crate::load::REQUEST_TIMEOUT,
-            threads: None,
-            may_load: Vec::new(),
-            framing: BodyFraming::Length,
-            feed: None,
-            wrapping: Wrapping::None,
-            statuses: Statuses::default(),
-            length: AnswerLength::Any,
-            contains: None,
-            via: None,
-            socket: SocketOptions::default(),
-            course: Course::Unrecorded,
-            log_requests_max: None,
+            ..QuickLoad::default()
         }
     }
 

@@ -16,7 +16,7 @@ use crate::secret;
 use crate::subject::check_loadable;
 use crate::traffic::feed::template::Template;
 use crate::traffic::header::completed;
-use crate::traffic::request::{AnswerShape, RequestShape};
+use crate::traffic::request::RequestShape;
 
 /// Methods whose requests have a body even where it is empty.
 const WITH_BODY: [&str; 3] = ["POST", "PUT", "PATCH"];
@@ -48,16 +48,8 @@ pub(super) fn prepare(load: &QuickLoad) -> Result<(Arc<LoadTarget>, Arc<Script>)
         message.target = format!("http://{}{}", target.authority(), message.target);
     }
     let script = Script::new(&message, load.feed.clone(), load.connection == Connection::New)?;
-    let shape = RequestShape {
-        format: None,
-        detail: None,
-        key: Vec::new(),
-        method: message.method.clone(),
-        headers: Vec::new(),
-        body: Vec::new(),
-        contains: load.contains.clone(),
-        answer: AnswerShape::default(),
-    };
+    let shape =
+        RequestShape { method: message.method.clone(), contains: load.contains.clone(), ..RequestShape::default() };
     let length = match load.length {
         AnswerLength::Any => LengthCheck::Any,
         AnswerLength::AsFirst => LengthCheck::AsFirst(FirstLength::default()),

@@ -47,14 +47,7 @@ impl Ledger {
         entry.ticks = entry.ticks.plus(beside.ticks);
         entry.away = beside.away;
         beside.readings.into_iter().for_each(|reading| entry.series.add(trial.start_ms, reading));
-        let mut cores = |name, used_us: Option<f64>| {
-            if let Some(used_us) = used_us {
-                let value = used_us / 1e3 / trial.duration_ms.max(f64::MIN_POSITIVE);
-                entry.series.add(trial.start_ms, Reading { name, unit: "cores", value });
-            }
-        };
-        cores("subject-cpu-share", trial.subject_cpu_us);
-        cores("backend-cpu-share", trial.backend_cpu_us);
+        entry.series.add_cores(trial);
     }
 
     /// Puts cells, doubts and series into `result`.

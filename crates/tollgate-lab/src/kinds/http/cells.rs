@@ -20,7 +20,7 @@ use crate::traffic::scenario;
 use std::time::Duration;
 use tollgate_facts::results::{
     Arrivals, Cell, Connecting, EqualRate, GeneratorUse, IterationsOffered, Peak, Piece, Played, Reading, RunResult,
-    Series, Settlement, TcpCounts, Trial, Validity,
+    Settlement, TcpCounts, Trial, Validity,
 };
 use tollgate_facts::toll::occupancy::{Around, Seen};
 use tollgate_facts::toll::{Findings, comparison, fit};
@@ -75,7 +75,7 @@ struct Bins {
 }
 
 /// What is known of one cell.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Entry {
     variant: usize,
     name: String,
@@ -128,35 +128,21 @@ impl Cells {
         cores_of: impl Fn(usize) -> usize,
         systems: impl Fn(usize) -> Systems,
     ) -> Cells {
-        let entry = |level: u64, variant: usize| Entry {
-            variant,
-            name: experiment.variants[variant].name.clone(),
-            level,
-            recorder: Recorder::default(),
-            ticks: Ticks::default(),
-            tcp: TcpCounts::default(),
-            series: Growing::default(),
-            opened_before: 0,
-            starts: 0,
-            came_most: 0,
-            has_setup: experiment.variants[variant].own().is_some_and(scenario::Played::has_setup),
-            unsteady_starts: 0,
-            systems: systems(variant),
-            subject_cores: cores_of(variant),
-            users: experiment.variants[variant]
-                .own()
-                .map_or(experiment.users(level), |mode: &Mode| mode.connections_for(level)),
-            surveyed: Transfers::default(),
-            connecting: experiment.variants[variant].own().copied(),
-            slice_least: None,
-            settling: Settling::NONE,
-            rate: None,
-            seen: None,
-            load: experiment.own().cloned(),
-            trials_out_of_rows: 0,
-            look_cpu_us: None,
-            round_trip_ms: plan.round_trip.as_secs_f64() * 1e3,
-            found: None,
+        let entry = |level: u64, variant: usize| {
+            let shape = &experiment.variants[variant];
+            Entry {
+                variant,
+                name: shape.name.clone(),
+                level,
+                has_setup: shape.own().is_some_and(scenario::Played::has_setup),
+                systems: systems(variant),
+                subject_cores: cores_of(variant),
+                users: shape.own().map_or(experiment.users(level), |mode: &Mode| mode.connections_for(level)),
+                connecting: shape.own().copied(),
+                load: experiment.own().cloned(),
+                round_trip_ms: plan.round_trip.as_secs_f64() * 1e3,
+                ..Entry::default()
+            }
         };
         let cells = plan.levels.iter().flat_map(|level| plan.variants.iter().map(|variant| entry(*level, *variant)));
         Cells { cells: cells.collect(), bins: Bins::default() }
@@ -186,7 +172,6 @@ impl Cells {
     pub(crate) fn look_costs(&mut self, variant: usize, level: u64, cpu_us: Option<f64>) {
         if let Some(entry) = self.entry(variant, level) {
             entry.look_cpu_us = cpu_us;
-            entry.found = None;
         }
     }
 
@@ -194,20 +179,18 @@ impl Cells {
     pub(crate) fn settled(&mut self, variant: usize, level: u64, tally: &Tally) {
         if let Some(entry) = self.entry(variant, level) {
             entry.settling.add(tally);
-            entry.found = None;
         }
     }
 
     /// Adds a trial whose users began to ask for so long.
     pub(crate) fn add(&mut self, variant: usize, trial: &Trial, slice: Duration, measured: &Measured) {
         let Some(entry) = self.entry(variant, trial.level) else { return };
-        entry.found = None;
         entry.slice_least = Some(entry.slice_least.map_or(slice, |least| least.min(slice)));
         entry.recorder.add(&measured.recorder);
         entry.came_most = entry.came_most.max(measured.recorder.tally.sends.users);
         entry.trials_out_of_rows += u32::from(measured.recorder.tally.out_of_rows > 0);
-        entry.ticks = entry.ticks.plus(measured.ticks);
-        entry.tcp = entry.tcp.plus(measured.tcp);
+        entry.ticks = entry.ticks.plus(measured.passed.ticks);
+        entry.tcp = entry.tcp.plus(measured.passed.tcp);
         for (at_ms, readings) in &measured.samples {
             if let Some(seen) = &mut entry.seen {
                 seen.add(readings);
@@ -220,14 +203,7 @@ impl Cells {
         let max_ms =
             if measured.recorder.response.is_empty() { 0.0 } else { measured.recorder.response.max() as f64 / 1e6 };
         entry.series.add(trial.start_ms, Reading { name: "response-time-max", unit: "ms", value: max_ms });
-        if let Some(subject_cpu_us) = trial.subject_cpu_us {
-            let value = subject_cpu_us / 1e3 / trial.duration_ms.max(f64::MIN_POSITIVE);
-            entry.series.add(trial.start_ms, Reading { name: "subject-cpu-share", unit: "cores", value });
-        }
-        if let Some(backend_cpu_us) = trial.backend_cpu_us {
-            let value = backend_cpu_us / 1e3 / trial.duration_ms.max(f64::MIN_POSITIVE);
-            entry.series.add(trial.start_ms, Reading { name: "backend-cpu-share", unit: "cores", value });
-        }
+        entry.series.add_cores(trial);
         // Single times of units are in the trial already, and would grow without end here.
         entry.recorder.tally.unit_times.clear();
     }
@@ -242,7 +218,6 @@ impl Cells {
         is_last_of_block: bool,
     ) {
         let Some(entry) = self.entry(variant, level) else { return };
-        entry.found = None;
         let rate = entry.rate.get_or_insert_with(|| AtRate {
             offer: *offer,
             recorder: Recorder::default(),
@@ -257,8 +232,8 @@ impl Cells {
         rate.used = rate.used.plus(measured.used);
         rate.came_most.resize(rate.came_most.len().max(measured.came.len()), 0);
         rate.came_most.iter_mut().zip(&measured.came).for_each(|(most, came)| *most = (*most).max(*came));
-        rate.ticks = rate.ticks.plus(measured.ticks);
-        rate.tcp = rate.tcp.plus(measured.tcp);
+        rate.ticks = rate.ticks.plus(measured.passed.ticks);
+        rate.tcp = rate.tcp.plus(measured.passed.tcp);
         rate.recorder.add(&measured.recorder);
         rate.recorder.tally.unit_times.clear();
         rate.groups.add(&measured.recorder.response, is_last_of_block);
@@ -280,12 +255,11 @@ impl Cells {
     pub(crate) fn surveyed(&mut self, variant: usize, level: u64, transfers: &Transfers) {
         if let Some(entry) = self.entry(variant, level) {
             entry.surveyed.settle(transfers.settlement, transfers.fault.clone());
-            entry.found = None;
         }
     }
 
     /// Puts cells, doubts and what is told of them into `result`; only cells with something new are made anew.
-    pub(crate) fn fill(&mut self, book: &Book, result: &mut RunResult, experiment: &Experiment, plan: &Plan) {
+    pub(crate) fn fill(&mut self, book: &Book, result: &mut RunResult, plan: &Plan) {
         let bins = self.bins_that_suit();
         if bins != self.bins {
             // A cell in bins of another width could not be laid over the others.
@@ -294,18 +268,16 @@ impl Cells {
         }
         let (mut checked, mut requests) = (0, 0);
         for entry in &mut self.cells {
-            let variant = &experiment.variants[entry.variant].name;
             let (cell, doubts) = match entry.found.take() {
                 Some(found) => found,
                 None => {
-                    let trials = book.of(variant, entry.level);
+                    let trials = book.of(&entry.name, entry.level);
                     if trials.is_empty() {
                         // Of a cell without figures only a settlement that did not agree is told.
-                        let unsettled = judge::unsettled(variant, entry.level, &entry.surveyed);
-                        result.validity.extend(unsettled);
+                        result.validity.extend(judge::unsettled(&entry.name, entry.level, &entry.surveyed));
                         continue;
                     }
-                    let cell = entry.cell(variant, &trials, bins);
+                    let cell = entry.cell(&trials, bins);
                     let doubts = judge::judge(&entry.evidence(&cell, plan));
                     (cell, doubts)
                 }
@@ -324,7 +296,7 @@ impl Cells {
             (checked, requests) = (settled(|found| found.compared), settled(|found| found.counted));
         }
         result.settings.content_checked_share = if requests == 0 { 0.0 } else { checked as f64 / requests as f64 };
-        result.series = self.series(experiment);
+        result.series = self.cells.iter().flat_map(|entry| entry.series.stored(&entry.name, entry.level)).collect();
         result.peaks = self.cells.iter().filter(|entry| entry.connecting.is_some()).flat_map(Entry::peaks).collect();
         result.fits = fit::fits(result);
         result.comparisons = comparison::compute(&result.experiment, &Findings::of(result));
@@ -337,15 +309,11 @@ impl Cells {
         Bins { closed_ms: spread::bin_ms(closed), rate_ms: spread::bin_ms(at_rate) }
     }
 
-    fn series(&self, experiment: &Experiment) -> Vec<Series> {
-        let of = |entry: &Entry| {
-            entry.series.stored(&experiment.variants[entry.variant].name, entry.level).collect::<Vec<_>>()
-        };
-        self.cells.iter().flat_map(of).collect()
-    }
-
+    /// A cell to which something is added: what was found of it by now is found anew.
     fn entry(&mut self, variant: usize, level: u64) -> Option<&mut Entry> {
-        self.cells.iter_mut().find(|entry| entry.variant == variant && entry.level == level)
+        let entry = self.cells.iter_mut().find(|entry| entry.variant == variant && entry.level == level)?;
+        entry.found = None;
+        Some(entry)
     }
 }
 
@@ -375,9 +343,7 @@ impl AtRate {
             groups: self.groups.done().to_vec(),
         }
     }
-}
 
-impl AtRate {
     fn generator(&self) -> GeneratorUse {
         let wall_ns = (self.wall.as_nanos() as f64).max(1.0);
         let tally = &self.recorder.tally;
@@ -417,12 +383,12 @@ impl Entry {
         }
     }
 
-    fn cell(&self, variant: &str, trials: &[&Trial], bins: Bins) -> Cell {
+    fn cell(&self, trials: &[&Trial], bins: Bins) -> Cell {
         let memory = self.series.peak("subject-resident-memory");
         let threads = self.series.peak("subject-threads");
         let mut cell = cells::cell(
             &CellRecord {
-                variant,
+                variant: &self.name,
                 level: self.level,
                 recorder: &self.recorder,
                 peak: memory.zip(threads).map(|(memory, threads)| (memory as u64, threads as u32)),
@@ -476,7 +442,7 @@ impl Entry {
     }
 
     /// The most that was seen of what a limit may hold.
-    fn peaks(&self) -> impl Iterator<Item = Peak> {
+    fn peaks(&self) -> Vec<Peak> {
         let peak = |(name, limit, unit): &(&str, Option<&str>, &str)| {
             Some(Peak {
                 variant: self.name.clone(),
@@ -487,7 +453,7 @@ impl Entry {
                 unit: (*unit).to_owned(),
             })
         };
-        PEAKS.iter().filter_map(peak).collect::<Vec<_>>().into_iter()
+        PEAKS.iter().filter_map(peak).collect()
     }
 
     fn evidence<'a>(&'a self, cell: &'a Cell, plan: &Plan) -> Evidence<'a> {

@@ -107,7 +107,7 @@ impl<W: Way> Kind for Loading<'_, W> {
     }
 
     fn fill(run: &mut Conductor<'_, Self>) {
-        run.kind.cells.fill(&run.book, &mut run.result, &run.experiment, &run.plan);
+        run.kind.cells.fill(&run.book, &mut run.result, &run.plan);
     }
 
     fn close(run: &mut Conductor<'_, Self>) {
@@ -429,8 +429,8 @@ fn trial_of(name: &str, block: &Block, place: usize, measured: &Measured) -> Tri
         bytes_received: tally.received_bytes,
         bytes_sent: tally.sent_bytes,
         response_time_mean_ms: response_ns / 1e6,
-        subject_cpu_us: measured.subject_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
-        backend_cpu_us: measured.backend_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
+        subject_cpu_us: measured.passed.subject_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
+        backend_cpu_us: measured.passed.behind_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
         batch: None,
         generator_cpu_us: measured.used.cpu_ns as f64 / 1e3,
         generator_busiest_cpu_us: measured.used.busiest_cpu_ns as f64 / 1e3,

@@ -16,11 +16,10 @@ use crate::load::scenario::Conduct;
 use crate::load::target::LoadTarget;
 use crate::load::worker::{Order, Report, ReportEnd, Role, Work, Worker};
 use crate::probe::generator::ThreadsUsed;
-use crate::probe::meter::Meter;
-use crate::probe::system::Ticks;
+use crate::probe::meter::{Meter, Passed};
 use crate::traffic::model::{Lane, Load};
 use crate::traffic::stages::Stages;
-use tollgate_facts::results::{Reading, TcpCounts};
+use tollgate_facts::results::Reading;
 
 /// A subject is looked at so often while a trial lasts; the first time in the middle of a slice, or behind a trial that was
 /// over by then.
@@ -84,18 +83,12 @@ pub(crate) struct Measured {
     pub(crate) start: Duration,
     /// Wall time.
     pub(crate) wall: Duration,
-    /// CPU time of the subject, if it is watched.
-    pub(crate) subject_cpu_ns: Option<u64>,
-    /// CPU time of the servers behind the subject, if there are any of ours.
-    pub(crate) backend_cpu_ns: Option<u64>,
+    /// What subject, servers behind it and machine did meanwhile; of an insert's subject what it did in transfers.
+    pub(crate) passed: Passed,
     /// What the generator used.
     pub(crate) used: ThreadsUsed,
     /// At a rate the users of each worker who came; else zeros.
     pub(crate) came: Vec<u64>,
-    /// What all cores did.
-    pub(crate) ticks: Ticks,
-    /// What the kernel counted of TCP.
-    pub(crate) tcp: TcpCounts,
     /// What was sampled, with the time since the run's start in milliseconds.
     pub(crate) samples: Vec<(f64, Vec<Reading>)>,
 }
@@ -189,34 +182,23 @@ impl Generator {
             cancels: Some(cancels),
         };
         let reports: Vec<Report> = shares.iter().map(|(worker, _)| watch.wait(&self.workers[*worker])).collect();
-        let (mut samples, broken) = (watch.samples, watch.broken);
-        if matches!(work, Asking::Insert(_)) {
-            samples.iter_mut().for_each(|(_, readings)| drop_idle_gauges(readings));
-        }
+        let (samples, broken) = (watch.samples, watch.broken);
         let passed = gate.end();
         let cancelled = reports.iter().any(|report| report.end == ReportEnd::Cancelled);
-        let mut measured = self.merge(reports);
-        if let Some(how) = subject.death() {
-            self.keep(measured.recorder);
-            return Err(Broken::Died(how));
-        }
-        if let Some(broken) = broken.filter(|_| cancelled) {
+        let mut measured = self.merge(reports, passed, samples);
+        if let Some(broken) = subject.death().map(Broken::Died).or(broken.filter(|_| cancelled)) {
             self.keep(measured.recorder);
             return Err(broken);
         }
-        if samples.is_empty() && !matches!(work, Asking::Scenario(_)) {
-            // Its memory and its threads are still those of the trial, its queues are not; behind a teardown nothing is.
-            samples.push((began.elapsed().as_secs_f64() * 1e3, subject.sample()));
-        }
-        measured.subject_cpu_ns = match &work {
+        if matches!(work, Asking::Insert(_)) {
+            measured.samples.iter_mut().for_each(|(_, readings)| drop_idle_gauges(readings));
             // What lies between transfers is not theirs.
-            Asking::Insert(_) => measured.recorder.tally.transfers.subject_cpu_ns,
-            Asking::Walk | Asking::Request | Asking::Scenario(_) => passed.subject_cpu_ns,
-        };
-        measured.backend_cpu_ns = passed.behind_cpu_ns;
-        measured.ticks = passed.ticks;
-        measured.tcp = passed.tcp;
-        measured.samples = samples;
+            measured.passed.subject_cpu_ns = measured.recorder.tally.transfers.subject_cpu_ns;
+        }
+        if measured.samples.is_empty() && !matches!(work, Asking::Scenario(_)) {
+            // Its memory and its threads are still those of the trial, its queues are not; behind a teardown nothing is.
+            measured.samples.push((began.elapsed().as_secs_f64() * 1e3, subject.sample()));
+        }
         Ok(measured)
     }
 
@@ -292,7 +274,7 @@ impl Generator {
         (0..workers).map(|index| (index, of(index))).collect()
     }
 
-    fn merge(&mut self, reports: Vec<Report>) -> Measured {
+    fn merge(&mut self, reports: Vec<Report>, passed: Passed, samples: Vec<(f64, Vec<Reading>)>) -> Measured {
         let started = reports.iter().map(|report| report.started).min().unwrap_or(self.began);
         let finished = reports.iter().map(|report| report.finished).max().unwrap_or(started);
         let used = ThreadsUsed::of(reports.iter().map(|report| report.used));
@@ -307,13 +289,10 @@ impl Generator {
             recorder,
             start: started.duration_since(self.began),
             wall: finished.duration_since(started),
-            subject_cpu_ns: None,
-            backend_cpu_ns: None,
+            passed,
             used,
             came,
-            ticks: Ticks::default(),
-            tcp: TcpCounts::default(),
-            samples: Vec::new(),
+            samples,
         }
     }
 }

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 pub const BIN: Duration = Duration::from_millis(50);
 
 /// Whether the course over time is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Course {
     /// Only the distribution.
+    #[default]
     Unrecorded,
     /// In bins of [`BIN`].
     Binned,

@@ -30,9 +30,10 @@ pub struct RequestTemplate {
 }
 
 /// How a body that comes with each rendering is framed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum BodyFraming {
     /// By its length.
+    #[default]
     Length,
     /// In chunks of so many bytes, the last one shorter.
     Chunked(NonZeroUsize),

@@ -14,7 +14,7 @@ use crate::load::insert::Emptying;
 use crate::load::target::{Connection, LoadTarget};
 use crate::subject::is_named;
 use crate::traffic::places::InsertPlaces;
-use crate::traffic::request::{AnswerShape, RequestShape};
+use crate::traffic::request::RequestShape;
 
 /// How rows are read and deleted.
 #[derive(Debug, Clone)]
@@ -64,14 +64,10 @@ pub(crate) fn beside(
     permission: Emptying,
 ) -> Result<Beside, String> {
     let shape = |method: &str, headers: &[(&str, &str)], body: &[u8]| RequestShape {
-        format: None,
-        detail: None,
-        key: Vec::new(),
         method: method.to_owned(),
         headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         body: body.to_vec(),
-        contains: None,
-        answer: AnswerShape::default(),
+        ..RequestShape::default()
     };
     let reading = shape("GET", &[("Accept", "application/json, text/plain")], b"");
     let emptying = shape("POST", &[("Content-Type", "application/json"), ("Accept", "application/json")], b"{}");
