@@ -13,10 +13,10 @@ use crate::conduct::options::RunError;
 use crate::cores::{self, Cores};
 use crate::experiment::Experiment;
 use crate::kinds::http::encrypting::Encrypting;
+use crate::kinds::http::remote;
 use crate::kinds::http::subjects::sites::{Origin, Site};
 use crate::plan::Plan;
-use tollgate_facts::results::{LinkCheck, Moment, Validity, Verdict};
-use tollgate_facts::rules::LINK;
+use tollgate_facts::results::{LinkCheck, Moment, Validity};
 
 /// What a round trip may be off by: the line's own two wake-ups, and this share of what was asked.
 const TOLERANCE: Duration = Duration::from_micros(60);
@@ -121,19 +121,11 @@ impl Line {
         let address = self.echo.as_ref().expect("it is there as long as the line").address();
         // Here, at the far end, the echo is no way off.
         let direct = round_trips(address, MESSAGES, SPACING).map_err(failed)?;
-        let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         let one = |round_trip: Duration| {
             self.set(round_trip)?;
             let got = self.near().within(|| round_trips(address, MESSAGES, SPACING));
             let got = got.and_then(|got| got).map_err(failed)?;
-            Ok(LinkCheck {
-                moment,
-                asked_ms: milliseconds(round_trip),
-                got_ms: milliseconds(got.median()),
-                direct_ms: milliseconds(direct.median()),
-                tolerance_ms: milliseconds(TOLERANCE + round_trip / TOLERANCE_DIVISOR),
-                samples: got.count() as u64,
-            })
+            Ok(remote::checked(moment, round_trip, (&got, &direct), TOLERANCE + round_trip / TOLERANCE_DIVISOR))
         };
         self.lengths().into_iter().map(one).collect()
     }
@@ -144,21 +136,8 @@ impl Line {
         for check in checks.iter().filter(|check| !check.is_kept()) {
             let is_so_long = |length: Duration| (length.as_secs_f64() * 1e3 - check.asked_ms).abs() < 1e-6;
             for (level, _) in self.levels.iter().filter(|(_, length)| is_so_long(*length)) {
-                doubts.extend(plan.variants.iter().map(|variant| Validity {
-                    variant: experiment.variants[*variant].name.clone(),
-                    level: *level,
-                    rule: LINK.name.to_owned(),
-                    verdict: Verdict::Marked,
-                    reason: format!(
-                        "the line took {:.3} ms {} the trials, where {} ms were asked",
-                        check.got_ms,
-                        check.moment.name(),
-                        check.asked_ms
-                    ),
-                    remedy: "stop what else runs on this machine; `tollgate link verify` shows what it can".to_owned(),
-                    value: (check.got_ms - check.asked_ms).abs(),
-                    bound: check.tolerance_ms,
-                }));
+                let names = plan.variants.iter().map(|variant| &experiment.variants[*variant].name);
+                doubts.extend(names.map(|name| remote::doubt(check, (name, *level), ("line", ""))));
             }
         }
         doubts

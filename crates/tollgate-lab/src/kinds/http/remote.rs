@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use tollgate_net::link::{Effort, LinkSpec, verify};
+use tollgate_net::link::{Effort, LinkSpec, RoundTrips, verify};
 
 use crate::experiment::{Distance, Experiment};
 use crate::plan::Plan;
@@ -20,15 +20,25 @@ use tollgate_facts::rules::LINK;
 pub(crate) fn check(moment: Moment, round_trip: Duration) -> Result<LinkCheck, String> {
     let verified = verify(&LinkSpec::of_round_trip(round_trip), Effort::Short)
         .map_err(|error| format!("the link of {round_trip:?} cannot be measured: {error}"))?;
+    Ok(checked(moment, verified.asked, (&verified.got, &verified.direct), verified.tolerance()))
+}
+
+/// A measurement as results have it: what was asked, what came with a link and without it, and what it may be off by.
+pub(crate) fn checked(
+    moment: Moment,
+    asked: Duration,
+    (got, direct): (&RoundTrips, &RoundTrips),
+    tolerance: Duration,
+) -> LinkCheck {
     let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
-    Ok(LinkCheck {
+    LinkCheck {
         moment,
-        asked_ms: milliseconds(verified.asked),
-        got_ms: milliseconds(verified.got.median()),
-        direct_ms: milliseconds(verified.direct.median()),
-        tolerance_ms: milliseconds(verified.tolerance()),
-        samples: verified.got.count() as u64,
-    })
+        asked_ms: milliseconds(asked),
+        got_ms: milliseconds(got.median()),
+        direct_ms: milliseconds(direct.median()),
+        tolerance_ms: milliseconds(tolerance),
+        samples: got.count() as u64,
+    }
 }
 
 /// What a link is before.
@@ -62,29 +72,31 @@ pub(crate) fn words(round_trip: Duration, checks: &[LinkCheck]) -> String {
 pub(crate) fn doubts(checks: &[LinkCheck], linked: Linked, (experiment, plan): (&Experiment, &Plan)) -> Vec<Validity> {
     let is_remote =
         |variant: &&usize| linked == Linked::Database || experiment.variants[**variant].distance == Distance::Remote;
-    let doubt = |check: &LinkCheck, variant: usize, level: u64| Validity {
-        variant: experiment.variants[variant].name.clone(),
-        level,
-        rule: LINK.name.to_owned(),
-        verdict: Verdict::Marked,
-        reason: format!(
-            "the link took {:.3} ms {} the trials, where {} ms were asked ({:.3} ms without it)",
-            check.got_ms,
-            check.moment.name(),
-            check.asked_ms,
-            check.direct_ms
-        ),
-        remedy: "stop what else runs on this machine; `tollgate link verify` shows what it can".to_owned(),
-        value: (check.got_ms - check.asked_ms).abs(),
-        bound: check.tolerance_ms,
-    };
     let mut doubts = Vec::new();
     for check in checks.iter().filter(|check| !check.is_kept()) {
+        let without = format!(" ({:.3} ms without it)", check.direct_ms);
         for variant in plan.variants.iter().filter(is_remote) {
-            doubts.extend(plan.levels.iter().map(|level| doubt(check, *variant, *level)));
+            let name = &experiment.variants[*variant].name;
+            doubts.extend(plan.levels.iter().map(|level| doubt(check, (name, *level), ("link", &without))));
         }
     }
     doubts
+}
+
+/// A doubt of one cell for a measurement that is off, with what it was of, and what else is said of it.
+pub(crate) fn doubt(check: &LinkCheck, (variant, level): (&str, u64), (what, more): (&str, &str)) -> Validity {
+    let LinkCheck { moment, asked_ms, got_ms, tolerance_ms, .. } = *check;
+    let moment = moment.name();
+    Validity {
+        variant: variant.to_owned(),
+        level,
+        rule: LINK.name.to_owned(),
+        verdict: Verdict::Marked,
+        reason: format!("the {what} took {got_ms:.3} ms {moment} the trials, where {asked_ms} ms were asked{more}"),
+        remedy: "stop what else runs on this machine; `tollgate link verify` shows what it can".to_owned(),
+        value: (got_ms - asked_ms).abs(),
+        bound: tolerance_ms,
+    }
 }
 
 #[cfg(test)]
