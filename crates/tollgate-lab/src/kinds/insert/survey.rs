@@ -8,17 +8,15 @@ use std::time::Duration;
 
 use super::onset::Failed;
 use super::transfers::Inserting;
+use crate::traffic::mode::Mode;
 use crate::conduct::conductor::Halt;
 use crate::conduct::options::Progress;
 use crate::kinds::http::session::Session;
 use crate::kinds::http::subjects::watched::Watched;
 use crate::load::insert::Closeness;
-use crate::load::record::course::Course;
 use crate::plan::schedule::{self, Block};
 use crate::plan::{BLOCKS_LEAST, TRIALS_PER_BLOCK, blocks_within};
 use crate::secret;
-use crate::traffic::mode::Mode;
-use crate::traffic::model::End;
 use tollgate_facts::results::{Gap, GapKind};
 
 impl Session<'_, '_, Inserting> {
@@ -29,7 +27,7 @@ impl Session<'_, '_, Inserting> {
             let Some(subject) = &mut subjects[slot] else { continue };
             let name = &self.options.experiment.variants[site.variant].name;
             self.observer.progress(&Progress::Surveying { variant: name });
-            self.survey_one(slot, site.variant, subject, &mut blocks_of)?;
+            self.survey_one(slot, subject, &mut blocks_of)?;
         }
         let blocks = |variant, level| blocks_of.get(&(variant, level)).copied().unwrap_or(0);
         Ok(schedule::blocks(&self.plan, self.result.seed, blocks))
@@ -38,10 +36,10 @@ impl Session<'_, '_, Inserting> {
     fn survey_one(
         &mut self,
         slot: usize,
-        variant: usize,
         subject: &mut Watched,
         blocks_of: &mut HashMap<(usize, u64), u32>,
     ) -> Result<(), Halt> {
+        let variant = self.kind.sites[slot].variant;
         let shape = &self.options.experiment.variants[variant];
         let mode = *shape.own::<Mode>().expect("every variant of an insert has a mode");
         let cell = self.plan.cell.expect("an insert has a bound on a cell's time");
@@ -53,10 +51,10 @@ impl Session<'_, '_, Inserting> {
                 self.too_long(variant, level, projected, "would take at least");
                 continue;
             }
-            let (mut failure, mut time) = self.survey_transfer(slot, variant, subject, level)?;
+            let (mut failure, mut time) = self.survey_transfer(slot, subject, level)?;
             // One that is slow once may be quick the next time: a cell is skipped only for the faster of two.
             if time.is_some_and(|time| blocks_within(cell, time.max(self.plan.slice), self.plan.blocks) == 0) {
-                let (again, faster) = self.survey_transfer(slot, variant, subject, level)?;
+                let (again, faster) = self.survey_transfer(slot, subject, level)?;
                 (failure, time) = (failure.or(again), time.min(faster).or(time));
             }
             match (failure, time) {
@@ -86,17 +84,13 @@ impl Session<'_, '_, Inserting> {
     fn survey_transfer(
         &mut self,
         slot: usize,
-        variant: usize,
         subject: &mut Watched,
         level: u64,
     ) -> Result<(Option<Failed>, Option<Duration>), Halt> {
-        let end = End { after: None, units: Some(1) };
-        let shape = &self.options.experiment.variants[variant];
-        let asked = self.kind.way.transfers(shape, subject, level, end, Closeness::Compare);
-        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
+        let measured = self.transfer(slot, subject, level, Closeness::Compare)?;
         let tally = &measured.recorder.tally;
         let found = (Failed::of(tally), tally.unit_times.first().copied());
-        self.kind.cells.surveyed(variant, level, &tally.transfers);
+        self.kind.cells.surveyed(self.kind.sites[slot].variant, level, &tally.transfers);
         self.kind.generator.keep(measured.recorder);
         Ok(found)
     }

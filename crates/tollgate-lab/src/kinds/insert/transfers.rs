@@ -5,11 +5,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::conduct::conductor::Halt;
 use crate::experiment::Variant;
+use crate::kinds::http::session::Session;
 use crate::kinds::http::subjects::watched::Watched;
-use crate::kinds::http::trial::{Asked, Asking};
+use crate::kinds::http::trial::{Asked, Asking, Measured};
 use crate::load::insert::{Closeness, Records, Transfer};
 use crate::traffic::mode::Mode;
+use crate::load::record::course::Course;
 use crate::traffic::model::{Closed, End};
 
 /// Transfers of more records are compared record by record in the survey only; their rows are counted every time.
@@ -61,5 +64,21 @@ impl Inserting {
         };
         let load = Closed::new(mode.connections_for(level) as usize, end).into();
         Asked { work: Asking::Insert(Box::new(transfer)), load, stages: None, level }
+    }
+}
+
+impl Session<'_, '_, Inserting> {
+    /// One transfer before the trials.
+    pub(super) fn transfer(
+        &mut self,
+        slot: usize,
+        subject: &mut Watched,
+        level: u64,
+        closeness: Closeness,
+    ) -> Result<Measured, Halt> {
+        let variant = self.kind.sites[slot].variant;
+        let (shape, end) = (&self.options.experiment.variants[variant], End { after: None, units: Some(1) });
+        let asked = self.kind.way.transfers(shape, subject, level, end, closeness);
+        self.load(slot, variant, subject, asked, Course::Unrecorded)
     }
 }

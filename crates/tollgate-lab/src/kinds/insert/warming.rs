@@ -13,9 +13,7 @@ use crate::kinds::http::session::Session;
 use crate::kinds::http::subjects::sites::{Origin, Site};
 use crate::kinds::http::subjects::watched::Watched;
 use crate::load::insert::Closeness;
-use crate::load::record::course::Course;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
-use crate::traffic::model::End;
 use tollgate_facts::stats::warm_up::{WarmUp, mser5};
 
 /// Subjects are warmed up by transfers of at most so many records.
@@ -26,7 +24,6 @@ const TRANSFER_MOST: Duration = Duration::from_millis(50);
 /// A variant while its subject is warmed up: it begins with few records, and gets more as long as it is quick.
 struct Climber {
     slot: usize,
-    variant: usize,
     /// Position of its level in the plan; `None` once it failed at the least one.
     at: Option<usize>,
     /// The first position that it cannot have.
@@ -76,10 +73,7 @@ impl Session<'_, '_, Inserting> {
         // What goes over a link warms nothing that the same without a link does not.
         let near: Vec<usize> = slots.iter().copied().filter(is_near).collect();
         let chosen = if near.is_empty() { slots } else { &near };
-        let mut climbers: Vec<Climber> = chosen
-            .iter()
-            .map(|slot| Climber { slot: *slot, variant: self.kind.sites[*slot].variant, at: Some(0), end })
-            .collect();
+        let mut climbers: Vec<Climber> = chosen.iter().map(|slot| Climber { slot: *slot, at: Some(0), end }).collect();
         let began = Instant::now();
         // Of each round the mean logarithm of the time of a record, so that no variant outweighs the others.
         let mut course = Vec::new();
@@ -88,7 +82,7 @@ impl Session<'_, '_, Inserting> {
             for climber in &mut climbers {
                 let Some(at) = climber.at else { continue };
                 let Some(subject) = &mut subjects[climber.slot] else { continue };
-                let time = self.warm_up_transfer(climber.slot, climber.variant, subject, levels[at])?;
+                let time = self.warm_up_transfer(climber.slot, subject, levels[at])?;
                 round.extend(time.map(|time| (time.as_secs_f64().max(1e-9) / levels[at] as f64).ln()));
                 climber.went(time, &levels);
             }
@@ -109,18 +103,10 @@ impl Session<'_, '_, Inserting> {
     }
 
     /// One transfer: its time, unless it failed.
-    fn warm_up_transfer(
-        &mut self,
-        slot: usize,
-        variant: usize,
-        subject: &mut Watched,
-        level: u64,
-    ) -> Result<Option<Duration>, Halt> {
-        let shape = &self.options.experiment.variants[variant];
+    fn warm_up_transfer(&mut self, slot: usize, subject: &mut Watched, level: u64) -> Result<Option<Duration>, Halt> {
+        let shape = &self.options.experiment.variants[self.kind.sites[slot].variant];
         self.observer.progress(&Progress::WarmingUp { variant: &shape.name });
-        let end = End { after: None, units: Some(1) };
-        let asked = self.kind.way.transfers(shape, subject, level, end, Closeness::Count);
-        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
+        let measured = self.transfer(slot, subject, level, Closeness::Count)?;
         let tally = &measured.recorder.tally;
         let time = tally.unit_times.first().copied().filter(|_| tally.failures() == 0);
         self.kind.generator.keep(measured.recorder);
@@ -143,7 +129,7 @@ mod tests {
     #[test]
     fn a_variant_gets_more_records_as_long_as_it_is_quick_and_fewer_after_a_failure() {
         let levels = [5, 50, 100, 1000];
-        let mut climber = Climber { slot: 0, variant: 0, at: Some(0), end: 3 };
+        let mut climber = Climber { slot: 0, at: Some(0), end: 3 };
         let mut check = |time_ms: Option<u64>, expected: Option<usize>| {
             climber.went(time_ms.map(Duration::from_millis), &levels);
             assert_eq!(climber.at, expected, "{time_ms:?}");
