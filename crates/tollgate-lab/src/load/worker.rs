@@ -37,6 +37,9 @@ use crate::probe::generator::{ThreadUse, Used};
 use crate::traffic::model::{Lane, Load};
 use crate::traffic::stages::Stages;
 
+/// How often a running load looks whether it shall stop.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
 /// A thread that loads. Dropping it ends the thread.
 #[derive(Debug)]
 pub struct Worker {
@@ -213,6 +216,26 @@ impl Drop for Worker {
             let _ = thread.join();
         }
     }
+}
+
+/// The reports of workers, all of whose trials are cancelled by dropping `cancels` once `stop` says so.
+pub(crate) fn reports<'w>(
+    workers: impl Iterator<Item = &'w Worker>,
+    cancels: Vec<oneshot::Sender<()>>,
+    stop: impl Fn() -> bool,
+) -> Vec<Report> {
+    let mut cancels = Some(cancels);
+    let mut wait = |worker: &Worker| {
+        loop {
+            if let Some(report) = worker.report(LOOK_EVERY) {
+                return report;
+            }
+            if stop() {
+                cancels = None;
+            }
+        }
+    };
+    workers.map(|worker| wait(worker)).collect()
 }
 
 fn work(runtime: &Runtime, mut tools: Tools, mut commands: mpsc::UnboundedReceiver<Command>, reports: &Sender<Report>) {

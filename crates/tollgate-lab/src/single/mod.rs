@@ -34,16 +34,13 @@ use crate::load::record::detail::Detail;
 use crate::load::record::recorder::Recorder;
 use crate::load::script::Script;
 use crate::load::target::{Connection, LoadTarget};
-use crate::load::worker::{Order, Report, ReportEnd, Work, Worker};
+use crate::load::worker::{self, Order, ReportEnd, Work, Worker};
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::Meter;
 use crate::traffic::feed::{self, Feed, FeedEnd};
 use crate::traffic::model::{Arrivals, Closed, End, Lane, Load, Open};
 use crate::traffic::stages::Stages;
 use crate::traffic::statuses::Statuses;
-
-/// How often a running load looks whether it shall stop.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What is loaded, and how much.
 #[derive(Debug, Clone, Default)]
@@ -237,8 +234,9 @@ pub fn quick_recorded(load: &QuickLoad, stop: &StopFlag) -> Result<Quick, RunErr
     }
     let started = jiff::Timestamp::now();
     let cancels = order(load, &workers, (&target, &script), &gate);
-    let (reports, interrupted) = collect(&workers, cancels, stop);
+    let reports = worker::reports(workers.iter(), cancels, || stop.is_stopped());
     let passed = gate.end();
+    let interrupted = reports.iter().any(|report| report.end == ReportEnd::Cancelled);
     let mut recorder = Recorder::default();
     for report in &reports {
         recorder.add(&report.recorder);
@@ -302,25 +300,4 @@ fn order(
         });
     }
     cancels
-}
-
-fn collect(workers: &[Worker], cancels: Vec<oneshot::Sender<()>>, stop: &StopFlag) -> (Vec<Report>, bool) {
-    let mut cancels = Some(cancels);
-    let reports = workers
-        .iter()
-        .map(|worker| {
-            loop {
-                if let Some(report) = worker.report(LOOK_EVERY) {
-                    return report;
-                }
-                if stop.is_stopped() {
-                    // Dropping the senders cancels all workers alike.
-                    cancels = None;
-                }
-            }
-        })
-        .collect::<Vec<Report>>();
-    let interrupted = reports.iter().any(|report| report.end == ReportEnd::Cancelled);
-    drop(cancels);
-    (reports, interrupted)
 }

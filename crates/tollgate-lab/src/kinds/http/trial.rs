@@ -14,7 +14,7 @@ use crate::load::record::course::Course;
 use crate::load::record::recorder::Recorder;
 use crate::load::scenario::Conduct;
 use crate::load::target::LoadTarget;
-use crate::load::worker::{Order, Report, ReportEnd, Role, Work, Worker};
+use crate::load::worker::{self, Order, Report, ReportEnd, Role, Work, Worker};
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::{Meter, Passed};
 use crate::traffic::model::{Lane, Load};
@@ -226,18 +226,9 @@ impl Generator {
                 cancel: cancelled,
             });
         }
-        for (worker, _) in shares {
-            let report = loop {
-                if let Some(report) = self.workers[*worker].report(LOOK_EVERY) {
-                    break report;
-                }
-                if stop.is_stopped() {
-                    // Dropping the senders cancels all workers.
-                    cancels.clear();
-                }
-            };
-            self.keep(report.recorder);
-        }
+        let workers = shares.iter().map(|(worker, _)| &self.workers[*worker]);
+        let reports = worker::reports(workers, cancels, || stop.is_stopped());
+        self.spare.extend(reports.into_iter().map(|report| report.recorder));
         if stop.is_stopped() { Err(Broken::Stopped) } else { Ok(()) }
     }
 
