@@ -50,32 +50,34 @@ impl Cores {
 
     /// Pins this thread to the generator's cores until the guard is dropped.
     pub fn pin_to_generator(&self) -> PinGuard {
-        pin(&self.generator);
-        PinGuard { back_to: self.all.clone() }
+        PinGuard::to(&self.generator)
     }
 }
 
-/// Gives a thread its cores back.
+/// Gives a thread the cores back that it had before.
 #[derive(Debug)]
-pub struct PinGuard {
-    back_to: Vec<usize>,
+pub struct PinGuard(Option<CpuSet>);
+
+impl PinGuard {
+    fn to(cores: &[usize]) -> PinGuard {
+        let before = sched_getaffinity(None).ok();
+        pin(cores);
+        PinGuard(before)
+    }
 }
 
 impl Drop for PinGuard {
     fn drop(&mut self) {
-        pin(&self.back_to);
+        if let Some(before) = &self.0 {
+            // Going back to cores that were allowed before cannot fail in a way that matters: the thread stays pinned.
+            let _ = sched_setaffinity(None, before);
+        }
     }
 }
 
 fn on<T>(cores: &[usize], work: impl FnOnce() -> T) -> T {
-    let before = sched_getaffinity(None);
-    pin(cores);
-    let done = work();
-    if let Ok(before) = before {
-        // Going back to cores that were allowed before cannot fail in a way that matters: the thread stays pinned.
-        let _ = sched_setaffinity(None, &before);
-    }
-    done
+    let _pinned = PinGuard::to(cores);
+    work()
 }
 
 /// Lets this thread run on these cores only; on any where there are none.
