@@ -2,24 +2,24 @@
 //!
 //! It deliberately does not look whether anything is installed.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use std::time::Duration;
 
 use tollgate_net::http1::client::Target;
 use toml::Spanned;
 
-use super::file::{ReadyFile, SubjectFile, WatchFile};
-use super::{FOLDER_PLACE, Peer, Ready, Served, URL_PLACE, Watch, filled};
+use super::file::{ReadyFile, SubjectFile};
+use super::{FOLDER_PLACE, Peer, Ready, URL_PLACE, filled};
 use crate::experiment::{ExperimentError, TOLLGATE};
 use crate::subject::check_loadable;
 
-/// A subject is ready within so many seconds, unless its file says otherwise.
-const READY_WITHIN_S: u64 = 20;
-/// The longest that a file may say.
-const READY_WITHIN_S_MAX: u64 = 600;
-/// The longest warm-up that a file may ask for.
-const WARM_UP_S_MAX: u32 = 300;
+/// A subject is ready within this time, unless its file says otherwise.
+const READY_WITHIN: Duration = Duration::from_secs(20);
+/// What a file may say of that, in seconds.
+const WITHIN_S: RangeInclusive<u64> = 1..=600;
+/// What a file may say of its warm-up, in seconds.
+const WARM_UP_S: RangeInclusive<u64> = 0..=300;
 /// Longest name.
 const NAME_LENGTH_MAX: usize = 64;
 
@@ -55,7 +55,6 @@ impl Checker<'_> {
             return Err(self.fault(parsed.start.command.span(), "there is no program to start", help));
         }
         let installed = parsed.installed.iter().map(|file| self.inside(file).map(|()| folder.join(file.as_ref())));
-        let mut experiments = Vec::with_capacity(parsed.experiment.len());
         for (experiment, served) in &parsed.experiment {
             self.name(experiment)?;
             for (theirs, own) in &served.paths {
@@ -64,9 +63,6 @@ impl Checker<'_> {
                     return Err(self.fault(own.span(), &message, "both begin with `/`"));
                 }
             }
-            let paths = served.paths.iter().map(|(theirs, own)| (theirs.clone(), own.as_ref().clone()));
-            let (experiment, variants) = (experiment.as_ref().clone(), served.variants.clone());
-            experiments.push(Served { experiment, paths: paths.collect(), variants });
         }
         Ok(Peer {
             install: here(parsed.install.as_ref()),
@@ -74,14 +70,11 @@ impl Checker<'_> {
             installed: installed.collect::<Result<_, _>>()?,
             command: command.iter().map(|word| there(word.as_ref())).collect(),
             environment: parsed.start.env.iter().map(|(name, value)| (name.clone(), there(value.as_ref()))).collect(),
-            watch: match parsed.start.watch {
-                WatchFile::Child => Watch::Child,
-                WatchFile::Descendant(name) => Watch::Descendant(name),
-            },
+            watch: parsed.start.watch,
             ready: self.ready(&parsed.ready)?,
-            ready_within: self.ready_within(parsed.ready.as_ref())?,
-            warm_up: self.warm_up(parsed.warm_up_s.as_ref())?,
-            experiments,
+            ready_within: self.seconds(&parsed.ready.as_ref().within_s, "within_s", WITHIN_S)?.unwrap_or(READY_WITHIN),
+            warm_up: self.seconds(&parsed.warm_up_s, "warm_up_s", WARM_UP_S)?.unwrap_or_default(),
+            experiments: parsed.experiment,
             name: parsed.name.into_inner(),
             title: parsed.title.into_inner(),
         })
@@ -111,24 +104,22 @@ impl Checker<'_> {
         }
     }
 
-    fn ready_within(&self, ready: &ReadyFile) -> Result<Duration, ExperimentError> {
-        let Some(within) = &ready.within_s else { return Ok(Duration::from_secs(READY_WITHIN_S)) };
-        match *within.as_ref() {
-            seconds @ 1..=READY_WITHIN_S_MAX => Ok(Duration::from_secs(seconds)),
-            seconds => {
-                let help = format!("it is from 1 to {READY_WITHIN_S_MAX}");
-                Err(self.fault(within.span(), &format!("`within_s` is {seconds}"), &help))
-            }
+    fn seconds(
+        &self,
+        given: &Option<Spanned<impl Copy + Into<u64>>>,
+        name: &str,
+        range: RangeInclusive<u64>,
+    ) -> Result<Option<Duration>, ExperimentError> {
+        let Some(given) = given else { return Ok(None) };
+        let seconds = (*given.as_ref()).into();
+        if range.contains(&seconds) {
+            return Ok(Some(Duration::from_secs(seconds)));
         }
-    }
-
-    fn warm_up(&self, seconds: Option<&Spanned<u32>>) -> Result<Duration, ExperimentError> {
-        let Some(seconds) = seconds else { return Ok(Duration::ZERO) };
-        if *seconds.as_ref() > WARM_UP_S_MAX {
-            let help = format!("it is at most {WARM_UP_S_MAX}");
-            return Err(self.fault(seconds.span(), &format!("`warm_up_s` is {}", seconds.as_ref()), &help));
-        }
-        Ok(Duration::from_secs(u64::from(*seconds.as_ref())))
+        let help = match range.into_inner() {
+            (0, most) => format!("it is at most {most}"),
+            (least, most) => format!("it is from {least} to {most}"),
+        };
+        Err(self.fault(given.span(), &format!("`{name}` is {seconds}"), &help))
     }
 
     fn name(&self, name: &Spanned<String>) -> Result<(), ExperimentError> {

@@ -41,8 +41,8 @@ pub(super) struct SubjectFile {
     #[schemars(with = "ReadyFile")]
     pub(super) ready: Spanned<ReadyFile>,
     /// The experiments that it can be the subject of.
-    #[schemars(with = "BTreeMap<String, ServedFile>")]
-    pub(super) experiment: BTreeMap<Spanned<String>, ServedFile>,
+    #[schemars(with = "BTreeMap<String, Served>")]
+    pub(super) experiment: BTreeMap<Spanned<String>, Served>,
 }
 
 /// How a subject is started.
@@ -58,13 +58,14 @@ pub(super) struct StartFile {
     pub(super) env: BTreeMap<String, Spanned<String>>,
     /// The process whose CPU time and memory are watched.
     #[serde(default)]
-    pub(super) watch: WatchFile,
+    pub(super) watch: Watch,
 }
 
 /// The process that is watched.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum WatchFile {
+#[schemars(rename = "WatchFile")]
+pub(in super::super) enum Watch {
     /// The one that the command becomes.
     #[default]
     Child,
@@ -88,9 +89,10 @@ pub(super) struct ReadyFile {
 }
 
 /// What differs for one experiment.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ServedFile {
+#[schemars(rename = "ServedFile")]
+pub(super) struct Served {
     /// For paths of the experiment, the paths that this subject has instead; the longest beginning that fits is
     /// replaced.
     #[serde(default)]

@@ -8,10 +8,14 @@ mod check;
 mod file;
 mod start;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use toml::Spanned;
+
 use crate::experiment::{ExperimentError, place};
+use file::{Served, Watch};
 use tollgate_facts::names::did_you_mean;
 
 /// The peers that come with tollgate: name and file.
@@ -63,7 +67,7 @@ pub struct Peer {
     pub(super) ready_within: Duration,
     /// For how long it is loaded at least before a figure counts, by each variant; zero: as our own.
     pub(crate) warm_up: Duration,
-    experiments: Vec<Served>,
+    experiments: BTreeMap<Spanned<String>, Served>,
 }
 
 /// What an experiment wants of a subject beside its plain port.
@@ -88,15 +92,6 @@ pub struct TlsListener {
     pub key: PathBuf,
 }
 
-/// The process that is watched.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Watch {
-    /// The one that is started.
-    Child,
-    /// Those of its group that have this name.
-    Descendant(String),
-}
-
 /// How a subject shows that it is ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ready {
@@ -106,16 +101,6 @@ pub(super) enum Ready {
     LineWithUrl(String, String),
     /// By answering this URL.
     Url(String),
-}
-
-/// An experiment that it serves.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Served {
-    experiment: String,
-    /// Beginnings of the experiment's paths and what stands there instead.
-    paths: Vec<(String, String)>,
-    /// The variants that it can do; absent: all.
-    variants: Option<Vec<String>>,
 }
 
 impl Peer {
@@ -137,13 +122,8 @@ impl Peer {
         }
         let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) else {
             let known = std::iter::once(crate::experiment::TOLLGATE).chain(BUILT_IN.iter().map(|(known, _)| *known));
-            return Err(ExperimentError {
-                message: format!("there is no subject `{name}`"),
-                help: Some(format!("{}; a file of your own ends in `.toml`", did_you_mean(name, known))),
-                file: name.to_owned(),
-                text: String::new(),
-                span: None,
-            });
+            let help = format!("{}; a file of your own ends in `.toml`", did_you_mean(name, known));
+            return Err(refused(name, format!("there is no subject `{name}`"), Some(help)));
         };
         match folders().map(|folder| folder.join(name).join(FILE)).find(|file| file.is_file()) {
             Some(file) => read(&file),
@@ -166,23 +146,22 @@ impl Peer {
 
     /// The experiments that it can be the subject of.
     pub fn experiments(&self) -> impl Iterator<Item = &str> {
-        self.experiments.iter().map(|served| served.experiment.as_str())
+        self.experiments.keys().map(|experiment| experiment.as_ref().as_str())
     }
 
     /// Where it serves what an experiment has at `path`; `None` where it cannot be that experiment's subject.
     pub fn path(&self, experiment: &str, path: &str) -> Option<String> {
-        let served = self.experiments.iter().find(|served| served.experiment == experiment)?;
+        let served = self.experiments.get(experiment)?;
         let fits = served.paths.iter().filter(|(theirs, _)| path.starts_with(theirs.as_str()));
         Some(match fits.max_by_key(|(theirs, _)| theirs.len()) {
-            Some((theirs, own)) => format!("{own}{}", &path[theirs.len()..]),
+            Some((theirs, own)) => format!("{}{}", own.as_ref(), &path[theirs.len()..]),
             None => path.to_owned(),
         })
     }
 
     /// Whether it can do a variant of an experiment, by the name that the file gives it.
     pub fn can_do(&self, experiment: &str, variant: &str) -> bool {
-        let served = self.experiments.iter().find(|served| served.experiment == experiment);
-        let variants = served.and_then(|served| served.variants.as_ref());
+        let variants = self.experiments.get(experiment).and_then(|served| served.variants.as_ref());
         variants.is_none_or(|variants| variants.iter().any(|known| known == variant))
     }
 
@@ -209,19 +188,18 @@ pub(super) fn filled(text: &str, port: u16) -> String {
 }
 
 fn read(file: &Path) -> Result<Peer, ExperimentError> {
-    let refused = |message: String| ExperimentError {
-        message,
-        help: None,
-        file: file.display().to_string(),
-        text: String::new(),
-        span: None,
-    };
+    let refused = |message: String| refused(&file.display().to_string(), message, None);
     let length = std::fs::metadata(file).map_err(|error| refused(format!("cannot be read: {error}")))?.len();
     if length > FILE_BYTES_MAX {
         return Err(refused(format!("has {length} bytes, at most {FILE_BYTES_MAX} describe a subject")));
     }
     let text = std::fs::read_to_string(file).map_err(|error| refused(format!("cannot be read: {error}")))?;
     Peer::parse(&text, file)
+}
+
+/// A file that is refused as a whole.
+fn refused(file: &str, message: String, help: Option<String>) -> ExperimentError {
+    ExperimentError { message, help, file: file.to_owned(), text: String::new(), span: None }
 }
 
 /// Where peers that come with tollgate are looked for: here, and above the program, which in a checkout is built below

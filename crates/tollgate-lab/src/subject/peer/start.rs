@@ -13,7 +13,8 @@ use tollgate_net::listen::free_port;
 use tollgate_net::tls::TlsChoice;
 
 use super::super::child::Child;
-use super::{PASSWORD_PLACE, Peer, Ready, Surroundings, TLS_PLACE, USER_PLACE, Watch, filled, with_backends};
+use super::file::Watch;
+use super::{PASSWORD_PLACE, Peer, Ready, Surroundings, TLS_PLACE, USER_PLACE, filled, with_backends};
 use crate::cores::Cores;
 use crate::probe::process::{self, Stat};
 

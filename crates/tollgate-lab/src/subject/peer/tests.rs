@@ -83,8 +83,8 @@ fn the_peers_that_come_with_tollgate_are_right() {
         // What is refused elsewhere cannot be measured: a peer serves at least one experiment of ours.
         let ours = crate::kinds::BUILT_IN.iter().any(|(experiment, _)| embedded.path(experiment, "/").is_some());
         assert!(ours, "{name}");
-        for served in &embedded.experiments {
-            let experiment = crate::experiment::Experiment::builtin(&served.experiment).unwrap();
+        for (experiment, served) in &embedded.experiments {
+            let experiment = crate::experiment::Experiment::builtin(experiment.as_ref()).unwrap();
             for variant in served.variants.iter().flatten() {
                 assert!(experiment.variant(variant).is_ok(), "{name} {variant}");
             }
