@@ -1,6 +1,6 @@
 //! File descriptors: every connection is one, on each of its ends.
 
-use super::{CONNECTIONS_MAX, Diagnosis, System, Verdict};
+use super::{CONNECTIONS_MAX, Finding, System, Verdict};
 
 /// With fewer, not even a run of a few hundred users has the connections of all its variants open.
 const FEWEST: u64 = 1_024;
@@ -11,23 +11,20 @@ const ENOUGH: u64 = 2 * CONNECTIONS_MAX + 64;
 const ASKED: u64 = 65_536;
 
 /// The soft limit costs nothing: a run raises it to the hard one, which its subjects inherit.
-pub(super) fn open_files(system: &System) -> Diagnosis {
-    let Some(limits) = system.field("/proc/self/limits", "Max open files") else { return Diagnosis::untold() };
+pub(super) fn open_files(system: &System) -> Option<Finding> {
+    let limits = system.field("/proc/self/limits", "Max open files")?;
     let mut limits = limits.split_ascii_whitespace().map(limit);
-    let (Some(Some(soft)), Some(Some(hard))) = (limits.next(), limits.next()) else { return Diagnosis::untold() };
+    let (soft, hard) = (limits.next()??, limits.next()??);
     let found = if soft < hard { format!("{}, which a run raises to {}", told(soft), told(hard)) } else { told(hard) };
     let mend = format!("ulimit -n {ASKED}, as root; for good: `* - nofile {ASKED}` in /etc/security/limits.conf");
-    let (verdict, costs) = match hard {
-        0..FEWEST => (Verdict::Bad, "a run cannot open the connections of its users and ends".to_owned()),
-        FEWEST..ENOUGH => (
-            Verdict::Warns,
-            format!(
-                "a mediator cannot have {CONNECTIONS_MAX} callers, since it needs two files for each: it refuses some"
-            ),
+    let verdict = Verdict::of(hard, FEWEST, ENOUGH);
+    let costs = match verdict {
+        Verdict::Bad => "a run cannot open the connections of its users and ends".to_owned(),
+        _ => format!(
+            "a mediator cannot have {CONNECTIONS_MAX} callers, since it needs two files for each: it refuses some"
         ),
-        _ => return Diagnosis::ok(found),
     };
-    Diagnosis::worse(verdict, found, costs, mend)
+    Some(Finding::told(verdict, found, costs, mend))
 }
 
 /// `unlimited` is more than any number.

@@ -1,7 +1,7 @@
 //! Memory that is left for generator and subjects.
 
 use super::system::Version;
-use super::{Diagnosis, System, Verdict};
+use super::{Finding, System, Verdict};
 use crate::probe::process::number;
 
 const MIB: u64 = 1 << 20;
@@ -10,9 +10,8 @@ const FEWEST_BYTES: u64 = 512 * MIB;
 /// Beside them a subject on a JVM, which takes up to 700 MB warmed up.
 const ENOUGH_BYTES: u64 = 2_048 * MIB;
 
-pub(super) fn memory(system: &System) -> Diagnosis {
-    let kibibytes = system.text("/proc/meminfo").and_then(|text| number(&text, "MemAvailable:"));
-    let Some(available) = kibibytes.map(|kibibytes| kibibytes.saturating_mul(1024)) else { return Diagnosis::untold() };
+pub(super) fn memory(system: &System) -> Option<Finding> {
+    let available = number(&system.text("/proc/meminfo")?, "MemAvailable:")?.saturating_mul(1024);
     let limits = system.control_groups("memory").into_iter().filter_map(|group| {
         let (limit, used) = match group.version {
             Version::Two => ("memory.max", "memory.current"),
@@ -27,11 +26,11 @@ pub(super) fn memory(system: &System) -> Diagnosis {
         Some(limit) => format!("{} MiB are left of what the container may use", limit / MIB),
         None => format!("{} MiB are left", available / MIB),
     };
-    let (verdict, costs) = match left {
-        0..FEWEST_BYTES => (Verdict::Bad, "a run may be ended by the kernel, or meet pages that come from the disk"),
-        FEWEST_BYTES..ENOUGH_BYTES => (Verdict::Warns, "subjects on a JVM may not have room beside the rest"),
-        _ => return Diagnosis::ok(found),
+    let verdict = Verdict::of(left, FEWEST_BYTES, ENOUGH_BYTES);
+    let costs = match verdict {
+        Verdict::Bad => "a run may be ended by the kernel, or meet pages that come from the disk",
+        _ => "subjects on a JVM may not have room beside the rest",
     };
     let mend = if limit.is_some() { "give the container more (`--memory`)" } else { "end what else holds memory" };
-    Diagnosis::worse(verdict, found, costs, mend)
+    Some(Finding::told(verdict, found, costs, mend))
 }

@@ -42,7 +42,8 @@ pub const CHECKS: &[Check] = &[
 pub struct Check {
     /// Its name, in every output.
     pub name: &'static str,
-    examine: fn(&System) -> Diagnosis,
+    /// Absent where the system does not tell.
+    examine: fn(&System) -> Option<Finding>,
 }
 
 /// How it stands with what was looked at, the worst last.
@@ -74,35 +75,43 @@ pub struct Finding {
     pub mend: Option<String>,
 }
 
-/// What a check says; the list adds its name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Diagnosis {
-    verdict: Verdict,
-    found: String,
-    costs: Option<String>,
-    mend: Option<String>,
+impl Verdict {
+    /// Of what is bad below the first number and enough from the second one on.
+    fn of(number: u64, fewest: u64, enough: u64) -> Verdict {
+        match number {
+            _ if number < fewest => Verdict::Bad,
+            _ if number < enough => Verdict::Warns,
+            _ => Verdict::Ok,
+        }
+    }
+
+    /// Whether it would be better otherwise.
+    fn warns_if(is_worse: bool) -> Verdict {
+        if is_worse { Verdict::Warns } else { Verdict::Ok }
+    }
 }
 
-impl Diagnosis {
-    fn ok(found: impl Into<String>) -> Diagnosis {
-        Diagnosis { verdict: Verdict::Ok, found: found.into(), costs: None, mend: None }
+impl Finding {
+    /// What costs nothing; the list adds the name of the check.
+    fn ok(found: impl Into<String>) -> Finding {
+        Finding { name: "", verdict: Verdict::Ok, found: found.into(), costs: None, mend: None }
     }
 
-    /// A kernel that does not say is not blamed: what it hides from us it also keeps from being mended.
-    fn untold() -> Diagnosis {
-        Diagnosis::ok("this system does not tell")
-    }
-
-    fn worse(verdict: Verdict, found: String, costs: impl Into<String>, mend: impl Into<String>) -> Diagnosis {
-        Diagnosis { verdict, found, costs: Some(costs.into()), mend: Some(mend.into()) }
+    /// What costs so much and is mended so, unless it is in order.
+    fn told(verdict: Verdict, found: String, costs: impl Into<String>, mend: impl Into<String>) -> Finding {
+        match verdict {
+            Verdict::Ok => Finding::ok(found),
+            _ => Finding { verdict, costs: Some(costs.into()), mend: Some(mend.into()), ..Finding::ok(found) },
+        }
     }
 }
 
 /// Looks at everything.
 pub fn examine(system: &System) -> Vec<Finding> {
     let of = |check: &Check| {
-        let Diagnosis { verdict, found, costs, mend } = (check.examine)(system);
-        Finding { name: check.name, verdict, found, costs, mend }
+        // A kernel that does not say is not blamed: what it hides from us it also keeps from being mended.
+        let found = (check.examine)(system).unwrap_or_else(|| Finding::ok("this system does not tell"));
+        Finding { name: check.name, ..found }
     };
     CHECKS.iter().map(of).collect()
 }

@@ -1,6 +1,6 @@
 //! Ports and queues of TCP.
 
-use super::{CONNECTIONS_MAX, Diagnosis, System, Verdict};
+use super::{CONNECTIONS_MAX, Finding, System, Verdict};
 
 /// Ports that are left to everybody else on the machine, as before a load.
 const PORTS_SPARE: u64 = 256;
@@ -18,70 +18,58 @@ const FIN_TIMEOUT_S: u64 = 60;
 
 const IPV4: &str = "/proc/sys/net/ipv4";
 
-pub(super) fn port_range(system: &System) -> Diagnosis {
-    let range = system.text(format!("{IPV4}/ip_local_port_range")).unwrap_or_default();
+pub(super) fn port_range(system: &System) -> Option<Finding> {
+    let range = system.text(format!("{IPV4}/ip_local_port_range"))?;
     let bounds: Vec<u64> = range.split_ascii_whitespace().map_while(|number| number.parse().ok()).collect();
-    let [first, last] = bounds[..] else { return Diagnosis::untold() };
+    let [first, last] = bounds[..] else { return None };
     let ports = (last + 1).saturating_sub(first);
     let found = format!("{ports} ports, {first} to {last}");
     let mend = "sysctl -w net.ipv4.ip_local_port_range=\"16384 65535\"";
-    let (verdict, costs) = match ports {
-        0..PORTS_FEWEST => (
-            Verdict::Bad,
-            format!("{CONNECTIONS_MAX} connections to one server at the same time are refused by this machine itself"),
-        ),
-        PORTS_FEWEST..PORTS_ENOUGH => (
-            Verdict::Warns,
-            "variants with new connections may run out of ports, since each waits a minute after its connection"
-                .to_owned(),
-        ),
-        _ => return Diagnosis::ok(found),
+    let verdict = Verdict::of(ports, PORTS_FEWEST, PORTS_ENOUGH);
+    let costs = match verdict {
+        Verdict::Bad => {
+            format!("{CONNECTIONS_MAX} connections to one server at the same time are refused by this machine itself")
+        }
+        _ => "variants with new connections may run out of ports, since each waits a minute after its connection"
+            .to_owned(),
     };
-    Diagnosis::worse(verdict, found, costs, mend)
+    Some(Finding::told(verdict, found, costs, mend))
 }
 
-pub(super) fn accept_backlog(system: &System) -> Diagnosis {
-    let Some(backlog) = system.number("/proc/sys/net/core/somaxconn") else { return Diagnosis::untold() };
+pub(super) fn accept_backlog(system: &System) -> Option<Finding> {
+    let backlog = system.number("/proc/sys/net/core/somaxconn")?;
     let found = format!("at most {backlog} connections wait to be accepted");
-    if backlog >= CONNECTIONS_MAX {
-        return Diagnosis::ok(found);
-    }
     let costs = "where more callers connect in the same moment, some do so a second later, or three";
-    Diagnosis::worse(Verdict::Warns, found, costs, format!("sysctl -w net.core.somaxconn={ACCEPT_BACKLOG}"))
+    let mend = format!("sysctl -w net.core.somaxconn={ACCEPT_BACKLOG}");
+    Some(Finding::told(Verdict::warns_if(backlog < CONNECTIONS_MAX), found, costs, mend))
 }
 
-pub(super) fn syn_backlog(system: &System) -> Diagnosis {
-    let Some(backlog) = system.number(format!("{IPV4}/tcp_max_syn_backlog")) else { return Diagnosis::untold() };
+pub(super) fn syn_backlog(system: &System) -> Option<Finding> {
+    let backlog = system.number(format!("{IPV4}/tcp_max_syn_backlog"))?;
     let has_cookies = system.number(format!("{IPV4}/tcp_syncookies")).is_some_and(|cookies| cookies > 0);
     let beyond = if has_cookies { "cookies beyond" } else { "none beyond" };
     let found = format!("{backlog} half-open connections, {beyond}");
-    if backlog >= SYN_BACKLOG || has_cookies {
-        return Diagnosis::ok(found);
-    }
     let costs = "first packets of callers that connect in the same moment are lost, and sent again a second later";
-    Diagnosis::worse(Verdict::Warns, found, costs, format!("sysctl -w net.ipv4.tcp_max_syn_backlog={ACCEPT_BACKLOG}"))
+    let mend = format!("sysctl -w net.ipv4.tcp_max_syn_backlog={ACCEPT_BACKLOG}");
+    Some(Finding::told(Verdict::warns_if(backlog < SYN_BACKLOG && !has_cookies), found, costs, mend))
 }
 
-pub(super) fn time_wait_reuse(system: &System) -> Diagnosis {
-    match system.number(format!("{IPV4}/tcp_tw_reuse")) {
-        None => Diagnosis::untold(),
-        Some(0) => Diagnosis::worse(
-            Verdict::Warns,
-            "ports that wait are never taken again".to_owned(),
-            "a gateway that opens connections to a backend has one port a minute for each, and then none",
-            "sysctl -w net.ipv4.tcp_tw_reuse=1",
-        ),
-        Some(2) => Diagnosis::ok("ports that wait are taken again after a second, on loopback"),
-        Some(_) => Diagnosis::ok("ports that wait are taken again after a second"),
-    }
+pub(super) fn time_wait_reuse(system: &System) -> Option<Finding> {
+    let reuse = system.number(format!("{IPV4}/tcp_tw_reuse"))?;
+    let found = match reuse {
+        0 => "ports that wait are never taken again",
+        2 => "ports that wait are taken again after a second, on loopback",
+        _ => "ports that wait are taken again after a second",
+    };
+    let costs = "a gateway that opens connections to a backend has one port a minute for each, and then none";
+    let mend = "sysctl -w net.ipv4.tcp_tw_reuse=1";
+    Some(Finding::told(Verdict::warns_if(reuse == 0), found.to_owned(), costs, mend))
 }
 
-pub(super) fn fin_timeout(system: &System) -> Diagnosis {
-    let Some(seconds) = system.number(format!("{IPV4}/tcp_fin_timeout")) else { return Diagnosis::untold() };
+pub(super) fn fin_timeout(system: &System) -> Option<Finding> {
+    let seconds = system.number(format!("{IPV4}/tcp_fin_timeout"))?;
     let found = format!("half-closed connections are kept for {seconds} s");
-    if seconds <= FIN_TIMEOUT_S {
-        return Diagnosis::ok(found);
-    }
     let costs = "connections that one side left hold memory and a port for longer than the kernel does by itself";
-    Diagnosis::worse(Verdict::Warns, found, costs, format!("sysctl -w net.ipv4.tcp_fin_timeout={FIN_TIMEOUT_S}"))
+    let mend = format!("sysctl -w net.ipv4.tcp_fin_timeout={FIN_TIMEOUT_S}");
+    Some(Finding::told(Verdict::warns_if(seconds > FIN_TIMEOUT_S), found, costs, mend))
 }

@@ -1,15 +1,17 @@
 //! The cores: how many there are for both sides, whether they are shared, and whether their clock stays the same.
 
 use super::system::{Version, numbers};
-use super::{Diagnosis, System, Verdict};
+use super::{Finding, System, Verdict};
 use crate::cores::Cores;
 
 /// With fewer, generator and subject have a core each, and the kernel's own work has none.
-const CORES_ENOUGH: usize = 4;
+const CORES_ENOUGH: u64 = 4;
 
 const CPU: &str = "/sys/devices/system/cpu";
+/// What is found where a hypervisor keeps the clock to itself.
+const NOT_CHOSEN: &str = "none: the clock is not this system's to choose";
 
-pub(super) fn cores(system: &System) -> Diagnosis {
+pub(super) fn cores(system: &System) -> Option<Finding> {
     let usable = system.cores();
     let online = system.text(format!("{CPU}/online")).map_or(usable.len(), |list| numbers(&list).len());
     let found = format!("{} of {online} cores may be used", usable.len());
@@ -18,23 +20,20 @@ pub(super) fn cores(system: &System) -> Diagnosis {
     } else {
         "a machine with at least 4 cores"
     };
-    let (verdict, costs) = match usable.len() {
-        0 => return Diagnosis::untold(),
-        1 => (
-            Verdict::Bad,
-            "generator and subject take each other's time: response times and throughput are those of both together",
-        ),
-        2..CORES_ENOUGH => (
-            Verdict::Warns,
-            "generator and subject fill the machine: throughput is a joint figure, CPU time per request is the one to read",
-        ),
-        _ => return Diagnosis::ok(found),
+    let verdict = Verdict::of(usable.len() as u64, 2, CORES_ENOUGH);
+    let costs = match verdict {
+        Verdict::Bad => {
+            "generator and subject take each other's time: response times and throughput are those of both together"
+        }
+        _ => {
+            "generator and subject fill the machine: throughput is a joint figure, CPU time per request is the one to read"
+        }
     };
-    Diagnosis::worse(verdict, found, costs, mend)
+    (!usable.is_empty()).then(|| Finding::told(verdict, found, costs, mend))
 }
 
 /// A quota stops every thread of the group for the rest of a period (100 ms) once it is used up.
-pub(super) fn quota(system: &System) -> Diagnosis {
+pub(super) fn quota(system: &System) -> Option<Finding> {
     let quotas = system.control_groups("cpu").into_iter().filter_map(|group| {
         let (quota, period) = match group.version {
             Version::Two => {
@@ -49,65 +48,57 @@ pub(super) fn quota(system: &System) -> Diagnosis {
         };
         (quota > 0.0 && period > 0.0).then_some(quota / period)
     });
-    let Some(quota) = quotas.reduce(f64::min) else { return Diagnosis::ok("none") };
+    let Some(quota) = quotas.reduce(f64::min) else { return Some(Finding::ok("none")) };
     let cores = system.cores().len();
     let found = format!("{quota:.1} cores' time for {cores} cores");
-    if quota >= cores as f64 {
-        return Diagnosis::ok(found);
-    }
+    let verdict = if quota < cores as f64 { Verdict::Bad } else { Verdict::Ok };
     let costs = "everything stands still for up to 100 ms once it is used up: high percentiles are those of the quota";
     let mend = "give the container whole cores (`--cpuset-cpus`) and no `--cpus`; of a unit of systemd: `CPUQuota=`";
-    Diagnosis::worse(Verdict::Bad, found, costs, mend)
+    Some(Finding::told(verdict, found, costs, mend))
 }
 
 /// Two threads of one core share its arithmetic: either is slower while the other works.
-pub(super) fn sibling_threads(system: &System) -> Diagnosis {
+pub(super) fn sibling_threads(system: &System) -> Option<Finding> {
     let sides = Cores::of(system.cores());
     let shared = sides.generator.iter().find_map(|core| {
         let list = system.text(format!("{CPU}/cpu{core}/topology/thread_siblings_list"))?;
         let sibling = numbers(&list).into_iter().find(|sibling| sides.subjects.contains(sibling))?;
         Some((*core, sibling))
     });
-    let Some((generator, subject)) = shared else {
-        return Diagnosis::ok("generator and subject share no core");
+    let found = match shared {
+        Some((generator, subject)) => {
+            format!("{generator} of the generator and {subject} of the subject are threads of one core")
+        }
+        None => "generator and subject share no core".to_owned(),
     };
-    Diagnosis::worse(
-        Verdict::Warns,
-        format!("{generator} of the generator and {subject} of the subject are threads of one core"),
-        "the subject is slower while the generator works: CPU time per request is too high, and varies",
-        "echo off > /sys/devices/system/cpu/smt/control",
-    )
+    let costs = "the subject is slower while the generator works: CPU time per request is too high, and varies";
+    let mend = "echo off > /sys/devices/system/cpu/smt/control";
+    Some(Finding::told(Verdict::warns_if(shared.is_some()), found, costs, mend))
 }
 
-pub(super) fn governor(system: &System) -> Diagnosis {
-    let governors = system.cores().into_iter().filter_map(|core| {
-        let governor = system.text(format!("{CPU}/cpu{core}/cpufreq/scaling_governor"))?;
-        Some((core, governor))
-    });
-    let governors: Vec<(usize, String)> = governors.collect();
-    match governors.iter().find(|(_, governor)| governor != "performance") {
-        Some((core, governor)) => Diagnosis::worse(
-            Verdict::Warns,
-            format!("`{governor}` on core {core}"),
-            "the clock follows the load: CPU time per request falls as the load rises, whatever the subject does",
-            "cpupower frequency-set -g performance",
-        ),
-        None if governors.is_empty() => Diagnosis::ok("none: the clock is not this system's to choose"),
-        None => Diagnosis::ok("`performance`"),
-    }
+pub(super) fn governor(system: &System) -> Option<Finding> {
+    let of = |core| Some((core, system.text(format!("{CPU}/cpu{core}/cpufreq/scaling_governor"))?));
+    let governors: Vec<(usize, String)> = system.cores().into_iter().filter_map(of).collect();
+    let other = governors.iter().find(|(_, governor)| governor != "performance");
+    let found = match other {
+        Some((core, governor)) => format!("`{governor}` on core {core}"),
+        None if governors.is_empty() => NOT_CHOSEN.to_owned(),
+        None => "`performance`".to_owned(),
+    };
+    let costs = "the clock follows the load: CPU time per request falls as the load rises, whatever the subject does";
+    let mend = "cpupower frequency-set -g performance";
+    Some(Finding::told(Verdict::warns_if(other.is_some()), found, costs, mend))
 }
 
-pub(super) fn turbo(system: &System) -> Diagnosis {
+pub(super) fn turbo(system: &System) -> Option<Finding> {
     let never = system.number(format!("{CPU}/intel_pstate/no_turbo"));
     let boost = system.number(format!("{CPU}/cpufreq/boost"));
     let (is_on, mend) = match (never, boost) {
         (Some(never), _) => (never == 0, "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo"),
         (None, Some(boost)) => (boost != 0, "echo 0 > /sys/devices/system/cpu/cpufreq/boost"),
-        (None, None) => return Diagnosis::ok("none: the clock is not this system's to choose"),
+        (None, None) => return Some(Finding::ok(NOT_CHOSEN)),
     };
-    if !is_on {
-        return Diagnosis::ok("off");
-    }
+    let found = if is_on { "on" } else { "off" };
     let costs = "the clock depends on how many cores are busy and on how warm they are: intervals are wider";
-    Diagnosis::worse(Verdict::Warns, "on".to_owned(), costs, mend)
+    Some(Finding::told(Verdict::warns_if(is_on), found.to_owned(), costs, mend))
 }
