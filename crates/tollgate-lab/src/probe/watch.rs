@@ -272,22 +272,20 @@ impl Watch {
         let now = Instant::now();
         let span_s = now.duration_since(self.last).as_secs_f64();
         let mut known = BTreeMap::new();
-        let mut sums = Sums::default();
-        let is_first = self.known.is_empty();
         let mut told = Vec::new();
+        let mut seen = Vec::new();
         for (process, stat) in members {
             // One that ends in between belongs to the next look, which misses it.
             let Some(found) = process::look(process) else { continue };
-            let before = self.known.remove(&process).filter(|known| known.started_ticks == stat.started_ticks);
-            sums.add(&found, before.as_ref(), is_first);
-            let children_ns = stat.children_ns;
-            if !is_first {
-                told.push((process, children_ns.saturating_sub(before.as_ref().map_or(0, |known| known.children_ns))));
-            }
-            let (cpu_ns, switches) = (found.cpu_ns.unwrap_or(0), found.switches.unwrap_or_default());
-            let (started_ticks, parent) = (stat.started_ticks, stat.parent);
+            let Stat { started_ticks, parent, children_ns, .. } = stat;
+            let before = self.known.remove(&process).filter(|known| known.started_ticks == started_ticks);
+            let before = before.unwrap_or_default();
+            told.push((process, children_ns.saturating_sub(before.children_ns)));
+            let (cpu_ns, switches) = (found.cpu_ns.unwrap_or(0), found.switches.clone().unwrap_or_default());
             known.insert(process, Known { started_ticks, parent, cpu_ns, children_ns, switches });
+            seen.push((found, before));
         }
+        let mut sums = Sums::of(&seen);
         if !known.contains_key(&self.process) {
             return None;
         }
@@ -353,37 +351,21 @@ struct Sums {
     descriptors: Option<u64>,
 }
 
-impl Default for Sums {
-    fn default() -> Sums {
-        Sums {
-            cpu_ns: Some(0),
-            resident_bytes: Some(0),
-            threads: Some(0),
-            switches: Some(Switches::default()),
-            descriptors: Some(0),
-        }
-    }
-}
-
 impl Sums {
-    /// Adds a process. What was begun since the last look counts from its beginning, but what was there before the
-    /// first look counts from then.
-    fn add(&mut self, found: &Found, before: Option<&Known>, is_first: bool) {
-        let plus = |sum: Option<u64>, more: Option<u64>| Some(sum? + more?);
-        self.resident_bytes = plus(self.resident_bytes, found.resident_bytes);
-        self.threads = plus(self.threads, found.threads);
-        self.descriptors = plus(self.descriptors, found.descriptors);
-        if is_first {
-            return;
+    /// Of what was found of each, and what it had used before; what was begun since then counts from its beginning.
+    fn of(seen: &[(Found, Known)]) -> Sums {
+        let switched = |sum: Switches, (found, before): &(Found, Known)| {
+            let since =
+                |(thread, now): (&u32, &Switches)| now.since(before.switches.get(thread).copied().unwrap_or_default());
+            Some(found.switches.as_ref()?.iter().map(since).fold(sum, Switches::plus))
+        };
+        Sums {
+            cpu_ns: seen.iter().map(|(found, before)| Some(found.cpu_ns?.saturating_sub(before.cpu_ns))).sum(),
+            resident_bytes: seen.iter().map(|(found, _)| found.resident_bytes).sum(),
+            threads: seen.iter().map(|(found, _)| found.threads).sum(),
+            switches: seen.iter().try_fold(Switches::default(), switched),
+            descriptors: seen.iter().map(|(found, _)| found.descriptors).sum(),
         }
-        let cpu_before = before.map_or(0, |known| known.cpu_ns);
-        self.cpu_ns = plus(self.cpu_ns, found.cpu_ns.map(|now| now.saturating_sub(cpu_before)));
-        self.switches = self.switches.zip(found.switches.as_ref()).map(|(sum, threads)| {
-            threads.iter().fold(sum, |sum, (thread, now)| {
-                let before = before.and_then(|known| known.switches.get(thread)).copied().unwrap_or_default();
-                sum.plus(now.since(before))
-            })
-        });
     }
 }
 
@@ -487,12 +469,10 @@ mod tests {
         };
         let switches = found(0, &[(1, 10), (2, 7)]).switches.unwrap();
         let before = Known { started_ticks: 1, cpu_ns: 100, switches, ..Known::default() };
-        let mut sums = Sums::default();
-        sums.add(&found(130, &[(1, 15), (3, 2)]), Some(&before), false);
-        sums.add(&found(40, &[(9, 1)]), None, false);
+        let begun = (found(40, &[(9, 1)]), Known::default());
+        let sums = Sums::of(&[(found(130, &[(1, 15), (3, 2)]), before), begun]);
         assert_eq!((sums.cpu_ns, sums.switches.unwrap().voluntary, sums.descriptors), (Some(70), 8, None));
-        let mut first = Sums::default();
-        first.add(&found(130, &[(1, 15)]), None, true);
-        assert_eq!((first.cpu_ns, first.resident_bytes), (Some(0), Some(1)));
+        let watch = Watch::begin(own(), Extent::Alone, Network::Unwatched).unwrap();
+        assert!(watch.known[&own()].cpu_ns > 0, "the first look notes what was used before it");
     }
 }
