@@ -17,34 +17,28 @@ pub use system::{Seen, System};
 /// The most requests that a built-in experiment has under way at the same time: the largest level of `mediation`.
 const CONNECTIONS_MAX: u64 = 2_560;
 
-/// What is looked at, in the order in which it is told.
-pub const CHECKS: &[Check] = &[
-    Check { name: "port-range", examine: network::port_range },
-    Check { name: "accept-backlog", examine: network::accept_backlog },
-    Check { name: "syn-backlog", examine: network::syn_backlog },
-    Check { name: "time-wait-reuse", examine: network::time_wait_reuse },
-    Check { name: "fin-timeout", examine: network::fin_timeout },
-    Check { name: "open-files", examine: files::open_files },
-    Check { name: "cores", examine: processor::cores },
-    Check { name: "cpu-quota", examine: processor::quota },
-    Check { name: "sibling-threads", examine: processor::sibling_threads },
-    Check { name: "governor", examine: processor::governor },
-    Check { name: "turbo", examine: processor::turbo },
-    Check { name: "steal", examine: time::steal },
-    Check { name: "wake-up", examine: time::wake_up },
-    Check { name: "load-average", examine: time::load_average },
-    Check { name: "clock-source", examine: time::clock_source },
-    Check { name: "memory", examine: memory::memory },
+/// What is looked at, in the order in which it is told, each with its name in every output.
+const CHECKS: &[(&str, Check)] = &[
+    ("port-range", network::port_range),
+    ("accept-backlog", network::accept_backlog),
+    ("syn-backlog", network::syn_backlog),
+    ("time-wait-reuse", network::time_wait_reuse),
+    ("fin-timeout", network::fin_timeout),
+    ("open-files", files::open_files),
+    ("cores", processor::cores),
+    ("cpu-quota", processor::quota),
+    ("sibling-threads", processor::sibling_threads),
+    ("governor", processor::governor),
+    ("turbo", processor::turbo),
+    ("steal", time::steal),
+    ("wake-up", time::wake_up),
+    ("load-average", time::load_average),
+    ("clock-source", time::clock_source),
+    ("memory", memory::memory),
 ];
 
-/// One thing to look at.
-#[derive(Debug)]
-pub struct Check {
-    /// Its name, in every output.
-    pub name: &'static str,
-    /// Absent where the system does not tell.
-    examine: fn(&System) -> Option<Finding>,
-}
+/// A look at one thing; absent where the system does not tell.
+type Check = fn(&System) -> Option<Finding>;
 
 /// How it stands with what was looked at, the worst last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -108,10 +102,10 @@ impl Finding {
 
 /// Looks at everything.
 pub fn examine(system: &System) -> Vec<Finding> {
-    let of = |check: &Check| {
+    let of = |(name, check): &(&'static str, Check)| {
         // A kernel that does not say is not blamed: what it hides from us it also keeps from being mended.
-        let found = (check.examine)(system).unwrap_or_else(|| Finding::ok("this system does not tell"));
-        Finding { name: check.name, ..found }
+        let found = check(system).unwrap_or_else(|| Finding::ok("this system does not tell"));
+        Finding { name, ..found }
     };
     CHECKS.iter().map(of).collect()
 }
