@@ -99,28 +99,23 @@ pub(crate) fn hinges(run: &RunResult, slope: &Slope, batch_cores: u32, database_
 pub(crate) fn presets(presets: &[Preset], slope: Option<&Slope>, accurate_from_us: Option<f64>) -> Vec<PresetFound> {
     let of = |preset: &Preset| {
         let asked_us = slope.map(|slope| preset.share * slope.at_rest_us.mean / slope.round_trips.mean);
-        let found = |verdict, reason| PresetFound {
+        let refused = match (asked_us, accurate_from_us) {
+            (None, _) => Some("there is no line to compute it from".to_owned()),
+            (Some(us), _) if !us.is_finite() || us < 0.0 => Some("by the line distance costs nothing".to_owned()),
+            (Some(us), Some(least)) if us > 0.0 && us < least => {
+                Some(format!("{us:.1} us would be needed, and this link is accurate from {least:.0} us on"))
+            }
+            (Some(us), None) if us > 0.0 => Some(format!("{us:.1} us would be needed, and no delay is kept here")),
+            (Some(_), _) => None,
+        };
+        PresetFound {
             name: preset.name.clone(),
             share: preset.share,
             asked_us,
             predicted: None,
             found: None,
-            verdict,
-            reason,
-        };
-        match (asked_us, accurate_from_us) {
-            (None, _) => found(PresetVerdict::Refused, "there is no line to compute it from".to_owned()),
-            (Some(us), _) if !us.is_finite() || us < 0.0 => {
-                found(PresetVerdict::Refused, "by the line distance costs nothing".to_owned())
-            }
-            (Some(us), Some(least)) if us > 0.0 && us < least => found(
-                PresetVerdict::Refused,
-                format!("{us:.1} us would be needed, and this link is accurate from {least:.0} us on"),
-            ),
-            (Some(us), None) if us > 0.0 => {
-                found(PresetVerdict::Refused, format!("{us:.1} us would be needed, and no delay is kept here"))
-            }
-            (Some(_), _) => found(PresetVerdict::Open, "it was not run to its end".to_owned()),
+            verdict: if refused.is_some() { PresetVerdict::Refused } else { PresetVerdict::Open },
+            reason: refused.unwrap_or_else(|| "it was not run to its end".to_owned()),
         }
     };
     presets.iter().map(of).collect()
