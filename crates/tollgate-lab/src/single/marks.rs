@@ -201,7 +201,7 @@ fn content(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 fn rows(evidence: &Evidence<'_>) -> Option<Finding> {
-    let (reason, decided) = evidence.rows?.told();
+    let Short { reason, decided } = evidence.rows.clone()?;
     Some(marked(reason, "give the feed more rows, or say --feed-end again", decided))
 }
 
@@ -340,7 +340,8 @@ mod tests {
         check(|_| {}, &[("content", 1)], &[("content", Refused)]);
         check(|_| {}, &[("content", 11)], &[("content", Refused), ("errors", Marked)]);
         check(|evidence| (evidence.requests, evidence.checked) = (299, 299), &[], &[("samples", Marked)]);
-        check(|evidence| evidence.rows = Some(Short::Requests { ended: 3, asked: 10 }), &[], &[("rows", Marked)]);
+        let short = Short { reason: "rows came to an end".to_owned(), decided: (3.0, 10.0) };
+        check(|evidence| evidence.rows = Some(short), &[], &[("rows", Marked)]);
         let none = |evidence: &mut Evidence<'_>| (evidence.requests, evidence.checked) = (0, 0);
         check(none, &[("status-500", 200)], &[("answers", Refused)]);
         check(none, &[], &[("answers", Refused)]);

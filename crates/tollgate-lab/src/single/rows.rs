@@ -6,51 +6,36 @@ use std::time::Duration;
 use super::QuickLoad;
 use crate::load::record::recorder::Tally;
 
-/// How much was done when the rows came to an end, and how much was asked for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Short {
-    /// A number of requests was asked for.
-    Requests { ended: u64, asked: u64 },
-    /// A time was asked for.
-    Time { took: Duration, asked: Duration },
-    /// A time was asked for, and some of the users had rows for it.
-    Users { left: u64, all: u64 },
+/// What is said of a load that rows did not suffice for, the number that decided, and its bound.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Short {
+    pub(super) reason: String,
+    pub(super) decided: (f64, f64),
 }
 
 impl Short {
     /// What a load that was not cut off shows; `None` where rows had no part in its end.
     pub(super) fn of(load: &QuickLoad, tally: &Tally, took: Duration) -> Option<Short> {
-        let ended = tally.requests + tally.failures();
-        let is_out = match load.rows_bound() {
-            // Some may have been taken while users came, and count for nothing.
-            Some(bound) => tally.out_of_rows > 0 || ended + tally.sends.unsent >= bound,
-            None => tally.out_of_rows > 0,
-        };
-        let short = match (load.requests.filter(|asked| *asked < u64::MAX), load.duration) {
-            (Some(asked), _) => (ended < asked).then_some(Short::Requests { ended, asked }),
-            (None, Some(asked)) if took < asked => Some(Short::Time { took, asked }),
-            (None, Some(_)) if tally.out_of_rows > 0 => {
-                Some(Short::Users { left: tally.out_of_rows, all: load.concurrency as u64 })
-            }
-            (None, _) => None,
-        };
-        short.filter(|_| is_out)
-    }
-
-    /// What is said of it, the number that decided, and its bound.
-    pub(super) fn told(self) -> (String, (f64, f64)) {
-        match self {
-            Short::Requests { ended, asked } => {
-                (format!("rows came to an end after {ended} of {asked} requests"), (ended as f64, asked as f64))
-            }
-            Short::Time { took, asked } => {
-                let (took, asked) = (took.as_secs_f64(), asked.as_secs_f64());
-                (format!("rows came to an end after {took:.3} of {asked} s"), (took, asked))
-            }
-            Short::Users { left, all } => {
-                (format!("rows came to an end for {left} of {all} users, who left"), (left as f64, 0.0))
-            }
+        let (ended, left) = (tally.requests + tally.failures(), tally.out_of_rows);
+        // Some may have been taken while users came, and count for nothing.
+        let is_out = left > 0 || load.rows_bound().is_some_and(|bound| ended + tally.sends.unsent >= bound);
+        if !is_out {
+            return None;
         }
+        let (when, decided) = match (load.requests.filter(|asked| *asked < u64::MAX), load.duration) {
+            (Some(asked), _) if ended < asked => {
+                (format!("after {ended} of {asked} requests"), (ended as f64, asked as f64))
+            }
+            (None, Some(asked)) if took < asked => {
+                let (took, asked) = (took.as_secs_f64(), asked.as_secs_f64());
+                (format!("after {took:.3} of {asked} s"), (took, asked))
+            }
+            (None, Some(_)) if left > 0 => {
+                (format!("for {left} of {} users, who left", load.concurrency), (left as f64, 0.0))
+            }
+            _ => return None,
+        };
+        Some(Short { reason: format!("rows came to an end {when}"), decided })
     }
 }
 
@@ -71,7 +56,7 @@ mod tests {
             let load = QuickLoad { feed, requests, duration, concurrency: 2, ..QuickLoad::new("http://127.0.0.1/") };
             let (requests, out_of_rows, took) = seen;
             let tally = Tally { requests, out_of_rows, ..Tally::default() };
-            let found = Short::of(&load, &tally, Duration::from_secs(took)).map(|short| short.told().0);
+            let found = Short::of(&load, &tally, Duration::from_secs(took)).map(|short| short.reason);
             assert_eq!(found.as_deref(), expected, "{order:?} {end:?} {seen:?}");
         };
         let (unique, in_order) = ((Order::Unique, FeedEnd::Stop), (Order::InOrder, FeedEnd::Stop));
