@@ -173,16 +173,6 @@ pub enum RunError {
     Failed(String),
 }
 
-impl RunError {
-    /// The exit status of the program: 2 for usage, 1 for a failure.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            RunError::Usage(_) => 2,
-            RunError::Failed(_) => 1,
-        }
-    }
-}
-
 impl fmt::Display for RunError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

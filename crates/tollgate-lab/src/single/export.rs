@@ -6,21 +6,14 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::V2DeflateSerializer;
-use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 
 use super::Quick;
+use crate::conduct::store::log_line;
 use crate::load::record::detail::Sample;
 use crate::load::record::recorder::Recorder;
 use tollgate_facts::stats::percentile;
 
 const NS_PER_MS: f64 = 1e6;
-/// Tag of the response times in a log of histograms.
-const RESPONSE: &str = "response";
-/// Tag of the service times.
-const SERVICE: &str = "service";
-/// Tag of what failed requests took.
-const FAILED: &str = "failed";
 
 /// The time within which each percentage of the valid answers came, as ab's `-e` writes it; `-` where there are too few
 /// beyond it. The first and the last are the shortest and the longest.
@@ -76,8 +69,7 @@ pub fn histograms(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     log(&quick.recorder, quick.started, quick.took, out)
 }
 
-fn log(recorder: &Recorder, started: jiff::Timestamp, took: Duration, mut out: &mut dyn Write) -> io::Result<()> {
-    let mut serializer = V2DeflateSerializer::new();
+fn log(recorder: &Recorder, started: jiff::Timestamp, took: Duration, out: &mut dyn Write) -> io::Result<()> {
     let started_s = started.as_nanosecond() as f64 / 1e9;
     writeln!(out, "#[Histogram log format version 1.3]")?;
     writeln!(
@@ -86,15 +78,9 @@ fn log(recorder: &Recorder, started: jiff::Timestamp, took: Duration, mut out: &
     )?;
     writeln!(out, "#[StartTime: {started_s:.3} (seconds since epoch), {started}]")?;
     writeln!(out, "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"")?;
-    let mut writer = IntervalLogWriterBuilder::new().begin_log_with(&mut out, &mut serializer)?;
-    let named =
-        [(RESPONSE, Some(&recorder.response)), (SERVICE, Some(&recorder.service)), (FAILED, recorder.failed.as_ref())];
-    for (name, times) in named {
-        let Some(times) = times else { continue };
-        let written = writer.write_histogram(times, Duration::ZERO, took, Tag::new(name));
-        written.map_err(|error| io::Error::other(error.to_string()))?;
-    }
-    Ok(())
+    let failed = recorder.failed.as_ref().map(|failed| ("failed", failed));
+    let mut named = [("response", &recorder.response), ("service", &recorder.service)].into_iter().chain(failed);
+    named.try_for_each(|(tag, times)| out.write_all(&log_line(tag, Duration::ZERO, took, times)))
 }
 
 #[cfg(test)]

@@ -215,7 +215,7 @@ fn a_load_ends_by_time_and_by_the_stop_flag() {
 fn what_may_not_be_loaded_is_a_fault_of_the_caller() {
     let check = |url: &str, expected: &str| {
         let error = quick(&QuickLoad::new(url), &StopFlag::new()).unwrap_err();
-        assert_eq!((error.exit_code(), error.to_string().as_str()), (2, expected));
+        assert_eq!(error, RunError::Usage(expected.to_owned()));
     };
     check("nowhere", "`nowhere`: column 1: a URL begins with http:// or https://");
     check(
