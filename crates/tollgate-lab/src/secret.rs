@@ -3,8 +3,10 @@
 //! It knows a secret by its place (the user and password of a URL) or by the name of its query option. It deliberately
 //! does not look into paths or bodies: nothing says there what is secret.
 
-use std::fs;
-use std::io::Read;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 /// What stands in the place of a secret.
 pub const HIDDEN: &str = "…";
@@ -45,6 +47,14 @@ pub fn drawn() -> Result<String, String> {
     let read = fs::File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes));
     read.map_err(|error| format!("needs random bytes from /dev/urandom: {error}"))?;
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+}
+
+/// Writes a new file that nobody else can read.
+///
+/// # Errors
+/// That it is there already, or cannot be written.
+pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(text.as_bytes())
 }
 
 /// OData's own options are none, whatever their names: `$skiptoken` is only a place in a list.

@@ -6,15 +6,15 @@
 //! where it is missing.
 
 use std::fmt;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, chown};
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
+use tempfile::TempDir;
 use tollgate_net::listen::Reserved;
 
 use crate::cores::Cores;
@@ -83,7 +83,7 @@ pub struct Postgres {
     /// Its port: nobody else is given it before the server listens.
     reserved: Reserved,
     password: String,
-    folder: PathBuf,
+    folder: TempDir,
     version: String,
     /// Stops the server and removes its folder when its input ends.
     keeper: Child,
@@ -109,28 +109,17 @@ impl Postgres {
     /// That it is not installed, or what it said instead.
     pub fn start(options: &PostgresOptions, cores: &Cores) -> Result<Postgres, PostgresError> {
         let programs = programs()?;
-        let failed = |error: io::Error| PostgresError::Failed(error.to_string());
         let password = secret::drawn().map_err(PostgresError::Failed)?;
         let user = user_for_root();
-        let folder = make_folder(user).map_err(failed)?;
-        let begun = Postgres::begin(&programs, options, (&folder, &password, user), cores);
-        begun.inspect_err(|_| {
-            // The keeper may have done so already.
-            let _ = fs::remove_dir_all(&folder);
-        })
-    }
-
-    fn begin(
-        programs: &Path,
-        options: &PostgresOptions,
-        (folder, password, user): (&Path, &str, Option<(u32, u32)>),
-        cores: &Cores,
-    ) -> Result<Postgres, PostgresError> {
         let failed = |what: &str, error: &dyn fmt::Display| PostgresError::Failed(format!("{what}: {error}"));
+        // The keeper removes it as well, which outlives a process that is killed.
+        let private = Permissions::from_mode(0o700);
+        let made = tempfile::Builder::new().prefix("tollgate-postgres-").permissions(private).tempdir();
+        let kept = made.and_then(|folder| given_to(user, folder.path()).map(|()| folder));
+        let kept = kept.map_err(|error| PostgresError::Failed(error.to_string()))?;
+        let folder = kept.path();
         let password_file = folder.join("password");
-        let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&password_file);
-        written
-            .and_then(|mut file| file.write_all(password.as_bytes()))
+        secret::write(&password_file, &password)
             .and_then(|()| given_to(user, &password_file))
             .map_err(|error| failed("its password", &error))?;
         let data = folder.join("data");
@@ -154,13 +143,12 @@ impl Postgres {
         append("postgresql.conf", configuration(reserved.address(), folder, &options.settings))?;
         append("pg_hba.conf", "host all all 127.0.0.0/8 scram-sha-256\n".to_owned())?;
         let mut keeper = command(user, Path::new("/bin/sh"));
-        keeper.args(["-c", KEEPER, "sh"]).arg(programs).arg(folder);
+        keeper.args(["-c", KEEPER, "sh"]).arg(&programs).arg(folder);
         // Of a group of its own: a terminal's interrupt is for the lab, which then ends the server itself.
         keeper.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut keeper = cores.as_generator(|| keeper.spawn()).map_err(|error| failed("sh", &error))?;
         let output = keeper.stdout.take().expect("standard output is piped");
-        let (folder, password) = (folder.to_owned(), password.to_owned());
-        let server = Postgres { reserved, password, folder, version, keeper };
+        let server = Postgres { reserved, password, folder: kept, version, keeper };
         let mut line = String::new();
         match BufReader::new(output).read_line(&mut line) {
             Ok(_) if line.trim() == "started" => Ok(server),
@@ -190,7 +178,7 @@ impl Postgres {
 
     /// The process that all others of the server descend from; absent once it has ended.
     pub fn process(&self) -> Option<u32> {
-        let text = fs::read_to_string(self.folder.join("data/postmaster.pid")).ok()?;
+        let text = fs::read_to_string(self.folder.path().join("data/postmaster.pid")).ok()?;
         text.lines().next()?.trim().parse().ok()
     }
 
@@ -207,7 +195,7 @@ impl Postgres {
 
     fn last_words(&self) -> String {
         let mut words = String::new();
-        let log = fs::File::open(self.folder.join("log"));
+        let log = fs::File::open(self.folder.path().join("log"));
         let read = log.and_then(|log| log.take(LOG_BYTES_MAX).read_to_string(&mut words));
         match read {
             Ok(_) if !words.trim().is_empty() => words.trim().replace('\n', " | "),
@@ -242,23 +230,6 @@ fn configuration(address: SocketAddr, folder: &Path, settings: &[(String, String
     );
     settings.iter().for_each(|(name, value)| text.push_str(&format!("{name} = '{value}'\n")));
     text
-}
-
-/// A folder that was not there before, and that only the server's user can look into.
-fn make_folder(user: Option<(u32, u32)>) -> io::Result<PathBuf> {
-    static MADE: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("tollgate-postgres-{}-{number}", std::process::id()));
-        match DirBuilder::new().mode(0o700).create(&folder) {
-            Ok(()) => {
-                given_to(user, &folder)?;
-                return Ok(folder);
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
 }
 
 fn given_to(user: Option<(u32, u32)>, path: &Path) -> io::Result<()> {
@@ -323,7 +294,7 @@ mod tests {
         let mut answer = [0];
         stream.read_exact(&mut answer).unwrap();
         assert!(matches!(answer[0], b'S' | b'N'), "{answer:?}");
-        let (folder, address) = (server.folder.clone(), server.address());
+        let (folder, address) = (server.folder.path().to_owned(), server.address());
         assert!(server.url().starts_with("postgres://tollgate:") && !server.version().is_empty());
         assert!(server.process().is_some() && server.cpu_us().is_some());
         drop(server);
@@ -334,7 +305,7 @@ mod tests {
     fn one_that_does_not_start_is_quoted_and_cleared_up() {
         let settings = vec![("shared_buffers".to_owned(), "many".to_owned())];
         let started = Postgres::start(&PostgresOptions { settings, ..PostgresOptions::default() }, &Cores::default());
-        match started.map(|server| server.folder.clone()).unwrap_err() {
+        match started.unwrap_err() {
             PostgresError::Missing => eprintln!("skipped: PostgreSQL is not installed"),
             PostgresError::Failed(message) => assert!(message.contains("shared_buffers"), "{message}"),
         }

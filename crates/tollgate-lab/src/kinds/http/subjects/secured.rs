@@ -5,10 +5,10 @@
 //! What it deliberately does not do: make a key or a hash itself.
 
 use std::fmt::Write as _;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder};
 use std::io::Write as _;
 use std::net::Ipv4Addr;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -138,10 +138,7 @@ fn private_folder(run: &Path) -> Result<PathBuf, String> {
 }
 
 fn write_private(path: &Path, text: &str) -> Result<(), String> {
-    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    written
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| format!("needs the file {}: {error}", path.display()))
+    secret::write(path, text).map_err(|error| format!("needs the file {}: {error}", path.display()))
 }
 
 fn certificate_arguments(folder: &Path, key: KeyKind, chain: u32) -> Vec<String> {
