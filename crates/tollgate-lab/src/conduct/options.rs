@@ -1,6 +1,5 @@
 //! What a run is asked, whom it tells, and why it may refuse.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -165,23 +164,15 @@ pub enum Progress<'a> {
 }
 
 /// Why there is no result at all.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
     /// What was asked cannot be: the caller's command line or file.
+    #[error("{0}")]
     Usage(String),
     /// It could be, but failed before anything was measured.
+    #[error("{0}")]
     Failed(String),
 }
-
-impl fmt::Display for RunError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunError::Usage(message) | RunError::Failed(message) => formatter.write_str(message),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
 
 impl From<PostgresError> for RunError {
     fn from(error: PostgresError) -> RunError {

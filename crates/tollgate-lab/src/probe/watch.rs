@@ -7,7 +7,6 @@
 mod ended;
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::time::Instant;
 
 use rustix::io::Errno;
@@ -159,13 +158,19 @@ impl Totals {
 }
 
 /// Why a process cannot be watched.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WatchError {
     /// Nobody has the number.
+    #[error("there is no process {0}: it has ended, or its number is another")]
     Gone(u32),
     /// It is there, but /proc shows it to others only.
+    #[error(
+        "process {0} is another user's, and this machine hides it (/proc is mounted with hidepid): watch it as that user or \
+         as root"
+    )]
     Hidden(u32),
     /// It has ended, and its parent has not asked how.
+    #[error("process {process} has ended already; only its parent, process {parent}, has not asked how")]
     Zombie {
         /// The process.
         process: u32,
@@ -173,6 +178,7 @@ pub enum WatchError {
         parent: u32,
     },
     /// The number is that of a thread.
+    #[error("{thread} is a thread of process {of}: watch that one")]
     Thread {
         /// The number.
         thread: u32,
@@ -180,30 +186,6 @@ pub enum WatchError {
         of: u32,
     },
 }
-
-impl fmt::Display for WatchError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WatchError::Gone(process) => {
-                write!(formatter, "there is no process {process}: it has ended, or its number is another")
-            }
-            WatchError::Hidden(process) => write!(
-                formatter,
-                "process {process} is another user's, and this machine hides it (/proc is mounted with hidepid): watch it as \
-                 that user or as root"
-            ),
-            WatchError::Zombie { process, parent } => write!(
-                formatter,
-                "process {process} has ended already; only its parent, process {parent}, has not asked how"
-            ),
-            WatchError::Thread { thread, of } => {
-                write!(formatter, "{thread} is a thread of process {of}: watch that one")
-            }
-        }
-    }
-}
-
-impl std::error::Error for WatchError {}
 
 impl Watch {
     /// Begins to watch.

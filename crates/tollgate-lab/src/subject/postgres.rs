@@ -56,26 +56,18 @@ impl Default for PostgresOptions {
 }
 
 /// Why there is none.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PostgresError {
     /// It is not installed.
+    #[error(
+        "PostgreSQL is not installed, and nothing else stands in for it: `apt-get install postgresql` installs it (initdb is \
+         looked for in $PATH and below {DEBIAN})"
+    )]
     Missing,
     /// It is, and does not start; with its own words.
+    #[error("PostgreSQL does not start: {0}")]
     Failed(String),
 }
-
-impl fmt::Display for PostgresError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PostgresError::Missing => formatter.write_str(
-                "PostgreSQL is not installed, and nothing else stands in for it: `apt-get install postgresql` installs it (initdb is looked for in $PATH and below /usr/lib/postgresql)",
-            ),
-            PostgresError::Failed(message) => write!(formatter, "PostgreSQL does not start: {message}"),
-        }
-    }
-}
-
-impl std::error::Error for PostgresError {}
 
 /// A running server.
 #[derive(Debug)]
