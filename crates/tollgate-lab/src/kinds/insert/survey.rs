@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use super::onset::Failed;
 use super::transfers::Inserting;
-use crate::traffic::mode::Mode;
 use crate::conduct::conductor::Halt;
 use crate::conduct::options::Progress;
 use crate::kinds::http::session::Session;
@@ -17,6 +16,7 @@ use crate::load::insert::Closeness;
 use crate::plan::schedule::{self, Block};
 use crate::plan::{BLOCKS_LEAST, TRIALS_PER_BLOCK, blocks_within};
 use crate::secret;
+use crate::traffic::mode::Mode;
 use tollgate_facts::results::{Gap, GapKind};
 
 impl Session<'_, '_, Inserting> {

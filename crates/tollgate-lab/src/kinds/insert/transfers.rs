@@ -11,8 +11,8 @@ use crate::kinds::http::session::Session;
 use crate::kinds::http::subjects::watched::Watched;
 use crate::kinds::http::trial::{Asked, Asking, Measured};
 use crate::load::insert::{Closeness, Records, Transfer};
-use crate::traffic::mode::Mode;
 use crate::load::record::course::Course;
+use crate::traffic::mode::Mode;
 use crate::traffic::model::{Closed, End};
 
 /// Transfers of more records are compared record by record in the survey only; their rows are counted every time.
