@@ -5,25 +5,15 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use toml::Spanned;
-
-use super::checker::{Checker, LEVEL_MAX, ROUND_TRIP_MS_MAX};
+use super::checker::{Checker, LEVEL_MAX};
 use super::description::{Distance, Experiment, ExtentOverride, Location, Own, Users, Variant};
 use super::document::Document;
 use super::error::ExperimentError;
 use super::file::{ExtentFile, ExtentName, VariantFile};
+use super::values::{At, UpTo};
 use crate::traffic::request::RequestShape;
 use tollgate_facts::names::did_you_mean;
 use tollgate_facts::results::Published;
-
-/// Most blocks: the largest of the planned looks, four times over.
-const BLOCKS_MAX: u32 = 256;
-/// Longest slice in milliseconds.
-const SLICE_MS_MAX: u32 = 60_000;
-/// Most starts of a subject.
-const STARTS_MAX: u32 = 32;
-/// Longest time for the trials of one cell in milliseconds.
-const CELL_MS_MAX: u32 = 600_000;
 
 impl Document<'_> {
     /// The levels of the factor as ascending numbers.
@@ -92,7 +82,7 @@ impl Document<'_> {
             experiment.published.push(Published {
                 source: published.source,
                 subject: published.subject,
-                variant: published.variant.map(Spanned::into_inner),
+                variant: published.variant.map(At::into_inner),
                 level: published.level,
                 figure: published.figure,
                 value: published.value,
@@ -141,7 +131,7 @@ impl Document<'_> {
 }
 
 impl Checker<'_> {
-    fn ascending(&self, levels: &[Spanned<u64>], most: u64, span: Range<usize>) -> Result<Vec<u64>, ExperimentError> {
+    fn ascending(&self, levels: &[At<u64>], most: u64, span: Range<usize>) -> Result<Vec<u64>, ExperimentError> {
         if levels.is_empty() {
             return Err(self.fault(span, "there is no level", "list at least one, such as `levels = [1, 20]`"));
         }
@@ -165,7 +155,7 @@ impl Checker<'_> {
     }
 
     /// From a share to millionths.
-    fn equivalence(&self, share: &Spanned<f64>) -> Result<u32, ExperimentError> {
+    fn equivalence(&self, share: &At<f64>) -> Result<u32, ExperimentError> {
         match *share.as_ref() * 1e6 {
             ppm if (1.0..=1e6).contains(&ppm) => Ok(ppm.round() as u32),
             _ => {
@@ -185,35 +175,23 @@ impl Checker<'_> {
             }
             levels.get_or_insert_with(BTreeSet::new).insert(*level.as_ref());
         }
-        self.bounded(extent.blocks.as_ref(), BLOCKS_MAX, "blocks")?;
-        self.bounded(extent.slice_ms.as_ref(), SLICE_MS_MAX, "slice_ms")?;
-        self.bounded(extent.starts.as_ref(), STARTS_MAX, "starts")?;
-        self.bounded(extent.cell_ms.as_ref(), CELL_MS_MAX, "cell_ms")?;
-        self.bounded(extent.round_trip_ms.as_ref(), ROUND_TRIP_MS_MAX, "round_trip_ms")?;
-        self.bounded(extent.settle_ms.as_ref(), SLICE_MS_MAX, "settle_ms")?;
-        self.bounded(extent.rate_blocks.as_ref(), BLOCKS_MAX, "rate_blocks")?;
-        self.bounded(extent.rate_slice_ms.as_ref(), SLICE_MS_MAX, "rate_slice_ms")?;
-        let number = |value: &Option<Spanned<u32>>| value.as_ref().map(|value| *value.as_ref());
-        let variants = match &extent.variants {
-            Some(names) => Some(self.chosen(names, experiment)?),
-            None => None,
-        };
+        let variants = extent.variants.as_ref().map(|names| self.chosen(names, experiment)).transpose()?;
         Ok(ExtentOverride {
             levels: levels.map(|levels| levels.into_iter().collect()),
-            blocks: number(&extent.blocks),
-            slice_ms: number(&extent.slice_ms),
-            starts: number(&extent.starts),
+            blocks: extent.blocks.map(|UpTo(number)| number),
+            slice_ms: extent.slice_ms.as_ref().map(|slice| slice.as_ref().0),
+            starts: extent.starts.map(|UpTo(number)| number),
             variants,
-            cell_ms: number(&extent.cell_ms),
-            round_trip_ms: number(&extent.round_trip_ms),
-            settle_ms: number(&extent.settle_ms),
-            rate_blocks: number(&extent.rate_blocks),
-            rate_slice_ms: number(&extent.rate_slice_ms),
+            cell_ms: extent.cell_ms.map(|UpTo(number)| number),
+            round_trip_ms: extent.round_trip_ms.map(|UpTo(number)| number),
+            settle_ms: extent.settle_ms.map(|UpTo(number)| number),
+            rate_blocks: extent.rate_blocks.map(|UpTo(number)| number),
+            rate_slice_ms: extent.rate_slice_ms.map(|UpTo(number)| number),
         })
     }
 
     /// Positions of the named variants, from near and from afar, with their baselines.
-    fn chosen(&self, names: &[Spanned<String>], experiment: &Experiment) -> Result<Vec<usize>, ExperimentError> {
+    fn chosen(&self, names: &[At<String>], experiment: &Experiment) -> Result<Vec<usize>, ExperimentError> {
         let mut chosen = BTreeSet::new();
         for name in names {
             let found = experiment
@@ -230,7 +208,7 @@ impl Checker<'_> {
         Ok(chosen.into_iter().collect())
     }
 
-    fn baseline(&self, baseline: &Spanned<String>, position: usize, names: &[&str]) -> Result<usize, ExperimentError> {
+    fn baseline(&self, baseline: &At<String>, position: usize, names: &[&str]) -> Result<usize, ExperimentError> {
         let name = baseline.as_ref().as_str();
         match names.iter().position(|known| *known == name) {
             None => Err(self.fault(

@@ -4,15 +4,12 @@
 
 use std::ops::Range;
 
-use toml::Spanned;
-
 use super::error::ExperimentError;
 use super::files::Files;
+use super::values::At;
 
 /// Most users of a closed load: above it the ports of one address run short.
 pub const LEVEL_MAX: u64 = 20_000;
-/// Longest round trip of an emulated link in milliseconds.
-pub(crate) const ROUND_TRIP_MS_MAX: u32 = 1000;
 /// Longest name.
 const NAME_LENGTH_MAX: usize = 64;
 
@@ -24,7 +21,7 @@ pub(crate) struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    pub(crate) fn name(&self, name: &Spanned<String>) -> Result<(), ExperimentError> {
+    pub(crate) fn name(&self, name: &At<String>) -> Result<(), ExperimentError> {
         let text = name.as_ref();
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if text.is_empty() || text.len() > NAME_LENGTH_MAX || !text.bytes().all(plain) {
@@ -37,20 +34,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    pub(crate) fn round_trip(&self, value: &Spanned<u32>) -> Result<(), ExperimentError> {
-        self.bounded(Some(value), ROUND_TRIP_MS_MAX, "round_trip_ms")
-    }
-
-    pub(crate) fn bounded(&self, value: Option<&Spanned<u32>>, most: u32, key: &str) -> Result<(), ExperimentError> {
-        let Some(value) = value else { return Ok(()) };
-        if *value.as_ref() == 0 || *value.as_ref() > most {
-            let message = format!("`{key}` is {}", value.as_ref());
-            return Err(self.fault(value.span(), &message, &format!("it is from 1 to {most}")));
-        }
-        Ok(())
-    }
-
-    pub(crate) fn file(&self, name: &Spanned<String>) -> Result<String, ExperimentError> {
+    pub(crate) fn file(&self, name: &At<String>) -> Result<String, ExperimentError> {
         let fault = |why: &str| self.fault(name.span(), &format!("`{}` cannot be read", name.as_ref()), why);
         self.files.read(name.as_ref()).map_err(|why| fault(&why))
     }

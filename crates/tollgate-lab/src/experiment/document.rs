@@ -17,6 +17,7 @@ use super::description::Heading;
 use super::error::ExperimentError;
 use super::file::{ExperimentFile, FactorFile, VariantFile, WorkloadFile};
 use super::files::Files;
+use super::values::At;
 use tollgate_facts::names::did_you_mean;
 
 /// The tables of an experiment's file.
@@ -224,8 +225,8 @@ fn keys(kinds: &[FileFormat], table: TableName) -> BTreeSet<String> {
 
 /// Which of the kinds a file is of.
 fn chosen(
-    factor: &Spanned<String>,
-    workload: &Spanned<String>,
+    factor: &At<String>,
+    workload: &At<String>,
     span: Range<usize>,
     checker: &Checker<'_>,
     kinds: &[FileFormat],
@@ -243,7 +244,7 @@ fn chosen(
 
 /// Refuses a name that is none of these.
 fn known_name(
-    name: &Spanned<String>,
+    name: &At<String>,
     known: impl Iterator<Item = &'static str>,
     checker: &Checker<'_>,
 ) -> Result<(), ExperimentError> {

@@ -7,21 +7,30 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
+
+use super::values::{At, UpTo};
+
+/// Most blocks: the largest of the planned looks, four times over.
+const BLOCKS_MAX: u32 = 256;
+/// Longest slice in milliseconds.
+const SLICE_MS_MAX: u32 = 60_000;
+/// Most starts of a subject.
+const STARTS_MAX: u32 = 32;
+/// Longest time for the trials of one cell in milliseconds.
+const CELL_MS_MAX: u32 = 600_000;
+/// Longest round trip of an emulated link in milliseconds.
+pub(crate) const ROUND_TRIP_MS_MAX: u32 = 1000;
 
 /// A tollgate experiment: the same work done in several ways, each held against its baseline.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct ExperimentFile {
     /// Short name: lower-case letters, digits and hyphens.
-    #[schemars(with = "String")]
-    pub(super) name: Spanned<String>,
+    pub(super) name: At<String>,
     /// The question that it answers, in one sentence.
-    #[schemars(with = "String")]
-    pub(super) question: Spanned<String>,
+    pub(super) question: At<String>,
     /// It is called no toll where the whole interval lies within so much around none, as a share: 0.015 is 1.5 %; absent:
     /// 0.03. `--equivalence` goes before it.
-    #[schemars(with = "Option<f64>")]
-    pub(super) equivalence: Option<Spanned<f64>>,
+    pub(super) equivalence: Option<At<f64>>,
     /// How long each extent measures; what is absent has the defaults of `tollgate plan`.
     #[serde(default)]
     pub(super) extent: BTreeMap<ExtentName, ExtentFile>,
@@ -39,32 +48,28 @@ pub(crate) struct ExperimentFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct FactorFile {
     /// Which factor.
-    #[schemars(with = "String")]
-    pub(super) name: Spanned<String>,
+    pub(super) name: At<String>,
     /// Its levels, ascending; not where the levels are tables, or stages.
-    #[schemars(with = "Option<Vec<u64>>", length(min = 1))]
-    pub(crate) levels: Option<Spanned<Vec<Spanned<u64>>>>,
+    #[schemars(length(min = 1))]
+    pub(crate) levels: Option<At<Vec<At<u64>>>>,
 }
 
 /// What is done.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct WorkloadFile {
     /// Its kind.
-    #[schemars(with = "String")]
-    pub(super) kind: Spanned<String>,
+    pub(super) kind: At<String>,
 }
 
 /// One way of doing the work.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct VariantFile {
     /// Short name, unique in the file.
-    #[schemars(with = "String")]
-    pub(crate) name: Spanned<String>,
+    pub(crate) name: At<String>,
     /// A few words for people.
     pub(crate) title: Option<String>,
     /// The variant without the layer in question; absent for the bottom one.
-    #[schemars(with = "Option<String>")]
-    pub(super) baseline: Option<Spanned<String>>,
+    pub(super) baseline: Option<At<String>>,
 }
 
 /// Published tables that tollgate keeps.
@@ -92,43 +97,33 @@ pub(crate) enum ExtentName {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExtentFile {
     /// The levels that it measures; absent: all.
-    #[schemars(with = "Option<Vec<u64>>")]
-    pub(super) levels: Option<Vec<Spanned<u64>>>,
+    pub(super) levels: Option<Vec<At<u64>>>,
     /// Blocks for each level: every variant runs twice in each.
-    #[schemars(with = "Option<u32>")]
-    pub(super) blocks: Option<Spanned<u32>>,
+    pub(super) blocks: Option<UpTo<BLOCKS_MAX>>,
     /// Least length of a trial in milliseconds.
-    #[schemars(with = "Option<u32>")]
-    pub(super) slice_ms: Option<Spanned<u32>>,
+    pub(super) slice_ms: Option<At<UpTo<SLICE_MS_MAX>>>,
     /// How often each subject is started.
-    #[schemars(with = "Option<u32>")]
-    pub(super) starts: Option<Spanned<u32>>,
+    pub(super) starts: Option<UpTo<STARTS_MAX>>,
     /// The variants that it measures, their baselines with them; absent: all.
-    #[schemars(with = "Option<Vec<String>>")]
-    pub(super) variants: Option<Vec<Spanned<String>>>,
+    pub(super) variants: Option<Vec<At<String>>>,
     /// For `insert`: time for the trials of one cell in milliseconds. A cell gets fewer blocks to fit into it, and one
     /// that would not fit with two is skipped, and labelled so. For `work-processes` the same, but with two none is skipped.
-    #[schemars(with = "Option<u32>")]
-    pub(super) cell_ms: Option<Spanned<u32>>,
+    pub(super) cell_ms: Option<UpTo<CELL_MS_MAX>>,
     /// Round trip of the emulated link in milliseconds.
-    #[schemars(with = "Option<u32>")]
-    pub(super) round_trip_ms: Option<Spanned<u32>>,
+    pub(super) round_trip_ms: Option<UpTo<ROUND_TRIP_MS_MAX>>,
     /// Time before a trial in milliseconds in which its users are at it already and nothing counts, for variants that
     /// open connections while they are measured.
-    #[schemars(with = "Option<u32>")]
-    pub(super) settle_ms: Option<Spanned<u32>>,
+    pub(super) settle_ms: Option<UpTo<SLICE_MS_MAX>>,
     /// Blocks for each level at equal rate; absent: as many as at the closed load.
-    #[schemars(with = "Option<u32>")]
-    pub(super) rate_blocks: Option<Spanned<u32>>,
+    pub(super) rate_blocks: Option<UpTo<BLOCKS_MAX>>,
     /// Length of a trial at equal rate in milliseconds; absent: as at the closed load.
-    #[schemars(with = "Option<u32>")]
-    pub(super) rate_slice_ms: Option<Spanned<u32>>,
+    pub(super) rate_slice_ms: Option<UpTo<SLICE_MS_MAX>>,
 }
 
 impl ExtentFile {
     /// Where it says how long a trial lasts.
     pub(crate) fn slice_span(&self) -> Option<std::ops::Range<usize>> {
-        self.slice_ms.as_ref().map(Spanned::span)
+        self.slice_ms.as_ref().map(At::span)
     }
 }
 
@@ -137,8 +132,7 @@ impl ExtentFile {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ThresholdFile {
     /// Such as `p99(https, 20) < 5 ms`, `toll(https).cpu < 1.3` or `errors == 0`.
-    #[schemars(with = "String")]
-    pub(super) expect: Spanned<String>,
+    pub(super) expect: At<String>,
     /// What it is good for: it stands beside the result.
     pub(super) why: Option<String>,
 }
@@ -152,8 +146,7 @@ pub(crate) struct PublishedFile {
     /// What was measured.
     pub(super) subject: String,
     /// Our variant that corresponds.
-    #[schemars(with = "Option<String>")]
-    pub(super) variant: Option<Spanned<String>>,
+    pub(super) variant: Option<At<String>>,
     /// The level.
     pub(super) level: Option<u64>,
     /// Name of the figure, such as `pass time`.

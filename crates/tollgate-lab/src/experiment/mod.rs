@@ -13,6 +13,7 @@ mod expected;
 mod file;
 mod files;
 mod schema;
+mod values;
 
 pub(crate) use checker::Checker;
 pub use checker::LEVEL_MAX;
@@ -23,6 +24,7 @@ pub use description::{
 pub(crate) use description::{Own, place};
 pub use error::ExperimentError;
 pub use file::PublishedTable;
-pub(crate) use file::VariantFile;
+pub(crate) use file::{ROUND_TRIP_MS_MAX, VariantFile};
 pub use files::Files;
 pub(crate) use schema::schema;
+pub(crate) use values::{At, UpTo};

@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{Checker, Experiment, ExperimentError, Own, Users};
+use crate::experiment::{At, Checker, Experiment, ExperimentError, Own, UpTo, Users};
 use crate::kinds::http::encrypting::{
     Authentication, Encrypting, EncryptionLevel, EqualRateShape, KeyKind, TlsVersion,
 };
@@ -53,8 +52,7 @@ pub(super) const KEYS: &[&[Keys]] = &[
 #[derive(Debug, Deserialize, JsonSchema)]
 struct OfferedFile {
     /// What all variants of a level are offered alike after the closed load: response times are compared there.
-    #[schemars(with = "Option<EqualRateFile>")]
-    equal_rate: Option<Spanned<EqualRateFile>>,
+    equal_rate: Option<At<EqualRateFile>>,
 }
 
 /// Ways of encrypting.
@@ -69,17 +67,13 @@ struct WaysFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 struct UsersFile {
     /// Where a variant without `url` begins: a path on tollgate's own gateway.
-    #[schemars(with = "Option<String>")]
-    path: Option<Spanned<String>>,
+    path: Option<At<String>>,
     /// Users at every level; absent: 50.
-    #[schemars(with = "Option<u32>")]
-    users: Option<Spanned<u32>>,
+    users: Option<UpTo<USERS_MAX>>,
     /// Milliseconds over which the users come before anything counts; absent: all at once.
-    #[schemars(with = "Option<u32>")]
-    ramp_up_ms: Option<Spanned<u32>>,
+    ramp_up_ms: Option<At<u32>>,
     /// Whether users say who they are. For tollgate's own gateway a user is made for the run; for yours say `--basic`.
-    #[schemars(with = "Option<AuthenticationName>")]
-    authentication: Option<Spanned<AuthenticationName>>,
+    authentication: Option<Authentication>,
 }
 
 /// How the users of a variant connect.
@@ -87,11 +81,9 @@ struct UsersFile {
 struct ConnectingFile {
     /// How long connections live: `"keep-alive"` (as the server keeps them), `{ requests = 10 }`, or
     /// `"new"` (one request each); absent: `"keep-alive"`.
-    #[schemars(with = "Option<ConnectionFile>")]
-    connection: Option<Spanned<ConnectionFile>>,
+    connection: Option<At<ConnectionFile>>,
     /// Whether connections are encrypted, and by which handshake; absent: `"off"`.
-    #[schemars(with = "Option<TlsName>")]
-    tls: Option<Spanned<TlsName>>,
+    tls: Option<At<Encryption>>,
 }
 
 /// One way of encrypting.
@@ -99,19 +91,16 @@ struct ConnectingFile {
 #[serde(deny_unknown_fields, expecting = "a way of encrypting; did you mean `levels`?")]
 struct LevelFile {
     /// A few words for people.
-    #[schemars(with = "String")]
-    title: Spanned<String>,
+    title: At<String>,
     /// The version of TLS.
     tls: TlsVersion,
     /// The kind of the server's key.
     key: KeyKind,
     /// Certificates that the server sends; absent: 1.
-    #[schemars(with = "Option<u32>")]
-    chain: Option<Spanned<u32>>,
+    chain: Option<UpTo<CHAIN_MAX>>,
     /// How far away the subject is, in milliseconds there and back, over a line of packets (root); in every level or in
     /// none.
-    #[schemars(with = "Option<f64>")]
-    round_trip_ms: Option<Spanned<f64>>,
+    round_trip_ms: Option<At<f64>>,
 }
 
 /// What all variants of a level are offered alike.
@@ -119,18 +108,9 @@ struct LevelFile {
 #[serde(deny_unknown_fields)]
 struct EqualRateFile {
     /// The rate as a share of the least throughput that the closed load found among the variants of the level.
-    #[schemars(with = "f64")]
-    share: Spanned<f64>,
+    share: At<f64>,
     /// How the intended starts lie; absent: equally far apart.
     arrivals: Option<Arrivals>,
-}
-
-/// How users say who they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum AuthenticationName {
-    /// By name and password with every request, without being asked.
-    Basic,
 }
 
 /// How long connections live.
@@ -171,18 +151,6 @@ struct ConnectionCounted {
     requests: u32,
 }
 
-/// Whether connections are encrypted, and by which handshake.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum TlsName {
-    /// Not at all.
-    Off,
-    /// By a full handshake on each connection.
-    Full,
-    /// By resuming an earlier session on each connection.
-    Resumed,
-}
-
 /// Reads it.
 pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     let (served, requests) = (Served::take(document)?, Requests::take(document)?);
@@ -191,7 +159,6 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     let users: UsersFile = document.take(TableName::Workload)?;
     let connecting: Vec<ConnectingFile> = document.each()?;
     let checker = &document.checker;
-    checker.bounded(users.users.as_ref(), USERS_MAX, "users")?;
     if let Some(ramp_up) = users.ramp_up_ms.as_ref().filter(|ramp_up| *ramp_up.as_ref() > RAMP_UP_MS_MAX) {
         let message = format!("`ramp_up_ms` is {}", ramp_up.as_ref());
         return Err(checker.fault(ramp_up.span(), &message, &format!("it is at most {RAMP_UP_MS_MAX}")));
@@ -199,15 +166,12 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     let encrypting = Encrypting {
         levels: self::ways(&ways, document)?,
         ramp_up: Duration::from_millis(users.ramp_up_ms.map_or(0, |value| u64::from(value.into_inner()))),
-        authentication: match users.authentication.map(Spanned::into_inner) {
-            Some(AuthenticationName::Basic) => Authentication::Basic,
-            None => Authentication::Anonymous,
-        },
+        authentication: users.authentication.unwrap_or_default(),
         equal_rate: equal_rate.map(|file| checker.equal_rate(&file)).transpose()?,
     };
     let mut experiment = document.experiment((1..=encrypting.levels.len() as u64).collect())?;
     experiment.named_levels = (1..).zip(&encrypting.levels).map(named).collect();
-    experiment.users = Users::Same(users.users.map_or(USERS_DEFAULT, Spanned::into_inner));
+    experiment.users = Users::Same(users.users.map_or(USERS_DEFAULT, |UpTo(users)| users));
     let usual = |_: &_| users.path.as_ref().map(|path| checker.location(path));
     served.fill(document, &mut experiment, usual)?;
     requests.fill(document, &mut experiment)?;
@@ -219,7 +183,7 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         variant.own = Own::new(connecting);
     }
     experiment.own = Own::new(encrypting);
-    served.twice_if_far(document, experiment)
+    Ok(served.twice_if_far(experiment))
 }
 
 /// A way of encrypting as results have it.
@@ -277,12 +241,11 @@ fn ways(files: &[LevelFile], document: &Document<'_>) -> Result<Vec<EncryptionLe
             let message = format!("level `{text}` stands twice");
             return Err(checker.fault(title.span(), &message, "give each level a title of its own"));
         }
-        checker.bounded(chain.as_ref(), CHAIN_MAX, "chain")?;
         ways.push(EncryptionLevel {
             title: text,
             version: Some(*tls),
             key: Some(*key),
-            chain: chain.as_ref().map_or(1, |chain| *chain.as_ref()),
+            chain: chain.map_or(1, |UpTo(chain)| chain),
             round_trip,
         });
     }
@@ -290,7 +253,7 @@ fn ways(files: &[LevelFile], document: &Document<'_>) -> Result<Vec<EncryptionLe
 }
 
 impl Checker<'_> {
-    fn round_trip_of_level(&self, file: Option<&Spanned<f64>>) -> Result<Option<Duration>, ExperimentError> {
+    fn round_trip_of_level(&self, file: Option<&At<f64>>) -> Result<Option<Duration>, ExperimentError> {
         let Some(file) = file else { return Ok(None) };
         let milliseconds = *file.as_ref();
         if !(milliseconds > 0.0 && milliseconds <= ROUND_TRIP_MS_MAX) {
@@ -300,7 +263,7 @@ impl Checker<'_> {
         Ok(Some(Duration::from_secs_f64(milliseconds / 1e3)))
     }
 
-    fn equal_rate(&self, file: &Spanned<EqualRateFile>) -> Result<EqualRateShape, ExperimentError> {
+    fn equal_rate(&self, file: &At<EqualRateFile>) -> Result<EqualRateShape, ExperimentError> {
         let EqualRateFile { share, arrivals } = file.as_ref();
         let value = *share.as_ref();
         if !(value > 0.0 && value <= SHARE_MAX) {
@@ -324,11 +287,7 @@ impl Checker<'_> {
                 Some(requests)
             }
         };
-        let encryption = match file.tls.as_ref().map(Spanned::as_ref) {
-            None | Some(TlsName::Off) => Encryption::Off,
-            Some(TlsName::Full) => Encryption::Full,
-            Some(TlsName::Resumed) => Encryption::Resumed,
-        };
+        let encryption = file.tls.as_ref().map_or(Encryption::Off, |tls| *tls.as_ref());
         if let (Some(tls), Encryption::Resumed, None) = (&file.tls, encryption, requests_per_connection) {
             let help = "add `connection = \"new\"`, or `connection = { requests = 10 }`";
             return Err(self.fault(tls.span(), "who keeps his connection resumes nothing", help));
@@ -428,12 +387,12 @@ tls = "full"
         check("name = \"encryption\"", "name = \"encryption\"\nlevels = [1]", "ways of encrypting are no numbers");
         check("title = \"TLS 1.2\"", "title = \"TLS 1.3\"", "level `TLS 1.3` stands twice");
         check("title = \"TLS 1.2\"", "title = \" \"", "`` is no title of a level");
-        check("chain = 3", "chain = 4", "`chain` is 4");
+        check("chain = 3", "chain = 4", "4 is not from 1 to 3");
         check("chain = 3", "round_trip_ms = 0", "`round_trip_ms` is 0");
         check("chain = 3", "round_trip_ms = 1001", "`round_trip_ms` is 1001");
         check("chain = 3", "round_trip_ms = 10", "`TLS 1.2` is not where the other levels are");
         check("kind = \"request\"", "kind = \"walk\"", "factor and workload do not fit");
-        check("users = 7", "users = 0", "`users` is 0");
+        check("users = 7", "users = 0", "0 is not from 1 to 10000");
         check("users = 7", "ramp_up_ms = 60001", "`ramp_up_ms` is 60001");
         check("share = 0.5", "share = 0.95", "`share` is 0.95");
         check("{ requests = 10 }", "{ requests = 0 }", "`requests` is 0");

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{Checker, Experiment, ExperimentError, Location, Own};
+use crate::experiment::{At, Checker, Experiment, ExperimentError, Location, Own};
 
 /// Longest round trip of a link before a database in microseconds.
 const ROUND_TRIP_US_MAX: u32 = 1_000_000;
@@ -37,21 +36,18 @@ struct PresetsFile {
 #[serde(deny_unknown_fields)]
 struct PresetFile {
     /// Short name, unique among variants and presets.
-    #[schemars(with = "String")]
-    name: Spanned<String>,
+    name: At<String>,
     /// A few words for people.
     title: Option<String>,
     /// The overhead over no distance that it is to have, as a share: 0.15 is 15 %.
-    #[schemars(with = "f64")]
-    overhead: Spanned<f64>,
+    overhead: At<f64>,
 }
 
 /// How far the database of a variant is.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct AwayFile {
     /// For `batch`: by how much a round trip to the database is longer than without delay, in microseconds.
-    #[schemars(with = "Option<u32>")]
-    round_trip_us: Option<Spanned<u32>>,
+    round_trip_us: Option<At<u32>>,
 }
 
 /// A distance with a name, computed from what the others cost.
@@ -128,7 +124,7 @@ impl Checker<'_> {
         Ok(presets)
     }
 
-    fn share(&self, overhead: &Spanned<f64>) -> Result<f64, ExperimentError> {
+    fn share(&self, overhead: &At<f64>) -> Result<f64, ExperimentError> {
         let share = *overhead.as_ref();
         if !(0.0..=SHARE_MAX).contains(&share) {
             let help = format!("write a share from 0 to {SHARE_MAX}, such as `overhead = 0.15` for 15 %");

@@ -67,7 +67,8 @@ pub(crate) enum KeyKind {
 }
 
 /// Whether users say who they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Authentication {
     /// No.
     #[default]

@@ -4,10 +4,9 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{Experiment, ExperimentError, Location, Own};
+use crate::experiment::{At, Experiment, ExperimentError, Location, Own};
 use crate::kinds::http::file::served::{self, Served};
 use crate::traffic::mode::Mode;
 use crate::traffic::places::InsertPlaces;
@@ -20,17 +19,13 @@ pub(super) const KEYS: &[&[Keys]] =
 #[derive(Debug, Deserialize, JsonSchema)]
 struct PlacesFile {
     /// For `insert`: the root of the OData V4 service, such as `/odata/v4/refsvc/`.
-    #[schemars(with = "Option<String>")]
-    service: Option<Spanned<String>>,
+    service: Option<At<String>>,
     /// For `insert`: the entity set, such as `TestRecords`.
-    #[schemars(with = "Option<String>")]
-    entity_set: Option<Spanned<String>>,
+    entity_set: Option<At<String>>,
     /// For `insert`: the path that takes all records in one array.
-    #[schemars(with = "Option<String>")]
-    insert_all: Option<Spanned<String>>,
+    insert_all: Option<At<String>>,
     /// For `insert`: the path that empties the table when it is posted to.
-    #[schemars(with = "Option<String>")]
-    delete_all: Option<Spanned<String>>,
+    delete_all: Option<At<String>>,
 }
 
 /// How a variant sends them.
@@ -39,8 +34,7 @@ struct ModeFile {
     /// How an `insert` sends its records: `sequential`, `parallel-N` (single requests over N connections), `batch-N`
     /// (N independent requests in a JSON batch), `changeset-N` (N requests in one atomic group), `multipart-N` (N
     /// independent requests in a multipart batch) or `custom-rest` (all in one array).
-    #[schemars(with = "Option<String>")]
-    mode: Option<Spanned<String>>,
+    mode: Option<At<String>>,
 }
 
 /// Reads it.
@@ -67,12 +61,12 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     served.fill(document, &mut experiment, |variant| variant.own().map(of_mode))?;
     experiment.variants.iter_mut().for_each(|variant| variant.request.method = "POST".to_owned());
     experiment.own = Own::new(places);
-    served.twice_if_far(document, experiment)
+    Ok(served.twice_if_far(experiment))
 }
 
 fn checked(file: &PlacesFile, document: &Document<'_>) -> Result<InsertPlaces, ExperimentError> {
     let checker = &document.checker;
-    let path = |value: &Option<Spanned<String>>, key: &str, example: &str| match value {
+    let path = |value: &Option<At<String>>, key: &str, example: &str| match value {
         None => Err(checker.fault(
             document.workload_span(),
             &format!("an insert needs `{key}`"),

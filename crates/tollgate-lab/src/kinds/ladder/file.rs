@@ -5,10 +5,9 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{Experiment, ExperimentError, LEVEL_MAX, Own, Users, place};
+use crate::experiment::{Experiment, ExperimentError, LEVEL_MAX, Own, ROUND_TRIP_MS_MAX, UpTo, Users, place};
 use crate::kinds::http::file::list::{self, ListFile};
 use crate::kinds::http::file::served::{self, Served};
 
@@ -16,6 +15,8 @@ use crate::kinds::http::file::served::{self, Served};
 const WORK_PROCESSES_MAX: u64 = 1_000;
 /// Highest limit of connections that can be tried.
 const CONNECTIONS_MAX: u32 = 1_000_000;
+/// Most users.
+const USERS_MAX: u32 = LEVEL_MAX as u32;
 /// Users where the file says nothing.
 const USERS_DEFAULT: u32 = 20;
 
@@ -49,24 +50,21 @@ struct DatabaseFile {
 #[serde(deny_unknown_fields)]
 struct DistantFile {
     /// The link's round trip in milliseconds; an extent may set its own.
-    #[schemars(with = "u32")]
-    round_trip_ms: Spanned<u32>,
+    round_trip_ms: UpTo<ROUND_TRIP_MS_MAX>,
 }
 
 /// Who asks.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct UsersFile {
     /// Users at every level; absent: 20.
-    #[schemars(with = "Option<u32>")]
-    users: Option<Spanned<u32>>,
+    users: Option<UpTo<USERS_MAX>>,
 }
 
 /// What tells variants apart.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct LimitFile {
     /// Connections that the gateway has open at once; those beyond wait.
-    #[schemars(with = "Option<u32>")]
-    connections: Option<Spanned<u32>>,
+    connections: Option<UpTo<CONNECTIONS_MAX>>,
 }
 
 /// Connections that a variant's gateway has open at once.
@@ -90,16 +88,14 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         let help = "add `[database]` with `round_trip_ms = 20`";
         return Err(checker.fault(document.factor_span(), "it is not said how far away the database is", help));
     };
-    checker.round_trip(&round_trip_ms)?;
-    checker.bounded(users.as_ref(), LEVEL_MAX as u32, "users")?;
     let Some(configuration) = served.configuration() else {
         let help = "add `[subject]` with `configuration = \"gateway.toml\"`";
         let message = "the gateway has no configuration in which the level stands";
         return Err(checker.fault(document.factor_span(), message, help));
     };
     let mut experiment = document.experiment(document.levels_of_users()?)?;
-    experiment.users = Users::Same(users.map_or(USERS_DEFAULT, Spanned::into_inner));
-    experiment.round_trip_ms = Some(round_trip_ms.into_inner());
+    experiment.users = Users::Same(users.map_or(USERS_DEFAULT, |UpTo(users)| users));
+    experiment.round_trip_ms = Some(round_trip_ms.0);
     served.fill(document, &mut experiment, |_| None)?;
     list::fill(lists, document, &mut experiment)?;
     let text = experiment.configuration.as_ref().map_or("", |configuration| &configuration.text);
@@ -109,12 +105,11 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         return Err(checker.fault(configuration.span(), &format!("it has no place for `{missing}`"), help));
     }
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(limits.iter().zip(&document.ways)) {
-        let Some(limit) = &file.connections else {
+        let Some(limit) = file.connections else {
             let message = format!("variant `{}` does not say how many connections are let in", variant.name);
             return Err(checker.fault(way.name.span(), &message, "add `connections`, such as `connections = 500`"));
         };
-        checker.bounded(Some(limit), CONNECTIONS_MAX, "connections")?;
-        variant.own = Own::new(Limit(*limit.as_ref()));
+        variant.own = Own::new(Limit(limit.0));
     }
     Ok(experiment)
 }
@@ -149,13 +144,13 @@ mod tests {
             let refused = ladder(from, to).unwrap_err();
             assert!(refused.contains(expected) && refused.contains(line), "{refused}");
         };
-        check("connections = 500", "connections = 0", "connections = 0", "`connections` is 0");
+        check("connections = 500", "connections = 0", "connections = 0", "0 is not from 1 to");
         check("connections = 10\n", "connections = 1000001\n", "connections = 1000001", "from 1 to 1000000");
         check("connections = 5\n", "", "connections-5", "does not say how many connections are let in");
         check("[1, 2,", "[0, 2,", "levels = [0", "a level is 0");
         check("20, 30]\n\n[work", "20, 1001]\n\n[work", "1001", "work processes are from 1 to 1000");
-        check("round_trip_ms = 20", "round_trip_ms = 0", "round_trip_ms = 0", "`round_trip_ms` is 0");
-        check("users = 20", "users = 0", "users = 0", "`users` is 0");
+        check("round_trip_ms = 20", "round_trip_ms = 0", "round_trip_ms = 0", "0 is not from 1 to 1000");
+        check("users = 20", "users = 0", "users = 0", "0 is not from 1 to 20000");
         check("[database]\nround_trip_ms = 20\n", "", "work-processes", "how far away the database is");
         check(
             "configuration = \"ladder/gateway.toml\"",

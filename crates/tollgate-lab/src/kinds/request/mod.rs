@@ -48,7 +48,7 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     experiment.connections = connections.unwrap_or_default();
     served.fill(document, &mut experiment, |_| None)?;
     requests.fill(document, &mut experiment)?;
-    served.twice_if_far(document, experiment)
+    Ok(served.twice_if_far(experiment))
 }
 
 struct Requesting;

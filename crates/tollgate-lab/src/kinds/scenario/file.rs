@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::load::LoadFile;
+use crate::experiment::At;
+use crate::traffic::feed::{FeedEnd, Order};
 
 /// What variants play, and how they are loaded.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ScenariosFile {
     /// For `rate` and `stages`: how a scenario is loaded.
-    #[schemars(with = "Option<LoadFile>")]
-    pub(super) load: Option<Spanned<LoadFile>>,
+    pub(super) load: Option<At<LoadFile>>,
     /// What the users of a variant do, for `scenario`.
     #[serde(default, rename = "scenario")]
     pub(super) scenarios: Vec<ScenarioFile>,
@@ -25,12 +25,10 @@ pub(super) struct ScenariosFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct PlayedFile {
     /// For `scenario`: the name of the one that its users play, where there are several.
-    #[schemars(with = "Option<String>")]
-    pub(super) scenario: Option<Spanned<String>>,
+    pub(super) scenario: Option<At<String>>,
     /// For `scenario`: variables and what they are for this variant.
     #[serde(default)]
-    #[schemars(with = "BTreeMap<String, String>")]
-    pub(super) variables: BTreeMap<String, Spanned<String>>,
+    pub(super) variables: BTreeMap<String, At<String>>,
 }
 
 /// A sequence of requests that each user goes through again and again: one iteration is one unit of work.
@@ -38,14 +36,12 @@ pub(super) struct PlayedFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct ScenarioFile {
     /// Short name: a variant says by it which scenario is its own, where there are several.
-    #[schemars(with = "String")]
-    pub(super) name: Spanned<String>,
+    pub(super) name: At<String>,
     /// Prefixes of its XPath expressions, and their namespaces.
     #[serde(default)]
     pub(super) namespaces: BTreeMap<String, String>,
     /// How long a user thinks behind each step that does not say it itself; absent: not at all.
-    #[schemars(with = "Option<ThinkFile>")]
-    pub(super) think: Option<Spanned<ThinkFile>>,
+    pub(super) think: Option<At<ThinkFile>>,
     /// Files of values: each iteration takes a row of each, whose columns are variables.
     #[serde(default, rename = "feed")]
     pub(super) feeds: Vec<FeedFile>,
@@ -65,42 +61,32 @@ pub(super) struct ScenarioFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct StepFile {
     /// Short name, unique in the scenario: its figures stand under it.
-    #[schemars(with = "String")]
-    pub(super) name: Spanned<String>,
+    pub(super) name: At<String>,
     /// The method; absent: GET, or POST where there is a body.
-    #[schemars(with = "Option<String>")]
-    pub(super) method: Option<Spanned<String>>,
+    pub(super) method: Option<At<String>>,
     /// Path and query: with a slash in front from the host on, else beside the variant's `url`. `{{name}}` stands for a
     /// variable, here as in headers, bodies and assertions.
-    #[schemars(with = "String")]
-    pub(super) path: Spanned<String>,
+    pub(super) path: At<String>,
     /// `"fetch"`: it asks for a token against forged requests (`X-CSRF-Token: Fetch`), which all later steps that write
     /// send along.
     pub(super) csrf: Option<CsrfName>,
     /// Header fields.
     #[serde(default)]
-    #[schemars(with = "BTreeMap<String, String>")]
-    pub(super) headers: BTreeMap<String, Spanned<String>>,
+    pub(super) headers: BTreeMap<String, At<String>>,
     /// The body; its variables are escaped as the `Content-Type` demands.
-    #[schemars(with = "Option<String>")]
-    pub(super) body: Option<Spanned<String>>,
+    pub(super) body: Option<At<String>>,
     /// A file beside this one that is the body.
-    #[schemars(with = "Option<String>")]
-    pub(super) body_file: Option<Spanned<String>>,
+    pub(super) body_file: Option<At<String>>,
     /// The statuses that are wanted, such as `201` or `"2xx,404"`; absent: 2xx.
-    #[schemars(with = "Option<StatusFile>")]
-    pub(super) status: Option<Spanned<StatusFile>>,
+    pub(super) status: Option<At<StatusFile>>,
     /// How long the user thinks behind it.
-    #[schemars(with = "Option<ThinkFile>")]
-    pub(super) think: Option<Spanned<ThinkFile>>,
+    pub(super) think: Option<At<ThinkFile>>,
     /// Variables, and where in the answer their values stand.
     #[serde(default)]
-    #[schemars(with = "BTreeMap<String, SourceFile>")]
-    pub(super) extract: BTreeMap<String, Spanned<SourceFile>>,
+    pub(super) extract: BTreeMap<String, At<SourceFile>>,
     /// What holds of every valid answer.
     #[serde(default)]
-    #[schemars(with = "Vec<AssertFile>")]
-    pub(super) assert: Vec<Spanned<AssertFile>>,
+    pub(super) assert: Vec<At<AssertFile>>,
 }
 
 /// Statuses that are wanted.
@@ -148,38 +134,13 @@ pub(super) enum DistributionName {
 #[serde(deny_unknown_fields, expecting = "a table; such as `feed = [{ file = \"names.csv\" }]`")]
 pub(super) struct FeedFile {
     /// A CSV file beside this one, whose first row names the columns.
-    #[schemars(with = "String")]
-    pub(super) file: Spanned<String>,
+    pub(super) file: At<String>,
     /// In which order rows are taken; absent: `"in-order"`, by each user for itself.
     #[serde(default)]
-    pub(super) order: OrderName,
+    pub(super) order: Order,
     /// What comes behind the last row; absent: `"again"`.
     #[serde(default)]
-    pub(super) end: FeedEndName,
-}
-
-/// In which order rows are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum OrderName {
-    /// From the first to the last, by each user for itself.
-    #[default]
-    InOrder,
-    /// Any of them, drawn for each iteration.
-    Random,
-    /// From the first to the last, each by one iteration of all users.
-    Unique,
-}
-
-/// What comes behind the last row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum FeedEndName {
-    /// The first one.
-    #[default]
-    Again,
-    /// The user leaves.
-    Stop,
+    pub(super) end: FeedEnd,
 }
 
 /// Where in an answer a text stands: at one of `json`, `xpath` and `header`, else in the whole body; `regex` then takes its

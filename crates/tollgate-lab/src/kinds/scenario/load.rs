@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use crate::experiment::document::Document;
-use crate::experiment::{ExperimentError, Factor};
+use crate::experiment::{At, ExperimentError, Factor, UpTo};
 use crate::kinds::http::shape::LoadShape;
 use crate::traffic::stages::{Stage, Stages, Unit};
 use tollgate_facts::results::Arrivals;
@@ -26,11 +25,9 @@ const USERS_MAX: u32 = 20_000;
 #[serde(deny_unknown_fields)]
 pub(super) struct LoadFile {
     /// At a rate: how the intended starts of iterations lie; absent: equally far apart.
-    #[schemars(with = "Option<Arrivals>")]
-    arrivals: Option<Spanned<Arrivals>>,
+    arrivals: Option<At<Arrivals>>,
     /// At a rate: users at most, each of whom does the setup; absent: 200. What is due while all of them are at work waits.
-    #[schemars(with = "Option<u32>")]
-    users_max: Option<Spanned<u32>>,
+    users_max: Option<At<UpTo<USERS_MAX>>>,
     /// For `stages`: what is asked for one after the other. A trial goes through all of them.
     #[serde(default, rename = "stage")]
     stages: Vec<StageFile>,
@@ -41,8 +38,7 @@ pub(super) struct LoadFile {
 #[serde(deny_unknown_fields)]
 struct StageFile {
     /// Short name, unique: its figures stand under it.
-    #[schemars(with = "String")]
-    name: Spanned<String>,
+    name: At<String>,
     /// How long it lasts.
     seconds: f64,
     /// Users that it leads to.
@@ -60,7 +56,7 @@ pub(super) const STAGES: Factor = Factor { name: "stages", unit: "" };
 
 /// How a scenario is loaded, where the factor is no number of users.
 pub(super) fn shape(
-    file: Option<&Spanned<LoadFile>>,
+    file: Option<&At<LoadFile>>,
     document: &Document<'_>,
 ) -> Result<Option<LoadShape>, ExperimentError> {
     let checker = &document.checker;
@@ -74,18 +70,17 @@ pub(super) fn shape(
             }
         };
     }
-    let file = file.map(Spanned::as_ref);
+    let file = file.map(At::as_ref);
     let stages = stages(file.map_or(&[][..], |load| &load.stages), document)?;
     let most = file.and_then(|load| load.users_max.as_ref());
-    checker.bounded(most, USERS_MAX, "users_max")?;
     let shape = LoadShape {
         arrivals: file.and_then(|load| load.arrivals.as_ref()).map_or(Arrivals::Constant, |named| *named.as_ref()),
-        users_max: most.map_or(USERS_DEFAULT, |most| *most.as_ref()),
+        users_max: most.map_or(USERS_DEFAULT, |most| most.as_ref().0),
         stages: stages.map(Arc::new),
     };
     if let (false, Some(load)) = (shape.is_open(), file) {
-        let arrivals = load.arrivals.as_ref().map(Spanned::span);
-        if let Some(span) = arrivals.or(load.users_max.as_ref().map(Spanned::span)) {
+        let arrivals = load.arrivals.as_ref().map(At::span);
+        if let Some(span) = arrivals.or(load.users_max.as_ref().map(At::span)) {
             let help = "leave it out, or give stages a `rate` in the place of `users`";
             return Err(checker.fault(span, "users who wait do not arrive at a rate", help));
         }

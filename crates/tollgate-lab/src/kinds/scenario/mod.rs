@@ -64,7 +64,7 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
         experiment.users = shape.users();
         experiment.own = Own::new(shape);
     }
-    served.twice_if_far(document, experiment)
+    Ok(served.twice_if_far(experiment))
 }
 
 fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {

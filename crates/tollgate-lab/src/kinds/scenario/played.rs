@@ -10,17 +10,16 @@ use std::time::Duration;
 use regex::bytes::RegexBuilder;
 use tollgate_net::http1::client::RequestTemplate;
 use tollgate_xml::XPath;
-use toml::Spanned;
 
 use super::file::{
-    AssertFile, CsrfName, DistributionName, FeedEndName, FeedFile, OrderName, PlayedFile, ScenarioFile, SourceFile,
-    StatusFile, StepFile, ThinkFile,
+    AssertFile, CsrfName, DistributionName, FeedFile, PlayedFile, ScenarioFile, SourceFile, StatusFile, StepFile,
+    ThinkFile,
 };
 use crate::experiment::document::Document;
-use crate::experiment::{Checker, ExperimentError, VariantFile};
+use crate::experiment::{At, Checker, ExperimentError, VariantFile};
+use crate::traffic::feed::Feed;
 use crate::traffic::feed::csv::Table;
 use crate::traffic::feed::template::{Escape, Piece, Template};
-use crate::traffic::feed::{Feed, FeedEnd, Order};
 use crate::traffic::header::check_header;
 use crate::traffic::scenario::{
     Assertion, BUILT_IN, CSRF_FIELD, CSRF_TOKEN, Condition, Expression, Extract, Fed, Part, Pattern, Place, Played,
@@ -186,16 +185,7 @@ impl Checker<'_> {
             }
             variables.push(column.clone());
         }
-        let order = match file.order {
-            OrderName::InOrder => Order::InOrder,
-            OrderName::Random => Order::Random,
-            OrderName::Unique => Order::Unique,
-        };
-        let end = match file.end {
-            FeedEndName::Again => FeedEnd::Again,
-            FeedEndName::Stop => FeedEnd::Stop,
-        };
-        Ok(Fed { feed: Feed { table: Arc::new(table), order, end, seed: number as u64 }, first })
+        Ok(Fed { feed: Feed { table: Arc::new(table), order: file.order, end: file.end, seed: number as u64 }, first })
     }
 }
 
@@ -282,7 +272,7 @@ impl StepWriter<'_> {
         })
     }
 
-    fn path(&self, file: &Spanned<String>) -> Result<Text, ExperimentError> {
+    fn path(&self, file: &At<String>) -> Result<Text, ExperimentError> {
         let (written, span) = (file.as_ref(), file.span());
         let is_address = |scheme: &str| written.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme));
         if ["http://", "https://"].into_iter().any(is_address) {
@@ -347,7 +337,7 @@ impl StepWriter<'_> {
         template.pieces.iter().map(part).collect::<Result<_, _>>().map(Text)
     }
 
-    fn think(&self, think: &Spanned<ThinkFile>) -> Result<Think, ExperimentError> {
+    fn think(&self, think: &At<ThinkFile>) -> Result<Think, ExperimentError> {
         let ThinkFile { ms, distribution } = *think.as_ref();
         if ms > THINK_MS_MAX {
             let help = format!("it is from 0 to {THINK_MS_MAX}");
@@ -420,7 +410,7 @@ impl StepWriter<'_> {
         })
     }
 
-    fn assertion(&self, file: &Spanned<AssertFile>) -> Result<Assertion, ExperimentError> {
+    fn assertion(&self, file: &At<AssertFile>) -> Result<Assertion, ExperimentError> {
         let span = file.span();
         let file = file.as_ref();
         let [json, xpath, header, regex] = [&file.json, &file.xpath, &file.header, &file.regex].map(Option::clone);

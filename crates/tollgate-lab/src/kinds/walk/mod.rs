@@ -38,7 +38,7 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     let mut experiment = document.experiment(document.levels_of_users()?)?;
     served.fill(document, &mut experiment, |_| None)?;
     list::fill(lists, document, &mut experiment)?;
-    served.twice_if_far(document, experiment)
+    Ok(served.twice_if_far(experiment))
 }
 
 struct Walking;

@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::model::Lane;
 use csv::Table;
@@ -34,7 +36,8 @@ pub struct Feed {
 }
 
 /// In which order rows are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// From the first to the last, by each user for itself. At a rate, where users are none of their own, as
     /// [`Unique`](Order::Unique).
@@ -47,7 +50,8 @@ pub enum Order {
 }
 
 /// What comes behind the last row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum FeedEnd {
     /// The first one.
     #[default]

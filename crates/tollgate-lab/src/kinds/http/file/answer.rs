@@ -4,10 +4,9 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{Checker, Experiment, ExperimentError};
+use crate::experiment::{At, Checker, Experiment, ExperimentError};
 use crate::traffic::request::{AnswerShape, Element};
 
 /// Deepest element of an answer that can be named.
@@ -30,13 +29,11 @@ struct RequestFile {
     /// Text that every valid answer of a `request` workload contains.
     contains: Option<String>,
     /// The method of a `request` workload; absent: GET.
-    #[schemars(with = "Option<String>")]
-    method: Option<Spanned<String>>,
+    method: Option<At<String>>,
     /// The body of a `request` workload.
     body: Option<String>,
     /// A file beside this one that is the body of a `request` workload.
-    #[schemars(with = "Option<String>")]
-    body_file: Option<Spanned<String>>,
+    body_file: Option<At<String>>,
     /// What every valid answer of a `request` workload is, beyond what it contains.
     #[serde(default)]
     answer: AnswerFile,
@@ -49,8 +46,7 @@ struct AnswerFile {
     /// Its length.
     bytes: Option<u64>,
     /// An element that it has as XML, and what stands in it.
-    #[schemars(with = "Option<ElementFile>")]
-    element: Option<Spanned<ElementFile>>,
+    element: Option<At<ElementFile>>,
 }
 
 /// An element of an answer.

@@ -5,10 +5,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tollgate_wire::links::Template;
-use toml::Spanned;
 
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{Checker, Experiment, ExperimentError};
+use crate::experiment::{At, Checker, Experiment, ExperimentError};
 use crate::traffic::request::ListFormat;
 
 /// The keys.
@@ -18,12 +17,10 @@ pub(crate) const KEYS: &[Keys] = &[Keys::of::<ListFile>(TableName::Variant)];
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct ListFile {
     /// How a walk reads the collection's answer.
-    #[schemars(with = "Option<ListFormat>")]
-    format: Option<Spanned<ListFormat>>,
+    format: Option<At<ListFormat>>,
     /// Where an entity is, relative to `url`, with its properties in braces: `flights/{carrid}/{connid}`. Absent: at
     /// the links of the collection's answer.
-    #[schemars(with = "Option<String>")]
-    detail: Option<Spanned<String>>,
+    detail: Option<At<String>>,
     /// The properties that say which entity an answer is.
     #[serde(default)]
     key: Vec<String>,
@@ -58,7 +55,7 @@ pub(crate) fn fill(
 }
 
 impl Checker<'_> {
-    fn template(&self, detail: &Spanned<String>) -> Result<Template, ExperimentError> {
+    fn template(&self, detail: &At<String>) -> Result<Template, ExperimentError> {
         let template = Template::parse(detail.as_ref())
             .map_err(|error| self.fault(detail.span(), &error.to_string(), "write `{property}`"))?;
         if template.names().next().is_none() {

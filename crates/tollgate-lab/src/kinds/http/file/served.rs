@@ -9,11 +9,11 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tollgate_net::http1::client::Target;
-use toml::Spanned;
 
 use crate::experiment::document::{Document, Keys, TableName};
 use crate::experiment::{
-    Backend, Checker, Configuration, Distance, Experiment, ExperimentError, Location, Variant, place,
+    At, Backend, Checker, Configuration, Distance, Experiment, ExperimentError, Location, ROUND_TRIP_MS_MAX, UpTo,
+    Variant, place,
 };
 use crate::traffic::header::check_header;
 use tollgate_facts::names::did_you_mean;
@@ -43,17 +43,14 @@ pub(crate) struct ServedFile {
 pub(crate) struct AskedFile {
     /// Where the work begins: a path on tollgate's own gateway (`/rest/flights`), or a whole URL
     /// (`http://127.0.0.1:8080/flights`). Absent where the workload says where.
-    #[schemars(with = "Option<String>")]
-    url: Option<Spanned<String>>,
+    url: Option<At<String>>,
     /// The `Accept` header.
     accept: Option<String>,
     /// Further header fields of every request.
     #[serde(default)]
-    #[schemars(with = "BTreeMap<String, String>")]
-    headers: BTreeMap<String, Spanned<String>>,
+    headers: BTreeMap<String, At<String>>,
     /// The backend that serves it, past any subject.
-    #[schemars(with = "Option<String>")]
-    backend: Option<Spanned<String>>,
+    backend: Option<At<String>>,
 }
 
 /// The emulated link of the variants from afar.
@@ -61,8 +58,7 @@ pub(crate) struct AskedFile {
 #[serde(deny_unknown_fields)]
 struct RemoteFile {
     /// Its round trip in milliseconds; an extent may set its own.
-    #[schemars(with = "u32")]
-    round_trip_ms: Spanned<u32>,
+    round_trip_ms: UpTo<ROUND_TRIP_MS_MAX>,
 }
 
 /// How tollgate's own gateway is started.
@@ -77,12 +73,10 @@ struct SubjectFile {
     /// stands for that backend's URL. All variants without a `backend` are then served by one process; but where
     /// `work-processes` are swept each variant has one at each level, and `{work-processes}`, `{connections}` and
     /// `{database}` stand for the level, the variant's limit and the URL of the database.
-    #[schemars(with = "Option<String>")]
-    configuration: Option<Spanned<String>>,
+    configuration: Option<At<String>>,
     /// Files beside this one that the configuration names: they are laid beside it.
     #[serde(default)]
-    #[schemars(with = "Vec<String>")]
-    files: Vec<Spanned<String>>,
+    files: Vec<At<String>>,
 }
 
 /// A server behind the subjects.
@@ -90,8 +84,7 @@ struct SubjectFile {
 #[serde(deny_unknown_fields)]
 struct BackendFile {
     /// Short name, unique in the file.
-    #[schemars(with = "String")]
-    name: Spanned<String>,
+    name: At<String>,
     /// Further arguments of `tollgate serve`.
     #[serde(default)]
     arguments: Vec<String>,
@@ -138,19 +131,14 @@ impl Served {
     }
 
     /// Where the configuration of our gateway is named.
-    pub(crate) fn configuration(&self) -> Option<&Spanned<String>> {
+    pub(crate) fn configuration(&self) -> Option<&At<String>> {
         self.file.subject.configuration.as_ref()
     }
 
     /// Adds all variants once more, from afar, if the file says so: each over the baseline that is asked from there, too.
-    pub(crate) fn twice_if_far(
-        self,
-        document: &Document<'_>,
-        mut experiment: Experiment,
-    ) -> Result<Experiment, ExperimentError> {
-        let Some(remote) = self.file.remote else { return Ok(experiment) };
-        document.checker.round_trip(&remote.round_trip_ms)?;
-        experiment.round_trip_ms = Some(*remote.round_trip_ms.as_ref());
+    pub(crate) fn twice_if_far(self, mut experiment: Experiment) -> Experiment {
+        let Some(remote) = self.file.remote else { return experiment };
+        experiment.round_trip_ms = Some(remote.round_trip_ms.0);
         let count = experiment.variants.len();
         let far = |variant: &Variant| Variant {
             name: format!("{}-{}", variant.name, Distance::Remote.name()),
@@ -160,7 +148,7 @@ impl Served {
         };
         let far: Vec<Variant> = experiment.variants.iter().map(far).collect();
         experiment.variants.extend(far);
-        Ok(experiment)
+        experiment
     }
 }
 
@@ -227,7 +215,7 @@ impl Checker<'_> {
         Err(self.fault(backend.span(), &format!("there is no backend `{name}`"), &help))
     }
 
-    pub(crate) fn location(&self, url: &Spanned<String>) -> Result<Location, ExperimentError> {
+    pub(crate) fn location(&self, url: &At<String>) -> Result<Location, ExperimentError> {
         let text = url.as_ref().as_str();
         if text.starts_with('/') {
             return Ok(Location::Gateway(text.to_owned()));

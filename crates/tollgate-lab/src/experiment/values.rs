@@ -1,0 +1,73 @@
+//! Values of an experiment's file: where they stand, and between which bounds numbers lie.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use toml::Spanned;
+
+/// A value and where it stands; for a schema it is the value.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct At<T>(Spanned<T>);
+
+impl<T> At<T> {
+    /// Where it stands.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.0.span()
+    }
+
+    /// The value alone.
+    pub(crate) fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+}
+
+impl<T> AsRef<T> for At<T> {
+    fn as_ref(&self) -> &T {
+        self.0.as_ref()
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for At<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}
+
+/// A whole number from 1 to `MOST`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct UpTo<const MOST: u32>(pub(crate) u32);
+
+impl<'de, const MOST: u32> Deserialize<'de> for UpTo<MOST> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match u32::deserialize(deserializer)? {
+            number if (1..=MOST).contains(&number) => Ok(UpTo(number)),
+            number => Err(D::Error::custom(format!("{number} is not from 1 to {MOST}"))),
+        }
+    }
+}
+
+impl<const MOST: u32> JsonSchema for UpTo<MOST> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("UpTo{MOST}").into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": 1, "maximum": MOST })
+    }
+}
