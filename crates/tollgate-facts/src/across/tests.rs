@@ -3,7 +3,7 @@
 use super::*;
 use crate::fixture::{self, again};
 use crate::results::{Drift, Looks, Toll, Validity, Verdict};
-use crate::toll::{self, Findings};
+use crate::toll;
 
 fn beside(runs: &[&RunResult]) -> Across {
     let names = ["one", "two", "three"];
@@ -71,7 +71,7 @@ fn what_is_refused_in_either_run_has_no_ratio_and_a_joint_time_is_no_claim() {
     };
     two.validity.push(doubt("errors", 5, Verdict::Refused));
     two.validity.push(doubt("joint", 20, Verdict::Marked));
-    two.tolls = toll::compute(&two.experiment, &Findings::of(&two));
+    two.tolls = toll::compute(&two);
     let found = beside(&[&one, &two]);
     let row = find(&found.cells, "odata-v2-json", 5, Figure::SubjectCpu);
     assert_eq!((row.ratios[0].verdict, row.ratios[0].ratio), (TollVerdict::Refused, 0.0));
@@ -142,7 +142,7 @@ fn a_toll_is_marked_by_what_is_doubted_of_its_variant_or_its_baseline_and_concer
     let check = |variant: &str, rule: &str, figure: Figure, expected: &[&str]| {
         let (one, mut two) = (again(11, 1.0, 1.0), again(12, 1.0, 1.0));
         two.validity.push(doubt(variant, 5, rule));
-        two.tolls = toll::compute(&two.experiment, &Findings::of(&two));
+        two.tolls = toll::compute(&two);
         let found = beside(&[&one, &two]);
         let row = find(&found.tolls, "odata-v2-json", 5, figure);
         assert_eq!((row.values[0].standing, row.values[0].doubts.len()), (Verdict::Ok, 0));

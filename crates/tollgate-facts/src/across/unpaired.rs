@@ -8,7 +8,7 @@ use crate::quantity::Quantity;
 use crate::results::{Cell, Figure, RunResult, Toll, TollVerdict, Validity, Verdict};
 use crate::stats::sequential::Looking;
 use crate::stats::{holm, welch};
-use crate::toll::{self, FIGURES, Findings, Left};
+use crate::toll::{self, FIGURES, Left};
 
 /// A cell by what it is called, and the level by which each run knows it; absent where a run does not have it.
 pub(super) struct Place {
@@ -238,7 +238,7 @@ impl<'r> FigureAt<'r> {
     fn in_run(self, value: ValueOf, logs: Vec<f64>, [refused, joint]: [Option<String>; 2]) -> InRun {
         let offered = Offered::of(self.run, self.variant, self.level, self.figure);
         let rate_per_second = offered.map(|offered| offered.rate_per_second);
-        let Findings { equivalence_share, looking, .. } = Findings::of(self.run);
+        let (equivalence_share, looking) = (self.run.settings.equivalence_share, self.run.settings.looking());
         InRun { value: ValueOf { rate_per_second, ..value }, logs, refused, joint, offered, equivalence_share, looking }
     }
 

@@ -39,6 +39,7 @@ pub use tcp::TcpCounts;
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
 pub use toll::{BetweenStarts, ByRanks, Drift, Toll, TollVerdict};
 
+use crate::stats::sequential::Looking;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -333,6 +334,13 @@ pub struct Settings {
     /// How the run was looked at to see whether it may stop; absent where its blocks were given.
     #[serde(default)]
     pub looks: Option<Looks>,
+}
+
+impl Settings {
+    /// How often the blocks were looked at.
+    pub fn looking(&self) -> Looking {
+        if self.looks.is_some() { Looking::Often } else { Looking::Once }
+    }
 }
 
 /// The band of results that do not have it.

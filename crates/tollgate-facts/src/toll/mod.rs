@@ -16,14 +16,12 @@ pub mod ranks;
 pub mod round_trips;
 pub mod scaling;
 
-use crate::results::{Cell, Experiment, Figure, Gap, RunResult, Toll, TollVerdict, Trial, Validity, Variant};
+use crate::results::{Figure, RunResult, Toll, TollVerdict, Validity, Variant};
 use crate::rules::ALL;
-use crate::stats::sequential::Looking;
 use crate::stats::{between_starts, holm};
 pub(crate) use doubted::Left;
 use pair::Probabilities;
 pub(crate) use pair::{Over, Pair};
-use std::collections::HashMap;
 
 /// Fewest groups of which a toll is made: fewer have no interval worth printing.
 pub const GROUPS_MIN: u32 = 3;
@@ -51,38 +49,6 @@ impl Toll {
     }
 }
 
-/// What was measured and judged, from which ratios are computed.
-#[derive(Debug, Clone, Copy)]
-pub struct Findings<'a> {
-    /// All trials.
-    pub trials: &'a [Trial],
-    /// All cells.
-    pub cells: &'a [Cell],
-    /// All doubts.
-    pub validity: &'a [Validity],
-    /// All gaps: nothing is claimed where errors began at a lower level.
-    pub gaps: &'a [Gap],
-    /// How often the blocks are looked at.
-    pub looking: Looking,
-    /// Half the width of the band around 1 inside which the whole interval must lie for "no toll", as a share.
-    pub equivalence_share: f64,
-}
-
-impl<'a> Findings<'a> {
-    /// Those of a stored run.
-    pub fn of(run: &'a RunResult) -> Self {
-        let looking = if run.settings.looks.is_some() { Looking::Often } else { Looking::Once };
-        Findings {
-            trials: &run.trials,
-            cells: &run.cells,
-            validity: &run.validity,
-            gaps: &run.gaps,
-            looking,
-            equivalence_share: run.settings.equivalence_share,
-        }
-    }
-}
-
 /// The tolls of all variants that have a baseline, at all levels, with p adjusted by Holm over all of which something
 /// is claimed.
 ///
@@ -90,27 +56,23 @@ impl<'a> Findings<'a> {
 /// was measured but cannot be compared (a refused cell, a zero, a single block) gives a refused one with the reason,
 /// whose ratio, interval and difference are zero. Where a variant is not what its name says, as it has fewer records
 /// than its batch takes, there is no toll and none in Holm's family.
-pub fn compute(experiment: &Experiment, findings: &Findings<'_>) -> Vec<Toll> {
+pub fn compute(run: &RunResult) -> Vec<Toll> {
+    let experiment = &run.experiment;
     let baseline = |variant: &Variant| {
         let baseline = experiment.variant(variant.baseline.as_deref()?)?;
         Some((baseline, Over::of(baseline)))
     };
-    family(Pair::all(experiment, baseline), findings)
+    family(Pair::all(experiment, baseline), run)
 }
 
 /// The ratios of these pairs as one family of claims.
-pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, findings: &Findings<'_>) -> Vec<Toll> {
-    let mut trials: HashMap<(&str, u64), Vec<&Trial>> = HashMap::new();
-    for trial in findings.trials {
-        trials.entry((&trial.variant, trial.level)).or_default().push(trial);
-    }
+pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, run: &RunResult) -> Vec<Toll> {
     let mut tolls = Vec::new();
     // Only of these is anything claimed: a joint one must not make the others' claims harder.
     let mut claims: Vec<(usize, Probabilities)> = Vec::new();
-    for pair in pairs.filter(|pair| !pair.is_after_onset(findings.gaps)) {
-        let of = |name| trials.get(&(name, pair.level)).map_or(&[][..], Vec::as_slice);
-        let beside = [of(pair.variant), of(pair.baseline)];
-        for (toll, own) in FIGURES.iter().filter_map(|figure| pair.compare(*figure, beside, findings)) {
+    for pair in pairs.filter(|pair| !pair.is_after_onset(&run.gaps)) {
+        let trials = pair.trials(run);
+        for (toll, own) in FIGURES.iter().filter_map(|figure| pair.compare(*figure, &trials, run)) {
             claims.extend(own.map(|own| (tolls.len(), own)));
             tolls.push(toll);
         }
@@ -119,7 +81,7 @@ pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, findings: &Findi
         holm::adjust(&claims.iter().map(|(_, own)| of(own)).collect::<Vec<f64>>()).into_iter()
     };
     for ((index, own), (by_t, by_ranks)) in claims.iter().zip(adjusted(|p| p.by_t).zip(adjusted(|p| p.by_ranks))) {
-        pair::judge(&mut tolls[*index], *own, Probabilities { by_t, by_ranks }, findings);
+        pair::judge(&mut tolls[*index], *own, Probabilities { by_t, by_ranks }, &run.settings);
     }
     tolls
 }
@@ -127,8 +89,7 @@ pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, findings: &Findi
 /// The logarithms of a figure's block means, of one variant at one level.
 pub(crate) fn block_logs(run: &RunResult, variant: &str, level: u64, figure: Figure) -> Vec<f64> {
     let pair = Pair { variant, baseline: variant, level, over: Over::Baseline };
-    let of = run.trials_of(variant, level);
-    let [logs, _] = pair.by_block(figure, [&of, &[]], &run.cells);
+    let [logs, _] = pair.by_block(figure, &pair.trials(run), run);
     logs.into_values().collect()
 }
 
@@ -136,10 +97,10 @@ pub(crate) fn block_logs(run: &RunResult, variant: &str, level: u64, figure: Fig
 pub fn block_log_ratios(run: &RunResult, toll: &Toll) -> Vec<f64> {
     let over = run.experiment.variant(&toll.baseline).map_or(Over::Baseline, Over::of);
     let pair = Pair { variant: &toll.variant, baseline: &toll.baseline, level: toll.level, over };
-    let [of, beside] = [pair.variant, pair.baseline].map(|name| run.trials_of(name, toll.level));
-    let ratios = pair::log_ratios(&pair.by_block(toll.figure, [&of, &beside], &run.cells));
+    let trials = pair.trials(run);
+    let ratios = pair::log_ratios(&pair.by_block(toll.figure, &trials, run));
     match toll.between_starts.is_some_and(|between| between.is_interval_over_starts) {
-        true => between_starts::means(&pair::by_start(&ratios, &of)),
+        true => between_starts::means(&pair::by_start(&ratios, &trials[0])),
         false => ratios.into_values().collect(),
     }
 }

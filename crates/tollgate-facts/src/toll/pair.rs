@@ -2,9 +2,10 @@
 //!
 //! It knows nothing of the family of claims that a ratio belongs to.
 
-use super::{Findings, Left};
+use super::Left;
 use crate::results::{
-    BetweenStarts, ByRanks, Cell, Drift, Experiment, Figure, Gap, GapKind, Toll, TollVerdict, Trial, Validity, Variant,
+    BetweenStarts, ByRanks, Cell, Drift, Experiment, Figure, Gap, GapKind, RunResult, Settings, Toll, TollVerdict,
+    Trial, Validity, Variant,
 };
 use crate::rules::DIFFERENT_BACKEND;
 use crate::stats::between_starts::{self, Between};
@@ -71,21 +72,22 @@ impl<'a> Pair<'a> {
     pub(super) fn compare(
         &self,
         figure: Figure,
-        trials: [&[&Trial]; 2],
-        findings: &Findings<'_>,
+        trials: &[Vec<&Trial>; 2],
+        run: &RunResult,
     ) -> Option<(Toll, Option<Probabilities>)> {
-        let of_either = self.by_block(figure, trials, findings.cells);
+        let of_either = self.by_block(figure, trials, run);
         if of_either.iter().any(Logs::is_empty) {
             return None;
         }
         let refused = |reason: String| self.refused(figure, reason);
         let has_zero = of_either.iter().flat_map(Logs::values).any(|log| !log.is_finite());
-        if let Some(reason) = self.refusal(figure, trials[0], has_zero, findings) {
+        if let Some(reason) = self.refusal(figure, &trials[0], has_zero, run) {
             return Some((refused(reason), None));
         }
         let ratios = log_ratios(&of_either);
         let differences: Vec<f64> = ratios.values().copied().collect();
-        let (blocks, looking, alpha) = (differences.len(), findings.looking, findings.looking.alpha());
+        let (blocks, looking) = (differences.len(), run.settings.looking());
+        let alpha = looking.alpha();
         let Some(over_blocks) = mean_interval(&differences, alpha) else {
             return Some((refused(format!("no interval from {blocks} complete block(s): take more")), None));
         };
@@ -93,7 +95,7 @@ impl<'a> Pair<'a> {
             // The load at equal rate follows the closed one, on the processes of the last start.
             true => (over_blocks, None, None),
             false => {
-                let starts = by_start(&ratios, trials[0]);
+                let starts = by_start(&ratios, &trials[0]);
                 let (interval, between_starts) = over_starts(over_blocks, &starts, alpha);
                 let drift = drift::drift(&starts).map(|drift| Drift { change: drift.change.exp_m1(), p: drift.p });
                 (interval, between_starts, drift)
@@ -111,7 +113,7 @@ impl<'a> Pair<'a> {
             high: centre.high.map(f64::exp),
             p: own.by_ranks,
         });
-        let joint = self.joint(figure, findings.validity);
+        let joint = self.joint(figure, run);
         let toll = Toll {
             ratio,
             low,
@@ -132,13 +134,13 @@ impl<'a> Pair<'a> {
     }
 
     /// Why there is no ratio to be read of these two, the first reason.
-    fn refusal(&self, figure: Figure, trials: &[&Trial], has_zero: bool, findings: &Findings<'_>) -> Option<String> {
+    fn refusal(&self, figure: Figure, trials: &[&Trial], has_zero: bool, run: &RunResult) -> Option<String> {
         let (variant, baseline) = (self.variant, self.baseline);
-        let told = self.left(figure, findings.validity, Left::Refused);
+        let told = self.left(figure, run, Left::Refused);
         let elsewhere = || {
             let is_told = self.over != Over::Tollgate && figure != Figure::Bytes;
             let is_it = |doubt: &&Validity| doubt.rule == DIFFERENT_BACKEND.name && doubt.variant == variant;
-            Some(self.doubts(findings.validity).filter(|_| is_told).find(is_it)?.reason.clone())
+            Some(self.doubts(run).filter(|_| is_told).find(is_it)?.reason.clone())
         };
         let unwatched = || {
             let is_half = |trial: &&Trial| trial.subject_cpu_us.is_some() && trial.backend_cpu_us.is_none();
@@ -151,7 +153,7 @@ impl<'a> Pair<'a> {
             })
         };
         let without_cell = || {
-            let name = [variant, baseline].into_iter().find(|name| self.cell(name, findings.cells).is_none())?;
+            let name = [variant, baseline].into_iter().find(|name| run.cell(name, self.level).is_none())?;
             Some(format!("{name} has no result at {}", self.level))
         };
         let nothing = || {
@@ -166,24 +168,29 @@ impl<'a> Pair<'a> {
     }
 
     /// Why a time is that of generator and subject together.
-    fn joint(&self, figure: Figure, validity: &[Validity]) -> Option<String> {
-        let why = self.left(figure, validity, Left::Joint)?;
+    fn joint(&self, figure: Figure, run: &RunResult) -> Option<String> {
+        let why = self.left(figure, run, Left::Joint)?;
         let ratio = if self.over == Over::Tollgate { "ratio" } else { "toll" };
         Some(format!("{why}; the time is generator's and subject's together: read the CPU {ratio}"))
     }
 
     /// The first doubt that leaves just this of a figure, in words.
-    fn left(&self, figure: Figure, validity: &[Validity], left: Left) -> Option<String> {
-        let doubt = self.doubts(validity).find(|doubt| figure.left_by(doubt) == left)?;
+    fn left(&self, figure: Figure, run: &RunResult, left: Left) -> Option<String> {
+        let doubt = self.doubts(run).find(|doubt| figure.left_by(doubt) == left)?;
         Some(format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason))
     }
 
     /// The figure's logarithms of either by block; at equal rate by group of blocks.
-    pub(super) fn by_block(&self, figure: Figure, trials: [&[&Trial]; 2], cells: &[Cell]) -> [Logs; 2] {
+    pub(super) fn by_block(&self, figure: Figure, trials: &[Vec<&Trial>; 2], run: &RunResult) -> [Logs; 2] {
         match figure.is_at_rate() {
-            true => [self.variant, self.baseline].map(|name| self.groups(name, figure, cells)),
-            false => trials.map(|trials| blocks(figure, trials, self.over)),
+            true => [self.variant, self.baseline].map(|name| groups(figure, run.cell(name, self.level))),
+            false => trials.each_ref().map(|trials| blocks(figure, trials, self.over)),
         }
+    }
+
+    /// The trials of either.
+    pub(super) fn trials<'r>(&self, run: &'r RunResult) -> [Vec<&'r Trial>; 2] {
+        [self.variant, self.baseline].map(|name| run.trials_of(name, self.level))
     }
 
     /// Whether errors of either began at a lower level.
@@ -195,19 +202,8 @@ impl<'a> Pair<'a> {
         })
     }
 
-    /// The figure's logarithms by group of blocks at equal rate.
-    fn groups(&self, name: &str, figure: Figure, cells: &[Cell]) -> Logs {
-        let rate = self.cell(name, cells).and_then(|cell| cell.equal_rate.as_ref());
-        let groups = rate.map_or(&[][..], |rate| &rate.groups);
-        groups.iter().filter_map(|group| Some((group.group, figure.of_group(group)?.ln()))).collect()
-    }
-
-    fn cell<'c>(&self, name: &str, cells: &'c [Cell]) -> Option<&'c Cell> {
-        cells.iter().find(|cell| cell.variant == name && cell.level == self.level)
-    }
-
-    fn doubts<'v>(&self, validity: &'v [Validity]) -> impl Iterator<Item = &'v Validity> {
-        validity.iter().filter(|doubt| {
+    fn doubts<'r>(&self, run: &'r RunResult) -> impl Iterator<Item = &'r Validity> {
+        run.validity.iter().filter(|doubt| {
             doubt.level == self.level && (doubt.variant == self.variant || doubt.variant == self.baseline)
         })
     }
@@ -241,8 +237,8 @@ impl TollVerdict {
 }
 
 /// Says what may be said of a toll, from its own probabilities, those adjusted among all tolls, and its interval.
-pub(super) fn judge(toll: &mut Toll, own: Probabilities, adjusted: Probabilities, findings: &Findings<'_>) {
-    let band = findings.equivalence_share;
+pub(super) fn judge(toll: &mut Toll, own: Probabilities, adjusted: Probabilities, settings: &Settings) {
+    let band = settings.equivalence_share;
     // In percent, without needless digits.
     let percent = (band * 1e4).round() / 1e2;
     toll.p_adjusted = adjusted.by_t;
@@ -252,7 +248,7 @@ pub(super) fn judge(toll: &mut Toll, own: Probabilities, adjusted: Probabilities
             Some(format!("a difference is there, but smaller than {percent} %"))
         }
         TollVerdict::NoToll => Some(format!("the whole interval lies inside ± {percent} %")),
-        _ => disagreement(toll, own, adjusted, findings.looking.alpha()),
+        _ => disagreement(toll, own, adjusted, settings.looking().alpha()),
     };
 }
 
@@ -287,6 +283,12 @@ fn over_starts(over_blocks: Interval, starts: &[Vec<f64>], alpha: f64) -> (Inter
         is_interval_over_starts: wider.is_some(),
     };
     (wider.unwrap_or(over_blocks), Some(between))
+}
+
+/// A figure's logarithm by group of blocks at equal rate.
+fn groups(figure: Figure, cell: Option<&Cell>) -> Logs {
+    let groups = cell.and_then(|cell| cell.equal_rate.as_ref()).map_or(&[][..], |rate| &rate.groups);
+    groups.iter().filter_map(|group| Some((group.group, figure.of_group(group)?.ln()))).collect()
 }
 
 /// The mean logarithm of a figure by block, of blocks in which the variant ran as often as in the fullest one.

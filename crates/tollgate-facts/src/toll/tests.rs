@@ -1,10 +1,10 @@
 //! Tolls on synthetic trials with known answers.
 
+use std::sync::LazyLock;
+
 use super::*;
-use crate::results::NO_TOLL_BAND;
-use crate::results::{Distance, Piece, Variant, Verdict};
+use crate::results::{Distance, Experiment, Looks, Piece, Trial, Variant, Verdict};
 use crate::rules::{DIFFERENT_BACKEND, FEW_ROUNDS, joint_names};
-use crate::stats::sequential::Looking;
 use crate::stats::synthetic::Noise;
 
 /// One slice of a second varies by 14 % on the machine that the method was measured on, neighbours correlate by 0.53.
@@ -38,10 +38,6 @@ fn experiment(variants: &[&str]) -> Experiment {
         piece: Piece::Request,
         published_table: None,
     }
-}
-
-fn cells(variants: &[&str]) -> Vec<Cell> {
-    variants.iter().map(|name| crate::fixture::cell(name, 1)).collect()
 }
 
 fn trial(variant: &str, block: u32, place: u32, unit_ms: f64, cpu_us: f64, bytes: u64) -> Trial {
@@ -88,18 +84,15 @@ fn synthetic(noise: &mut Noise, variants: &[&str], factors: &[f64], blocks: u32)
     trials
 }
 
+/// A run of these trials.
+fn run_of(experiment: Experiment, trials: &[Trial], validity: &[Validity]) -> RunResult {
+    static EMPTY: LazyLock<RunResult> = LazyLock::new(crate::fixture::empty);
+    let cells = experiment.variants.iter().map(|variant| crate::fixture::cell(&variant.name, 1)).collect();
+    RunResult { experiment, trials: trials.to_vec(), validity: validity.to_vec(), cells, ..EMPTY.clone() }
+}
+
 fn tolls_of(variants: &[&str], trials: &[Trial], validity: &[Validity]) -> Vec<Toll> {
-    compute(
-        &experiment(variants),
-        &Findings {
-            trials,
-            cells: &cells(variants),
-            validity,
-            gaps: &[],
-            looking: Looking::Once,
-            equivalence_share: NO_TOLL_BAND,
-        },
-    )
+    compute(&run_of(experiment(variants), trials, validity))
 }
 
 fn doubt(variant: &str, rule: &str, verdict: Verdict) -> Validity {
@@ -324,19 +317,8 @@ fn over_a_backend_by_itself_cpu_is_that_of_both_and_no_toll_where_only_the_media
     let mut experiment = experiment(&names);
     experiment.variants[0].backend = Some("echo".to_owned());
     let mut trials = synthetic(&mut Noise::of(13), &names, &[1.0, 2.0], 16);
-    let cells = cells(&names);
     let cpu = |trials: &[Trial]| {
-        let tolls = compute(
-            &experiment,
-            &Findings {
-                trials,
-                cells: &cells,
-                validity: &[],
-                gaps: &[],
-                looking: Looking::Once,
-                equivalence_share: NO_TOLL_BAND,
-            },
-        );
+        let tolls = compute(&run_of(experiment.clone(), trials, &[]));
         tolls.into_iter().find(|toll| toll.figure == Figure::SubjectCpu).unwrap()
     };
     let refused = cpu(&trials);
@@ -376,18 +358,7 @@ fn a_mode_below_its_batch_makes_no_others_claim_harder() {
             connections: 1,
             records_per_request: Some(records),
         });
-        let cells = cells(&variants);
-        let tolls = compute(
-            &experiment,
-            &Findings {
-                trials: &trials,
-                cells: &cells,
-                validity: &[],
-                gaps: &[],
-                looking: Looking::Once,
-                equivalence_share: NO_TOLL_BAND,
-            },
-        );
+        let tolls = compute(&run_of(experiment, &trials, &[]));
         let dearer = |toll: &&Toll| toll.variant == "dearer" && toll.figure == Figure::UnitTime;
         (tolls.iter().filter(|toll| toll.variant == "batch-100").count(), tolls.iter().find(dearer).unwrap().p_adjusted)
     };
@@ -400,17 +371,10 @@ fn a_mode_below_its_batch_makes_no_others_claim_harder() {
 fn whoever_looks_often_claims_less_and_its_intervals_are_wider() {
     let variants = ["base", "dearer"];
     let trials = synthetic(&mut Noise::of(9), &variants, &[1.0, 1.0], 16);
-    let cells = cells(&variants);
-    let tolls = [Looking::Once, Looking::Often].map(|looking| {
-        let findings = Findings {
-            trials: &trials,
-            cells: &cells,
-            validity: &[],
-            gaps: &[],
-            looking,
-            equivalence_share: NO_TOLL_BAND,
-        };
-        compute(&experiment(&variants), &findings).remove(0)
+    let tolls = [None, Some(Looks { width: 0.1, done: 1, is_reached: true, alpha: 0.015 })].map(|looks| {
+        let mut run = run_of(experiment(&variants), &trials, &[]);
+        run.settings.looks = looks;
+        compute(&run).remove(0)
     });
     let [once, often] = &tolls;
     assert!(often.low < once.low && once.high < often.high && (once.ratio - often.ratio).abs() < 1e-12);
@@ -431,16 +395,9 @@ fn the_band_of_no_toll_may_be_narrower_and_the_whole_interval_must_lie_in_it() {
         })
         .collect();
     let verdict = |equivalence_share: f64| {
-        let cells = cells(&variants);
-        let findings = Findings {
-            trials: &trials,
-            cells: &cells,
-            validity: &[],
-            gaps: &[],
-            looking: Looking::Once,
-            equivalence_share,
-        };
-        let toll = compute(&experiment(&variants), &findings).remove(0);
+        let mut run = run_of(experiment(&variants), &trials, &[]);
+        run.settings.equivalence_share = equivalence_share;
+        let toll = compute(&run).remove(0);
         (toll.verdict, toll.note)
     };
     assert_eq!(verdict(0.03), (TollVerdict::NoToll, Some("a difference is there, but smaller than 3 %".to_owned())));
@@ -551,8 +508,7 @@ fn an_interval_over_starts_has_its_ratio_and_its_probability_and_a_comparison_ta
     // CPU time and bytes are claims, too.
     assert!((toll.p_adjusted - 3.0 * expected.p).abs() < 1e-9 && toll.verdict == TollVerdict::Unclear, "{toll:?}");
     assert_eq!((toll.blocks, toll.note.as_deref()), (24, None), "the blocks agree, but not the starts");
-    let run =
-        RunResult { experiment: experiment(&variants), cells: cells(&variants), trials, ..crate::fixture::protocol() };
+    let run = run_of(experiment(&variants), &trials, &[]);
     let values = block_log_ratios(&run, &toll);
     assert!(values.len() == 3 && values.iter().zip(means).all(|(value, mean)| (value - mean).abs() < 1e-9));
 }

@@ -2,7 +2,7 @@
 
 use tollgate_facts::results::{Gap, GapKind, RunResult, Trial, Validity};
 use tollgate_facts::threshold::{self, Threshold};
-use tollgate_facts::toll::{self, Findings};
+use tollgate_facts::toll;
 
 /// Trials, and what is told apart from them.
 #[derive(Debug, Default)]
@@ -60,7 +60,7 @@ impl Book {
 
 /// Adds to a result that has its cells the tolls, what is doubted of them, and what comes of the thresholds.
 pub(crate) fn judge(thresholds: &[Threshold], result: &mut RunResult) {
-    result.tolls = toll::compute(&result.experiment, &Findings::of(result));
+    result.tolls = toll::compute(result);
     toll::add_doubts(&mut result.validity, &result.tolls);
     result.thresholds = threshold::judge(thresholds, result);
 }

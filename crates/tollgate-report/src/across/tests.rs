@@ -34,7 +34,7 @@ fn two(thresholds: &[&str]) -> Across {
         value: 0.07,
         bound: 0.001,
     });
-    two.tolls = toll::compute(&two.experiment, &toll::Findings::of(&two));
+    two.tolls = toll::compute(&two);
     side_by_side(&[("runs/native", &one), ("runs/vm", &two)], thresholds)
 }
 

@@ -3,8 +3,8 @@
 //!
 //! What it deliberately does not do: compare a peer with another peer, or one mode with another.
 
-use crate::results::{Comparison, Experiment, Toll, Variant};
-use crate::toll::{self, Findings, Over, Pair};
+use crate::results::{Comparison, RunResult, Toll, Variant};
+use crate::toll::{self, Over, Pair};
 
 impl Variant {
     /// The name of tollgate's own variant that does the same as this one of a peer.
@@ -15,7 +15,8 @@ impl Variant {
 
 /// Peer by tollgate for every variant of a peer whose like tollgate was measured with, at all levels; empty where none
 /// was.
-pub fn compute(experiment: &Experiment, findings: &Findings<'_>) -> Vec<Comparison> {
+pub fn compute(run: &RunResult) -> Vec<Comparison> {
+    let experiment = &run.experiment;
     let own = |variant: &Variant| {
         let own = experiment.variant(variant.own_name()?).filter(|own| own.peer.is_none())?;
         Some((own, Over::Tollgate))
@@ -37,7 +38,7 @@ pub fn compute(experiment: &Experiment, findings: &Findings<'_>) -> Vec<Comparis
             between_starts: ratio.between_starts,
         })
     };
-    toll::family(Pair::all(experiment, own), findings).into_iter().filter_map(comparison).collect()
+    toll::family(Pair::all(experiment, own), run).into_iter().filter_map(comparison).collect()
 }
 
 #[cfg(test)]

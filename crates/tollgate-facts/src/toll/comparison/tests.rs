@@ -50,7 +50,7 @@ fn below_its_batch_or_behind_its_onset_a_mode_is_compared_with_nothing_and_makes
         kind: GapKind::AfterOnset,
         reason: String::new(),
     }));
-    let left = compute(&fewer.experiment, &Findings::of(&fewer));
+    let left = compute(&fewer);
     assert!(left.iter().all(|found| found.against != "sequential" || found.level != 100));
     assert_eq!(left.len() + 3, run.comparisons.len(), "time, CPU and bytes");
 }
@@ -63,7 +63,7 @@ fn tolls_of_a_run_are_the_same_with_a_peer_beside_it() {
     alone.experiment.variants.retain(|variant| variant.peer.is_none());
     alone.trials.retain(|trial| is_own(&trial.variant));
     alone.cells.retain(|cell| is_own(&cell.variant));
-    assert!(compute(&alone.experiment, &Findings::of(&alone)).is_empty(), "without a peer there is nothing to compare");
+    assert!(compute(&alone).is_empty(), "without a peer there is nothing to compare");
     let ratios = |tolls: Vec<crate::results::Toll>| {
         tolls
             .into_iter()
@@ -71,7 +71,7 @@ fn tolls_of_a_run_are_the_same_with_a_peer_beside_it() {
             .map(|toll| (toll.variant, toll.ratio))
             .collect::<Vec<_>>()
     };
-    assert_eq!(ratios(toll::compute(&alone.experiment, &Findings::of(&alone))), ratios(run.tolls));
+    assert_eq!(ratios(toll::compute(&alone)), ratios(run.tolls));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn two_systems_are_what_is_compared_and_a_limit_of_the_machine_is_told() {
         bound: 0.0,
     };
     run.validity = vec![doubt(DIFFERENT_BACKEND.name), doubt("run-queue")];
-    let found = compute(&run.experiment, &Findings::of(&run));
+    let found = compute(&run);
     let of = |figure| {
         found.iter().find(|found| found.variant == "cap-batch-100" && found.level == 1000 && found.figure == figure)
     };

@@ -23,7 +23,7 @@ use tollgate_facts::results::{
     Settlement, TcpCounts, Trial, Validity,
 };
 use tollgate_facts::toll::occupancy::{Around, Seen};
-use tollgate_facts::toll::{Findings, comparison, fit};
+use tollgate_facts::toll::{comparison, fit};
 
 /// What peaks are told of: the series, the series of its limit, and the unit.
 const PEAKS: [(&str, Option<&str>, &str); 3] = [
@@ -299,7 +299,7 @@ impl Cells {
         result.series = self.cells.iter().flat_map(|entry| entry.series.stored(&entry.name, entry.level)).collect();
         result.peaks = self.cells.iter().filter(|entry| entry.connecting.is_some()).flat_map(Entry::peaks).collect();
         result.fits = fit::fits(result);
-        result.comparisons = comparison::compute(&result.experiment, &Findings::of(result));
+        result.comparisons = comparison::compute(result);
     }
 
     fn bins_that_suit(&self) -> Bins {

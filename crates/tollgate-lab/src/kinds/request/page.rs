@@ -399,7 +399,7 @@ mod tests {
             fixture::doubt("pass-through-1k", 20, "content", Verdict::Refused),
         ];
         run.scalings = tollgate_facts::toll::scaling::scalings(&run, 1);
-        run.tolls = tollgate_facts::toll::compute(&run.experiment, &tollgate_facts::toll::Findings::of(&run));
+        run.tolls = tollgate_facts::toll::compute(&run);
         for (name, text) in crate::kinds::tests::shown_in_each(&run) {
             let has = |part: &str| assert!(text.contains(part), "{name}, {part}: {text}");
             has("pass-through-1k [2] 20 users refused refused refused refused refused refused refused ");

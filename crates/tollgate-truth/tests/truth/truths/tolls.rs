@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use tollgate_facts::results::{Figure, RunResult, Toll, TollVerdict, Trial};
-use tollgate_facts::toll::{Findings, compute};
+use tollgate_facts::toll::compute;
 use tollgate_lab::run::Ending;
 
 use super::{Table, median, runs};
@@ -33,8 +33,9 @@ fn comparisons(result: &RunResult) -> Vec<Vec<Toll>> {
     let parts = result.trials.iter().map(|trial| trial.block / BLOCKS + 1).max().unwrap_or(0);
     let of_part = |part: u32| {
         let is_of_part = |trial: &&Trial| trial.block / BLOCKS == part;
-        let trials: Vec<Trial> = result.trials.iter().filter(is_of_part).cloned().collect();
-        compute(&result.experiment, &Findings { trials: &trials, validity: &[], gaps: &[], ..Findings::of(result) })
+        let trials = result.trials.iter().filter(is_of_part).cloned().collect();
+        let part = RunResult { trials, validity: Vec::new(), gaps: Vec::new(), ..result.clone() };
+        compute(&part)
     };
     (0..parts).map(of_part).collect()
 }
