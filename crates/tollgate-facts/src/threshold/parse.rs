@@ -114,17 +114,15 @@ impl<'t> Reader<'t> {
         }
         let Some(ratio_of) = named(&HEADS, name) else {
             let help = did_you_mean(name, names(QUANTITIES).chain(names(&HEADS)));
-            let message = match name {
-                "" => format!("expected a figure, got {}", self.got()),
-                _ => format!("there is no figure `{name}`"),
-            };
-            return Err(self.fault(at, &message, &help));
+            return Err(match name {
+                "" => self.expected("a figure", &help),
+                _ => self.fault(at, &format!("there is no figure `{name}`"), &help),
+            });
         };
         let selection = self.selection()?;
         self.skip_space();
         if !self.take(".") {
-            let message = format!("expected `.` and a figure, got {}", self.got());
-            return Err(self.fault(self.next(), &message, &format!("such as `{name}(variant).cpu < 1.3`")));
+            return Err(self.expected("`.` and a figure", &format!("such as `{name}(variant).cpu < 1.3`")));
         }
         let (figure, at) = self.word();
         let known = figures();
@@ -145,7 +143,7 @@ impl<'t> Reader<'t> {
         for is_first in [true, false] {
             let (item, at) = self.item();
             if item.is_empty() {
-                return Err(self.fault(at, &format!("expected a variant or a level, got {}", self.got()), BOTH));
+                return Err(self.expected("a variant or a level", BOTH));
             } else if item.bytes().all(|byte| byte.is_ascii_digit()) {
                 let fault = || self.fault(at.clone(), &format!("`{item}` is no level"), "a level is a whole number");
                 selection.level = Some(item.parse().map_err(|_| fault())?);
@@ -162,11 +160,10 @@ impl<'t> Reader<'t> {
                 return Ok(selection);
             }
             if selection.level.is_some() || !self.take(",") {
-                let (at, message) = match self.rest().is_empty() {
-                    true => (opened_at..opened_at + 1, "a parenthesis is not closed".to_owned()),
-                    false => (self.next(), format!("expected `)`, got {}", self.got())),
-                };
-                return Err(self.fault(at, &message, BOTH));
+                return Err(match self.rest().is_empty() {
+                    true => self.fault(opened_at..opened_at + 1, "a parenthesis is not closed", BOTH),
+                    false => self.expected("`)`", BOTH),
+                });
             }
         }
         Ok(selection)
@@ -178,18 +175,17 @@ impl<'t> Reader<'t> {
             return Ok(comparison);
         }
         let help = if self.rest().starts_with('=') { "did you mean `==`?" } else { "such as `p99 < 5 ms`" };
-        let message = format!("expected one of <, <=, >, >=, == and !=, got {}", self.got());
-        Err(self.fault(self.next(), &message, help))
+        Err(self.expected("one of <, <=, >, >=, == and !=", help))
     }
 
     fn number(&mut self) -> Result<f64, ThresholdError> {
         let (digits, at) = self.taken(|c| c.is_ascii_digit() || c == '.');
         digits.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| {
-            let message = match digits {
-                "" => format!("expected a number, got {}", self.got()),
-                _ => format!("`{digits}` is no number"),
-            };
-            self.fault(at, &message, "digits, and a point before decimals: `0.5`")
+            let help = "digits, and a point before decimals: `0.5`";
+            match digits {
+                "" => self.expected("a number", help),
+                _ => self.fault(at, &format!("`{digits}` is no number"), help),
+            }
         })
     }
 
@@ -268,6 +264,11 @@ impl<'t> Reader<'t> {
     /// What comes next, in words.
     fn got(&self) -> String {
         self.rest().chars().next().map_or_else(|| "the end".to_owned(), |next| format!("`{next}`"))
+    }
+
+    /// That something else comes next.
+    fn expected(&self, what: &str, help: &str) -> ThresholdError {
+        self.fault(self.next(), &format!("expected {what}, got {}", self.got()), help)
     }
 
     fn fault(&self, at: Range<usize>, message: &str, help: &str) -> ThresholdError {
