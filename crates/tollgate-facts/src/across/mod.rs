@@ -102,7 +102,6 @@ pub struct ValueOf {
     /// Doubts about it, each rule with what was seen.
     pub doubts: Vec<String>,
     /// Requests per second that were offered; absent for a figure of users who wait.
-    #[serde(default)]
     pub rate_per_second: Option<f64>,
 }
 

@@ -29,7 +29,6 @@ pub struct Batched {
     /// Time of its processes that is neither.
     pub waiting_us: f64,
     /// Median round trip over the link, asked of an echo before and behind the trial; absent without a link.
-    #[serde(default)]
     pub link_us: Option<f64>,
 }
 
@@ -51,7 +50,6 @@ pub struct BatchFound {
     /// What it added, as measured; absent without one.
     pub added_us: Option<Estimate>,
     /// The same in the median block.
-    #[serde(default)]
     pub added_median_us: Option<f64>,
 }
 

@@ -25,7 +25,6 @@ pub struct NamedLevel {
     /// Certificates that the server sends; 0 where that is not known.
     pub chain: u32,
     /// How far away the subject was, there and back, over a line of packets; absent: without a line.
-    #[serde(default)]
     pub round_trip_ms: Option<f64>,
 }
 
@@ -66,7 +65,6 @@ pub struct RoundTripCost {
     #[serde(default)]
     pub marks: Vec<String>,
     /// Why it must not be read as a law; absent for a good line.
-    #[serde(default)]
     pub doubt: Option<String>,
 }
 
@@ -196,7 +194,6 @@ pub struct EqualRate {
     #[serde(default)]
     pub generator: GeneratorUse,
     /// What the kernel counted of TCP in its network namespace, all programs together.
-    #[serde(default)]
     pub tcp: Option<TcpCounts>,
     /// From the intended start to the last byte, valid answers only.
     pub response_time_ms: Percentiles,
@@ -284,7 +281,6 @@ pub struct CryptoSpeed {
     /// Unit of the value: `1/s`, or `MB/s`.
     pub unit: String,
     /// The same with its 95 % interval over the slices; absent in results that do not have it.
-    #[serde(default)]
     pub estimate: Option<Estimate>,
     /// CPU time of one slice.
     #[serde(default)]

@@ -43,7 +43,6 @@ pub struct SubjectUse {
     /// Largest resident memory seen.
     pub resident_memory_bytes_max: u64,
     /// Mean of the resident memory that was seen; absent in results that do not have it.
-    #[serde(default)]
     pub resident_memory_bytes_mean: Option<f64>,
     /// Most threads seen.
     pub threads_max: u32,

@@ -55,6 +55,5 @@ pub struct WarmUp {
     /// Whether response times were steady in the end.
     pub is_steady: bool,
     /// How response times went; absent in results that do not have it.
-    #[serde(default)]
     pub course: Option<Course>,
 }

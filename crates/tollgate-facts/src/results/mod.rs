@@ -125,7 +125,6 @@ pub struct RunResult {
     #[serde(default)]
     pub thresholds: Vec<ThresholdResult>,
     /// What was found of the network before a database; absent for other workloads.
-    #[serde(default)]
     pub distance: Option<Distances>,
 }
 
@@ -193,7 +192,6 @@ pub struct Experiment {
     #[serde(default)]
     pub named_levels: Vec<NamedLevel>,
     /// Users at every level, where the levels do not say how many.
-    #[serde(default)]
     pub users: Option<u32>,
     /// The variants in order, baselines first.
     pub variants: Vec<Variant>,
@@ -203,7 +201,6 @@ pub struct Experiment {
     #[serde(default)]
     pub piece: Piece,
     /// Name of a whole published table that a report may put beside the figures.
-    #[serde(default)]
     pub published_table: Option<String>,
 }
 
@@ -232,19 +229,15 @@ pub struct Variant {
     /// What was measured: a built-in subject or the user's URL.
     pub subject: String,
     /// How it inserts records; absent for other workloads.
-    #[serde(default)]
     pub inserting: Option<Inserting>,
     /// From how far away it was asked.
     #[serde(default)]
     pub distance: Distance,
     /// The peer that did the work, by the name of its subject file; absent where tollgate or a given URL did.
-    #[serde(default)]
     pub peer: Option<String>,
     /// How its users connect; absent where connections are kept and no part of the question.
-    #[serde(default)]
     pub connecting: Option<Connecting>,
     /// The backend that did the work, past any subject; absent where there was none to be past of.
-    #[serde(default)]
     pub backend: Option<String>,
 }
 
@@ -326,13 +319,10 @@ pub struct Settings {
     /// and compared one by one.
     pub content_checked_share: f64,
     /// Round trip that the link of remote variants adds; absent where none is remote.
-    #[serde(default)]
     pub round_trip_ms: Option<f64>,
     /// Time for the trials of one cell, after which it gets no more blocks; absent where there is no bound.
-    #[serde(default)]
     pub cell_ms: Option<f64>,
     /// How the run was looked at to see whether it may stop; absent where its blocks were given.
-    #[serde(default)]
     pub looks: Option<Looks>,
 }
 
@@ -392,31 +382,22 @@ pub struct Cell {
     /// The generator's own use.
     pub generator: GeneratorUse,
     /// What was inserted; absent for other workloads.
-    #[serde(default)]
     pub inserted: Option<Inserted>,
     /// What its connections were and cost; absent where they are no part of the question.
-    #[serde(default)]
     pub connected: Option<ConnectionUse>,
     /// Response times of the closed load in bins of one width; absent where connections are no part of the question.
-    #[serde(default)]
     pub linear: Option<Linear>,
     /// What was found at a rate that all variants of the level were offered alike; absent where none was offered.
-    #[serde(default)]
     pub equal_rate: Option<EqualRate>,
     /// What the servers behind the subject used; absent where there are none of ours.
-    #[serde(default)]
     pub backend: Option<BackendUse>,
     /// What the gateway's work processes and connections did, and which limit binds; absent where no limit is swept.
-    #[serde(default)]
     pub occupancy: Option<Occupancy>,
     /// What a batch did; absent for other workloads.
-    #[serde(default)]
     pub batch: Option<BatchFound>,
     /// What was found of a scenario's steps; absent for other workloads.
-    #[serde(default)]
     pub played: Option<Played>,
     /// What the kernel counted of TCP during its trials, all programs together; absent in results that do not have it.
-    #[serde(default)]
     pub tcp: Option<TcpCounts>,
 }
 
@@ -491,10 +472,8 @@ pub struct Trial {
     /// CPU time of the subject, if it could be watched.
     pub subject_cpu_us: Option<f64>,
     /// CPU time of the servers behind it, where there are any of ours.
-    #[serde(default)]
     pub backend_cpu_us: Option<f64>,
     /// What a batch told of itself; absent for other workloads.
-    #[serde(default)]
     pub batch: Option<Batched>,
     /// CPU time of all threads of the generator.
     pub generator_cpu_us: f64,

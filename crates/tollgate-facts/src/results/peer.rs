@@ -44,6 +44,5 @@ pub struct Comparison {
     /// Why the verdict is not plain, in a few words.
     pub note: Option<String>,
     /// What starts of the servers differ by; absent below three of them.
-    #[serde(default)]
     pub between_starts: Option<BetweenStarts>,
 }

@@ -24,10 +24,8 @@ pub struct Played {
     /// Each step, in the order in which users do them.
     pub steps: Vec<StepFound>,
     /// What was offered at a rate; absent of users who wait.
-    #[serde(default)]
     pub offered: Option<IterationsOffered>,
     /// What was found of each stage, and over time; absent of a load that stays as it is.
-    #[serde(default)]
     pub staged: Option<Staged>,
 }
 

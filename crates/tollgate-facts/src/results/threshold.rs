@@ -33,7 +33,6 @@ pub enum Outcome {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ThresholdFinding {
     /// Number of the run from 1, where several stand side by side.
-    #[serde(default)]
     pub run: Option<u32>,
     /// Variant; absent where nothing was found that was asked for.
     pub variant: Option<String>,

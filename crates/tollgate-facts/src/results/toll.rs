@@ -43,13 +43,10 @@ pub struct Toll {
     /// Why the verdict is not plain, in a few words.
     pub note: Option<String>,
     /// The same by ranks; absent where it is refused, and in results that do not have it.
-    #[serde(default)]
     pub by_ranks: Option<ByRanks>,
     /// What starts of the servers differ by; absent below three of them.
-    #[serde(default)]
     pub between_starts: Option<BetweenStarts>,
     /// By how much it changed while it was measured; absent where there are too few blocks to tell, and at equal rate.
-    #[serde(default)]
     pub drift: Option<Drift>,
 }
 
