@@ -6,8 +6,8 @@
 
 /// Residuals of log X above this lie on Huber's straight part: 5 %, about three times the error of a cell.
 const HUBER: f64 = 0.05;
-/// Rounds of the fit; it ends earlier when nothing moves any more.
-const ROUNDS_MAX: usize = 200;
+/// Steps of the fit; it ends earlier when nothing moves any more.
+const STEPS_MAX: usize = 200;
 /// A step that lowers the loss by less than this share is the last one.
 const GAIN_MIN: f64 = 1e-12;
 /// Damping (Levenberg, Marquardt): where it begins, and beyond which no step helps.
@@ -80,7 +80,7 @@ fn loss(points: &[(f64, f64)], parameters: &[f64; 3]) -> f64 {
 /// slope leads out.
 fn descend(points: &[(f64, f64)], mut at: [f64; 3]) -> ([f64; 3], f64) {
     let (mut now, mut damping) = (loss(points, &at), DAMPING.0);
-    for _ in 0..ROUNDS_MAX {
+    for _ in 0..STEPS_MAX {
         let (mut matrix, mut slope) = ([[0.0; 3]; 3], [0.0; 3]);
         for point in points {
             let (users, off) = (point.0, residual(point, &at));

@@ -20,7 +20,7 @@ pub fn words(toll: &Toll) -> Option<String> {
 fn disagreement(toll: &Toll) -> Option<Finding> {
     let (reason, by_ranks) = (words(toll)?, toll.by_ranks?);
     let remedy =
-        "take more blocks (--rounds, --full): of few, one wild block decides one of the tests and not the other";
+        "take more blocks (--blocks, --full): of few, one wild block decides one of the tests and not the other";
     Some(marked(reason, remedy, (by_ranks.p, ALPHA)))
 }
 

@@ -143,14 +143,14 @@ fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
     };
     if count > 0 && count < REQUESTS_MIN {
         let decided = (count as f64, REQUESTS_MIN as f64);
-        return Some(marked(format!("only {count} {what}"), "run longer: --rounds, or without --quick", decided));
+        return Some(marked(format!("only {count} {what}"), "run longer: --blocks, or without --quick", decided));
     }
     let (blocks, trials) = (cell.rounds, cell.trials);
     let s = |count: u32| if count == 1 { "" } else { "s" };
     let reason = format!("only {blocks} whole block{} ({trials} trial{})", s(blocks), s(trials));
     let remedy = match cell.inserted.is_some() && blocks < evidence.blocks_planned {
         true => "give each cell more time: `cell_ms` of the extent in the experiment's file, or a longer extent",
-        false => "run at least 8 rounds: intervals from fewer are wide",
+        false => "run at least 8 blocks: intervals from fewer are wide",
     };
     (blocks < BLOCKS_MIN).then(|| marked(reason, remedy, (f64::from(blocks), f64::from(BLOCKS_MIN))))
 }

@@ -16,7 +16,7 @@ const US_PER_MS: f64 = 1e3;
 
 /// The figures of stages that were gone through so often.
 pub fn staged(record: &StagedRecord, times: u32) -> Staged {
-    let rounds = f64::from(times.max(1));
+    let often = f64::from(times.max(1));
     let stages = record.stages.each().zip(&record.parts);
     Staged {
         unit: match record.stages.unit() {
@@ -24,15 +24,15 @@ pub fn staged(record: &StagedRecord, times: u32) -> Staged {
             Unit::PerSecond => StageUnit::PerSecond,
         },
         times,
-        stages: stages.map(|((stage, at_s), part)| found(stage, at_s, part, rounds)).collect(),
-        course: course(record, rounds),
+        stages: stages.map(|((stage, at_s), part)| found(stage, at_s, part, often)).collect(),
+        course: course(record, often),
     }
 }
 
-fn found(stage: &Stage, from_s: f64, part: &StagePart, rounds: f64) -> StageFound {
+fn found(stage: &Stage, from_s: f64, part: &StagePart, often: f64) -> StageFound {
     let counts = part.counts;
     let lasts_s = stage.lasts.as_secs_f64();
-    let each_second = |count: u64| count as f64 / rounds / lasts_s;
+    let each_second = |count: u64| count as f64 / often / lasts_s;
     StageFound {
         name: stage.name.clone(),
         from_s,
@@ -40,7 +40,7 @@ fn found(stage: &Stage, from_s: f64, part: &StagePart, rounds: f64) -> StageFoun
         asked_from: stage.from,
         asked_to: stage.to,
         asked_mean: (stage.from + stage.to) / 2.0,
-        users_mean: counts.users_ns as f64 / NS_PER_S / rounds / lasts_s,
+        users_mean: counts.users_ns as f64 / NS_PER_S / often / lasts_s,
         begun: counts.begun,
         whole: counts.whole,
         failed: counts.failed,
@@ -52,7 +52,7 @@ fn found(stage: &Stage, from_s: f64, part: &StagePart, rounds: f64) -> StageFoun
 }
 
 /// The points until the stages end, and those behind them in which something still did.
-fn course(record: &StagedRecord, rounds: f64) -> Vec<StagedPoint> {
+fn course(record: &StagedRecord, often: f64) -> Vec<StagedPoint> {
     let (width_s, lasts) = (record.width.as_secs_f64(), record.stages.lasts());
     let planned = lasts.as_nanos().div_ceil(record.width.as_nanos()) as usize;
     let nothing = CoursePart::default();
@@ -64,12 +64,12 @@ fn course(record: &StagedRecord, rounds: f64) -> Vec<StagedPoint> {
             true => until.min(lasts).saturating_sub(from).max(Duration::from_millis(1)).as_secs_f64(),
             false => width_s,
         };
-        let each_second = |count: u64| count as f64 / rounds / lasts_s;
+        let each_second = |count: u64| count as f64 / often / lasts_s;
         let time = |least: u64, value_us: u64| (times_us.len() >= least).then_some(value_us as f64 / US_PER_MS);
         StagedPoint {
             until_s: until.as_secs_f64(),
             asked: (record.stages.count_until(until) - record.stages.count_until(from)) / lasts_s,
-            users: counts.users_ns as f64 / NS_PER_S / rounds / lasts_s,
+            users: counts.users_ns as f64 / NS_PER_S / often / lasts_s,
             begun_per_second: each_second(counts.begun),
             whole_per_second: each_second(counts.whole),
             requests_per_second: each_second(counts.requests),

@@ -71,7 +71,7 @@ fn link(evidence: &BatchEvidence<'_>) -> Option<Finding> {
 fn samples(evidence: &BatchEvidence<'_>) -> Option<Finding> {
     let blocks = evidence.cell.rounds;
     let reason = format!("only {blocks} whole blocks ({} trials)", evidence.cell.trials);
-    let remedy = "run at least 8 rounds: intervals from fewer are wide";
+    let remedy = "run at least 8 blocks: intervals from fewer are wide";
     (blocks < BLOCKS_MIN).then(|| marked(reason, remedy, (f64::from(blocks), f64::from(BLOCKS_MIN))))
 }
 
