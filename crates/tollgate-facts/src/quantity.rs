@@ -2,37 +2,20 @@
 //!
 //! It deliberately computes nothing: a quantity that a cell does not hold is absent.
 
-use crate::results::{Cell, Estimate, Figure};
+use crate::results::{Cell, Estimate, Figure, Percentiles};
 
 /// A quantity of one cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quantity {
-    /// Valid answers per second.
-    Rps,
-    /// Records per second of an insert.
-    RecordsPerSecond,
-    /// What tolls compare, too.
-    Of(Figure),
-    /// Most resident memory of the subject.
-    Memory,
-    /// Mean response time.
-    Mean,
-    /// Median of the response time.
-    P50,
-    /// Its 90th percentile.
-    P90,
-    /// Its 95th percentile.
-    P95,
-    /// Its 99th percentile.
-    P99,
-    /// Its 99.9th percentile.
-    P999,
-    /// Its largest.
-    Max,
-    /// Failed requests.
-    Errors,
-    /// Failed requests by all requests.
-    ErrorShare,
+#[derive(Debug, Clone, Copy)]
+pub struct Quantity {
+    /// Its name in thresholds.
+    pub name: &'static str,
+    /// Unit of its values; empty where the name says it.
+    pub unit: &'static str,
+    /// What tolls compare of it; absent where they do not.
+    pub figure: Option<Figure>,
+    /// Why a cell may not hold it.
+    pub missing: &'static str,
+    of: fn(&Cell) -> Option<Found>,
 }
 
 /// A quantity as it was found.
@@ -46,100 +29,114 @@ pub struct Found {
     pub blocks: u32,
 }
 
-/// Every quantity with its name in thresholds, in the order in which help lists them.
-pub const QUANTITIES: &[(&str, Quantity)] = &[
-    ("rps", Quantity::Rps),
-    ("records-per-second", Quantity::RecordsPerSecond),
-    ("time", Quantity::Of(Figure::UnitTime)),
-    ("cpu", Quantity::Of(Figure::SubjectCpu)),
-    ("bytes", Quantity::Of(Figure::Bytes)),
-    ("memory", Quantity::Memory),
-    ("mean", Quantity::Mean),
-    ("p50", Quantity::P50),
-    ("p90", Quantity::P90),
-    ("p95", Quantity::P95),
-    ("p99", Quantity::P99),
-    ("p999", Quantity::P999),
-    ("max", Quantity::Max),
-    ("p50-at-rate", Quantity::Of(Figure::MedianAtRate)),
-    ("p95-at-rate", Quantity::Of(Figure::P95AtRate)),
-    ("p99-at-rate", Quantity::Of(Figure::P99AtRate)),
-    ("errors", Quantity::Errors),
-    ("error-share", Quantity::ErrorShare),
+const UNMEASURED: &str = "nothing was measured";
+const UNWATCHED: &str = "the subject's process was not watched";
+const TOO_FEW: &str = "fewer than 30 requests were slower: take more blocks";
+const NOT_AT_RATE: &str = "it was not measured at equal rate, or by too few requests";
+
+/// Failed requests.
+pub const ERRORS: Quantity = one("errors", "", UNMEASURED, |cell| plain(failed(cell) as f64));
+
+/// Failed requests by all requests.
+pub const ERROR_SHARE: Quantity = one("error-share", "%", UNMEASURED, |cell| {
+    let asked = cell.requests + cell.equal_rate.as_ref().map_or(0, |rate| rate.answered) + failed(cell);
+    plain(failed(cell) as f64 / asked as f64 * 100.0).filter(|_| asked > 0)
+});
+
+/// Every quantity, in the order in which help lists them.
+pub const QUANTITIES: &[Quantity] = &[
+    one("rps", "", UNMEASURED, |cell| estimated(cell.requests_per_second)),
+    one("records-per-second", "", "nothing was inserted", |cell| estimated(cell.inserted?.records_per_second)),
+    compared("time", Figure::UnitTime, UNMEASURED, |cell| estimated(cell.unit_time_ms)),
+    compared("cpu", Figure::SubjectCpu, UNWATCHED, |cell| match cell.inserted {
+        Some(inserted) => estimated(inserted.subject_cpu_us_per_record?),
+        None => estimated(cell.subject?.cpu_us_per_request),
+    }),
+    compared("bytes", Figure::Bytes, UNMEASURED, |cell| answered(cell, cell.bytes_per_unit)),
+    one("memory", "bytes", UNWATCHED, |cell| plain(cell.subject?.resident_memory_bytes_max as f64)),
+    one("mean", "ms", UNMEASURED, |cell| answered(cell, cell.response_time_ms.mean)),
+    one("p50", "ms", TOO_FEW, |cell| plain(cell.response_time_ms.p50?)),
+    one("p90", "ms", TOO_FEW, |cell| plain(cell.response_time_ms.p90?)),
+    one("p95", "ms", TOO_FEW, |cell| plain(cell.response_time_ms.p95?)),
+    one("p99", "ms", TOO_FEW, |cell| plain(cell.response_time_ms.p99?)),
+    one("p999", "ms", TOO_FEW, |cell| plain(cell.response_time_ms.p999?)),
+    one("max", "ms", UNMEASURED, |cell| answered(cell, cell.response_time_ms.max)),
+    compared("p50-at-rate", Figure::MedianAtRate, NOT_AT_RATE, |cell| plain(at_rate(cell)?.p50?)),
+    compared("p95-at-rate", Figure::P95AtRate, NOT_AT_RATE, |cell| plain(at_rate(cell)?.p95?)),
+    compared("p99-at-rate", Figure::P99AtRate, NOT_AT_RATE, |cell| plain(at_rate(cell)?.p99?)),
+    ERRORS,
+    ERROR_SHARE,
 ];
 
-/// The figures that tolls compare, by their names in thresholds.
-pub fn figures() -> Vec<(&'static str, Figure)> {
-    let figure = |(name, quantity): &(&'static str, Quantity)| match quantity {
-        Quantity::Of(figure) => Some((*name, *figure)),
-        _ => None,
-    };
-    QUANTITIES.iter().filter_map(figure).collect()
+const fn one(
+    name: &'static str,
+    unit: &'static str,
+    missing: &'static str,
+    of: fn(&Cell) -> Option<Found>,
+) -> Quantity {
+    Quantity { name, unit, figure: None, missing, of }
+}
+
+const fn compared(
+    name: &'static str,
+    figure: Figure,
+    missing: &'static str,
+    of: fn(&Cell) -> Option<Found>,
+) -> Quantity {
+    Quantity { figure: Some(figure), ..one(name, figure.unit(), missing, of) }
 }
 
 impl Quantity {
-    /// Unit of its values; empty where the name says it.
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::Rps | Self::RecordsPerSecond | Self::Errors => "",
-            Self::Of(figure) => figure.unit(),
-            Self::Memory => "bytes",
-            Self::ErrorShare => "%",
-            _ => "ms",
-        }
+    /// What the cell holds of it.
+    pub fn of(self, cell: &Cell) -> Option<Found> {
+        (self.of)(cell).filter(|found| found.value.is_finite())
     }
 
     /// Whether it is of the load at equal rate.
     pub fn is_at_rate(self) -> bool {
-        matches!(self, Self::Of(figure) if figure.is_at_rate())
+        self.figure.is_some_and(Figure::is_at_rate)
     }
 
     /// Whether it counts failures, which may be read where a cell is refused for them.
     pub fn is_of_errors(self) -> bool {
-        matches!(self, Self::Errors | Self::ErrorShare)
+        [ERRORS, ERROR_SHARE].contains(&self)
     }
+}
 
-    /// What the cell holds of it.
-    pub fn of(self, cell: &Cell) -> Option<Found> {
-        let times = &cell.response_time_ms;
-        let rate = cell.equal_rate.as_ref();
-        let at_rate = rate.map(|rate| rate.response_time_ms);
-        let failed = cell.errors.values().chain(rate.iter().flat_map(|rate| rate.errors.values())).sum::<u64>();
-        let of = |estimate: Estimate| {
-            (estimate.n > 0).then(|| Found {
-                value: estimate.mean,
-                interval: (estimate.n > 1).then_some((estimate.low, estimate.high)),
-                blocks: estimate.n,
-            })
-        };
-        let plain = |value: f64| Some(Found { value, interval: None, blocks: 0 });
-        let answered = |value: f64| plain(value).filter(|_| cell.requests > 0);
-        match self {
-            Self::Rps => of(cell.requests_per_second),
-            Self::RecordsPerSecond => of(cell.inserted?.records_per_second),
-            Self::Of(Figure::UnitTime) => of(cell.unit_time_ms),
-            Self::Of(Figure::SubjectCpu) => of(match cell.inserted {
-                Some(inserted) => inserted.subject_cpu_us_per_record?,
-                None => cell.subject?.cpu_us_per_request,
-            }),
-            Self::Of(Figure::Bytes) => answered(cell.bytes_per_unit),
-            Self::Memory => plain(cell.subject?.resident_memory_bytes_max as f64),
-            Self::Mean => answered(times.mean),
-            Self::P50 => plain(times.p50?),
-            Self::P90 => plain(times.p90?),
-            Self::P95 => plain(times.p95?),
-            Self::P99 => plain(times.p99?),
-            Self::P999 => plain(times.p999?),
-            Self::Max => answered(times.max),
-            Self::Of(Figure::MedianAtRate) => plain(at_rate?.p50?),
-            Self::Of(Figure::P95AtRate) => plain(at_rate?.p95?),
-            Self::Of(Figure::P99AtRate) => plain(at_rate?.p99?),
-            Self::Errors => plain(failed as f64),
-            Self::ErrorShare => {
-                let asked = cell.requests + rate.map_or(0, |rate| rate.answered) + failed;
-                plain(failed as f64 / asked as f64 * 100.0).filter(|_| asked > 0)
-            }
-        }
-        .filter(|found| found.value.is_finite())
+impl PartialEq for Quantity {
+    fn eq(&self, other: &Quantity) -> bool {
+        self.name == other.name
     }
+}
+
+impl Eq for Quantity {}
+
+impl Figure {
+    /// What the cell holds of it.
+    pub(crate) fn of_cell(self, cell: &Cell) -> Option<Found> {
+        QUANTITIES.iter().find(|quantity| quantity.figure == Some(self))?.of(cell)
+    }
+}
+
+fn estimated(estimate: Estimate) -> Option<Found> {
+    let interval = (estimate.n > 1).then_some((estimate.low, estimate.high));
+    (estimate.n > 0).then_some(Found { value: estimate.mean, interval, blocks: estimate.n })
+}
+
+fn plain(value: f64) -> Option<Found> {
+    Some(Found { value, interval: None, blocks: 0 })
+}
+
+fn answered(cell: &Cell, value: f64) -> Option<Found> {
+    plain(value).filter(|_| cell.requests > 0)
+}
+
+fn at_rate(cell: &Cell) -> Option<Percentiles> {
+    Some(cell.equal_rate.as_ref()?.response_time_ms)
+}
+
+/// Failures of both loads.
+fn failed(cell: &Cell) -> u64 {
+    let at_rate = cell.equal_rate.iter().flat_map(|rate| rate.errors.values());
+    cell.errors.values().chain(at_rate).sum()
 }

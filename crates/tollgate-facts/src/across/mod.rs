@@ -186,22 +186,15 @@ pub struct Named<'r> {
 pub enum AcrossError {
     /// There are fewer than two, or more than [`RUNS_MAX`].
     Count(usize),
-    /// Two are of different experiments: their names, and what differs.
-    OtherExperiment {
-        /// The first run, and its experiment.
-        first: (String, String),
-        /// The run that does not fit, and its experiment.
-        other: (String, String),
-    },
+    /// Two are of different experiments: which, in words.
+    OtherExperiment(String),
 }
 
 impl std::fmt::Display for AcrossError {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Count(count) => write!(out, "{count} runs: expected from 2 to {RUNS_MAX}"),
-            Self::OtherExperiment { first, other } => {
-                write!(out, "runs of different experiments: {} is of {}, {} of {}", first.0, first.1, other.0, other.1)
-            }
+            Self::OtherExperiment(words) => write!(out, "runs of different experiments: {words}"),
         }
     }
 }
@@ -218,8 +211,9 @@ pub fn across(runs: &[Named<'_>]) -> Result<Across, AcrossError> {
     }
     let first = &runs[0];
     if let Some(other) = runs.iter().find(|other| kind(first.run) != kind(other.run)) {
-        let named = |named: &Named<'_>| (named.name.to_owned(), words(named.run));
-        return Err(AcrossError::OtherExperiment { first: named(first), other: named(other) });
+        let [first, other] = [first, other].map(|named| (named.name, words(named.run)));
+        let words = format!("{} is of {}, {} of {}", first.0, first.1, other.0, other.1);
+        return Err(AcrossError::OtherExperiment(words));
     }
     let results: Vec<&RunResult> = runs.iter().map(|named| named.run).collect();
     let places = unpaired::places(&results);

@@ -4,7 +4,6 @@
 
 use super::offered::Offered;
 use super::{Beside, Lone, RatioOf, TimesBeside, TimesOf, ValueOf};
-use crate::quantity::Quantity;
 use crate::results::{Cell, Figure, RunResult, Toll, TollVerdict, Validity, Verdict};
 use crate::stats::sequential::Looking;
 use crate::stats::{holm, welch};
@@ -243,7 +242,7 @@ impl<'r> FigureAt<'r> {
     }
 
     fn of_cell(self) -> Option<InRun> {
-        let found = Quantity::Of(self.figure).of(self.run.cell(self.variant, self.level)?)?;
+        let found = self.figure.of_cell(self.run.cell(self.variant, self.level)?)?;
         let logs = toll::block_logs(self.run, self.variant, self.level, self.figure);
         let concerned: Vec<&Validity> = self.concerning().collect();
         let left = |left: Left| Some(concerned.iter().find(|doubt| self.figure.left_by(doubt) == left)?.reason.clone());

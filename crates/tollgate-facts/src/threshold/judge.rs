@@ -93,7 +93,7 @@ impl Threshold {
         let of = |(variant, level): (&Variant, u64)| {
             let (name, at) = (&variant.name, At::cell(number, &variant.name, level));
             let Some(cell) = run.cell(name, level) else { return self.nothing(at, unmeasured(run, name, level)) };
-            let Some(found) = quantity.of(cell) else { return self.nothing(at, missing(quantity).to_owned()) };
+            let Some(found) = quantity.of(cell) else { return self.nothing(at, quantity.missing.to_owned()) };
             let held = self.held(at, found);
             let is_refusal = |doubt: &&Validity| {
                 doubt.verdict == Verdict::Refused && (quantity.is_at_rate() || !rules::is_at_rate(&doubt.rule))
@@ -255,18 +255,5 @@ fn without_ratio(first: &RunResult, run: &RunResult, number: u32, variant: &Vari
             format!("run 1: {}", unmeasured(first, &variant.name, level))
         }
         Some(level) => format!("run {number}: {}", unmeasured(run, &variant.name, level)),
-    }
-}
-
-/// Why a cell does not hold a quantity.
-fn missing(quantity: Quantity) -> &'static str {
-    match quantity {
-        Quantity::Of(Figure::SubjectCpu) | Quantity::Memory => "the subject's process was not watched",
-        Quantity::P50 | Quantity::P90 | Quantity::P95 | Quantity::P99 | Quantity::P999 => {
-            "fewer than 30 requests were slower: take more blocks"
-        }
-        _ if quantity.is_at_rate() => "it was not measured at equal rate, or by too few requests",
-        Quantity::RecordsPerSecond => "nothing was inserted",
-        _ => "nothing was measured",
     }
 }

@@ -53,7 +53,7 @@ impl Asked {
     /// Unit of its values; empty for ratios and counts.
     fn unit(self) -> &'static str {
         match self {
-            Asked::Of(quantity) => quantity.unit(),
+            Asked::Of(quantity) => quantity.unit,
             Asked::Toll(_) | Asked::Ratio(_) | Asked::TollRatio(_) => "",
         }
     }

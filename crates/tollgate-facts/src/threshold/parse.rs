@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use super::{Asked, Comparison, Selection, Threshold};
 use crate::names::did_you_mean;
-use crate::quantity::{QUANTITIES, Quantity, figures};
+use crate::quantity::{ERRORS, QUANTITIES};
 use crate::results::Figure;
 
 /// Longest text of a threshold.
@@ -82,7 +82,7 @@ pub(super) fn threshold(text: &str) -> Result<Threshold, ThresholdError> {
     let (asked, selection) = reader.asked()?;
     let comparison_at = reader.here();
     let comparison = reader.comparison()?;
-    let is_exact = matches!(asked, Asked::Of(Quantity::Errors));
+    let is_exact = asked == Asked::Of(ERRORS);
     if matches!(comparison, Comparison::Equal | Comparison::Unequal) && !is_exact {
         let at = comparison_at..comparison_at + 2;
         let help = "a measured figure has an interval: use `<`, `<=`, `>` or `>=`";
@@ -109,11 +109,11 @@ struct Reader<'t> {
 impl<'t> Reader<'t> {
     fn asked(&mut self) -> Result<(Asked, Selection), ThresholdError> {
         let (name, at) = self.word();
-        if let Some(quantity) = named(QUANTITIES, name) {
-            return Ok((Asked::Of(quantity), self.selection()?));
+        if let Some(quantity) = QUANTITIES.iter().find(|quantity| quantity.name == name) {
+            return Ok((Asked::Of(*quantity), self.selection()?));
         }
         let Some(ratio_of) = named(&HEADS, name) else {
-            let help = did_you_mean(name, names(QUANTITIES).chain(names(&HEADS)));
+            let help = did_you_mean(name, QUANTITIES.iter().map(|quantity| quantity.name).chain(names(&HEADS)));
             return Err(match name {
                 "" => self.expected("a figure", &help),
                 _ => self.fault(at, &format!("there is no figure `{name}`"), &help),
@@ -125,7 +125,7 @@ impl<'t> Reader<'t> {
             return Err(self.expected("`.` and a figure", &format!("such as `{name}(variant).cpu < 1.3`")));
         }
         let (figure, at) = self.word();
-        let known = figures();
+        let known: Vec<_> = QUANTITIES.iter().filter_map(|quantity| Some((quantity.name, quantity.figure?))).collect();
         let found = named(&known, figure).ok_or_else(|| {
             self.fault(at, &format!("there is no {name} of `{figure}`"), &did_you_mean(figure, names(&known)))
         })?;

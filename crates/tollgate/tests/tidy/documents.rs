@@ -211,7 +211,7 @@ fn every_quantity_of_thresholds_is_documented() {
     // Ratios of quantities are no quantities of their own.
     let documented: Names =
         listed(&rows).into_iter().filter(|code| !code.contains('(') && !code.starts_with('.')).collect();
-    let there = names(QUANTITIES.iter().map(|(name, _)| *name));
+    let there = names(QUANTITIES.iter().map(|quantity| quantity.name));
     check("what a threshold may ask for", held_both_ways("docs/compare.md", &documented, &there));
 }
 
