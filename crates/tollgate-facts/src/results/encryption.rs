@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::figure::{GeneratorUse, Percentiles};
-use super::tcp::TcpCounts;
+use super::figure::{GeneratorUse, Percentiles, TcpCounts};
 use crate::stats::Estimate;
 
 /// A level that stands for a way of encrypting.

@@ -12,10 +12,7 @@ mod link;
 pub mod load;
 mod looks;
 mod mediation;
-mod peer;
 mod scenario;
-mod staged;
-mod tcp;
 mod threshold;
 mod toll;
 
@@ -25,19 +22,16 @@ pub use encryption::{
     Arrivals, Connecting, ConnectionUse, CryptoSpeed, Encryption, EqualRate, FirstRequest, Flow, FlowSide, FlowStep,
     Linear, NamedLevel, Peak, Phases, RateGroup, RoundTripCost, distance_words,
 };
-pub use figure::{Figure, GeneratorUse, Percentiles, SubjectUse};
+pub use figure::{Figure, GeneratorUse, Percentiles, SubjectUse, TcpCounts};
 pub use gap::{Gap, GapKind};
 pub use insert::{Fit, Inserted, Inserting, Settlement};
 pub use ladder::{Binding, FULL_SHARE_MIN, Occupancy};
 pub use link::{LinkCheck, Moment};
 pub use looks::Looks;
 pub use mediation::{BackendUse, Scaling, WarmUp};
-pub use peer::{Comparison, Peer};
-pub use scenario::{IterationsOffered, Played, StepFound};
-pub use staged::{StageFound, StageUnit, Staged, StagedPoint};
-pub use tcp::TcpCounts;
+pub use scenario::{IterationsOffered, Played, StageFound, StageUnit, Staged, StagedPoint, StepFound};
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
-pub use toll::{BetweenStarts, ByRanks, Drift, Toll, TollVerdict};
+pub use toll::{BetweenStarts, ByRanks, Comparison, Drift, Peer, Toll, TollVerdict};
 
 use crate::stats::sequential::Looking;
 use schemars::JsonSchema;
