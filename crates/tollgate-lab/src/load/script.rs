@@ -134,7 +134,7 @@ pub(super) enum Writer<'s> {
     /// Those that are written already: while the connection goes on, and as the last one on it.
     Fixed { going_on: &'s [u8], last: &'s [u8] },
     /// Those of a feed's rows, on its user's way.
-    Fed { fed: &'s Fed, way: Way, rows: Vec<u32>, out: Vec<u8> },
+    Fed { fed: &'s Fed, way: Box<Way>, rows: Vec<u32>, out: Vec<u8> },
 }
 
 impl<'s> Writer<'s> {
@@ -143,7 +143,7 @@ impl<'s> Writer<'s> {
         match &script.sent {
             Sent::Fixed { going_on, last } => Writer::Fixed { going_on, last },
             Sent::Fed(fed) => {
-                let way = Way::new(&fed.feed, lane, user);
+                let way = Box::new(Way::new(&fed.feed, lane, user));
                 Writer::Fed { fed, way, rows: Vec::new(), out: Vec::new() }
             }
         }

@@ -92,7 +92,8 @@ impl Recorder {
 
     /// As one value for the trial, the mean of its iterations.
     pub(super) fn close_iterations(&mut self) {
-        let mean = |stepped: &Box<Stepped>| stepped.iterations_ns.checked_div(stepped.iterations.len());
-        self.tally.unit_times = self.stepped.iter().filter_map(mean).map(Duration::from_nanos).collect();
+        let stepped = self.stepped.as_deref();
+        let mean_ns = stepped.and_then(|stepped| stepped.iterations_ns.checked_div(stepped.iterations.len()));
+        self.tally.unit_times = mean_ns.map(Duration::from_nanos).into_iter().collect();
     }
 }
