@@ -3,7 +3,7 @@
 //!
 //! With one worker the cursor is moved by plain loads and stores; only users of several workers pay for an atomic step.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -13,12 +13,14 @@ use tollgate_wire::content::Expected;
 /// A pass that is walked again and again during one trial.
 #[derive(Debug)]
 pub struct Pass {
-    now: Mutex<(Arc<[Detail]>, Instant)>,
+    now: Mutex<Option<Now>>,
     next: AtomicUsize,
     workers: Workers,
-    is_over: AtomicBool,
     barrier: Barrier,
 }
+
+/// The entities of a pass, and when the users' part of it began.
+pub(super) type Now = (Arc<[Detail]>, Instant);
 
 /// One entity to get.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,32 +44,21 @@ impl Pass {
     /// A pass of so many users on so many workers.
     pub fn new(users: usize, workers: usize) -> Pass {
         Pass {
-            now: Mutex::new((Arc::new([]), Instant::now())),
+            now: Mutex::default(),
             next: AtomicUsize::new(0),
             workers: if workers > 1 { Workers::Several } else { Workers::One },
-            is_over: AtomicBool::new(false),
             barrier: Barrier::new(users),
         }
     }
 
-    /// Lets the users begin on these entities as soon as all of them wait.
-    pub(super) fn begin(&self, details: Arc<[Detail]>, start: Instant) {
+    /// Lets the users begin on these entities as soon as all of them wait, or go home without any.
+    pub(super) fn set(&self, now: Option<Now>) {
         self.next.store(0, Ordering::Relaxed);
-        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = (details, start);
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = now;
     }
 
-    /// Lets the users go home as soon as all of them wait.
-    pub(super) fn end(&self) {
-        self.is_over.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether there will be no further pass.
-    pub(super) fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Relaxed)
-    }
-
-    /// The entities of this pass, and when their part of it began.
-    pub(super) fn now(&self) -> (Arc<[Detail]>, Instant) {
+    /// What is to be got; `None` when there will be no further pass.
+    pub(super) fn now(&self) -> Option<Now> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

@@ -2,15 +2,16 @@
 //!
 //! What it deliberately does not do: decide what is asked, or whether an answer's content is right.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::sync::OnceCell;
 use tollgate_net::http1::client::{
     Answers, BodySink, ClientConnection, ConnectError, Connector, Discard, ErrorClass as NetworkClass, ExchangeError,
-    Opening, ResponseHead,
+    Exchanged, Opening, ResponseHead,
 };
 
 use super::answer::failure::Failure;
@@ -25,18 +26,11 @@ use crate::traffic::statuses::Statuses;
 /// moment ago and breaks is a failure like any other.
 const IDLE_LEAST: Duration = Duration::from_secs(1);
 
-/// One user with the connection that it keeps between trials.
+/// One user with the connection that it keeps between trials, and the end of the last answer there.
 #[derive(Debug, Default)]
 pub(crate) struct User {
-    kept: Option<Kept>,
-}
-
-/// A connection and the end of its last answer.
-#[derive(Debug)]
-struct Kept {
     // A pointer, since it is taken and put back for each request, and is part of what each poll of its task returns.
-    connection: Box<ClientConnection>,
-    since: Instant,
+    kept: Option<(Box<ClientConnection>, Instant)>,
 }
 
 /// A whole answer with a status that was wanted.
@@ -76,16 +70,11 @@ pub(crate) struct Asking {
 
 impl Asking {
     async fn open(&self) -> Result<ClientConnection, ConnectError> {
-        let addresses = self.addresses().await?;
-        self.connector.open_at(&self.target.target, addresses).await
+        self.connector.open_at(&self.target.target, self.addresses().await?).await
     }
 
-    async fn addresses(&self) -> Result<&[SocketAddr], ConnectError> {
-        if let Some(addresses) = self.addresses.get() {
-            return Ok(addresses);
-        }
-        let found = self.connector.resolve(self.target.reached_at()).await?;
-        Ok(self.addresses.get_or_init(|| found))
+    async fn addresses(&self) -> Result<&Vec<SocketAddr>, ConnectError> {
+        self.addresses.get_or_try_init(|| self.connector.resolve(self.target.reached_at())).await
     }
 
     /// Sees to it that so many connections can take up a TLS session, each its own, by asking `request` as often over
@@ -137,7 +126,7 @@ impl User {
         let policy = asking.target.connection;
         loop {
             let (mut connection, idle_since, begun) = match self.kept.take() {
-                Some(Kept { connection, since }) => (connection, Some(since), None),
+                Some((connection, since)) => (connection, Some(since), None),
                 None => {
                     let begun = Instant::now();
                     let opened = asking.open().await;
@@ -165,11 +154,8 @@ impl User {
             };
             {
                 let mut recorder = recorder.borrow_mut();
-                if let Some(detail) = &mut recorder.detail
-                    && detail.first.is_none()
-                {
-                    let body_bytes = exchanged.body_bytes;
-                    detail.first = Some(First::of(&connection, request, body_bytes, exchanged.last_byte));
+                if let Some(detail) = &mut recorder.detail {
+                    detail.first.get_or_insert_with(|| First::of(&connection, request, &exchanged));
                 }
                 let tally = &mut recorder.tally;
                 tally.body_bytes += exchanged.body_bytes;
@@ -191,7 +177,7 @@ impl User {
             let opened = begun.map(|begun| Opened { begun, connect_ns, tls_ns });
             let is_spent = policy.is_spent(connection.exchanges());
             if exchanged.reusable && !is_spent {
-                self.kept = Some(Kept { connection, since: exchanged.last_byte });
+                self.kept = Some((connection, exchanged.last_byte));
             } else if !exchanged.reusable && is_spent {
                 // The server closes it, as it was asked to.
                 asking.closing.take(*connection);
@@ -199,19 +185,14 @@ impl User {
             if !manner.statuses.contains(exchanged.status) {
                 return Err(Failure::status(exchanged.status));
             }
-            return Ok(Answer {
-                sent: exchanged.sent,
-                first_byte: exchanged.first_byte,
-                finished: exchanged.last_byte,
-                body_bytes: exchanged.body_bytes,
-                opened,
-            });
+            let Exchanged { sent, first_byte, last_byte: finished, body_bytes, .. } = exchanged;
+            return Ok(Answer { sent, first_byte, finished, body_bytes, opened });
         }
     }
 
     /// Whether its next request is the last one on its connection.
     pub(crate) fn is_last(&self, policy: Connection) -> bool {
-        policy.is_spent(self.kept.as_ref().map_or(0, |kept| kept.connection.exchanges()) + 1)
+        policy.is_spent(self.kept.as_ref().map_or(0, |(connection, _)| connection.exchanges()) + 1)
     }
 }
 

@@ -17,7 +17,7 @@ use super::answer::compare::{Compare, KEPT_BYTES_MAX};
 use super::answer::content::Verdict;
 use super::answer::failure::Failure;
 use super::answer::read;
-use super::pass::{Detail, Pass};
+use super::pass::{Detail, Now, Pass};
 use super::record::recorder::{Bodies, Recorder, nanoseconds};
 use super::target::{LoadTarget, resolve};
 use super::user::{Answer, Asking, User};
@@ -103,9 +103,10 @@ async fn lead(walk: &mut Walk, user: &mut User, shared: &Shared, start: Instant,
             }
         };
         let phase_start = Instant::now();
-        shared.pass.begin(Arc::clone(&details), phase_start);
+        let now = (Arc::clone(&details), phase_start);
+        shared.pass.set(Some(now.clone()));
         shared.pass.meet().await;
-        get_details(user, shared).await;
+        get_details(user, shared, now).await;
         shared.pass.meet().await;
         let now = Instant::now();
         let mut recorder = shared.recorder.borrow_mut();
@@ -114,7 +115,7 @@ async fn lead(walk: &mut Walk, user: &mut User, shared: &Shared, start: Instant,
             break;
         }
     }
-    shared.pass.end();
+    shared.pass.set(None);
     shared.pass.meet().await;
 }
 
@@ -122,10 +123,8 @@ async fn lead(walk: &mut Walk, user: &mut User, shared: &Shared, start: Instant,
 async fn follow(user: &mut User, shared: &Shared) {
     loop {
         shared.pass.meet().await;
-        if shared.pass.is_over() {
-            return;
-        }
-        get_details(user, shared).await;
+        let Some(now) = shared.pass.now() else { return };
+        get_details(user, shared, now).await;
         shared.pass.meet().await;
     }
 }
@@ -201,8 +200,7 @@ async fn get_list(
 }
 
 /// Gets entities until none is left.
-async fn get_details(user: &mut User, shared: &Shared) {
-    let (details, begun) = shared.pass.now();
+async fn get_details(user: &mut User, shared: &Shared, (details, begun): Now) {
     shared.known.borrow_mut().follow(&details);
     let mut previous = begun;
     let mut took_any = false;

@@ -3,7 +3,7 @@
 //!
 //! Orders and reports cross threads between trials only; within one, nothing is shared with other threads.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -305,7 +305,7 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
         _ => (Arc::new(Script::of_target(&target)), Lane::WHOLE),
     };
     let answers = script.answers();
-    let asking = Rc::new(Asking { connector, target, closing, answers, addresses: OnceCell::new() });
+    let asking = Rc::new(Asking { connector, target, closing, answers, addresses: Default::default() });
     let mut users = std::mem::take(&mut kept.users);
     // A scenario's users have a setup before they are called.
     if matches!((&load, &work), (Load::Closed(_), _) | (_, Work::Scenario(..))) {
@@ -371,13 +371,11 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
             beside.run(scenario::run(users, asking, play, records, on_counted, on_ended)).await
         }
         (Work::Insert(transfer), _) => {
-            let connections = insert::Connections { users, aside: std::mem::take(&mut kept.aside) };
-            let scratch = &mut tools.scratch;
+            let (connections, scratch) = ((users, &mut kept.aside), &mut tools.scratch);
             let run = insert::run(connections, asking, &transfer, load.end(), written, scratch, thread_use);
-            beside.run(run).await.map(|(back, used)| {
-                kept.aside = back.aside;
+            beside.run(run).await.map(|(users, used)| {
                 used_within = Some(used);
-                back.users
+                users
             })
         }
     };

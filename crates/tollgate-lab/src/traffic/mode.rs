@@ -55,13 +55,11 @@ impl Mode {
         match self {
             Mode::Single { connections: 1 } => "one request a record, one after another".to_owned(),
             Mode::Single { connections } => format!("one request a record, over {connections} connections"),
-            Mode::Batch { form: BatchForm::Json, records } => format!("JSON batches of {records} independent requests"),
-            Mode::Batch { form: BatchForm::Changeset, records } => {
-                format!("JSON batches of one change set of {records}")
-            }
-            Mode::Batch { form: BatchForm::Multipart, records } => {
-                format!("multipart batches of {records} independent requests")
-            }
+            Mode::Batch { form, records } => match form {
+                BatchForm::Json => format!("JSON batches of {records} independent requests"),
+                BatchForm::Changeset => format!("JSON batches of one change set of {records}"),
+                BatchForm::Multipart => format!("multipart batches of {records} independent requests"),
+            },
             Mode::CustomRest => "all records in one array to a REST endpoint".to_owned(),
         }
     }

@@ -48,13 +48,6 @@ pub struct Played {
     pub constants: Vec<(Variable, String)>,
 }
 
-impl Played {
-    /// Whether users do something before time counts.
-    pub fn has_setup(&self) -> bool {
-        !self.scenario.setup.is_empty()
-    }
-}
-
 /// Position of a variable in [`Scenario::variables`].
 pub type Variable = usize;
 

@@ -134,7 +134,7 @@ impl Cells {
                 variant,
                 name: shape.name.clone(),
                 level,
-                has_setup: shape.own().is_some_and(scenario::Played::has_setup),
+                has_setup: shape.own().is_some_and(|played: &scenario::Played| !played.scenario.setup.is_empty()),
                 systems: systems(variant),
                 subject_cores: cores_of(variant),
                 users: shape.own().map_or(experiment.users(level), |mode: &Mode| mode.connections_for(level)),

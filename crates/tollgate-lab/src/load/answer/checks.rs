@@ -3,8 +3,7 @@
 //!
 //! What it deliberately does not do: read an answer; see [`super::content`].
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::failure::{ErrorClass, Failure};
 use super::odata_batch::BatchForm;
@@ -49,26 +48,12 @@ pub enum LengthCheck {
 }
 
 /// The length of the first valid answer. It is written once and then only read, so that workers share it for nothing.
-#[derive(Debug, Clone)]
-pub struct FirstLength(Arc<AtomicU64>);
-
-const UNKNOWN: u64 = u64::MAX;
-
-impl Default for FirstLength {
-    fn default() -> FirstLength {
-        FirstLength(Arc::new(AtomicU64::new(UNKNOWN)))
-    }
-}
+#[derive(Debug, Clone, Default)]
+pub struct FirstLength(Arc<OnceLock<u64>>);
 
 impl FirstLength {
     pub(crate) fn judge(&self, came_bytes: u64) -> Result<(), Failure> {
-        let known = match self.0.load(Ordering::Relaxed) {
-            UNKNOWN => match self.0.compare_exchange(UNKNOWN, came_bytes, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => came_bytes,
-                Err(known) => known,
-            },
-            known => known,
-        };
+        let known = *self.0.get_or_init(|| came_bytes);
         if known == came_bytes {
             return Ok(());
         }

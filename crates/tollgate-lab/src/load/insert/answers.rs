@@ -70,9 +70,18 @@ pub(super) fn answered_by(failure: Failure, body: &[u8]) -> Failure {
     }
 }
 
-/// The failure of a request that was answered by `status`, with the words that its body has for it.
+/// The failure of a request that was answered by `status`, with the words that its body has for it: `503 Service
+/// Unavailable: no work process became free within 5 ms`.
 pub(in crate::load) fn refusal(status: u16, body: &[u8]) -> Failure {
-    Failure::new(ErrorClass::Status(status), worded(status, body))
+    let name = match reason(status) {
+        "" => status.to_string(),
+        reason => format!("{status} {reason}"),
+    };
+    let text = match words(body) {
+        Some(words) => format!("{name}: {}", words.chars().take(WORDS_LENGTH_MAX).collect::<String>()),
+        None => name,
+    };
+    Failure::new(ErrorClass::Status(status), text)
 }
 
 fn parts(is_json: bool, body: &[u8], records: Range<usize>, standing: &mut [Standing]) -> Result<(), Failure> {
@@ -99,18 +108,6 @@ fn parts(is_json: bool, body: &[u8], records: Range<usize>, standing: &mut [Stan
         }
     })?;
     complete(first, answered, records.len())
-}
-
-/// `503 Service Unavailable: no work process became free within 5 ms`.
-fn worded(status: u16, body: &[u8]) -> String {
-    let name = match reason(status) {
-        "" => status.to_string(),
-        reason => format!("{status} {reason}"),
-    };
-    match words(body) {
-        Some(words) => format!("{name}: {}", words.chars().take(WORDS_LENGTH_MAX).collect::<String>()),
-        None => name,
-    }
 }
 
 /// The message of an OData error, or the text itself where it is short and plain.

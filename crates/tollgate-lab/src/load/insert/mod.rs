@@ -14,7 +14,7 @@ mod records;
 mod render;
 mod settle;
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -117,27 +117,18 @@ struct Sending {
     done: RefCell<Vec<Done>>,
 }
 
-/// The connections of a subject.
-#[derive(Default)]
-pub(super) struct Connections {
-    /// Those over which records go.
-    pub(super) users: Vec<User>,
-    /// The one beside them.
-    pub(super) aside: User,
-}
-
-/// Transfers until `end`, over all connections; gives them back, and what the thread used meanwhile.
+/// Transfers until `end`, over all connections; gives them back, and what the thread used meanwhile. Beside them there is
+/// one for what is in no figure.
 pub(super) async fn run(
-    connections: Connections,
+    (mut users, aside_user): (Vec<User>, &mut User),
     asking: Rc<Asking>,
     transfer: &Transfer,
     end: End,
     recorder: Rc<RefCell<Recorder>>,
     scratch: &mut Scratch,
     thread_use: &ThreadUse,
-) -> (Connections, Used) {
+) -> (Vec<User>, Used) {
     let mut used = Used::default();
-    let Connections { mut users, aside: mut beside_user } = connections;
     if Rc::get_mut(&mut scratch.rendered).is_none() {
         // A cancelled transfer still holds its requests.
         scratch.rendered = Rc::default();
@@ -148,7 +139,7 @@ pub(super) async fn run(
     let reading = beside(&asking.connector, &transfer.reading);
     let emptying = beside(&asking.connector, &transfer.emptying);
     let mut aside = Aside {
-        user: &mut beside_user,
+        user: aside_user,
         reading: &reading,
         emptying: &emptying,
         places: &transfer.places,
@@ -157,7 +148,7 @@ pub(super) async fn run(
     };
     if let Err(failure) = begin(&mut users, &asking, &mut aside, transfer.permission, &recorder).await {
         recorder.borrow_mut().failure(&failure, Instant::now(), Instant::now());
-        return (Connections { users, aside: beside_user }, used);
+        return (users, used);
     }
     let began = Instant::now();
     let mut timed = Duration::ZERO;
@@ -204,7 +195,7 @@ pub(super) async fn run(
             transfers.add_cpu(cpu_ns);
         }
         if is_last || recorder.tally.failures() > 0 {
-            return (Connections { users, aside: beside_user }, used);
+            return (users, used);
         }
     }
 }
@@ -215,7 +206,7 @@ fn beside(connector: &Rc<Connector>, target: &Arc<LoadTarget>) -> Rc<Asking> {
         target: Arc::clone(target),
         closing: Rc::default(),
         answers: target.answers(),
-        addresses: OnceCell::new(),
+        addresses: Default::default(),
     })
 }
 

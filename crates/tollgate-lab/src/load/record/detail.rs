@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use hdrhistogram::Histogram;
-use tollgate_net::http1::client::ClientConnection;
+use tollgate_net::http1::client::{ClientConnection, Exchanged};
 use tollgate_net::tls::Version;
 
 use super::recorder::{nanoseconds, times};
@@ -96,9 +96,8 @@ impl Detail {
     pub(crate) fn record(&mut self, intended: Instant, answer: &Answer) {
         let waiting_ns = nanoseconds(answer.first_byte, answer.sent);
         self.waiting.saturating_record(waiting_ns);
-        let mut opening_ns = 0;
-        if let Some(opened) = &answer.opened {
-            opening_ns = opened.opening_ns();
+        let opening_ns = answer.opened.map_or(0, |opened| opened.opening_ns());
+        if answer.opened.is_some() {
             self.opening.saturating_record(opening_ns);
         }
         if let Some(log) = &mut self.log {
@@ -128,9 +127,8 @@ impl Detail {
 }
 
 impl First {
-    pub(crate) fn of(connection: &ClientConnection, request: &[u8], body_bytes: u64, at: Instant) -> First {
-        let head = connection.head();
-        let opening = connection.opening();
+    pub(crate) fn of(connection: &ClientConnection, request: &[u8], exchanged: &Exchanged) -> First {
+        let (head, opening) = (connection.head(), connection.opening());
         // As OpenSSL writes it.
         let tls = opening.version.map(|version| match version {
             Version::Tls12 => "TLSv1.2",
@@ -146,10 +144,10 @@ impl First {
             text.extend_from_slice(&[line.name(), b": ", line.value(), b"\r\n"].concat());
         }
         First {
-            at,
+            at: exchanged.last_byte,
             status: head.status(),
             server: head.header("server").unwrap_or_default().to_owned(),
-            body_bytes,
+            body_bytes: exchanged.body_bytes,
             tls,
             request_head: String::from_utf8_lossy(&request[..end]).into_owned(),
             head: String::from_utf8_lossy(&text).into_owned(),

@@ -28,7 +28,7 @@ use super::pace::gate::Gate;
 use super::pace::pause::{AFTER_FAILURE, come, pause};
 use super::record::recorder::Recorder;
 use super::user::{Asking, User};
-use crate::traffic::feed::{Feed, Order, Way};
+use crate::traffic::feed::{Feed, FeedEnd, Order, Way};
 use crate::traffic::model::{End, Lane, Load, Open};
 use crate::traffic::scenario::{Fed, Think};
 use crate::traffic::stages::{Presence, Stages};
@@ -274,8 +274,8 @@ impl Drawn {
                 (Order::InOrder, Load::Open(_)) => Order::Unique,
                 (order, _) => order,
             };
-            let way = Way::new(&Feed { order, ..feed }, lane, user);
-            if rows == Rows::Again { way.without_end() } else { way }
+            let end = if rows == Rows::Again { FeedEnd::Again } else { feed.end };
+            Way::new(&Feed { order, end, ..feed }, lane, user)
         };
         let mut thinking = ChaCha8Rng::seed_from_u64(mixed(seed, THINK_SEED));
         thinking.set_stream((u64::from(lane.index) << 32) | user as u64);

@@ -12,7 +12,7 @@ use tollgate_net::http1::client::{BodySink, RequestTemplate, ResponseHead, Targe
 
 use super::cookies::Cookies;
 use super::find::find;
-use super::program::{Base, HeadPart, Program, Ready};
+use super::program::{HeadPart, Program, Ready};
 use crate::load::answer::content::contains;
 use crate::load::answer::failure::{ErrorClass, Failure};
 use crate::load::record::recorder::Recorder;
@@ -26,6 +26,7 @@ const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 const SHOWN_MAX: usize = 80;
 
 /// A user's own.
+#[derive(Default)]
 pub(super) struct Player {
     /// Values of all variables.
     values: Vec<Vec<u8>>,
@@ -40,6 +41,7 @@ pub(super) struct Player {
 }
 
 /// An answer's body, as far as it is kept.
+#[derive(Default)]
 struct Body {
     bytes: Vec<u8>,
     is_kept: bool,
@@ -65,17 +67,7 @@ impl Player {
         for (variable, value) in &program.played.constants {
             values[*variable] = value.clone().into_bytes();
         }
-        let body = Body { bytes: Vec::new(), is_kept: false, is_cut: false };
-        Player {
-            values,
-            cookies: Cookies::default(),
-            request: Vec::new(),
-            escaped: Vec::new(),
-            spans: Vec::new(),
-            body,
-            fields: Vec::new(),
-            found: Vec::new(),
-        }
+        Player { values, ..Player::default() }
     }
 
     /// Gives a variable a number.
@@ -131,7 +123,7 @@ impl Player {
         asking: &Asking,
         recorder: &RefCell<Recorder>,
     ) -> Result<Answer, Failure> {
-        self.render(ready)?;
+        self.render(ready, &asking.target.target)?;
         self.body.bytes.clear();
         (self.body.is_kept, self.body.is_cut) = (ready.reads_body, false);
         let (cookies, fields) = (&mut self.cookies, &mut self.fields);
@@ -160,44 +152,39 @@ impl Player {
         Ok(answer)
     }
 
-    fn render(&mut self, ready: &Ready) -> Result<(), Failure> {
+    fn render(&mut self, ready: &Ready, target: &Target) -> Result<(), Failure> {
         self.request.clear();
         self.escaped.clear();
         self.spans.clear();
         // The folder's own place, if there is one.
-        self.spans.extend(ready.base.iter().map(|_| 0..0));
+        self.spans.extend(ready.folder.iter().map(|_| 0..0));
         for slot in &ready.slots {
-            let start = self.escaped.len();
-            slot.escape.write(&self.values[slot.variable], &mut self.escaped);
-            let text = &self.escaped[start..];
-            let fits = match slot.part {
-                HeadPart::Target => RequestTemplate::is_target_text(text),
-                HeadPart::Field => RequestTemplate::is_field_text(text),
+            let span = self.escape(|values, out| slot.escape.write(&values[slot.variable], out));
+            let text = &self.escaped[span];
+            let (fits, place) = match slot.part {
+                HeadPart::Target => (RequestTemplate::is_target_text(text), "path"),
+                HeadPart::Field => (RequestTemplate::is_field_text(text), "header"),
             };
             if !fits {
-                let place = if slot.part == HeadPart::Target { "path" } else { "header" };
                 let text = format!("a value cannot stand in the {place}: {}", quoted(text));
                 return Err(Failure::new(ErrorClass::Extraction, text));
             }
-            self.spans.push(start..self.escaped.len());
         }
-        if let Some(base) = &ready.base {
-            self.lead(base, &ready.step.path)?;
+        if let Some(folder) = &ready.folder {
+            self.lead(folder, target, &ready.step.path)?;
         }
-        let cookies = self.cookies.text();
-        let template = if cookies.is_empty() { &ready.plain } else { &ready.with_cookies };
-        if !cookies.is_empty() {
+        let mut template = &ready.plain;
+        if !self.cookies.text().is_empty() {
+            template = &ready.with_cookies;
             let start = self.escaped.len();
-            self.escaped.extend_from_slice(cookies);
+            self.escaped.extend_from_slice(self.cookies.text());
             self.spans.push(start..self.escaped.len());
         }
         let head = self.spans.len();
         let parts = ready.step.body.as_ref().map_or(&[][..], |body| &body.0);
         for part in parts {
             if let Part::Value(variable, escape) = part {
-                let start = self.escaped.len();
-                escape.write(&self.values[*variable], &mut self.escaped);
-                self.spans.push(start..self.escaped.len());
+                self.escape(|values, out| escape.write(&values[*variable], out));
             }
         }
         let escaped = &self.escaped;
@@ -211,13 +198,21 @@ impl Player {
         Ok(())
     }
 
+    /// Puts one more escaped value behind the others, and says where.
+    fn escape(&mut self, write: impl FnOnce(&[Vec<u8>], &mut Vec<u8>)) -> Range<usize> {
+        let start = self.escaped.len();
+        write(&self.values, &mut self.escaped);
+        self.spans.push(start..self.escaped.len());
+        start..self.escaped.len()
+    }
+
     /// What stands in front of a path that begins with a value: nothing where a slash does, else the folder. Of an address
     /// on the host that is asked the path is taken.
-    fn lead(&mut self, base: &Base, path: &Text) -> Result<(), Failure> {
+    fn lead(&mut self, folder: &str, target: &Target, path: &Text) -> Result<(), Failure> {
         let first = &mut self.spans[1];
         let value = &self.escaped[first.clone()];
         if is_address(value) {
-            let Some(start) = path_of_address(value, &base.target) else {
+            let Some(start) = path_of_address(value, target) else {
                 let text = format!(
                     "{} leads to another host than the variant's url: take the path out of it by `regex`",
                     quoted(value)
@@ -233,7 +228,7 @@ impl Player {
         });
         if front != Some(b'/') {
             let start = self.escaped.len();
-            self.escaped.extend_from_slice(base.folder.as_bytes());
+            self.escaped.extend_from_slice(folder.as_bytes());
             self.spans[0] = start..self.escaped.len();
         }
         Ok(())

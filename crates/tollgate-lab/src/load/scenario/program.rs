@@ -2,7 +2,7 @@
 //!
 //! What it deliberately does not do: ask, or hold a user's values (see [`super::player`]).
 
-use tollgate_net::http1::client::{Answers, BodyFraming, Piece, RequestTemplate, Target, TemplateBuilder};
+use tollgate_net::http1::client::{BodyFraming, Piece, RequestTemplate, TemplateBuilder};
 
 use crate::load::answer::content::Verdict;
 use crate::load::target::{LoadTarget, Repeat};
@@ -30,25 +30,16 @@ pub(super) struct Ready {
     pub(super) plain: RequestTemplate,
     /// The same with cookies, whose slot is the last one.
     pub(super) with_cookies: RequestTemplate,
-    /// Of a path that begins with a value: what it is held against. The folder has the first slot of the head.
-    pub(super) base: Option<Base>,
+    /// Of a path that begins with a value: what stands in front of whatever does not begin with a slash. It has the first
+    /// slot of the head.
+    pub(super) folder: Option<String>,
     /// Values of the head, in the order of its slots.
     pub(super) slots: Vec<Slot>,
     /// Names of fields that the step looks at.
     pub(super) fields: Vec<String>,
     /// Whether the body is looked at.
     pub(super) reads_body: bool,
-    pub(super) answers: Answers,
     pub(super) repeat: Repeat,
-}
-
-/// What a path that begins with a value is held against.
-#[derive(Debug, Clone)]
-pub(super) struct Base {
-    /// Stands in front of whatever does not begin with a slash.
-    pub(super) folder: String,
-    /// Whose host is asked.
-    pub(super) target: Target,
 }
 
 /// A place for a value in the head.
@@ -111,13 +102,10 @@ impl Ready {
             Place::Body | Place::Json(_) | Place::XPath(_) => None,
         };
         let begins_with_a_value = matches!(step.path.0.first(), Some(Part::Value(..)));
-        let base =
-            begins_with_a_value.then(|| Base { folder: folder(target).to_owned(), target: target.target.clone() });
         Ok(Ready {
-            answers: plain.answers(),
             plain,
             with_cookies,
-            base,
+            folder: begins_with_a_value.then(|| folder(target).to_owned()),
             slots,
             fields: sources().filter_map(field).collect(),
             reads_body: sources().any(|source| source.place.is_in_body()),
@@ -135,7 +123,7 @@ impl Ready {
     }
 
     pub(super) fn manner(&self) -> Manner<'_> {
-        Manner { answers: self.answers, repeat: self.repeat, statuses: &self.step.statuses }
+        Manner { answers: self.plain.answers(), repeat: self.repeat, statuses: &self.step.statuses }
     }
 }
 

@@ -146,11 +146,6 @@ impl Way {
         Way { rows: feed.table.rows() as u64, order: feed.order, end: feed.end, lane, taken: 0, random }
     }
 
-    /// The same with the first row behind the last one, whatever the feed says.
-    pub(crate) fn without_end(self) -> Way {
-        Way { end: FeedEnd::Again, ..self }
-    }
-
     /// The next row; `None` behind the last one. `shared` counts the rows that the lane has taken.
     pub(crate) fn next(&mut self, shared: &Cell<u64>) -> Option<u32> {
         let place = match self.order {
@@ -190,8 +185,6 @@ mod tests {
             assert_eq!(rows(&mut way, &shared, 4), [Some(0), Some(1), Some(2), Some(0)]);
             let mut way = Way::new(&feed(Order::InOrder, FeedEnd::Stop), Lane::WHOLE, user);
             assert_eq!(rows(&mut way, &shared, 4), [Some(0), Some(1), Some(2), None]);
-            let mut way = Way::new(&feed(Order::InOrder, FeedEnd::Stop), Lane::WHOLE, user).without_end();
-            assert_eq!(rows(&mut way, &shared, 4), [Some(0), Some(1), Some(2), Some(0)]);
         }
     }
 
