@@ -28,11 +28,7 @@ impl Pacer {
     /// # Errors
     /// When the machine gives no timer.
     pub fn new() -> io::Result<Pacer> {
-        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
-        // It must stay the same open descriptor for as long as it is registered: an `OwnedFd` that nobody takes out is.
-        #[allow(unsafe_code, reason = "tokio has no safe way to wait for a descriptor that it does not know")]
-        let timer = unsafe { AsyncFd::register_with_interest(timer, Interest::READABLE) }?;
-        Ok(Pacer { timer, lead: Lead::default() })
+        Ok(Pacer { timer: timer()?, lead: Lead::default() })
     }
 
     /// Returns at `moment`, never before. Dropped before its end, it can be used again.
@@ -68,6 +64,18 @@ impl Pacer {
             }
         }
     }
+}
+
+/// A timer that is not set, in the runtime that is entered.
+///
+/// # Errors
+/// When the machine gives none.
+pub fn timer() -> io::Result<AsyncFd<OwnedFd>> {
+    let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
+    // It must stay the same open descriptor for as long as it is registered: an `OwnedFd` that nobody takes out is.
+    #[allow(unsafe_code, reason = "tokio has no safe way to wait for a descriptor that it does not know")]
+    let timer = unsafe { AsyncFd::register_with_interest(timer, Interest::READABLE) }?;
+    Ok(timer)
 }
 
 #[cfg(test)]

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use rustix::event::Timespec;
 use rustix::fd::OwnedFd;
-use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
-use tokio::io::Interest;
+use rustix::time::{Itimerspec, TimerfdTimerFlags, timerfd_settime};
 use tokio::io::unix::AsyncFd;
+use tollgate_net::pacer;
 
 use super::recorder::Recorder;
 
@@ -45,11 +45,7 @@ impl Heartbeat {
     /// # Errors
     /// When the machine gives no timer.
     pub(crate) fn new() -> io::Result<Heartbeat> {
-        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
-        // It must stay the same open descriptor for as long as it is registered: an `OwnedFd` that nobody takes out is.
-        #[allow(unsafe_code, reason = "tokio has no safe way to wait for a descriptor that it does not know")]
-        let timer = unsafe { AsyncFd::register_with_interest(timer, Interest::READABLE) }?;
-        Ok(Heartbeat { timer })
+        Ok(Heartbeat { timer: pacer::timer()? })
     }
 
     /// Begins to beat.
