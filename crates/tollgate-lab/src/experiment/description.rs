@@ -42,7 +42,7 @@ pub struct Factor {
 }
 
 /// An experiment in which every name is known and every number is in range.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Experiment {
     /// Short name.
     pub name: String,
@@ -199,7 +199,7 @@ pub struct ExtentOverride {
 }
 
 /// One way of doing the work.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Variant {
     /// Short name.
     pub name: String,

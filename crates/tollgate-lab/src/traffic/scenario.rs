@@ -23,7 +23,7 @@ pub(crate) const CSRF_TOKEN: &str = "csrf-token";
 pub(crate) const CSRF_FIELD: &str = "X-CSRF-Token";
 
 /// A scenario in which every name is known.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Scenario {
     /// Its name.
     pub name: String,
@@ -40,7 +40,7 @@ pub struct Scenario {
 }
 
 /// What a variant plays: a scenario, and what some of its variables are from the beginning.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Played {
     /// The scenario.
     pub scenario: Arc<Scenario>,
@@ -52,7 +52,7 @@ pub struct Played {
 pub type Variable = usize;
 
 /// A feed, and where its columns go.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Fed {
     /// The feed.
     pub feed: Feed,
@@ -61,7 +61,7 @@ pub struct Fed {
 }
 
 /// One request and what is done with its answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Step {
     /// Its name.
     pub name: String,
@@ -106,7 +106,7 @@ pub enum Think {
 }
 
 /// A variable that takes its value from the answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Extract {
     /// The variable.
     pub variable: Variable,
@@ -115,16 +115,16 @@ pub struct Extract {
 }
 
 /// Where in an answer a text stands.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Source {
     /// Where.
     pub place: Place,
     /// What of it.
-    pub pattern: Option<Pattern>,
+    pub pattern: Option<Regex>,
 }
 
 /// A place in an answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Place {
     /// The whole body.
     Body,
@@ -133,11 +133,11 @@ pub enum Place {
     /// A value of JSON: the names and indices that lead there.
     Json(Vec<String>),
     /// The text that an expression has.
-    XPath(Expression),
+    XPath(Arc<XPath>),
 }
 
 /// What holds of a text of an answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Assertion {
     /// Where it stands.
     pub source: Source,
@@ -146,38 +146,18 @@ pub struct Assertion {
 }
 
 /// What holds of a text that is there.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Condition {
     /// It is this one.
     Equals(Text),
     /// This stands in it.
     Contains(Text),
     /// This matches somewhere in it.
-    Matches(Pattern),
+    Matches(Regex),
     /// So many bytes at least.
     BytesMin(u64),
     /// So many bytes at most.
     BytesMax(u64),
-}
-
-/// A regular expression.
-#[derive(Debug, Clone)]
-pub struct Pattern(pub Regex);
-
-/// A compiled XPath expression.
-#[derive(Debug, Clone)]
-pub struct Expression(pub Arc<XPath>);
-
-impl PartialEq for Pattern {
-    fn eq(&self, other: &Pattern) -> bool {
-        self.0.as_str() == other.0.as_str()
-    }
-}
-
-impl PartialEq for Expression {
-    fn eq(&self, other: &Expression) -> bool {
-        self.0.text() == other.0.text()
-    }
 }
 
 impl fmt::Display for Source {
@@ -186,10 +166,10 @@ impl fmt::Display for Source {
             Place::Body => formatter.write_str("the body")?,
             Place::Header(name) => write!(formatter, "header `{name}`")?,
             Place::Json(path) => write!(formatter, "json `/{}`", path.join("/"))?,
-            Place::XPath(expression) => write!(formatter, "xpath `{}`", expression.0.text())?,
+            Place::XPath(expression) => write!(formatter, "xpath `{}`", expression.text())?,
         }
         match &self.pattern {
-            Some(pattern) => write!(formatter, ", regex `{}`", pattern.0.as_str()),
+            Some(pattern) => write!(formatter, ", regex `{}`", pattern.as_str()),
             None => Ok(()),
         }
     }

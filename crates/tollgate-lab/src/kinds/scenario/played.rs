@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use regex::bytes::RegexBuilder;
+use regex::bytes::{Regex, RegexBuilder};
 use tollgate_net::http1::client::RequestTemplate;
 use tollgate_xml::XPath;
 
@@ -22,8 +22,8 @@ use crate::traffic::feed::csv::Table;
 use crate::traffic::feed::template::{Escape, Piece, Template};
 use crate::traffic::header::check_header;
 use crate::traffic::scenario::{
-    Assertion, BUILT_IN, CSRF_FIELD, CSRF_TOKEN, Condition, Expression, Extract, Fed, Part, Pattern, Place, Played,
-    Scenario, Source, Step, Text, Think,
+    Assertion, BUILT_IN, CSRF_FIELD, CSRF_TOKEN, Condition, Extract, Fed, Part, Place, Played, Scenario, Source, Step,
+    Text, Think,
 };
 use crate::traffic::statuses::Statuses;
 use tollgate_facts::names::did_you_mean;
@@ -364,7 +364,7 @@ impl StepWriter<'_> {
                     };
                     self.fault(span.clone(), &format!("`{expression}` is no XPath: {error}"), help)
                 })?;
-                Place::XPath(Expression(Arc::new(compiled)))
+                Place::XPath(Arc::new(compiled))
             }
             (None, None, Some(name)) => {
                 if let Err(message) = check_header(name, "") {
@@ -401,9 +401,9 @@ impl StepWriter<'_> {
         Ok(rest.split('/').map(|name| name.replace("~1", "/").replace("~0", "~")).collect())
     }
 
-    fn pattern(&self, pattern: &str, span: &Range<usize>) -> Result<Pattern, ExperimentError> {
+    fn pattern(&self, pattern: &str, span: &Range<usize>) -> Result<Regex, ExperimentError> {
         let built = RegexBuilder::new(pattern).size_limit(PATTERN_BYTES_MAX).build();
-        built.map(Pattern).map_err(|error| {
+        built.map_err(|error| {
             let why = error.to_string();
             let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
             self.fault(span.clone(), &format!("`{pattern}` is no regular expression"), why)
@@ -427,7 +427,7 @@ impl StepWriter<'_> {
         }
         conditions.extend(file.bytes_min.map(Condition::BytesMin));
         conditions.extend(file.bytes_max.map(Condition::BytesMax));
-        if source == (Source { place: Place::Body, pattern: None }) && conditions.is_empty() {
+        if matches!(source, Source { place: Place::Body, pattern: None }) && conditions.is_empty() {
             let help = "add `json`, `xpath`, `header`, `regex`, `contains`, `bytes_min` …";
             return Err(self.fault(span, "it says nothing of the answer", help));
         }

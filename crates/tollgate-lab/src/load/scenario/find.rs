@@ -5,9 +5,9 @@
 use tollgate_wire::json::reader::{Event, Limits, Reader};
 use tollgate_xml::tree::NodeId;
 use tollgate_xml::xpath::Found;
-use tollgate_xml::{Document, Options};
+use tollgate_xml::{Document, Options, XPath};
 
-use crate::traffic::scenario::{Expression, Place, Source};
+use crate::traffic::scenario::{Place, Source};
 
 /// Appends what stands in the answer at `source`; `headers` has the fields that the step looks at. `false`: nothing stands
 /// there.
@@ -33,7 +33,7 @@ pub(super) fn find(
             &whole
         }
     };
-    let Some(captures) = pattern.0.captures(text) else { return Ok(false) };
+    let Some(captures) = pattern.captures(text) else { return Ok(false) };
     let found = captures.get(1).or(captures.get(0)).map_or(&[][..], |found| found.as_bytes());
     out.extend_from_slice(found);
     Ok(true)
@@ -107,17 +107,17 @@ fn leave(reader: &mut Reader<'_>, depth: u32) -> Result<(), tollgate_wire::docum
 }
 
 /// The text of the first node that is found, or what is computed; a condition that does not hold is nothing.
-fn xpath(body: &[u8], expression: &Expression, out: &mut Vec<u8>) -> Result<bool, String> {
+fn xpath(body: &[u8], expression: &XPath, out: &mut Vec<u8>) -> Result<bool, String> {
     let broken = |error: tollgate_xml::Error| format!("the answer is no XML that can be searched: {error}");
     let document = Document::parse_bytes(body, &Options::default()).map_err(broken)?;
-    match expression.0.find(&document, NodeId::ROOT).map_err(broken)? {
+    match expression.find(&document, NodeId::ROOT).map_err(broken)? {
         Found::Nodes(nodes) => {
             let Some(first) = nodes.first() else { return Ok(false) };
             out.extend_from_slice(document.place_value(*first).as_bytes());
         }
         Found::Boolean(false) => return Ok(false),
         Found::Boolean(true) | Found::Number(_) | Found::String(_) => {
-            let text = expression.0.string(&document, NodeId::ROOT).map_err(broken)?;
+            let text = expression.string(&document, NodeId::ROOT).map_err(broken)?;
             out.extend_from_slice(text.as_bytes());
         }
     }
@@ -129,10 +129,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::traffic::scenario::Pattern;
 
     fn found(place: Place, pattern: Option<&str>, body: &str) -> Result<Option<String>, String> {
-        let pattern = pattern.map(|pattern| Pattern(regex::bytes::Regex::new(pattern).unwrap()));
+        let pattern = pattern.map(|pattern| regex::bytes::Regex::new(pattern).unwrap());
         let headers = [("Location".to_owned(), Some(b"http://h/orders(17)".to_vec())), ("X".to_owned(), None)];
         let mut out = Vec::new();
         let is_there = find(&Source { place, pattern }, body.as_bytes(), &headers, &mut out)?;
@@ -160,9 +159,7 @@ mod tests {
 
     #[test]
     fn xpath_fields_and_patterns_find_theirs() {
-        let xpath = |text: &str| {
-            Place::XPath(Expression(Arc::new(tollgate_xml::XPath::compile(text, &[("n", "urn:n")]).unwrap())))
-        };
+        let xpath = |text: &str| Place::XPath(Arc::new(XPath::compile(text, &[("n", "urn:n")]).unwrap()));
         let check = |place: Place, pattern: Option<&str>, expected: Option<&str>| {
             let body = "<a xmlns='urn:n'><b>1</b><b>2</b></a>";
             assert_eq!(found(place, pattern, body).unwrap().as_deref(), expected);

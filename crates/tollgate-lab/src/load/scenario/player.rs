@@ -250,14 +250,14 @@ impl Player {
                 let (holds, wanted) = match condition {
                     Condition::Equals(_) => (*found == self.escaped, "is not what it should equal"),
                     Condition::Contains(_) => (contains(found, &self.escaped), "does not contain what it should"),
-                    Condition::Matches(pattern) => (pattern.0.is_match(found), "does not match"),
+                    Condition::Matches(pattern) => (pattern.is_match(found), "does not match"),
                     Condition::BytesMin(bytes) => (found.len() as u64 >= *bytes, "has less than"),
                     Condition::BytesMax(bytes) => (found.len() as u64 <= *bytes, "has more than"),
                 };
                 if !holds {
                     let what = match condition {
                         Condition::Equals(_) | Condition::Contains(_) => quoted(&self.escaped),
-                        Condition::Matches(pattern) => format!("`{}`", pattern.0.as_str()),
+                        Condition::Matches(pattern) => format!("`{}`", pattern.as_str()),
                         Condition::BytesMin(bytes) | Condition::BytesMax(bytes) => format!("{bytes} bytes"),
                     };
                     return Err(failed(format!("{source} {wanted} {what}: {}", quoted(found))));
