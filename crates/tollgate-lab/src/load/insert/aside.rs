@@ -4,15 +4,18 @@
 //! Nothing of it is in a figure.
 
 use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
 
 use serde::Deserialize;
-use tollgate_net::http1::client::Collect;
+use tollgate_net::http1::client::{Collect, Connector};
 
-use super::super::target::resolve;
+use super::super::REQUEST_TIMEOUT;
+use super::super::target::{LoadTarget, resolve};
 use super::super::user::{Asking, User};
-use super::Emptying;
 use super::answers::answered_by;
 use super::records::Row;
+use super::{Emptying, beside};
 use crate::load::answer::failure::Failure;
 use crate::load::record::recorder::Recorder;
 use crate::traffic::places::InsertPlaces;
@@ -119,4 +122,24 @@ impl Aside<'_> {
 
 fn because(what: &str, failure: Failure) -> Failure {
     Failure { text: format!("{what}: {}", failure.text), ..failure }
+}
+
+/// Counts the rows that stand in a table before anything is done to it.
+///
+/// # Errors
+/// That they cannot be counted, and why.
+pub fn count(reading: &Arc<LoadTarget>, places: &InsertPlaces) -> Result<u64, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("no runtime to ask with: {error}"))?;
+    let connector = Rc::new(Connector::new(reading.tls.clone()).exchange_timeout(REQUEST_TIMEOUT));
+    let asking = beside(&connector, reading);
+    let mut aside = Aside {
+        user: &mut User::default(),
+        reading: &asking,
+        emptying: &asking,
+        places,
+        recorder: &RefCell::default(),
+        answer: &mut answer(),
+    };
+    runtime.block_on(aside.count()).map_err(|failure| failure.text)
 }

@@ -9,7 +9,6 @@
 
 pub(in crate::load) mod answers;
 mod aside;
-mod beforehand;
 mod records;
 mod render;
 mod settle;
@@ -22,13 +21,13 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tollgate_net::http1::client::{Collect, Connector};
 
-pub use beforehand::count;
+pub use aside::count;
 pub use records::Records;
 pub use settle::Closeness;
 
 use self::answers::Standing;
 use self::aside::Aside;
-pub(super) use self::render::Rendered;
+use self::render::Rendered;
 use super::answer::failure::Failure;
 use super::record::recorder::Recorder;
 use super::target::LoadTarget;
@@ -129,13 +128,8 @@ pub(super) async fn run(
     thread_use: &ThreadUse,
 ) -> (Vec<User>, Used) {
     let mut used = Used::default();
-    if Rc::get_mut(&mut scratch.rendered).is_none() {
-        // A cancelled transfer still holds its requests.
-        scratch.rendered = Rc::default();
-    }
-    if let Some(rendered) = Rc::get_mut(&mut scratch.rendered) {
-        rendered.render(&asking.target, &transfer.places, transfer.mode, &transfer.records, transfer.count);
-    }
+    // Copied only where a cancelled transfer still holds its requests.
+    Rc::make_mut(&mut scratch.rendered).render(&asking.target, transfer);
     let reading = beside(&asking.connector, &transfer.reading);
     let emptying = beside(&asking.connector, &transfer.emptying);
     let mut aside = Aside {
@@ -230,16 +224,13 @@ async fn begin(
             (user, opened)
         });
     }
-    let mut outcome = Ok(());
-    for (user, opened) in tasks.join_all().await {
-        users.push(user);
-        outcome = outcome.and(opened);
-    }
+    let (back, opened): (Vec<User>, Vec<Result<(), Failure>>) = tasks.join_all().await.into_iter().unzip();
+    *users = back;
     // The connections count; what was said over them to open them does not.
     let tally = &mut recorder.borrow_mut().tally;
     (tally.sent_bytes, tally.received_bytes) = (0, 0);
     (tally.wire_sent_bytes, tally.wire_received_bytes) = (0, 0);
-    outcome
+    opened.into_iter().collect()
 }
 
 /// Asks something harmless over a connection. One that the server has closed meanwhile is opened again.

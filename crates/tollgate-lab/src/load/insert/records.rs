@@ -10,6 +10,7 @@ use std::io::Write;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
+use serde_json::Value;
 
 /// Characters of the short text.
 const TEXT_LENGTH: usize = 40;
@@ -67,31 +68,13 @@ pub(super) struct Row {
     large_string_field: Option<String>,
     boolean_field: Option<bool>,
     integer_field: Option<i64>,
-    integer64_field: Option<Number>,
-    decimal_field: Option<Number>,
-    double_field: Option<Number>,
+    integer64_field: Option<Value>,
+    decimal_field: Option<Value>,
+    double_field: Option<Value>,
     date_field: Option<String>,
     time_field: Option<String>,
     date_time_field: Option<String>,
     time_stamp_field: Option<String>,
-}
-
-/// A number, which a server may write as text so that no digit is lost on the way.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Number {
-    Value(f64),
-    Text(String),
-}
-
-impl Number {
-    /// The generated numbers have at most 15 significant digits, so that each has a value of its own.
-    fn value(&self) -> Option<u64> {
-        match self {
-            Number::Value(value) => Some(value.to_bits()),
-            Number::Text(text) => text.parse::<f64>().ok().map(f64::to_bits),
-        }
-    }
 }
 
 impl Row {
@@ -100,7 +83,7 @@ impl Row {
         let mut hasher = DefaultHasher::new();
         (&self.string_field, &self.large_string_field, self.boolean_field, self.integer_field).hash(&mut hasher);
         for number in [&self.integer64_field, &self.decimal_field, &self.double_field] {
-            number.as_ref().and_then(Number::value).hash(&mut hasher);
+            number.as_ref().and_then(value_of).hash(&mut hasher);
         }
         self.date_field.hash(&mut hasher);
         for time in [&self.time_field, &self.date_time_field, &self.time_stamp_field] {
@@ -108,6 +91,16 @@ impl Row {
         }
         (self.integer_field, hasher.finish())
     }
+}
+
+/// The value of a number, which a server may write as text so that no digit is lost on the way. The generated numbers have
+/// at most 15 significant digits, so that each has a value of its own.
+fn value_of(number: &Value) -> Option<u64> {
+    let value = match number {
+        Value::String(text) => text.parse().ok(),
+        number => number.as_f64(),
+    };
+    value.map(f64::to_bits)
 }
 
 /// A time without what servers add to it: zeros behind the second, and that it is UTC.
@@ -157,12 +150,10 @@ fn write_record(serial: usize, random: &mut ChaCha8Rng, out: &mut Vec<u8>) {
 }
 
 fn write_text(length: usize, random: &mut ChaCha8Rng, out: &mut Vec<u8>) {
-    for index in 0..length {
-        // Words of seven letters, so that it looks like text to whatever compresses or indexes it.
-        let is_blank = index % 8 == 7 && index + 1 < length;
-        let byte = if is_blank { b' ' } else { LETTERS[random.random_range(0..LETTERS.len())] };
-        out.push(byte);
-    }
+    // Words of seven letters, so that it looks like text to whatever compresses or indexes it.
+    let is_blank = |index: usize| index % 8 == 7 && index + 1 < length;
+    let mut letter = || LETTERS[random.random_range(0..LETTERS.len())];
+    out.extend((0..length).map(|index| if is_blank(index) { b' ' } else { letter() }));
 }
 
 #[cfg(test)]

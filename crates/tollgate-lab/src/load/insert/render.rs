@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tollgate_wire::batch::{Outgoing, json, multipart};
 
-use super::records::Records;
+use super::Transfer;
 use crate::load::target::LoadTarget;
 use crate::traffic::mode::{BatchForm, Mode};
 use crate::traffic::places::InsertPlaces;
@@ -15,12 +15,11 @@ const BOUNDARY: &str = "batch--of--records";
 const GROUP: &str = "g";
 
 /// Requests, one behind the other.
-#[derive(Debug, Default)]
-pub(in crate::load) struct Rendered {
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rendered {
     text: Vec<u8>,
     requests: Vec<Rendering>,
     body: Vec<u8>,
-    id: String,
 }
 
 /// One request.
@@ -31,29 +30,23 @@ struct Rendering {
 }
 
 impl Rendered {
-    /// Renders the transfer of the first `count` records; what was there is forgotten, its memory used again.
-    pub(super) fn render(
-        &mut self,
-        target: &LoadTarget,
-        places: &InsertPlaces,
-        mode: Mode,
-        records: &Records,
-        count: usize,
-    ) {
-        let Rendered { text, requests, body, id } = self;
+    /// Renders a transfer; what was there is forgotten, its memory used again.
+    pub(super) fn render(&mut self, target: &LoadTarget, transfer: &Transfer) {
+        let Rendered { text, requests, body } = self;
         text.clear();
         requests.clear();
-        let head = head(target, mode);
-        let step = usize::try_from(mode.records_per_request(count as u64)).unwrap_or(usize::MAX).max(1);
+        let head = head(target, transfer.mode);
+        let count = transfer.count;
+        let step = usize::try_from(transfer.mode.records_per_request(count as u64)).unwrap_or(usize::MAX).max(1);
         for first in (0..count).step_by(step) {
-            let records_of = first..count.min(first.saturating_add(step));
+            let records = first..count.min(first.saturating_add(step));
             body.clear();
-            write_body(mode, places, records, records_of.clone(), body, id);
+            write_body(transfer, records.clone(), body);
             let start = text.len();
             text.extend_from_slice(&head);
             text.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
             text.extend_from_slice(body);
-            requests.push(Rendering { text: start..text.len(), records: records_of });
+            requests.push(Rendering { text: start..text.len(), records });
         }
     }
 
@@ -89,14 +82,9 @@ fn head(target: &LoadTarget, mode: Mode) -> Vec<u8> {
     head
 }
 
-fn write_body(
-    mode: Mode,
-    places: &InsertPlaces,
-    records: &Records,
-    range: Range<usize>,
-    out: &mut Vec<u8>,
-    id: &mut String,
-) {
+fn write_body(Transfer { mode, records, places, .. }: &Transfer, range: Range<usize>, out: &mut Vec<u8>) {
+    let group = matches!(mode, Mode::Batch { form: BatchForm::Changeset, .. }).then_some(GROUP);
+    let each = range.clone().map(|serial| (serial.to_string(), records.json(serial)));
     match mode {
         Mode::Single { .. } => out.extend_from_slice(records.json(range.start)),
         Mode::CustomRest => {
@@ -106,40 +94,19 @@ fn write_body(
         }
         Mode::Batch { form: BatchForm::Multipart, .. } => {
             let mut writer = multipart::RequestWriter::new(out, BOUNDARY);
-            for serial in range {
-                writer.request(&outgoing(places, records, serial, None, id));
-            }
+            each.for_each(|(id, body)| writer.request(&outgoing(places, &id, body, group)));
             writer.finish();
         }
-        Mode::Batch { form, .. } => {
-            let group = (form == BatchForm::Changeset).then_some(GROUP);
+        Mode::Batch { form: BatchForm::Json | BatchForm::Changeset, .. } => {
             let mut writer = json::RequestWriter::new(out);
-            for serial in range {
-                writer.request(&outgoing(places, records, serial, group, id));
-            }
+            each.for_each(|(id, body)| writer.request(&outgoing(places, &id, body, group)));
             writer.finish();
         }
     }
 }
 
 /// The request for one record; its id is its serial number.
-fn outgoing<'a>(
-    places: &'a InsertPlaces,
-    records: &'a Records,
-    serial: usize,
-    group: Option<&'a str>,
-    id: &'a mut String,
-) -> Outgoing<'a> {
-    use std::fmt::Write;
-    id.clear();
-    write!(id, "{serial}").expect("a String takes whatever is written");
-    Outgoing {
-        id: Some(id),
-        method: "POST",
-        target: &places.entity_set,
-        headers: &[("content-type", "application/json")],
-        body: records.json(serial),
-        group,
-        depends_on: &[],
-    }
+fn outgoing<'a>(places: &'a InsertPlaces, id: &'a str, body: &'a [u8], group: Option<&'a str>) -> Outgoing<'a> {
+    let headers = &[("content-type", "application/json")];
+    Outgoing { id: Some(id), method: "POST", target: &places.entity_set, headers, body, group, depends_on: &[] }
 }

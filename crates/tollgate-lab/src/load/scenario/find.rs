@@ -9,17 +9,15 @@ use tollgate_xml::{Document, Options, XPath};
 
 use crate::traffic::scenario::{Place, Source};
 
+/// Names of fields and, for each, its value in the answer.
+pub(super) type Fields<'f> = (&'f [String], &'f [Option<Vec<u8>>]);
+
 /// Appends what stands in the answer at `source`; `headers` has the fields that the step looks at. `false`: nothing stands
 /// there.
 ///
 /// # Errors
 /// Why the answer cannot be read.
-pub(super) fn find(
-    source: &Source,
-    body: &[u8],
-    headers: &[(String, Option<Vec<u8>>)],
-    out: &mut Vec<u8>,
-) -> Result<bool, String> {
+pub(super) fn find(source: &Source, body: &[u8], headers: Fields<'_>, out: &mut Vec<u8>) -> Result<bool, String> {
     let Some(pattern) = &source.pattern else { return place(&source.place, body, headers, out) };
     let whole;
     let text = match &source.place {
@@ -39,14 +37,14 @@ pub(super) fn find(
     Ok(true)
 }
 
-fn place(place: &Place, body: &[u8], headers: &[(String, Option<Vec<u8>>)], out: &mut Vec<u8>) -> Result<bool, String> {
+fn place(place: &Place, body: &[u8], (names, values): Fields<'_>, out: &mut Vec<u8>) -> Result<bool, String> {
     match place {
         Place::Body => {
             out.extend_from_slice(body);
             Ok(true)
         }
         Place::Header(name) => {
-            let field = headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+            let field = names.iter().zip(values).find(|(known, _)| known.eq_ignore_ascii_case(name));
             let value = field.and_then(|(_, value)| value.as_deref());
             out.extend_from_slice(value.unwrap_or_default());
             Ok(value.is_some())
@@ -132,9 +130,9 @@ mod tests {
 
     fn found(place: Place, pattern: Option<&str>, body: &str) -> Result<Option<String>, String> {
         let pattern = pattern.map(|pattern| regex::bytes::Regex::new(pattern).unwrap());
-        let headers = [("Location".to_owned(), Some(b"http://h/orders(17)".to_vec())), ("X".to_owned(), None)];
+        let (names, values) = (["Location", "X"].map(str::to_owned), [Some(b"http://h/orders(17)".to_vec()), None]);
         let mut out = Vec::new();
-        let is_there = find(&Source { place, pattern }, body.as_bytes(), &headers, &mut out)?;
+        let is_there = find(&Source { place, pattern }, body.as_bytes(), (&names, &values), &mut out)?;
         Ok(is_there.then(|| String::from_utf8(out).unwrap()))
     }
 

@@ -77,7 +77,6 @@ struct Playing {
     number: usize,
     /// Absent: its setup failed, and it takes no part.
     takes_part: bool,
-    stayed: Duration,
 }
 
 /// What is played, and how.
@@ -115,7 +114,7 @@ pub(super) async fn run(
     let Play { program, load, stages, gate, .. } = &shared.play;
     let begin = |(number, user)| {
         let player = Player::new(program);
-        Playing { user, player, number, takes_part: true, stayed: Duration::ZERO }
+        Playing { user, player, number, takes_part: true }
     };
     let mut all: Vec<Playing> = users.into_iter().enumerate().map(begin).collect();
     if !program.setup.is_empty() {
@@ -130,11 +129,7 @@ pub(super) async fn run(
         Load::Open(open) => at_a_rate(all, &shared, (open, start), pacer).await,
     };
     on_ended(Instant::now());
-    {
-        let mut recorder = shared.recorder.borrow_mut();
-        recorder.tally.busy_ns += all.iter().map(|playing| playing.stayed).sum::<Duration>().as_nanos() as u64;
-        recorder.close_iterations();
-    }
+    shared.recorder.borrow_mut().close_iterations();
     gate.end_together().await;
     if !program.teardown.is_empty() {
         all = each(all, &shared, Phase::Teardown).await;
@@ -162,7 +157,7 @@ async fn each(all: Vec<Playing>, shared: &Rc<Performance>, phase: Phase) -> Vec<
                     // Stages count from one moment for all; whoever has none begins when it has its turn.
                     let start = if shared.play.stages.is_some() { start } else { entered };
                     repeat(&mut playing, &shared, end, start).await;
-                    playing.stayed = start.elapsed();
+                    shared.recorder.borrow_mut().tally.busy_ns += start.elapsed().as_nanos() as u64;
                 }
                 Phase::Counted(..) => {}
                 Phase::Setup => playing.takes_part = once(&mut playing, &shared, &shared.play.program.setup).await,
@@ -268,14 +263,15 @@ impl Drawn {
         let Play { conduct: Conduct { seed, rows }, lane, load, ref program, .. } = shared.play;
         let way = |fed: &Fed| {
             // Feeds of one trial draw apart from each other.
-            let feed = Feed { seed: mixed(seed, fed.feed.seed), ..fed.feed.clone() };
+            let mut feed = Feed { seed: mixed(seed, fed.feed.seed), ..fed.feed.clone() };
+            if rows == Rows::Again {
+                feed.end = FeedEnd::Again;
+            }
             // At a rate a user is whoever is free: no rows are its own.
-            let order = match (fed.feed.order, load) {
-                (Order::InOrder, Load::Open(_)) => Order::Unique,
-                (order, _) => order,
-            };
-            let end = if rows == Rows::Again { FeedEnd::Again } else { feed.end };
-            Way::new(&Feed { order, end, ..feed }, lane, user)
+            if feed.order == Order::InOrder && matches!(load, Load::Open(_)) {
+                feed.order = Order::Unique;
+            }
+            Way::new(&feed, lane, user)
         };
         let mut thinking = ChaCha8Rng::seed_from_u64(mixed(seed, THINK_SEED));
         thinking.set_stream((u64::from(lane.index) << 32) | user as u64);

@@ -36,7 +36,8 @@ pub(super) struct Player {
     escaped: Vec<u8>,
     spans: Vec<Range<usize>>,
     body: Body,
-    fields: Vec<(String, Option<Vec<u8>>)>,
+    /// Values of the fields that the step looks at, in its order.
+    fields: Vec<Option<Vec<u8>>>,
     found: Vec<u8>,
 }
 
@@ -127,16 +128,10 @@ impl Player {
         self.body.bytes.clear();
         (self.body.is_kept, self.body.is_cut) = (ready.reads_body, false);
         let (cookies, fields) = (&mut self.cookies, &mut self.fields);
-        fields.truncate(ready.fields.len());
-        fields.resize_with(ready.fields.len(), Default::default);
-        for (field, name) in fields.iter_mut().zip(&ready.fields) {
-            field.0.clone_from(name);
-            field.1 = None;
-        }
         let on_head = |head: &ResponseHead| {
-            for (name, value) in fields.iter_mut() {
-                *value = head.header(name).map(|text| text.as_bytes().to_vec());
-            }
+            let value = |name: &String| head.header(name).map(|text| text.as_bytes().to_vec());
+            fields.clear();
+            fields.extend(ready.fields.iter().map(value));
             for (name, value) in head.headers() {
                 if name.eq_ignore_ascii_case("set-cookie") {
                     cookies.keep(value, SystemTime::now());
@@ -239,7 +234,7 @@ impl Player {
         for assertion in &ready.step.assertions {
             let source = &assertion.source;
             self.found.clear();
-            if !find(source, &self.body.bytes, &self.fields, &mut self.found).map_err(failed)? {
+            if !find(source, &self.body.bytes, (&ready.fields, &self.fields), &mut self.found).map_err(failed)? {
                 return Err(failed(format!("{source} is not there")));
             }
             for condition in &assertion.conditions {
@@ -272,7 +267,7 @@ impl Player {
         for extract in &ready.step.extracts {
             let value = &mut self.values[extract.variable];
             value.clear();
-            if !find(&extract.source, &self.body.bytes, &self.fields, value).map_err(failed)? {
+            if !find(&extract.source, &self.body.bytes, (&ready.fields, &self.fields), value).map_err(failed)? {
                 return Err(failed(format!("{} is not there", extract.source)));
             }
         }
