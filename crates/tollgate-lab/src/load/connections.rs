@@ -118,13 +118,17 @@ pub struct Phases {
 /// How a request opened its connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Opened {
-    /// When it began to connect.
-    pub(crate) begun: Instant,
-    pub(crate) connect_ns: u64,
-    pub(crate) tls_ns: Option<u64>,
+    begun: Instant,
+    connect_ns: u64,
+    tls_ns: Option<u64>,
 }
 
 impl Opened {
+    /// One that began to connect at `begun`.
+    pub(crate) fn of(begun: Instant, Opening { connect_ns, tls_ns, .. }: Opening) -> Opened {
+        Opened { begun, connect_ns, tls_ns }
+    }
+
     /// Connecting and the handshake of TLS.
     pub(crate) fn opening_ns(&self) -> u64 {
         self.connect_ns + self.tls_ns.unwrap_or(0)

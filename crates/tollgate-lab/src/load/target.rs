@@ -92,11 +92,6 @@ impl LoadTarget {
         })
     }
 
-    /// Where connections go.
-    pub(super) fn reached_at(&self) -> &Target {
-        self.via.as_ref().unwrap_or(&self.target)
-    }
-
     /// The same, with TLS spoken in this way; a [`TlsChoice`](tollgate_net::tls::TlsChoice) alone will do.
     #[must_use]
     pub fn with_tls(mut self, tls: impl Into<ClientSettings>) -> LoadTarget {

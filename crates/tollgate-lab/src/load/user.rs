@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 use tollgate_net::http1::client::{
     Answers, BodySink, ClientConnection, ConnectError, Connector, Discard, ErrorClass as NetworkClass, ExchangeError,
-    Exchanged, Opening, ResponseHead,
+    Exchanged, ResponseHead,
 };
 
 use super::answer::failure::Failure;
@@ -74,7 +74,8 @@ impl Asking {
     }
 
     async fn addresses(&self) -> Result<&Vec<SocketAddr>, ConnectError> {
-        self.addresses.get_or_try_init(|| self.connector.resolve(self.target.reached_at())).await
+        let reached_at = self.target.via.as_ref().unwrap_or(&self.target.target);
+        self.addresses.get_or_try_init(|| self.connector.resolve(reached_at)).await
     }
 
     /// Sees to it that so many connections can take up a TLS session, each its own, by asking `request` as often over
@@ -82,8 +83,7 @@ impl Asking {
     /// is left to the trial, which tells of it.
     pub(crate) async fn prime(&self, sessions: usize, request: &[u8]) {
         let target = &self.target.target;
-        let ready = self.connector.sessions_ready(target);
-        for _ in ready..sessions {
+        for _ in self.connector.sessions_ready(target)..sessions {
             // With TLS 1.2 one session serves all.
             if self.connector.sessions_ready(target) >= sessions {
                 return;
@@ -173,8 +173,7 @@ impl User {
                 }
             }
             on_head(connection.head());
-            let Opening { connect_ns, tls_ns, .. } = connection.opening();
-            let opened = begun.map(|begun| Opened { begun, connect_ns, tls_ns });
+            let opened = begun.map(|begun| Opened::of(begun, connection.opening()));
             let is_spent = policy.is_spent(connection.exchanges());
             if exchanged.reusable && !is_spent {
                 self.kept = Some((connection, exchanged.last_byte));

@@ -130,10 +130,7 @@ impl Closed {
 
     /// When the user with this number comes, from the start of the ramp-up.
     pub fn comes_after(&self, user: usize) -> Duration {
-        match self.users {
-            0 => Duration::ZERO,
-            users => self.ramp_up.mul_f64(user as f64 / users as f64),
-        }
+        self.ramp_up.mul_f64(user as f64 / self.users.max(1) as f64)
     }
 }
 

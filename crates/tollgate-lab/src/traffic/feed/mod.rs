@@ -81,15 +81,12 @@ impl Values {
         escape: Escape,
         allowed: impl Fn(&[u8]) -> bool,
     ) -> Result<u32, String> {
+        let write = |row: usize, out: &mut Vec<u8>| escape.write(table.value(row, column), out);
         let number = match self.known.get(&(column, escape)) {
             Some(number) => *number,
-            None => {
-                let write = |row: usize, out: &mut Vec<u8>| escape.write(table.value(row, column), out);
-                let number = self.made(table.rows(), write)?;
-                self.known.insert((column, escape), number);
-                number
-            }
+            None => self.made(table.rows(), write)?,
         };
+        self.known.insert((column, escape), number);
         match (0..table.rows()).find(|row| !allowed(self.value(number, *row))) {
             None => Ok(number),
             Some(row) => {
