@@ -12,13 +12,13 @@ const ENOUGH_BYTES: u64 = 2_048 * MIB;
 
 pub(super) fn memory(system: &System) -> Option<Finding> {
     let available = number(&system.text("/proc/meminfo")?, "MemAvailable:")?.saturating_mul(1024);
-    let limits = system.control_groups("memory").into_iter().filter_map(|group| {
-        let (limit, used) = match group.version {
+    let limits = system.control_groups("memory").into_iter().filter_map(|(folder, version)| {
+        let (limit, used) = match version {
             Version::Two => ("memory.max", "memory.current"),
             Version::One => ("memory.limit_in_bytes", "memory.usage_in_bytes"),
         };
-        let limit = system.number(group.folder.join(limit))?;
-        Some(limit.saturating_sub(system.number(group.folder.join(used)).unwrap_or(0)))
+        let limit = system.number(folder.join(limit))?;
+        Some(limit.saturating_sub(system.number(folder.join(used)).unwrap_or(0)))
     });
     let limit = limits.min().filter(|limit| *limit < available);
     let left = limit.unwrap_or(available);

@@ -34,15 +34,15 @@ pub(super) fn cores(system: &System) -> Option<Finding> {
 
 /// A quota stops every thread of the group for the rest of a period (100 ms) once it is used up.
 pub(super) fn quota(system: &System) -> Option<Finding> {
-    let quotas = system.control_groups("cpu").into_iter().filter_map(|group| {
-        let (quota, period) = match group.version {
+    let quotas = system.control_groups("cpu").into_iter().filter_map(|(folder, version)| {
+        let (quota, period) = match version {
             Version::Two => {
-                let text = system.text(group.folder.join("cpu.max"))?;
+                let text = system.text(folder.join("cpu.max"))?;
                 let (quota, period) = text.split_once(' ')?;
                 (quota.parse::<f64>().ok()?, period.parse::<f64>().ok()?)
             }
             Version::One => {
-                let read = |name: &str| system.text(group.folder.join(name))?.parse::<f64>().ok();
+                let read = |name: &str| system.text(folder.join(name))?.parse::<f64>().ok();
                 (read("cpu.cfs_quota_us")?, read("cpu.cfs_period_us")?)
             }
         };

@@ -74,7 +74,7 @@ impl System {
 
     /// The folders of this process's control group, its own first and the root last, for a controller: of the one tree
     /// of version 2, or of the controller's own tree.
-    pub(super) fn control_groups(&self, controller: &str) -> Vec<ControlGroup> {
+    pub(super) fn control_groups(&self, controller: &str) -> Vec<(PathBuf, Version)> {
         let Some(text) = self.text("/proc/self/cgroup") else { return Vec::new() };
         let mut found = Vec::new();
         for line in text.lines() {
@@ -90,7 +90,7 @@ impl System {
             // A container sees its own group as the root, or paths of its host that are not there: those say nothing.
             let above = Path::new(path).ancestors();
             let folder = |path: &Path| Path::new(&mount).join(path.strip_prefix("/").unwrap_or(path));
-            found.extend(above.map(|path| ControlGroup { folder: folder(path), version }));
+            found.extend(above.map(|path| (folder(path), version)));
         }
         found
     }
@@ -126,13 +126,6 @@ fn wake_late() -> Duration {
     }
     late.sort_unstable();
     late[late.len() - 1 - late.len() / 100]
-}
-
-/// A folder with the limits of a control group.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ControlGroup {
-    pub(super) folder: PathBuf,
-    pub(super) version: Version,
 }
 
 /// The two interfaces of control groups.

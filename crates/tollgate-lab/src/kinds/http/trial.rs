@@ -168,21 +168,32 @@ impl Generator {
             Asking::Walk | Asking::Request | Asking::Scenario(_) => Duration::ZERO,
         };
         let (trial_began, began) = (Instant::now(), self.began);
-        let mut watch = Watching {
-            subject,
-            gate: &gate,
-            stop,
-            began,
-            trial_began,
-            asked_after,
-            first_look: (slice / 2).min(self.look_every),
-            look_every: self.look_every,
-            samples: Vec::new(),
-            broken: None,
-            cancels: Some(cancels),
+        let first_look = (slice / 2).min(self.look_every);
+        let (mut samples, mut broken, mut cancels) = (Vec::new(), None, Some(cancels));
+        let mut wait = |worker: &Worker| loop {
+            let patience = match (broken.is_some(), samples.is_empty()) {
+                (true, _) => AFTER_CANCEL,
+                (false, true) => first_look,
+                (false, false) => self.look_every,
+            };
+            if let Some(report) = worker.report(patience) {
+                return report;
+            }
+            if broken.is_none() {
+                broken = subject.death().map(Broken::Died).or(stop.is_stopped().then_some(Broken::Stopped));
+            }
+            if broken.is_some() {
+                // Dropping the senders cancels all workers.
+                cancels = None;
+            } else if gate.is_open() {
+                let mut readings = subject.sample();
+                if trial_began.elapsed() >= asked_after {
+                    readings.extend(subject.ask());
+                }
+                samples.push((began.elapsed().as_secs_f64() * 1e3, readings));
+            }
         };
-        let reports: Vec<Report> = shares.iter().map(|(worker, _)| watch.wait(&self.workers[*worker])).collect();
-        let (samples, broken) = (watch.samples, watch.broken);
+        let reports: Vec<Report> = shares.iter().map(|(worker, _)| wait(&self.workers[*worker])).collect();
         let passed = gate.end();
         let cancelled = reports.iter().any(|report| report.end == ReportEnd::Cancelled);
         let mut measured = self.merge(reports, passed, samples);
@@ -299,53 +310,6 @@ fn drop_idle_gauges(readings: &mut Vec<Reading>) {
 /// Under which number a worker keeps the connections of a variant to one of its places.
 fn worker_slot(slot: usize, place: usize) -> usize {
     slot * PLACES_MAX + place
-}
-
-/// Waits for reports and looks after the subject meanwhile.
-struct Watching<'a> {
-    subject: &'a mut Watched,
-    gate: &'a Gate,
-    stop: &'a StopFlag,
-    began: Instant,
-    trial_began: Instant,
-    /// From when on in a trial the subject itself is asked.
-    asked_after: Duration,
-    first_look: Duration,
-    look_every: Duration,
-    samples: Vec<(f64, Vec<Reading>)>,
-    broken: Option<Broken>,
-    cancels: Option<Vec<oneshot::Sender<()>>>,
-}
-
-impl Watching<'_> {
-    fn wait(&mut self, worker: &Worker) -> Report {
-        loop {
-            let patience = match (self.broken.is_some(), self.samples.is_empty()) {
-                (true, _) => AFTER_CANCEL,
-                (false, true) => self.first_look,
-                (false, false) => self.look_every,
-            };
-            if let Some(report) = worker.report(patience) {
-                return report;
-            }
-            if self.broken.is_none() {
-                self.broken = self.subject.death().map(Broken::Died);
-                if self.broken.is_none() && self.stop.is_stopped() {
-                    self.broken = Some(Broken::Stopped);
-                }
-            }
-            if self.broken.is_some() {
-                // Dropping the senders cancels all workers.
-                self.cancels = None;
-            } else if self.gate.is_open() {
-                let mut readings = self.subject.sample();
-                if self.trial_began.elapsed() >= self.asked_after {
-                    readings.extend(self.subject.ask());
-                }
-                self.samples.push((self.began.elapsed().as_secs_f64() * 1e3, readings));
-            }
-        }
-    }
 }
 
 #[cfg(test)]
