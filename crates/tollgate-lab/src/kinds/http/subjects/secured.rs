@@ -4,19 +4,19 @@
 //!
 //! What it deliberately does not do: make a key or a hash itself.
 
-use std::fmt::Write as _;
 use std::fs::{self, DirBuilder};
-use std::io::Write as _;
+use std::io::Write;
 use std::net::Ipv4Addr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde_json::json;
 use tollgate_net::link::Side;
 
 use super::folder::Folder;
 use crate::experiment::Experiment;
-use crate::kinds::http::encrypting::{Authentication, Encrypting, KeyKind, TlsVersion};
+use crate::kinds::http::encrypting::{Authentication, Encrypting, KeyKind};
 use crate::secret;
 use crate::subject::{Surroundings, TlsListener};
 
@@ -65,11 +65,8 @@ impl Secured {
         let address = if encrypting.is_afar() { Side::Far.address() } else { Ipv4Addr::LOCALHOST };
         let surroundings = Surroundings::default();
         let mut secured = Secured { folder, configuration, surroundings, address, levels: Vec::new() };
-        let mut text = format!(
-            "[listen]\naddresses = [\"{address}:0\"]\n\n[cache]\nenabled = true\n\n[[service]]\nkind = \"fibonacci\"\n",
-        );
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "work_processes.limit = {WORK_PROCESSES}");
+        let addresses = [format!("{address}:0")];
+        let mut tls = Vec::new();
         let way_of = |level: u64| encrypting.level(level);
         for level in levels {
             let way = way_of(*level);
@@ -86,24 +83,34 @@ impl Secured {
             };
             let of_level = secured.folder_of(*level);
             ask(program, &certificate_arguments(&of_level, key, chain), "")?;
-            text.push_str(&listener(address, &of_level, version));
             let (certificate, key) = (of_level.join(CERTIFICATE), of_level.join(KEY));
+            tls.push(json!({
+                "addresses": addresses,
+                "certificate": certificate.display().to_string(),
+                "key": key.display().to_string(),
+                "versions": [version.name()],
+                "tickets": true,
+            }));
             secured.surroundings.listeners.push(TlsListener { version: version.name(), certificate, key });
             secured.levels.push((*level, *level));
         }
+        let mut gateway = json!({
+            "listen": { "addresses": addresses },
+            "cache": { "enabled": true },
+            "service": [{ "kind": "fibonacci", "work_processes": { "limit": WORK_PROCESSES } }],
+            "tls": tls,
+        });
         if encrypting.authentication == Authentication::Basic {
             let password = secret::drawn()?;
             let line = ask(program, &["password".to_owned(), USER.to_owned()], &password)?;
             let users = secured.folder.path.join("users");
             write_private(&users, &line)?;
-            let _ = write!(
-                text,
-                "\n[users]\nfile = {}\n\n[authentication]\nbasic = true\ncached_seconds = {VERIFIED_SECONDS}\n\n[[rule]]\npath = \"/\"\nallow = [\"authenticated\"]\n",
-                quoted(&users)
-            );
+            gateway["users"] = json!({ "file": users.display().to_string() });
+            gateway["authentication"] = json!({ "basic": true, "cached_seconds": VERIFIED_SECONDS });
+            gateway["rule"] = json!([{ "path": "/", "allow": ["authenticated"] }]);
             secured.surroundings.user = Some((USER.to_owned(), password));
         }
-        write_private(&secured.configuration, &text)?;
+        write_private(&secured.configuration, &toml::to_string(&gateway).map_err(|error| error.to_string())?)?;
         Ok(Some(secured))
     }
 
@@ -146,20 +153,6 @@ fn certificate_arguments(folder: &Path, key: KeyKind, chain: u32) -> Vec<String>
     arguments.extend(["--key".to_owned(), key.name().to_owned(), "--chain".to_owned(), chain.to_string()]);
     arguments.extend(NAMES.into_iter().flat_map(|name| ["--name".to_owned(), name.to_owned()]));
     arguments
-}
-
-fn listener(address: Ipv4Addr, folder: &Path, version: TlsVersion) -> String {
-    format!(
-        "\n[[tls]]\naddresses = [\"{address}:0\"]\ncertificate = {}\nkey = {}\nversions = [\"{}\"]\ntickets = true\n",
-        quoted(&folder.join(CERTIFICATE)),
-        quoted(&folder.join(KEY)),
-        version.name()
-    )
-}
-
-/// A path as a string of TOML.
-fn quoted(path: &Path) -> String {
-    toml::Value::String(path.display().to_string()).to_string()
 }
 
 /// What a verb of the program prints when `input` is what it reads.
