@@ -6,6 +6,8 @@
 
 use std::time::Duration;
 
+pub use tollgate_facts::results::Arrivals;
+
 /// How much is asked, and when.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Load {
@@ -42,16 +44,6 @@ pub struct Open {
     pub seed: u64,
     /// Which of the load's requests these are.
     pub lane: Lane,
-}
-
-/// How the intended starts of an open load lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Arrivals {
-    /// Equally far apart.
-    #[default]
-    Constant,
-    /// Like a Poisson process: as independent users ask.
-    Poisson,
 }
 
 /// A worker's part of an open load: constant arrivals take turns, of Poisson ones each lane draws its own.

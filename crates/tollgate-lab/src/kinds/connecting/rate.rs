@@ -14,8 +14,7 @@ use crate::kinds::http::trial::{Asked, Asking};
 use crate::load::record::course::Course;
 use crate::plan::schedule::{self, Block};
 use crate::plan::{Plan, RatePlan, TRIALS_PER_BLOCK};
-use crate::traffic::model::{self, End, Lane, Open};
-use tollgate_facts::results::Arrivals;
+use crate::traffic::model::{End, Lane, Open};
 
 /// Distinguishes what is drawn here from what is drawn for the closed load.
 const SEED: u64 = 0x7261_7465;
@@ -77,10 +76,7 @@ impl Session<'_, '_, Connecting> {
         let users = self.options.experiment.users(level) * USERS_FACTOR;
         let open = Open {
             rate_per_second: offer.rate_per_second,
-            arrivals: match offer.arrivals {
-                Arrivals::Constant => model::Arrivals::Constant,
-                Arrivals::Poisson => model::Arrivals::Poisson,
-            },
+            arrivals: offer.arrivals,
             users_max: users as usize,
             end: End::after(planned.slice),
             seed,

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::experiment::Users;
-use crate::traffic::model::{self, Closed, End, Lane, Load, Open};
+use crate::traffic::model::{Closed, End, Lane, Load, Open};
 use crate::traffic::stages::{Stages, Unit};
 use tollgate_facts::results::Arrivals;
 
@@ -39,12 +39,8 @@ impl LoadShape {
         if !self.is_open() {
             return Closed::new(level as usize, end).into();
         }
-        let arrivals = match self.arrivals {
-            Arrivals::Constant => model::Arrivals::Constant,
-            Arrivals::Poisson => model::Arrivals::Poisson,
-        };
         let (rate_per_second, users_max) = (level as f64, self.users_max as usize);
-        Open { rate_per_second, arrivals, users_max, end, seed, lane: Lane::WHOLE }.into()
+        Open { rate_per_second, arrivals: self.arrivals, users_max, end, seed, lane: Lane::WHOLE }.into()
     }
 
     /// The one level that stages are, and what it is called; absent where levels are rates.

@@ -131,8 +131,7 @@ fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result
     let mut processes = of(&is_meant);
     if processes.is_empty() && given.is_some() && own.is_none() {
         // Of a server that is given once its processes are, too.
-        processes =
-            of(&|name| experiment.variants.iter().any(|other| other.base_name() == name && is_alike(other, shape)));
+        processes = of(&|name| is_of_its_kind(name, experiment, shape));
     }
     if matches!(place, Origin::Child(_)) && !processes.is_empty() {
         let name = &shape.name;
@@ -176,17 +175,14 @@ fn path_on(peer: &Peer, experiment: &Experiment, at: &Location) -> Result<String
 /// it is, or are not.
 fn of_its_kind<'a>(options: &'a RunOptions, experiment: &Experiment, variant: &Variant) -> Option<&'a str> {
     variant.own::<Connecting>()?;
-    let of_kind = |(name, _): &&(String, String)| {
-        experiment.variants.iter().any(|other| other.base_name() == name && is_alike(other, variant))
-    };
-    options.subjects.iter().rev().find(of_kind).map(|(_, url)| url.as_str())
+    let mut given = options.subjects.iter().rev();
+    given.find(|(name, _)| is_of_its_kind(name, experiment, variant)).map(|(_, url)| url.as_str())
 }
 
-/// Whether both are encrypted, or neither is.
-fn is_alike(one: &Variant, other: &Variant) -> bool {
-    let is_plain =
-        |variant: &Variant| variant.own().map(|connecting: &Connecting| connecting.encryption == Encryption::Off);
-    is_plain(one) == is_plain(other)
+/// Whether some variant of this name is encrypted as this one is, or neither is.
+fn is_of_its_kind(name: &str, experiment: &Experiment, variant: &Variant) -> bool {
+    let is_plain = |variant: &Variant| variant.own().map(|connecting: &Connecting| connecting.encryption == Encryption::Off);
+    experiment.variants.iter().any(|other| other.base_name() == name && is_plain(other) == is_plain(variant))
 }
 
 fn target(url: &str, who: &str, options: &RunOptions) -> Result<Target, RunError> {
