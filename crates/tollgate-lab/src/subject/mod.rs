@@ -12,4 +12,4 @@ pub(crate) use child::{end_with_this_thread, ended};
 pub use guard::{check_loadable, is_named};
 pub use peer::{Peer, Surroundings, TlsListener};
 pub(crate) use postgres::programs as postgres_programs;
-pub use postgres::{Postgres, PostgresError, PostgresOptions};
+pub use postgres::{Postgres, PostgresError};

@@ -8,7 +8,7 @@
 use std::fmt;
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -40,21 +40,6 @@ cat > /dev/null
 "$1/pg_ctl" -D "$2/data" -s -m immediate stop
 rm -rf "$2""#;
 
-/// What is asked of the server.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PostgresOptions {
-    /// The address that it listens on.
-    pub address: IpAddr,
-    /// Lines of `postgresql.conf`, name and value.
-    pub settings: Vec<(String, String)>,
-}
-
-impl Default for PostgresOptions {
-    fn default() -> PostgresOptions {
-        PostgresOptions { address: IpAddr::V4(Ipv4Addr::LOCALHOST), settings: Vec::new() }
-    }
-}
-
 /// Why there is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PostgresError {
@@ -76,7 +61,8 @@ pub struct Postgres {
     reserved: Reserved,
     password: String,
     folder: TempDir,
-    version: String,
+    /// Its version, such as `15`.
+    pub(crate) version: String,
     /// Stops the server and removes its folder when its input ends.
     keeper: Child,
 }
@@ -95,11 +81,12 @@ pub(crate) fn programs() -> Result<PathBuf, PostgresError> {
 }
 
 impl Postgres {
-    /// Makes a cluster and starts it on the generator's cores: it is what lies behind the subject, on another machine.
+    /// Makes a cluster and starts it at `address` on the generator's cores: it is what lies behind the subject, on another
+    /// machine. `settings` are lines of `postgresql.conf`, name and value.
     ///
     /// # Errors
     /// That it is not installed, or what it said instead.
-    pub fn start(options: &PostgresOptions, cores: &Cores) -> Result<Postgres, PostgresError> {
+    pub fn start(address: IpAddr, settings: &[(&str, &str)], cores: &Cores) -> Result<Postgres, PostgresError> {
         let programs = programs()?;
         let password = secret::drawn().map_err(PostgresError::Failed)?;
         let user = user_for_root();
@@ -126,13 +113,12 @@ impl Postgres {
             return Err(failed("initdb", &String::from_utf8_lossy(&made.stderr).trim()));
         }
         let version = fs::read_to_string(data.join("PG_VERSION")).unwrap_or_default().trim().to_owned();
-        let reserved = Reserved::at(options.address)
-            .map_err(|error| failed(&format!("no port of {}", options.address), &error))?;
+        let reserved = Reserved::at(address).map_err(|error| failed(&format!("no port of {address}"), &error))?;
         let append = |file: &str, text: String| {
             let opened = OpenOptions::new().append(true).open(data.join(file));
             opened.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| failed(file, &error))
         };
-        append("postgresql.conf", configuration(reserved.address(), folder, &options.settings))?;
+        append("postgresql.conf", configuration(reserved.address(), folder, settings))?;
         append("pg_hba.conf", "host all all 127.0.0.0/8 scram-sha-256\n".to_owned())?;
         let mut keeper = command(user, Path::new("/bin/sh"));
         keeper.args(["-c", KEEPER, "sh"]).arg(&programs).arg(folder);
@@ -161,11 +147,6 @@ impl Postgres {
     /// The URL of its database. It holds the password.
     pub fn url(&self) -> String {
         self.url_by(self.address())
-    }
-
-    /// Its version, such as `15`.
-    pub fn version(&self) -> &str {
-        &self.version
     }
 
     /// The process that all others of the server descend from; absent once it has ended.
@@ -213,7 +194,7 @@ fn newest_first(versions: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     versions.into_iter().map(|version| version.join("bin")).collect()
 }
 
-fn configuration(address: SocketAddr, folder: &Path, settings: &[(String, String)]) -> String {
+fn configuration(address: SocketAddr, folder: &Path, settings: &[(&str, &str)]) -> String {
     let mut text = format!(
         "port = {}\nlisten_addresses = '{}'\nunix_socket_directories = '{}'\nmax_connections = {CONNECTIONS_MAX}\n",
         address.port(),
@@ -256,7 +237,11 @@ fn command(user: Option<(u32, u32)>, program: &Path) -> Command {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
+
+    const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
     #[test]
     fn the_newest_version_is_the_greatest_number() {
@@ -275,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_server_answers_at_its_address_and_leaves_nothing_behind() {
-        let started = Postgres::start(&PostgresOptions::default(), &Cores::default());
+        let started = Postgres::start(LOCAL, &[], &Cores::default());
         let server = match started {
             Err(PostgresError::Missing) => return eprintln!("skipped: PostgreSQL is not installed"),
             other => other.unwrap(),
@@ -287,7 +272,7 @@ mod tests {
         stream.read_exact(&mut answer).unwrap();
         assert!(matches!(answer[0], b'S' | b'N'), "{answer:?}");
         let (folder, address) = (server.folder.path().to_owned(), server.address());
-        assert!(server.url().starts_with("postgres://tollgate:") && !server.version().is_empty());
+        assert!(server.url().starts_with("postgres://tollgate:") && !server.version.is_empty());
         assert!(server.process().is_some() && server.cpu_us().is_some());
         drop(server);
         assert!(!folder.exists() && std::net::TcpStream::connect(address).is_err());
@@ -295,8 +280,7 @@ mod tests {
 
     #[test]
     fn one_that_does_not_start_is_quoted_and_cleared_up() {
-        let settings = vec![("shared_buffers".to_owned(), "many".to_owned())];
-        let started = Postgres::start(&PostgresOptions { settings, ..PostgresOptions::default() }, &Cores::default());
+        let started = Postgres::start(LOCAL, &[("shared_buffers", "many")], &Cores::default());
         match started.unwrap_err() {
             PostgresError::Missing => eprintln!("skipped: PostgreSQL is not installed"),
             PostgresError::Failed(message) => assert!(message.contains("shared_buffers"), "{message}"),

@@ -3,8 +3,10 @@
 //!
 //! What it deliberately does not do: decide which distances are measured, or judge what the links keep.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, Command};
 use std::time::Duration;
 
@@ -13,7 +15,7 @@ use tollgate_net::link::{Echo, Link, LinkSpec, Side, Tun, TunSpec, round_trips};
 use super::place::DatabaseUrl;
 use crate::conduct::options::{LinkChoice, RunError, RunOptions};
 use crate::cores::Cores;
-use crate::subject::{Postgres, PostgresError, PostgresOptions, end_with_this_thread};
+use crate::subject::{Postgres, PostgresError, end_with_this_thread};
 
 /// Messages by which a link is asked how long it is, and the time between them.
 const MESSAGES: usize = 15;
@@ -38,7 +40,11 @@ enum Database {
 #[derive(Debug)]
 enum Links {
     None,
-    Proxies { echo: Echo, of: Vec<Proxied> },
+    /// By how far away they are.
+    Proxies {
+        echo: Echo,
+        of: HashMap<Duration, Proxied>,
+    },
     Line(Line),
 }
 
@@ -54,7 +60,6 @@ struct Line {
 /// A distance: the way to the database and that to the echo.
 #[derive(Debug)]
 struct Proxied {
-    away: Duration,
     database: Link,
     echo: Link,
 }
@@ -74,13 +79,11 @@ impl Bench {
                 Database::Theirs(place, address)
             }
             None => {
-                let settings = SETTINGS.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-                let asked = PostgresOptions { settings, ..PostgresOptions::default() };
+                let start = |address: Ipv4Addr| Postgres::start(address.into(), &SETTINGS, cores);
                 let started = match &line {
-                    None => Postgres::start(&asked, cores),
+                    None => start(Ipv4Addr::LOCALHOST),
                     Some(line) => {
-                        let asked = PostgresOptions { address: IpAddr::V4(Side::Far.address()), ..asked };
-                        let started = line.tun.door(Side::Far).within(|| Postgres::start(&asked, cores));
+                        let started = line.tun.door(Side::Far).within(|| start(Side::Far.address()));
                         started.unwrap_or_else(|error| Err(PostgresError::Failed(error.to_string())))
                     }
                 };
@@ -92,7 +95,7 @@ impl Bench {
             (LinkChoice::None, None) => Links::None,
             (LinkChoice::Proxy | LinkChoice::Tun, None) => {
                 let echo = Echo::start(any_port()).map_err(|error| failed(format!("no echo: {error}")))?;
-                Links::Proxies { echo, of: Vec::new() }
+                Links::Proxies { echo, of: HashMap::new() }
             }
         };
         Ok(Bench { database, links })
@@ -106,7 +109,15 @@ impl Bench {
         };
         let by = match &mut self.links {
             Links::None => address,
-            Links::Proxies { echo, of } => proxied(of, away, address, echo.address())?.database.address(),
+            Links::Proxies { echo, of } => {
+                let link = match of.entry(away) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(place) => {
+                        place.insert(Proxied { database: link(away, address)?, echo: link(away, echo.address())? })
+                    }
+                };
+                link.database.address()
+            }
             Links::Line(line) => {
                 line.change(away)?;
                 address
@@ -134,10 +145,10 @@ impl Bench {
     pub(crate) fn ask(&mut self, away: Duration) -> Result<Option<Duration>, String> {
         let asked = match &mut self.links {
             Links::None => return Ok(None),
-            Links::Proxies { of, .. } => match of.iter().find(|link| link.away == away) {
-                Some(link) => round_trips(link.echo.address(), MESSAGES, SPACING),
-                None => return Ok(None),
-            },
+            Links::Proxies { of, .. } => {
+                let Some(link) = of.get(&away) else { return Ok(None) };
+                round_trips(link.echo.address(), MESSAGES, SPACING)
+            }
             Links::Line(line) => {
                 line.change(away)?;
                 let Some(echo) = line.echo.as_ref().map(Echo::address) else { return Ok(None) };
@@ -158,10 +169,9 @@ impl Bench {
     /// What the database is, in a few words without secrets.
     pub(crate) fn words(&self) -> String {
         match &self.database {
-            Database::Ours(postgres) => format!(
-                "PostgreSQL {}, a cluster of its own whose commits do not wait for the disk",
-                postgres.version()
-            ),
+            Database::Ours(postgres) => {
+                format!("PostgreSQL {}, a cluster of its own whose commits do not wait for the disk", postgres.version)
+            }
             Database::Theirs(place, _) => format!("a PostgreSQL at {}", place.host),
         }
     }
@@ -207,19 +217,9 @@ impl Drop for Line {
     }
 }
 
-fn proxied(of: &mut Vec<Proxied>, away: Duration, database: SocketAddr, echo: SocketAddr) -> Result<&Proxied, String> {
-    let position = match of.iter().position(|link| link.away == away) {
-        Some(position) => position,
-        None => {
-            let start = |target| {
-                let spec = LinkSpec::of_round_trip(away);
-                Link::start(any_port(), target, &spec).map_err(|error| format!("no link of {away:?}: {error}"))
-            };
-            of.push(Proxied { away, database: start(database)?, echo: start(echo)? });
-            of.len() - 1
-        }
-    };
-    Ok(&of[position])
+fn link(away: Duration, target: SocketAddr) -> Result<Link, String> {
+    let started = Link::start(any_port(), target, &LinkSpec::of_round_trip(away));
+    started.map_err(|error| format!("no link of {away:?}: {error}"))
 }
 
 fn any_port() -> SocketAddr {

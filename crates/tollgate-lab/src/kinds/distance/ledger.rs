@@ -87,11 +87,13 @@ impl Entry {
         }
         // One of a value and of its inverse: the means of both over the blocks would contradict each other.
         cell.requests_per_second = per_second(cell.unit_time_ms);
-        let over = |value: &dyn Fn(&Trial) -> Option<f64>| stats::estimate(&by_block(trials, value));
+        let over = |value: &dyn Fn(&Trial) -> Option<f64>| {
+            stats::estimate(&by_block(trials, value).into_values().collect::<Vec<_>>())
+        };
         let of = |pick: fn(&tollgate_facts::results::Batched) -> f64| {
             over(&move |trial| per_document(trial, pick(&trial.batch?)))
         };
-        let link = |trials: &[&Trial]| by_block_keyed(trials, &|trial| trial.batch?.link_us);
+        let link = |trials: &[&Trial]| by_block(trials, &|trial| trial.batch?.link_us);
         let (own, without) = (link(trials), link(beside));
         let added: Vec<f64> = own.iter().filter_map(|(block, link_us)| Some(link_us - without.get(block)?)).collect();
         let added = if is_base { vec![0.0; added.len()] } else { added };
@@ -119,12 +121,8 @@ fn per_second(time_ms: Estimate) -> Estimate {
     }
 }
 
-fn by_block(trials: &[&Trial], value: &dyn Fn(&Trial) -> Option<f64>) -> Vec<f64> {
-    by_block_keyed(trials, value).into_values().collect()
-}
-
 /// Means of each block.
-fn by_block_keyed(trials: &[&Trial], value: &dyn Fn(&Trial) -> Option<f64>) -> BTreeMap<u32, f64> {
+fn by_block(trials: &[&Trial], value: &dyn Fn(&Trial) -> Option<f64>) -> BTreeMap<u32, f64> {
     let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for trial in trials {
         if let Some(value) = value(trial) {

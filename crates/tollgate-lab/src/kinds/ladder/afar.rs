@@ -14,7 +14,7 @@ use crate::cores::{self, Cores};
 use crate::experiment::{Configuration, Variant};
 use crate::kinds::http::subjects::backends::{Laid, lay};
 use crate::plan::Plan;
-use crate::subject::{Child, Postgres, PostgresOptions};
+use crate::subject::{Child, Postgres};
 
 /// The database of all rungs, and how they are configured. The server ends with this value, and the link before it.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Afar {
     /// What is not there, or could not be started.
     pub(crate) fn start(options: &RunOptions, plan: &Plan, run: &Path, cores: &Cores) -> Result<Afar, RunError> {
         let configuration = options.experiment.configuration.clone().expect("a ladder is checked to have one");
-        let postgres = Postgres::start(&PostgresOptions::default(), cores)?;
+        let postgres = Postgres::start(Ipv4Addr::LOCALHOST.into(), &[], cores)?;
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let (round_trip, generator) = (plan.round_trip, cores.generator.clone());
         let link = Link::start_on(any, postgres.address(), &LinkSpec::of_round_trip(round_trip), move || {
