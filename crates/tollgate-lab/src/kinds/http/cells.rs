@@ -163,28 +163,22 @@ impl Cells {
 
     /// The same of a subject that serves one level alone.
     pub(crate) fn started_at(&mut self, variant: usize, level: u64, is_steady: bool) {
-        if let Some(entry) = self.entry(variant, level) {
-            entry.started(is_steady);
-        }
+        self.entry(variant, level).started(is_steady);
     }
 
     /// What it takes a subject to be looked at.
     pub(crate) fn look_costs(&mut self, variant: usize, level: u64, cpu_us: Option<f64>) {
-        if let Some(entry) = self.entry(variant, level) {
-            entry.look_cpu_us = cpu_us;
-        }
+        self.entry(variant, level).look_cpu_us = cpu_us;
     }
 
     /// Adds what failed while connections were opened before a trial: it is in no figure.
     pub(crate) fn settled(&mut self, variant: usize, level: u64, tally: &Tally) {
-        if let Some(entry) = self.entry(variant, level) {
-            entry.settling.add(tally);
-        }
+        self.entry(variant, level).settling.add(tally);
     }
 
     /// Adds a trial whose users began to ask for so long.
     pub(crate) fn add(&mut self, variant: usize, trial: &Trial, slice: Duration, measured: &Measured) {
-        let Some(entry) = self.entry(variant, trial.level) else { return };
+        let entry = self.entry(variant, trial.level);
         entry.slice_least = Some(entry.slice_least.map_or(slice, |least| least.min(slice)));
         entry.recorder.add(&measured.recorder);
         entry.came_most = entry.came_most.max(measured.recorder.tally.sends.users);
@@ -217,7 +211,7 @@ impl Cells {
         measured: &Measured,
         is_last_of_block: bool,
     ) {
-        let Some(entry) = self.entry(variant, level) else { return };
+        let entry = self.entry(variant, level);
         let rate = entry.rate.get_or_insert_with(|| AtRate {
             offer: *offer,
             recorder: Recorder::default(),
@@ -253,9 +247,7 @@ impl Cells {
 
     /// Adds how a transfer of the survey was settled.
     pub(crate) fn surveyed(&mut self, variant: usize, level: u64, transfers: &Transfers) {
-        if let Some(entry) = self.entry(variant, level) {
-            entry.surveyed.settle(transfers.settlement, transfers.fault.clone());
-        }
+        self.entry(variant, level).surveyed.settle(transfers.settlement, transfers.fault.clone());
     }
 
     /// Puts cells, doubts and what is told of them into `result`; only cells with something new are made anew.
@@ -310,10 +302,11 @@ impl Cells {
     }
 
     /// A cell to which something is added: what was found of it by now is found anew.
-    fn entry(&mut self, variant: usize, level: u64) -> Option<&mut Entry> {
-        let entry = self.cells.iter_mut().find(|entry| entry.variant == variant && entry.level == level)?;
+    fn entry(&mut self, variant: usize, level: u64) -> &mut Entry {
+        let entry = self.cells.iter_mut().find(|entry| entry.variant == variant && entry.level == level);
+        let entry = entry.expect("every planned variant has a cell at every planned level");
         entry.found = None;
-        Some(entry)
+        entry
     }
 }
 
