@@ -35,16 +35,13 @@ pub(crate) fn check(experiment: &Experiment, plan: &Plan, beside: (u64, u64)) ->
 /// When they are not enough, with what to do.
 pub(crate) fn check_ports(experiment: &Experiment, plan: &Plan) -> Result<(), String> {
     let level = plan.levels.iter().max().copied().unwrap_or(0);
-    let of = |variant: &usize| {
+    plan.variants.iter().try_for_each(|variant| {
         let variant = &experiment.variants[*variant];
         let users = variant.own().map_or(experiment.users(level), |mode: &Mode| mode.connections_for(level));
         let opens = variant.own().is_some_and(|connecting: &Connecting| connecting.requests_per_connection.is_some());
-        (users, if opens { Connection::New } else { Connection::KeepAlive })
-    };
-    plan.variants
-        .iter()
-        .map(of)
-        .try_for_each(|(users, connection)| ports::check(usize::try_from(users).unwrap_or(usize::MAX), connection))
+        let connection = if opens { Connection::New } else { Connection::KeepAlive };
+        ports::check(usize::try_from(users).unwrap_or(usize::MAX), connection)
+    })
 }
 
 fn needed(experiment: &Experiment, plan: &Plan, (places, further): (u64, u64)) -> u64 {

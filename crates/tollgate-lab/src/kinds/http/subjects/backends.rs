@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 use std::fs;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -14,6 +15,7 @@ use super::watched::Process;
 use crate::conduct::options::RunOptions;
 use crate::cores::Cores;
 use crate::experiment::{Configuration, Variant};
+use crate::subject::Child;
 
 /// The folder of the configuration inside the run's.
 const FOLDER: &str = "mediator";
@@ -23,7 +25,8 @@ const CONFIGURATION: &str = "mediator.toml";
 /// Servers behind subjects while they run. Dropping it ends those that nobody else holds.
 #[derive(Debug, Default)]
 pub(crate) struct Backends {
-    running: Vec<(String, Rc<RefCell<Process>>)>,
+    /// All of them.
+    pub(crate) running: Vec<(String, Rc<RefCell<Process>>)>,
     /// The configuration of our own mediator.
     pub(crate) laid: Option<Laid>,
 }
@@ -66,7 +69,8 @@ impl Backends {
         let mut backends = Backends::default();
         for backend in &experiment.backends {
             let failed = |how: String| (first.variant, format!("has no backend `{}`: {how}", backend.name));
-            let begun = Process::begin_backend(&options.serve_program, &backend.arguments, cores).map_err(failed)?;
+            let begun = Child::start(Ipv4Addr::LOCALHOST, &options.serve_program, &backend.arguments, cores);
+            let begun = Process::of(begun.map_err(failed)?);
             backends.running.push((backend.name.clone(), Rc::new(RefCell::new(begun))));
         }
         let is_shared = |_: &&Configuration| processes == Processes::OfAll;
@@ -81,11 +85,6 @@ impl Backends {
     pub(crate) fn of(&self, site: &Site, variant: &Variant) -> Option<Rc<RefCell<Process>>> {
         let name = variant.backend.as_ref().filter(|_| matches!(site.place, Origin::Child(_)))?;
         self.running.iter().find(|(known, _)| known == name).map(|(_, process)| Rc::clone(process))
-    }
-
-    /// All of them.
-    pub(crate) fn all(&self) -> &[(String, Rc<RefCell<Process>>)] {
-        &self.running
     }
 
     /// Names and URLs.

@@ -84,16 +84,9 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    fn of(child: Child) -> Process {
+    /// The processes of a child.
+    pub(crate) fn of(child: Child) -> Process {
         Process { watched: child.watched().to_vec(), child: Some(child), ..Process::default() }
-    }
-
-    /// Starts a server behind the subjects with these arguments.
-    ///
-    /// # Errors
-    /// Why it could not be started.
-    pub(crate) fn begin_backend(program: &Path, arguments: &[String], cores: &Cores) -> Result<Process, String> {
-        Ok(Process::of(Child::start(Ipv4Addr::LOCALHOST, program, arguments, cores)?))
     }
 
     /// Where it serves; empty for a server that was there.
@@ -167,11 +160,7 @@ impl Watched {
     ) -> Result<Watched, String> {
         let direct = match &site.place {
             Origin::There(target) => target.clone(),
-            Origin::Child(path) => {
-                let url = process.borrow().child.as_ref().map(|child| child.url.clone()).unwrap_or_default();
-                let url = format!("{}{path}", url.trim_end_matches('/'));
-                Target::parse(&url).map_err(|error| format!("the subject listens at `{url}`: {error}"))?
-            }
+            Origin::Child(path) => target_on(process.borrow().url(), path)?,
         };
         let link = match variant.distance {
             Distance::Local => None,
@@ -215,7 +204,7 @@ impl Watched {
         };
         let clocks = CpuClocks::new(&process.borrow().watched)?;
         let behind = match (&site.place, &variant.backend) {
-            (Origin::Child(_), None) => backends.all().to_vec(),
+            (Origin::Child(_), None) => backends.running.clone(),
             (Origin::Child(_), Some(_)) | (Origin::There(_), _) => Vec::new(),
         };
         let ours = behind.iter().flat_map(|(_, process)| process.borrow().processes().to_vec());
@@ -298,9 +287,7 @@ fn secured_target(
                     child.zip(listener).and_then(|(child, at)| child.further_urls.get(at)).map(String::as_str)
                 }
             };
-            let url = url.ok_or("did not say where it listens with TLS")?;
-            let url = format!("{}{path}", url.trim_end_matches('/'));
-            Target::parse(&url).map_err(|error| format!("the subject listens at `{url}`: {error}"))?
+            target_on(url.ok_or("did not say where it listens with TLS")?, path)?
         }
     };
     tls.resumption = match connecting.encryption {
@@ -314,6 +301,12 @@ fn secured_target(
     };
     let target = LoadTarget::new(target, variant.request.clone(), &headers, connection);
     Ok(target.map_err(|error| error.to_string())?.with_tls(tls))
+}
+
+/// A path of a subject that says where it listens.
+fn target_on(url: &str, path: &str) -> Result<Target, String> {
+    let url = format!("{}{path}", url.trim_end_matches('/'));
+    Target::parse(&url).map_err(|error| format!("the subject listens at `{url}`: {error}"))
 }
 
 /// A link to `target`, whose thread runs on the generator's cores: the subject's are its own.
