@@ -39,8 +39,8 @@ pub use measure::{RoundTrips, round_trips, throughput};
 pub use mode::LinkMode;
 pub use spec::{DELAY_MAX, LinkSpec, SpecError, WINDOW_BYTES_MAX, WINDOW_BYTES_MIN};
 pub use tun::{
-    ANSWER_BYTES, Door, LOSS_MAX, Listening, MTU_BYTES, REORDER_MAX, Side, Tun, TunCounters, TunSpec, TunSpecError,
-    TunVerified, WayCounters, verify_tun,
+    ANSWER_BYTES, Door, FarEcho, LOSS_MAX, Listening, MTU_BYTES, REORDER_MAX, Side, Tun, TunCounters, TunSpec,
+    TunSpecError, TunVerified, WayCounters, verify_tun,
 };
 pub use verify::{Effort, Verified, through, verify};
 

@@ -4,10 +4,9 @@
 //! What it deliberately does not do: stand in for the line by a proxy, through which a handshake would cost no round trip.
 
 use std::cell::Cell;
-use std::net::SocketAddr;
 use std::time::Duration;
 
-use tollgate_net::link::{Door, Echo, Side, Tun, TunSpec, round_trips};
+use tollgate_net::link::{Door, FarEcho, Side, Tun, TunSpec, round_trips};
 
 use crate::conduct::options::RunError;
 use crate::cores::{self, Cores};
@@ -28,17 +27,15 @@ const SPACING: Duration = Duration::from_millis(1);
 /// The line of a run. While it is there, the thread that opened it is at the far end, and what it starts, too.
 #[derive(Debug)]
 pub(crate) struct Line {
+    echo: FarEcho,
     line: Tun,
     home: Door,
-    echo: Option<Echo>,
     levels: Vec<(u64, Duration)>,
     now: Cell<Duration>,
 }
 
 impl Drop for Line {
     fn drop(&mut self) {
-        // It is ended from where it is.
-        self.echo = None;
         self.home.enter().expect("whoever came from there may go back");
     }
 }
@@ -78,11 +75,9 @@ impl Line {
             ))
         })?;
         let failed = |error: std::io::Error| RunError::Failed(format!("the line cannot be used: {error}"));
-        let home = Door::here().map_err(failed)?;
+        let (home, echo) = (Door::here().map_err(failed)?, FarEcho::start(&line).map_err(failed)?);
         line.enter(Side::Far).map_err(failed)?;
-        let mut opened = Line { line, home, echo: None, levels, now: Cell::new(first) };
-        opened.echo = Some(Echo::start(SocketAddr::from((Side::Far.address(), 0))).map_err(failed)?);
-        Ok(Some(opened))
+        Ok(Some(Line { echo, line, home, levels, now: Cell::new(first) }))
     }
 
     /// The way to the near end, where the load comes from.
@@ -118,7 +113,7 @@ impl Line {
     /// That it could not be.
     pub(crate) fn check(&self, moment: Moment) -> Result<Vec<LinkCheck>, String> {
         let failed = |error: std::io::Error| format!("the line cannot be measured: {error}");
-        let address = self.echo.as_ref().expect("it is there as long as the line").address();
+        let address = self.echo.address();
         // Here, at the far end, the echo is no way off.
         let direct = round_trips(address, MESSAGES, SPACING).map_err(failed)?;
         let one = |round_trip: Duration| {

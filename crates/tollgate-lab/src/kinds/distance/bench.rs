@@ -10,7 +10,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use tollgate_net::link::{Echo, Link, LinkSpec, Side, Tun, TunSpec, round_trips};
+use tollgate_net::link::{Echo, FarEcho, Link, LinkSpec, Side, Tun, TunSpec, round_trips};
 
 use super::place::DatabaseUrl;
 use crate::conduct::options::{LinkChoice, RunError, RunOptions};
@@ -51,10 +51,9 @@ enum Links {
 /// A line of packets, which has one length at a time.
 #[derive(Debug)]
 struct Line {
+    echo: FarEcho,
     tun: Tun,
     away: Duration,
-    /// At its far end.
-    echo: Option<Echo>,
 }
 
 /// A distance: the way to the database and that to the echo.
@@ -151,7 +150,7 @@ impl Bench {
             }
             Links::Line(line) => {
                 line.change(away)?;
-                let Some(echo) = line.echo.as_ref().map(Echo::address) else { return Ok(None) };
+                let echo = line.echo.address();
                 line.tun.door(Side::Near).within(|| round_trips(echo, MESSAGES, SPACING)).and_then(|found| found)
             }
         };
@@ -192,9 +191,8 @@ impl Line {
             _ => RunError::Failed(format!("no line of packets: {error}")),
         };
         let tun = Tun::open(&TunSpec::of_round_trip(Duration::ZERO)).map_err(why)?;
-        let place = SocketAddr::from((Side::Far.address(), 0));
-        let echo = tun.door(Side::Far).within(|| Echo::start(place)).and_then(|echo| echo).map_err(why)?;
-        Ok(Line { tun, away: Duration::ZERO, echo: Some(echo) })
+        let echo = FarEcho::start(&tun).map_err(why)?;
+        Ok(Line { echo, tun, away: Duration::ZERO })
     }
 
     fn change(&mut self, away: Duration) -> Result<(), String> {
@@ -204,16 +202,6 @@ impl Line {
             self.away = away;
         }
         Ok(())
-    }
-}
-
-/// An echo ends by a connection to itself, which can be had at its own end only.
-impl Drop for Line {
-    fn drop(&mut self) {
-        if let Some(echo) = self.echo.take() {
-            // Without a thread there is nobody to end it; it goes with this process.
-            let _ = self.tun.door(Side::Far).within(|| drop(echo));
-        }
     }
 }
 

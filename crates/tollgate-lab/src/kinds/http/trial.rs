@@ -257,8 +257,8 @@ impl Generator {
 
     /// What is read of a subject and of the machine where a trial begins to count, and where that is over.
     fn meter(&self, subject: &Watched) -> Meter {
-        let behind = subject.backend_clocks.clone().unwrap_or_default();
-        Meter { subject: subject.clocks.clone(), behind, cores: self.cores.clone() }
+        let (subject, behind) = (subject.clocks.clone(), subject.backend_clocks.clone());
+        Meter { subject, behind, cores: self.cores.clone() }
     }
 
     /// Which worker has what of the load.

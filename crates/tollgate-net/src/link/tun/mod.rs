@@ -34,8 +34,7 @@ pub use counters::{TunCounters, WayCounters};
 pub use listening::Listening;
 pub use namespace::Door;
 pub use spec::{LOSS_MAX, REORDER_MAX, TunSpec, TunSpecError};
-pub(super) use verify::FarEcho;
-pub use verify::{ANSWER_BYTES, TunVerified, verify_tun};
+pub use verify::{ANSWER_BYTES, FarEcho, TunVerified, verify_tun};
 
 use engine::{Control, Engine};
 

@@ -203,21 +203,30 @@ fn answer(listener: &TcpListener, count: usize) -> io::Result<String> {
     Ok(congestion)
 }
 
-/// An echo at the far end.
+/// An echo at the far end of a line.
 #[derive(Debug)]
-pub(in crate::link) struct FarEcho {
+pub struct FarEcho {
     door: Door,
     echo: Option<Echo>,
 }
 
 impl FarEcho {
-    pub(in crate::link) fn start(line: &Tun) -> io::Result<FarEcho> {
+    /// Starts one there, from wherever the thread is.
+    ///
+    /// # Errors
+    /// As [`Door::within`] and [`Echo::start`].
+    pub fn start(line: &Tun) -> io::Result<FarEcho> {
         let door = line.door(Side::Far).clone();
         let echo = door.within(|| Echo::start(SocketAddr::from((Side::Far.address(), 0))))??;
         Ok(FarEcho { door, echo: Some(echo) })
     }
 
-    pub(in crate::link) fn address(&self) -> SocketAddr {
+    /// Where it listens, at the far end.
+    ///
+    /// # Panics
+    /// Never: it listens until it is dropped.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
         self.echo.as_ref().expect("it is taken only when it is dropped").address()
     }
 }

@@ -46,8 +46,8 @@ pub(crate) struct Watched {
     aims: Vec<(u64, Aim)>,
     /// Its CPU clocks.
     pub(crate) clocks: CpuClocks,
-    /// Those of the servers behind it; absent where there are none of ours.
-    pub(crate) backend_clocks: Option<CpuClocks>,
+    /// Those of the servers behind it, as far as they are known.
+    pub(crate) backend_clocks: CpuClocks,
     /// Those servers with their names.
     backends: Vec<(String, Rc<RefCell<Process>>)>,
     /// What an insert asks beside its transfers, past any link.
@@ -173,15 +173,12 @@ impl Watched {
             }
             None => direct.clone(),
         };
-        let beside = match options.experiment.own() {
-            Some(places) => {
-                let places: &InsertPlaces = places;
-                let permission = beside::permission(site, options);
-                let places = beside::places_on(options, variant, places)?;
-                Some(beside::beside(&direct, &places, (options.tls.clone(), headers), permission)?)
-            }
-            None => None,
-        };
+        let beside = options.experiment.own().map(|places: &InsertPlaces| {
+            let permission = beside::permission(site, options);
+            let places = beside::places_on(options, variant, places)?;
+            beside::beside(&direct, &places, (options.tls.clone(), headers), permission)
+        });
+        let beside = beside.transpose()?;
         let aims = match variant.own() {
             Some(connecting) => {
                 let connecting: Connecting = *connecting;
@@ -209,7 +206,7 @@ impl Watched {
         };
         let ours = behind.iter().flat_map(|(_, process)| process.borrow().processes().to_vec());
         let processes: Vec<u32> = ours.chain(sites::processes_behind(site, sites, &options.experiment)).collect();
-        let backend_clocks = if processes.is_empty() { None } else { Some(CpuClocks::new(&processes)?) };
+        let backend_clocks = CpuClocks::new(&processes)?;
         let process = Rc::clone(process);
         Ok(Watched { aims, clocks, backend_clocks, backends: behind, beside, process, _link: link })
     }
