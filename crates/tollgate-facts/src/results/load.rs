@@ -11,7 +11,7 @@ use super::{Percentiles, Staged, TcpCounts, Verdict};
 const TELLING_BOUND_MAX: f64 = 0.1;
 
 /// What a quick load found.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct QuickResult {
     /// Of this document.
     pub format: u32,

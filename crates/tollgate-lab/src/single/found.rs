@@ -51,46 +51,12 @@ impl Recorded<'_> {
         let tally = &all.tally;
         let asked = (tally.requests + tally.failures()).max(1);
         let wall_ms = took.as_secs_f64() * 1e3;
-        let offered = load.rate.map(|rate| offered(rate, all));
         let run_queue_share = used.run_queue_max_ns as f64 / took.as_nanos().max(1) as f64;
         let stolen_share = self.passed.ticks.stolen_ms() / wall_ms.max(f64::MIN_POSITIVE);
         let littles_law = little::law(all, load.concurrency as u64, wall_ms)
             .filter(|_| !self.interrupted)
             .map(|law| law.without_core(little::between_reads(all, run_queue_share, stolen_share, wall_ms)));
-        let generator_cpu_share = used.busiest_cpu_ns as f64 / took.as_nanos().max(1) as f64;
-        let response_time_ms = cells::percentiles(&all.response);
-        let (errors, error_examples) = (cells::errors(&tally.errors), cells::error_examples(&tally.errors));
-        let before = all.before.as_deref().map_or(Settling::NONE, Settling::of);
-        let validity = marks::judge(&Evidence {
-            requests: tally.requests,
-            checked: tally.checked,
-            errors: &errors,
-            before: &before,
-            error_examples: &error_examples,
-            offered: offered.as_ref(),
-            is_staged: load.stages.is_some(),
-            rows: Short::of(load, tally, *took).filter(|_| !self.interrupted),
-            response_ms: response_time_ms,
-            littles_law,
-            generator_cpu_share,
-            run_queue_share,
-            beats: all.stalls.as_ref(),
-            ticks: self.passed.ticks,
-            tcp: self.passed.tcp,
-            larger_bytes: tally.received_bytes.max(tally.sent_bytes) as f64 / asked as f64,
-            fresh_connections: match load.connection {
-                // At a rate users come as they are needed, fewer than there may be.
-                Connection::KeepAlive => {
-                    let came = offered.as_ref().map_or(load.concurrency as u64, |offered| offered.users);
-                    // Who came before anything counted opened its connection then.
-                    let opened_before = all.before.as_ref().map_or(0, |before| before.connections);
-                    tally.connections.saturating_sub(came.saturating_sub(opened_before))
-                }
-                Connection::Requests(_) | Connection::New => 0,
-            },
-            log_dropped: all.detail.as_ref().and_then(|detail| detail.log.as_ref()).map_or(0, |log| log.dropped),
-        });
-        QuickResult {
+        let result = QuickResult {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started: started.to_string(),
@@ -104,11 +70,11 @@ impl Recorded<'_> {
             model: if load.rate.is_some() { "open" } else { "closed" },
             concurrency: load.concurrency,
             requests: tally.requests,
-            errors,
-            error_examples,
+            errors: cells::errors(&tally.errors),
+            error_examples: cells::error_examples(&tally.errors),
             duration_ms: wall_ms,
             requests_per_second: tally.requests as f64 / took.as_secs_f64().max(1e-9),
-            response_time_ms,
+            response_time_ms: cells::percentiles(&all.response),
             service_time_ms: cells::percentiles(&all.service),
             served_within_ms: PERCENTAGES.map(|percent| (percent, within_ms(&all.response, percent))).to_vec(),
             connection_times_ms: connection_times(all),
@@ -128,16 +94,39 @@ impl Recorded<'_> {
             handshakes: handshaken(tally),
             phases: all.phases.as_deref().and_then(phase_times),
             first_request: first_request(&tally.first_requests),
-            offered,
+            offered: load.rate.map(|rate| offered(rate, all)),
             generator_cpu_us_per_request: used.cpu_ns as f64 / 1e3 / asked as f64,
-            generator_cpu_share,
+            generator_cpu_share: used.busiest_cpu_ns as f64 / took.as_nanos().max(1) as f64,
             generator_stalls_ms: all.stalls.as_ref().map(cells::percentiles).unwrap_or_default(),
             tcp: self.passed.tcp,
-            // In stages users come and go: there is no number of them that could be found.
-            littles_law: littles_law.filter(|_| load.stages.is_none()),
-            validity,
+            littles_law,
+            validity: Vec::new(),
             interrupted: self.interrupted,
-        }
+        };
+        let evidence = Evidence {
+            before: all.before.as_deref().map_or_else(Settling::default, Settling::of),
+            is_staged: load.stages.is_some(),
+            rows: Short::of(load, tally, *took).filter(|_| !self.interrupted),
+            run_queue_share,
+            beats: all.stalls.as_ref(),
+            ticks: self.passed.ticks,
+            fresh_connections: match load.connection {
+                // At a rate users come as they are needed, fewer than there may be.
+                Connection::KeepAlive => {
+                    let came = result.offered.as_ref().map_or(load.concurrency as u64, |offered| offered.users);
+                    // Who came before anything counted opened its connection then.
+                    let opened_before = all.before.as_ref().map_or(0, |before| before.connections);
+                    tally.connections.saturating_sub(came.saturating_sub(opened_before))
+                }
+                Connection::Requests(_) | Connection::New => 0,
+            },
+            log_dropped: all.detail.as_ref().and_then(|detail| detail.log.as_ref()).map_or(0, |log| log.dropped),
+            result,
+        };
+        let validity = marks::judge(&evidence);
+        // In stages users come and go: there is no number of them that could be found.
+        let littles_law = littles_law.filter(|_| load.stages.is_none());
+        QuickResult { littles_law, validity, ..evidence.result }
     }
 
     fn subject(&self) -> Subject {

@@ -3,8 +3,6 @@
 //!
 //! Bounds are those of runs (see [`crate::judge`]); what needs several rounds to be seen is not asked here.
 
-use std::collections::BTreeMap;
-
 use hdrhistogram::Histogram;
 use tollgate_net::http1::client::ErrorClass as NetworkClass;
 
@@ -19,33 +17,24 @@ use crate::judge::{
     STEAL_SHARE_MAX, Settling,
 };
 use crate::probe::system::Ticks;
-use tollgate_facts::results::load::{LittlesLaw, Mark, Offered};
-use tollgate_facts::results::{Percentiles, TcpCounts, Verdict};
+use tollgate_facts::results::Verdict;
+use tollgate_facts::results::load::{LittlesLaw, Mark, Offered, QuickResult};
 use tollgate_facts::rules::{self, Finding, Rule, marked, refused};
 
 /// What the rules look at.
 pub(super) struct Evidence<'a> {
-    pub(super) requests: u64,
-    pub(super) checked: u64,
-    pub(super) errors: &'a BTreeMap<String, u64>,
-    pub(super) error_examples: &'a BTreeMap<String, String>,
+    /// The figures, without marks.
+    pub(super) result: QuickResult,
     /// What failed while users came.
-    pub(super) before: &'a Settling,
-    pub(super) offered: Option<&'a Offered>,
+    pub(super) before: Settling,
     /// Whether users or rate changed by stages: what a server cannot bear is a finding there.
     pub(super) is_staged: bool,
     /// What was not done since the rows of a feed came to an end.
     pub(super) rows: Option<Short>,
-    pub(super) response_ms: Percentiles,
-    pub(super) littles_law: Option<LittlesLaw>,
-    pub(super) generator_cpu_share: f64,
     pub(super) run_queue_share: f64,
     /// How late the generator noticed its own heartbeat.
     pub(super) beats: Option<&'a Histogram<u64>>,
     pub(super) ticks: Ticks,
-    pub(super) tcp: TcpCounts,
-    /// Mean bytes of a request or of an answer, whichever are more.
-    pub(super) larger_bytes: f64,
     /// Connections that were opened again where they were to be kept.
     pub(super) fresh_connections: u64,
     /// Requests that the log of each had no room for.
@@ -53,11 +42,16 @@ pub(super) struct Evidence<'a> {
 }
 
 impl Evidence<'_> {
+    /// Requests that failed.
+    fn failed(&self) -> u64 {
+        self.result.errors.values().sum()
+    }
+
     /// What the load shows by itself of what the kernel counts for all programs together.
     fn shown(&self) -> Shown {
-        let failed: u64 = self.errors.values().sum();
-        let Evidence { response_ms, requests, larger_bytes, .. } = *self;
-        Shown { response_ms, failed, asked: requests + failed, larger_bytes }
+        let QuickResult { response_time_ms: response_ms, bytes_received, bytes_sent, requests, .. } = self.result;
+        let (failed, asked) = (self.failed(), requests + self.failed());
+        Shown { response_ms, failed, asked, larger_bytes: bytes_received.max(bytes_sent) as f64 / asked.max(1) as f64 }
     }
 }
 
@@ -104,7 +98,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 /// Failures that are the generator's own: the server was never asked.
 fn generator_errors(evidence: &Evidence<'_>) -> Option<Finding> {
-    let count = |class: NetworkClass| evidence.errors.get(class.name()).copied().unwrap_or(0);
+    let count = |class: NetworkClass| evidence.result.errors.get(class.name()).copied().unwrap_or(0);
     let own = count(NetworkClass::PortsExhausted) + count(NetworkClass::DescriptorsExhausted);
     let reason = || format!("the generator had no port or no descriptor for {own} requests");
     let remedy = "widen net.ipv4.ip_local_port_range, raise `ulimit -n`, or use fewer users";
@@ -113,10 +107,10 @@ fn generator_errors(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// Where nothing was answered, there is no time to be read.
 fn answers(evidence: &Evidence<'_>) -> Option<Finding> {
-    let failed: u64 = evidence.errors.values().sum();
+    let failed = evidence.failed();
     let reason = || format!("no request was answered as it was wanted, {failed} failed");
     let remedy = "find out why they fail: the classes of failures stand above, with the first of each";
-    (evidence.requests == 0).then(|| refused(reason(), remedy, (0.0, 1.0)))
+    (evidence.result.requests == 0).then(|| refused(reason(), remedy, (0.0, 1.0)))
 }
 
 /// What a load at a rate was refused for, or marked where its stages are to show it.
@@ -125,7 +119,7 @@ fn not_kept(evidence: &Evidence<'_>, finding: Finding) -> Finding {
 }
 
 fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
-    let offered = evidence.offered?;
+    let offered = evidence.result.offered.as_ref()?;
     let Offered { intended, unsent, .. } = *offered;
     let remedy = |users| if punctuality(evidence, offered).own().is_some() { GENERATOR_REMEDY } else { users };
     let of_all = Unsent { intended, unsent };
@@ -134,7 +128,7 @@ fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
         let decided = (of_all.sent_share(), SENT_SHARE_MIN);
         return Some(not_kept(evidence, marked(reason, remedy(USERS_REMEDY), decided)));
     }
-    let lacking = of_all.lacking(evidence.response_ms, 1)?;
+    let lacking = of_all.lacking(evidence.result.response_time_ms, 1)?;
     let reason = of_all.told(&lacking, "requests", "sent");
     Some(marked(reason, remedy(LONGER_REMEDY), (of_all.sent_share(), lacking.sent_share_min)))
 }
@@ -147,7 +141,7 @@ const LONGER_REMEDY: &str = "let the load go on longer, or allow more users (-c)
 
 /// By the generator's own doing the times are its own; for want of users they are those of so many users.
 fn lateness(evidence: &Evidence<'_>) -> Option<Finding> {
-    let offered = evidence.offered?;
+    let offered = evidence.result.offered.as_ref()?;
     let told = |late: Late, were_begun: &str, remedy| {
         marked(late.told("requests", were_begun), remedy, (late.late_ms, late.bound_ms))
     };
@@ -162,11 +156,11 @@ fn lateness(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn punctuality(evidence: &Evidence<'_>, offered: &Offered) -> Punctuality {
     let Offered { lateness_ms, overdue_ms, .. } = *offered;
-    Punctuality { lateness_ms, overdue_ms, response_ms: evidence.response_ms }
+    Punctuality { lateness_ms, overdue_ms, response_ms: evidence.result.response_time_ms }
 }
 
 fn littles_law(evidence: &Evidence<'_>) -> Option<Finding> {
-    let law = evidence.littles_law.filter(LittlesLaw::is_broken)?;
+    let law = evidence.result.littles_law.filter(LittlesLaw::is_broken)?;
     let reason = match evidence.is_staged {
         false => format!("answers x response time find {:.2} users where {} asked", law.found, law.users),
         true => {
@@ -179,24 +173,24 @@ fn littles_law(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
-    let failed: u64 = evidence.errors.values().sum();
-    let asked = evidence.requests + failed;
+    let failed = evidence.failed();
+    let asked = evidence.result.requests + failed;
     let share = failed as f64 / asked.max(1) as f64;
     let reason = || format!("{failed} of {asked} requests failed: the times are of the others");
     let remedy = "find out why they fail; failures are cheaper than answers";
-    let is_some = evidence.requests > 0 && share > ERROR_SHARE_MAX;
+    let is_some = evidence.result.requests > 0 && share > ERROR_SHARE_MAX;
     is_some.then(|| marked(reason(), remedy, (share, ERROR_SHARE_MAX)))
 }
 
 fn content(evidence: &Evidence<'_>) -> Option<Finding> {
-    if let Some((wrong, reason)) = wrong_answers(evidence.errors, evidence.error_examples) {
+    if let Some((wrong, reason)) = wrong_answers(&evidence.result.errors, &evidence.result.error_examples) {
         let remedy = "find out what came instead: a wrong answer is an error, however fast, and so may the others be";
         return Some(refused(reason, remedy, (wrong as f64, 0.0)));
     }
-    let share = evidence.checked as f64 / evidence.requests.max(1) as f64;
+    let share = evidence.result.checked as f64 / evidence.result.requests.max(1) as f64;
     let unseen = (1.0 - share) * 100.0;
     let reason = || format!("the content of {unseen:.0} % of the answers was not looked at");
-    let is_unverified = evidence.requests > 0 && share < 1.0;
+    let is_unverified = evidence.result.requests > 0 && share < 1.0;
     is_unverified.then(|| marked(reason(), "say with --expect-body what an answer contains", (share, 1.0)))
 }
 
@@ -206,7 +200,7 @@ fn rows(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
-    let count = evidence.requests;
+    let count = evidence.result.requests;
     let is_few = count > 0 && count < REQUESTS_MIN;
     let reason = || format!("only {count} answers");
     is_few.then(|| marked(reason(), "ask more often (-n) or longer (-t)", (count as f64, REQUESTS_MIN as f64)))
@@ -220,7 +214,7 @@ fn settling(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 fn client_saturation(evidence: &Evidence<'_>) -> Option<Finding> {
-    let share = evidence.generator_cpu_share;
+    let share = evidence.result.generator_cpu_share;
     let reason = || format!("a thread of the generator used {:.0} % of its core: it may be the limit", share * 100.0);
     let remedy = "use more --threads on a machine with more cores, or read CPU per request instead of times";
     (share > GENERATOR_SHARE_MAX).then(|| marked(reason(), remedy, (share, GENERATOR_SHARE_MAX)))
@@ -234,7 +228,7 @@ fn run_queue(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 fn stalls(evidence: &Evidence<'_>) -> Option<Finding> {
-    let Stalled { reason, stall_ms, bound_ms } = stalled(evidence.beats, evidence.response_ms)?;
+    let Stalled { reason, stall_ms, bound_ms } = stalled(evidence.beats, evidence.result.response_time_ms)?;
     Some(marked(reason, STALLS_REMEDY, (stall_ms, bound_ms)))
 }
 
@@ -248,20 +242,20 @@ fn joint(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
     let fresh = evidence.fresh_connections;
-    let share = fresh as f64 / evidence.requests.max(1) as f64;
+    let share = fresh as f64 / evidence.result.requests.max(1) as f64;
     let reason = || format!("{fresh} connections were opened again, though they were to be kept");
     let remedy = "raise the server's keep-alive limits, or measure without -k";
     (share > FRESH_SHARE_MAX).then(|| marked(reason(), remedy, (share, FRESH_SHARE_MAX)))
 }
 
 fn listen_overflow(evidence: &Evidence<'_>) -> Option<Finding> {
-    let tcp = evidence.shown().waited(evidence.tcp)?;
+    let tcp = evidence.shown().waited(evidence.result.tcp)?;
     let reason = held_up::turned_away(tcp)?;
     Some(marked(reason, TURNED_AWAY_REMEDY, (tcp.turned_away() as f64, 0.0)))
 }
 
 fn retransmissions(evidence: &Evidence<'_>) -> Option<Finding> {
-    let SentAgain { reason, share, bound } = SentAgain::of(evidence.shown(), evidence.tcp)?;
+    let SentAgain { reason, share, bound } = SentAgain::of(evidence.shown(), evidence.result.tcp)?;
     Some(marked(reason, RETRANSMITTED_REMEDY, (share, bound)))
 }
 
@@ -282,10 +276,7 @@ fn log(evidence: &Evidence<'_>) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::judge::stalls;
-
-    static NO_EXAMPLES: BTreeMap<String, String> = BTreeMap::new();
-
-    const NOTHING_BEFORE: &Settling = &Settling::NONE;
+    use tollgate_facts::results::{Percentiles, TcpCounts};
 
     fn at(p50: f64, p99: f64) -> Percentiles {
         Percentiles { p50: Some(p50), p99: Some(p99), max: 250.0, ..Percentiles::default() }
@@ -298,32 +289,39 @@ mod tests {
     }
 
     /// What a load without any fault shows.
-    fn sound(errors: &BTreeMap<String, u64>) -> Evidence<'_> {
-        Evidence {
+    fn sound() -> Evidence<'static> {
+        let result = QuickResult {
             requests: 10_000,
             checked: 10_000,
-            errors,
-            error_examples: &NO_EXAMPLES,
-            before: NOTHING_BEFORE,
-            offered: None,
+            response_time_ms: at(2.0, 5.0),
+            generator_cpu_share: 0.5,
+            tcp: TcpCounts { segments_sent: 20_000, segments_retransmitted: 2, ..TcpCounts::default() },
+            bytes_received: 4_000_000,
+            ..QuickResult::default()
+        };
+        Evidence {
+            result,
+            before: Settling::default(),
             is_staged: false,
             rows: None,
-            response_ms: at(2.0, 5.0),
-            littles_law: None,
-            generator_cpu_share: 0.5,
             run_queue_share: 0.0,
             beats: None,
             ticks: Ticks { total: 1000, idle: 100, steal: 1 },
-            tcp: TcpCounts { segments_sent: 20_000, segments_retransmitted: 2, ..TcpCounts::default() },
-            larger_bytes: 400.0,
             fresh_connections: 0,
             log_dropped: 0,
         }
     }
 
+    /// The same at this rate.
+    fn at_rate(offered: Offered, response_ms: Percentiles) -> Evidence<'static> {
+        let mut evidence = sound();
+        (evidence.result.offered, evidence.result.response_time_ms) = (Some(offered), response_ms);
+        evidence
+    }
+
     fn check(change: impl FnOnce(&mut Evidence<'_>), errors: &[(&str, u64)], expected: &[(&str, Verdict)]) {
-        let errors = errors.iter().map(|(class, count)| ((*class).to_owned(), *count)).collect();
-        let mut evidence = sound(&errors);
+        let mut evidence = sound();
+        evidence.result.errors = errors.iter().map(|(class, count)| ((*class).to_owned(), *count)).collect();
         change(&mut evidence);
         let found: Vec<(&str, Verdict)> = judge(&evidence).iter().map(|mark| (mark.rule, mark.verdict)).collect();
         assert_eq!(found, expected);
@@ -336,40 +334,40 @@ mod tests {
         check(|_| {}, &[("status-503", 10)], &[]);
         check(|_| {}, &[("status-503", 11)], &[("errors", Marked)]);
         check(|_| {}, &[("ports-exhausted", 1)], &[("generator-errors", Refused)]);
-        check(|evidence| evidence.checked = 9_999, &[], &[("content", Marked)]);
+        check(|evidence| evidence.result.checked = 9_999, &[], &[("content", Marked)]);
         check(|_| {}, &[("content", 1)], &[("content", Refused)]);
         check(|_| {}, &[("content", 11)], &[("content", Refused), ("errors", Marked)]);
-        check(|evidence| (evidence.requests, evidence.checked) = (299, 299), &[], &[("samples", Marked)]);
+        check(|evidence| (evidence.result.requests, evidence.result.checked) = (299, 299), &[], &[("samples", Marked)]);
         let short = Short { reason: "rows came to an end".to_owned(), decided: (3.0, 10.0) };
         check(|evidence| evidence.rows = Some(short), &[], &[("rows", Marked)]);
-        let none = |evidence: &mut Evidence<'_>| (evidence.requests, evidence.checked) = (0, 0);
+        let none = |evidence: &mut Evidence<'_>| (evidence.result.requests, evidence.result.checked) = (0, 0);
         check(none, &[("status-500", 200)], &[("answers", Refused)]);
         check(none, &[], &[("answers", Refused)]);
-        check(|evidence| evidence.generator_cpu_share = 0.81, &[], &[("client-saturation", Marked)]);
+        check(|evidence| evidence.result.generator_cpu_share = 0.81, &[], &[("client-saturation", Marked)]);
         check(|evidence| evidence.run_queue_share = 0.051, &[], &[("run-queue", Marked)]);
         check(|evidence| evidence.ticks.idle = 49, &[], &[("joint", Marked)]);
         check(|evidence| evidence.ticks.steal = 11, &[], &[("steal", Marked)]);
         check(|evidence| evidence.fresh_connections = 101, &[], &[("fresh-connections", Marked)]);
         check(|evidence| evidence.log_dropped = 1, &[], &[("log", Marked)]);
-        check(|evidence| evidence.tcp.listen_drops = 1, &[], &[("listen-overflow", Marked)]);
-        check(|evidence| evidence.tcp.segments_retransmitted = 21, &[], &[("retransmissions", Marked)]);
+        check(|evidence| evidence.result.tcp.listen_drops = 1, &[], &[("listen-overflow", Marked)]);
+        check(|evidence| evidence.result.tcp.segments_retransmitted = 21, &[], &[("retransmissions", Marked)]);
         // Nothing of that happened to users who were all answered soon.
         fn of_others(evidence: &mut Evidence<'_>) {
-            evidence.response_ms.max = 20.0;
-            (evidence.tcp.listen_drops, evidence.tcp.segments_retransmitted) = (1, 21);
+            evidence.result.response_time_ms.max = 20.0;
+            (evidence.result.tcp.listen_drops, evidence.result.tcp.segments_retransmitted) = (1, 21);
         }
         check(of_others, &[], &[]);
         // What is lost of a large answer is there again within a round trip or two.
         fn of_large_answers(evidence: &mut Evidence<'_>) {
             of_others(evidence);
-            evidence.larger_bytes = 60_000.0;
+            evidence.result.bytes_received = 600_000_000;
         }
         check(of_large_answers, &[], &[("retransmissions", Marked)]);
         let broken =
             LittlesLaw { users: 20, found: 17.0, off: 0.15, bound: 0.01, without_core: 0.0, holds: Some(false) };
-        check(|evidence| evidence.littles_law = Some(broken), &[], &[("littles-law", Refused)]);
-        let (errors, late) = (BTreeMap::new(), stalls::tests::beats(1_600, &[100]));
-        let marks = judge(&Evidence { beats: Some(&late), ..sound(&errors) });
+        check(|evidence| evidence.result.littles_law = Some(broken), &[], &[("littles-law", Refused)]);
+        let late = stalls::tests::beats(1_600, &[100]);
+        let marks = judge(&Evidence { beats: Some(&late), ..sound() });
         assert_eq!(marks.iter().map(|mark| mark.rule).collect::<Vec<_>>(), ["stalls"]);
     }
 
@@ -378,8 +376,7 @@ mod tests {
         let refused = |unsent: u64, lateness_ms: Percentiles, p99_ms: f64, expected: &[&str]| {
             let offered = offered(unsent, lateness_ms);
             let expected: Vec<(&str, Verdict)> = expected.iter().map(|rule| (*rule, Verdict::Refused)).collect();
-            let errors = BTreeMap::new();
-            let marks = judge(&Evidence { offered: Some(&offered), response_ms: at(2.0, p99_ms), ..sound(&errors) });
+            let marks = judge(&at_rate(offered, at(2.0, p99_ms)));
             let found: Vec<(&str, Verdict)> = marks.iter().map(|mark| (mark.rule, mark.verdict)).collect();
             assert_eq!(found, expected);
         };
@@ -397,8 +394,7 @@ mod tests {
     fn requests_that_waited_when_the_load_ended_are_marked_where_a_percentile_lacks_them() {
         let check = |unsent: u64, own_ms: f64, expected: Option<&str>| {
             let offered = Offered { intended: 60_000, overdue_ms: at(0.1, own_ms), ..offered(unsent, at(0.1, 0.9)) };
-            let errors = BTreeMap::new();
-            let marks = judge(&Evidence { offered: Some(&offered), ..sound(&errors) });
+            let marks = judge(&at_rate(offered, at(2.0, 5.0)));
             let rate = marks.iter().find(|mark| mark.rule == "rate");
             assert_eq!(rate.map(|mark| (mark.verdict, mark.remedy)), expected.map(|remedy| (Verdict::Marked, remedy)));
             assert!(rate.is_none_or(|mark| mark.reason.ends_with("missing from p99")), "{rate:?}");
@@ -415,8 +411,7 @@ mod tests {
         let check = |own_ms: f64, is_staged: bool, expected: [(&str, Verdict); 2]| {
             // However many users the backlog of a generator that was held up has called.
             let offered = Offered { users: 1000, overdue_ms: at(0.1, own_ms), ..offered(500, at(0.1, 9.0)) };
-            let errors = BTreeMap::new();
-            let marks = judge(&Evidence { offered: Some(&offered), is_staged, ..sound(&errors) });
+            let marks = judge(&Evidence { is_staged, ..at_rate(offered, at(2.0, 5.0)) });
             let found: Vec<(&str, Verdict)> = marks.iter().map(|mark| (mark.rule, mark.verdict)).collect();
             assert_eq!(found, expected);
             let is_own = own_ms > 1.0;
