@@ -155,21 +155,25 @@ impl Child {
     fn wait_until_announced(&mut self, announced: &Receiver<(Announcement, String)>) -> Result<(), String> {
         let deadline = Instant::now() + READY_WITHIN;
         while self.url.is_empty() || self.admin_url.is_none() {
-            match announced.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok((Announcement::Listening, url)) if self.url.is_empty() => self.url = url,
-                Ok((Announcement::Listening, url)) => self.further_urls.push(url),
-                Ok((Announcement::Admin, url)) => self.admin_url = Some(url),
-                Err(RecvTimeoutError::Timeout) => {
-                    return Err(format!("did not say where it listens within {} s", READY_WITHIN.as_secs()));
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    // The pipe closes a moment before the process can be waited for.
-                    self.exited(DRAIN_WITHIN);
-                    return Err("closed its standard output before it said where it listens".to_owned());
-                }
+            match self.hear(announced, deadline, "where it listens", &format!("{} s", READY_WITHIN.as_secs()))? {
+                (Announcement::Listening, url) if self.url.is_empty() => self.url = url,
+                (Announcement::Listening, url) => self.further_urls.push(url),
+                (Announcement::Admin, url) => self.admin_url = Some(url),
             }
         }
         Ok(())
+    }
+
+    /// The next thing that it says; else that it did not say `what` by the deadline, which is over after `within`.
+    pub(super) fn hear<T>(&self, said: &Receiver<T>, deadline: Instant, what: &str, within: &str) -> Result<T, String> {
+        said.recv_timeout(deadline.saturating_duration_since(Instant::now())).map_err(|error| match error {
+            RecvTimeoutError::Timeout => format!("did not say {what} within {within}"),
+            RecvTimeoutError::Disconnected => {
+                // The pipe closes a moment before the process can be waited for.
+                self.exited(DRAIN_WITHIN);
+                format!("closed its standard output before it said {what}")
+            }
+        })
     }
 
     /// Whether the process ended, after waiting at most `within`.

@@ -5,7 +5,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::Command;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use tollgate_net::http1::client::{Answers, Collect, Connector, RequestTemplate, Target};
@@ -118,15 +118,7 @@ fn heard(ready: &Ready, line: &str) -> Option<String> {
 }
 
 fn wait_for_line(child: &Child, said: &Receiver<String>, within: Duration) -> Result<String, String> {
-    match said.recv_timeout(within) {
-        Ok(url) => Ok(url),
-        Err(RecvTimeoutError::Timeout) => Err(format!("did not say that it is ready within {within:?}")),
-        Err(RecvTimeoutError::Disconnected) => {
-            // The pipe closes a moment before the process can be waited for.
-            child.exited(PATIENCE);
-            Err("closed its standard output before it said that it is ready".to_owned())
-        }
-    }
+    child.hear(said, Instant::now() + within, "that it is ready", &format!("{within:?}"))
 }
 
 fn wait_for_answer(child: &Child, url: &str, within: Duration) -> Result<(), String> {
