@@ -44,8 +44,8 @@ pub(crate) struct Secured {
     pub(crate) surroundings: Surroundings,
     /// Where it listens.
     pub(crate) address: Ipv4Addr,
-    /// Levels, each with the first one whose listener is its own, too.
-    levels: Vec<(u64, u64)>,
+    /// Levels, each with the number of its listener, which is that of others that are alike.
+    levels: Vec<(u64, usize)>,
 }
 
 impl Secured {
@@ -74,14 +74,14 @@ impl Secured {
                 .levels
                 .iter()
                 .find(|(known, _)| way_of(*known).zip(way).is_some_and(|(known, way)| known.is_alike(way)));
-            if let Some((_, first)) = alike {
-                secured.levels.push((*level, *first));
+            if let Some((_, listener)) = alike {
+                secured.levels.push((*level, *listener));
                 continue;
             }
             let Some((version, key, chain)) = way.and_then(|way| Some((way.version?, way.key?, way.chain))) else {
                 continue;
             };
-            let of_level = secured.folder_of(*level);
+            let of_level = secured.folder.path.join(format!("level-{level}"));
             ask(program, &certificate_arguments(&of_level, key, chain), "")?;
             let (certificate, key) = (of_level.join(CERTIFICATE), of_level.join(KEY));
             tls.push(json!({
@@ -91,8 +91,8 @@ impl Secured {
                 "versions": [version.name()],
                 "tickets": true,
             }));
+            secured.levels.push((*level, secured.surroundings.listeners.len()));
             secured.surroundings.listeners.push(TlsListener { version: version.name(), certificate, key });
-            secured.levels.push((*level, *level));
         }
         let mut gateway = json!({
             "listen": { "addresses": addresses },
@@ -115,22 +115,13 @@ impl Secured {
     }
 
     /// The authority that signed the certificate of a level.
-    pub(crate) fn authority(&self, level: u64) -> PathBuf {
-        self.folder_of(self.first_alike(level).unwrap_or(level)).join("ca.pem")
+    pub(crate) fn authority(&self, level: u64) -> Option<PathBuf> {
+        Some(self.surroundings.listeners[self.listener(level)?].certificate.with_file_name("ca.pem"))
     }
 
     /// Which of the gateway's further addresses is the level's.
     pub(crate) fn listener(&self, level: u64) -> Option<usize> {
-        let first = self.first_alike(level)?;
-        self.levels.iter().filter(|(known, first)| known == first).position(|(known, _)| *known == first)
-    }
-
-    fn first_alike(&self, level: u64) -> Option<u64> {
-        self.levels.iter().find(|(known, _)| *known == level).map(|(_, first)| *first)
-    }
-
-    fn folder_of(&self, level: u64) -> PathBuf {
-        self.folder.path.join(format!("level-{level}"))
+        self.levels.iter().find(|(known, _)| *known == level).map(|(_, listener)| *listener)
     }
 }
 

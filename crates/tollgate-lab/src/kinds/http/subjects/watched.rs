@@ -275,7 +275,7 @@ fn secured_target(
             let user = secured.and_then(|secured| secured.surroundings.user.as_ref());
             headers
                 .extend(user.map(|(user, password)| ("Authorization".to_owned(), basic_authorization(user, password))));
-            tls.authorities = secured.map(|secured| secured.authority(level));
+            tls.authorities = secured.and_then(|secured| secured.authority(level));
             let child = process.child.as_ref();
             let url = match connecting.encryption {
                 Encryption::Off => child.map(|child| child.url.as_str()),
