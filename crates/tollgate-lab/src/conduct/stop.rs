@@ -3,6 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Why a trial has no end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Broken {
+    /// The run was told to stop.
+    Stopped,
+    /// What is measured failed, and how.
+    Failed(String),
+}
+
 /// Shared by whoever may stop a run and the run itself.
 #[derive(Debug, Clone, Default)]
 pub struct StopFlag(Arc<AtomicBool>);

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use serde::Deserialize;
 
-use crate::conduct::stop::StopFlag;
+use crate::conduct::stop::{Broken, StopFlag};
 use crate::cores::Cores;
 use crate::probe::memory;
 use crate::subject::ended;
@@ -49,15 +49,6 @@ pub(crate) struct Ran {
     pub(crate) report: Report,
     /// What was seen of its process.
     pub(crate) readings: Vec<Reading>,
-}
-
-/// Why there is no report.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Broken {
-    /// The run was told to stop.
-    Stopped,
-    /// The batch failed, and how.
-    Failed(String),
 }
 
 /// What is asked of the batch.

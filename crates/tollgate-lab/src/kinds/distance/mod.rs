@@ -22,7 +22,7 @@ use tollgate_net::link::{LinkMode, accuracy};
 use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome, Stores};
 use crate::conduct::options::{LinkChoice, Observer, Progress, RunError, RunOptions};
-use crate::conduct::stop::StopFlag;
+use crate::conduct::stop::{Broken, StopFlag};
 use crate::conduct::store::Store;
 use crate::cores::Cores;
 use crate::experiment::{Experiment, Factor, Own};
@@ -32,8 +32,8 @@ use crate::probe::system::Ticks;
 use crate::secret;
 use crate::subject::{check_loadable, is_named, postgres_programs};
 use bench::Bench;
-use child::{Asked, Broken, Ran};
 use file::{Away, Preset, Presets};
+use child::{Asked, Ran};
 use ledger::{Beside, Ledger};
 use plan::DOCUMENTS_LEAST;
 use tollgate_facts::results::{self, Batched, Distances, Gap, GapKind, Piece, PresetVerdict, Trial};
@@ -331,10 +331,7 @@ impl Session<'_> {
         let ran = child::run(&asked, self.cores, self.stop, |command| bench.spawn(command));
         ran.map_err(|broken| match broken {
             Broken::Stopped => Halt::Stopped,
-            Broken::Failed(how) => {
-                let how = how.replace(&url, &secret::hide(&url));
-                self.failed_at(variant, level, how)
-            }
+            Broken::Failed(how) => self.failed_at(variant, level, how.replace(&url, &secret::hide(&url))),
         })
     }
 

@@ -12,11 +12,12 @@ use super::remote;
 use super::subjects::backends::Backends;
 use super::subjects::sites::{Origin, Site};
 use super::subjects::watched::{Process, Watched};
-use super::trial::{Asked, Asking, Broken, Generator, Measured};
+use super::trial::{Asked, Asking, Generator, Measured};
 use super::way::Way;
 use crate::conduct::conductor::{Conductor, Halt, Kind, Stores};
 use crate::conduct::options::Progress;
 use crate::experiment::Connections;
+use crate::conduct::stop::Broken;
 use crate::load::record::course::{BIN, Course};
 use crate::load::scenario::{Conduct, Rows, mixed};
 use crate::plan::schedule::Block;
@@ -383,7 +384,7 @@ impl<W: Way> Session<'_, '_, W> {
         let measured = self.kind.generator.trial(slot, subject, asked, course, self.stop);
         measured.map_err(|broken| match broken {
             Broken::Stopped => Halt::Stopped,
-            Broken::Died(how) => self.failed_at(variant, level, how),
+            Broken::Failed(how) => self.failed_at(variant, level, how),
         })
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use super::subjects::watched::{Aim, PLACES_MAX, Watched};
-use crate::conduct::stop::StopFlag;
+use crate::conduct::stop::{Broken, StopFlag};
 use crate::load::insert::Transfer;
 use crate::load::pace::gate::Gate;
 use crate::load::pass::Pass;
@@ -93,15 +93,6 @@ pub(crate) struct Measured {
     pub(crate) samples: Vec<(f64, Vec<Reading>)>,
 }
 
-/// Why a trial has no end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Broken {
-    /// The run was told to stop.
-    Stopped,
-    /// The subject died, and how.
-    Died(String),
-}
-
 impl Generator {
     /// A generator of these workers in a run that may use these cores.
     pub(crate) fn new(workers: Vec<Worker>, cores: Vec<usize>) -> Generator {
@@ -161,12 +152,10 @@ impl Generator {
             });
         }
         let slice = load.end().after.unwrap_or(LOOK_EVERY);
-        let asked_after = match work {
-            // What the subject spends on an answer about itself would be charged to a transfer: it is asked only in one
-            // that is longer than all short ones of a trial together. To look into /proc costs it nothing.
-            Asking::Insert(_) => LONG_TRANSFER.max(slice * LONG_TRANSFER_SLICES),
-            Asking::Walk | Asking::Request | Asking::Scenario(_) => Duration::ZERO,
-        };
+        let is_insert = matches!(work, Asking::Insert(_));
+        // What the subject spends on an answer about itself would be charged to a transfer: it is asked only in one that
+        // is longer than all short ones of a trial together. To look into /proc costs it nothing.
+        let asked_after = if is_insert { LONG_TRANSFER.max(slice * LONG_TRANSFER_SLICES) } else { Duration::ZERO };
         let (trial_began, began) = (Instant::now(), self.began);
         let first_look = (slice / 2).min(self.look_every);
         let (mut samples, mut broken, mut cancels) = (Vec::new(), None, Some(cancels));
@@ -180,7 +169,7 @@ impl Generator {
                 return report;
             }
             if broken.is_none() {
-                broken = subject.death().map(Broken::Died).or(stop.is_stopped().then_some(Broken::Stopped));
+                broken = subject.death().map(Broken::Failed).or(stop.is_stopped().then_some(Broken::Stopped));
             }
             if broken.is_some() {
                 // Dropping the senders cancels all workers.
@@ -197,11 +186,11 @@ impl Generator {
         let passed = gate.end();
         let cancelled = reports.iter().any(|report| report.end == ReportEnd::Cancelled);
         let mut measured = self.merge(reports, passed, samples);
-        if let Some(broken) = subject.death().map(Broken::Died).or(broken.filter(|_| cancelled)) {
+        if let Some(broken) = subject.death().map(Broken::Failed).or(broken.filter(|_| cancelled)) {
             self.keep(measured.recorder);
             return Err(broken);
         }
-        if matches!(work, Asking::Insert(_)) {
+        if is_insert {
             measured.samples.iter_mut().for_each(|(_, readings)| drop_idle_gauges(readings));
             // What lies between transfers is not theirs.
             measured.passed.subject_cpu_ns = measured.recorder.tally.transfers.subject_cpu_ns;
@@ -263,10 +252,7 @@ impl Generator {
 
     /// Which worker has what of the load.
     fn shares(&self, work: &Asking, load: Load) -> Vec<(usize, Load)> {
-        let most = match work {
-            Asking::Insert(_) => 1,
-            Asking::Walk | Asking::Request | Asking::Scenario(_) => self.workers.len(),
-        };
+        let most = if matches!(work, Asking::Insert(_)) { 1 } else { self.workers.len() };
         let workers = most.min(load.users());
         let of = |index: usize| match work {
             // The leader alone counts passes, and the only worker transfers.

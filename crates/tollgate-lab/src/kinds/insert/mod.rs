@@ -21,12 +21,16 @@ use super::listed::Listed;
 use crate::conduct::conductor::{Halt, Stores};
 use crate::conduct::options::{RunError, RunOptions};
 use crate::experiment::{Experiment, Factor};
+use crate::load::insert::Closeness;
 use crate::load::record::recorder::Tally;
 use crate::plan::schedule::Block;
 use crate::traffic::model::End;
 use onset::Failed;
 use tollgate_facts::results::Piece;
 use transfers::Inserting;
+
+/// Transfers of more records are compared record by record in the survey only; their rows are counted every time.
+const COMPARED_RECORDS_MAX: u64 = 1000;
 
 /// The kind in the list.
 pub(super) const KIND: Listed = Listed {
@@ -81,7 +85,9 @@ impl Way for Inserting {
         subject: &mut Watched,
         end: End,
     ) -> Result<Asked, Halt> {
-        Ok(run.kind.way.trial(&run.options.experiment.variants[variant], subject, block.level, end))
+        let (shape, level) = (&run.options.experiment.variants[variant], block.level);
+        let closeness = if level <= COMPARED_RECORDS_MAX { Closeness::Compare } else { Closeness::Count };
+        Ok(run.kind.way.transfers(shape, subject, level, end, closeness))
     }
 
     fn tried(run: &mut Session<'_, '_, Self>, variant: usize, level: u64, tally: &Tally) -> Result<(), Halt> {

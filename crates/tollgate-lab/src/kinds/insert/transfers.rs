@@ -15,9 +15,6 @@ use crate::load::record::course::Course;
 use crate::traffic::mode::Mode;
 use crate::traffic::model::{Closed, End};
 
-/// Transfers of more records are compared record by record in the survey only; their rows are counted every time.
-const COMPARED_RECORDS_MAX: u64 = 1000;
-
 /// What a run of inserts knows beyond its plan.
 #[derive(Debug)]
 pub(crate) struct Inserting {
@@ -32,12 +29,6 @@ impl Inserting {
     pub(crate) fn new(seed: u64, level_max: u64) -> Inserting {
         let count = usize::try_from(level_max).expect("levels are bounded");
         Inserting { records: Arc::new(Records::generate(seed, count)), onsets: HashMap::new() }
-    }
-
-    /// A measured trial.
-    pub(crate) fn trial(&self, variant: &Variant, subject: &Watched, level: u64, end: End) -> Asked {
-        let closeness = if level <= COMPARED_RECORDS_MAX { Closeness::Compare } else { Closeness::Count };
-        self.transfers(variant, subject, level, end, closeness)
     }
 
     /// So many transfers, settled so closely.
