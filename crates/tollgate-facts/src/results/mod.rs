@@ -46,7 +46,7 @@ pub const FORMAT_OLDEST: u32 = 1;
 pub const NO_TOLL_BAND: f64 = 0.03;
 
 /// A whole run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct RunResult {
     /// Version of the format: [`FORMAT`].
     pub format: u32,
@@ -158,10 +158,11 @@ impl RunResult {
 }
 
 /// Whether a run is whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// Still running, or stopped so abruptly that nothing more could be written.
+    #[default]
     Running,
     /// Everything planned was measured.
     Complete,
@@ -170,7 +171,7 @@ pub enum State {
 }
 
 /// The experiment as it was run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Experiment {
     /// Short name, as on the command line.
     pub name: String,
@@ -287,7 +288,7 @@ pub struct Machine {
 }
 
 /// How it was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Settings {
     /// `quick`, `default` or `full`.
     pub extent: String,

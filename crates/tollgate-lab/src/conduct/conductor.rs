@@ -299,9 +299,6 @@ fn blank(beginning: &Beginning<'_>) -> RunResult {
         },
         version: options.version.clone(),
         started: text(beginning.started),
-        finished: None,
-        state: State::Running,
-        reason: None,
         machine: probe::machine::machine(),
         command: options.command_line.clone(),
         seed: beginning.seed,
@@ -311,14 +308,11 @@ fn blank(beginning: &Beginning<'_>) -> RunResult {
             slice_ms: plan.slice.as_secs_f64() * 1e3,
             generator_cores: cores.generator.clone(),
             subject_cores: cores.subjects.clone(),
-            starts: 0,
             network: beginning.network.clone(),
             equivalence_share: plan
                 .equivalence_ppm
                 .map_or(tollgate_facts::results::NO_TOLL_BAND, |ppm| f64::from(ppm) / 1e6),
             insecure: options.tls.choice == TlsChoice::Insecure,
-            content_checked_share: 0.0,
-            round_trip_ms: None,
             cell_ms: plan.cell.map(|cell| cell.as_secs_f64() * 1e3),
             looks: plan.until_width_ppm.map(|width_ppm| results::Looks {
                 width: f64::from(width_ppm) / 1e6,
@@ -326,25 +320,10 @@ fn blank(beginning: &Beginning<'_>) -> RunResult {
                 is_reached: false,
                 alpha: Looking::Often.alpha(),
             }),
+            ..results::Settings::default()
         },
-        cells: Vec::new(),
-        tolls: Vec::new(),
-        validity: Vec::new(),
-        trials: Vec::new(),
-        series: Vec::new(),
         published: experiment.published.clone(),
-        gaps: Vec::new(),
-        links: Vec::new(),
         peers: peers.map(|peer| results::Peer { name: peer.name.clone(), title: peer.title.clone() }).collect(),
-        comparisons: Vec::new(),
-        thresholds: Vec::new(),
-        fits: Vec::new(),
-        flows: Vec::new(),
-        round_trips: Vec::new(),
-        crypto: Vec::new(),
-        peaks: Vec::new(),
-        scalings: Vec::new(),
-        warm_ups: Vec::new(),
-        distance: None,
+        ..RunResult::default()
     }
 }
