@@ -6,9 +6,9 @@ use std::fmt::Write;
 use tollgate_facts::results::load::{ConnectionTimes, CoursePoint, QuickResult, Spread};
 use tollgate_facts::results::{Percentiles, StageUnit, Verdict};
 use tollgate_page::blocks::{Block, Figure, Page, Picture, Section, Table};
-use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point};
+use tollgate_page::chart::Size;
+use tollgate_page::chart::lines::{Kind, Line, Point};
 use tollgate_page::chart::percentiles::{self, Distribution};
-use tollgate_page::chart::{Caption, Size};
 use tollgate_page::number;
 use tollgate_page::parts::staged;
 
@@ -99,11 +99,8 @@ fn distribution(result: &QuickResult) -> Section {
     let most = (result.requests > 0).then_some(result.response_time_ms.max);
     table.push(vec!["100 %".to_owned(), number::optional(most)]);
     let all = [Distribution { name: "response time", key: 1, points: &result.curve }];
-    let title = "Response times";
-    let draw = |id: &str, size| {
-        let description = "Response time in milliseconds by the share of requests that were faster.";
-        percentiles::draw(Caption { id, title, description }, size, "response time, ms", &all)
-    };
+    let description = "Response time in milliseconds by the share of requests that were faster.";
+    let draw = |size| percentiles::draw(size, "response time, ms", &all);
     let note = match &result.offered {
         Some(_) => "From when a request was due to its last byte. Each step to the right is a tenfold rarer request.",
         None => {
@@ -111,8 +108,11 @@ fn distribution(result: &QuickResult) -> Section {
              Each step to the right is a tenfold rarer request."
         }
     };
-    let figure = Figure::new(title, note).data(table, "response-times.csv");
-    let figure = if result.curve.len() < 2 { figure } else { figure.picture("distribution", Size::Full, draw) };
+    let figure = Figure::new("Response times", note).data(table, "response-times.csv");
+    let figure = match result.curve.len() < 2 {
+        true => figure,
+        false => figure.picture("distribution", description, Size::Full, draw),
+    };
     Section::background("", vec![Block::Figure(figure)])
 }
 
@@ -122,23 +122,9 @@ fn course(result: &QuickResult) -> Option<Section> {
         return None;
     }
     let chart = |title: &str, id: &str, label: &str, key: usize, value: fn(&CoursePoint) -> Option<f64>| {
-        let point = |point: &CoursePoint| {
-            let (x, y) = (point.until_s, value(point)?);
-            Some(Point::plain(x, y))
-        };
-        let points: Vec<Point> = result.course.iter().filter_map(point).collect();
-        let draw = |id: &str, size| {
-            let axis = |label| Axis::linear(label);
-            lines::draw(&Lines {
-                caption: Caption { id, title, description: "Over the seconds of the load." },
-                size,
-                x: axis("seconds"),
-                y: axis(label),
-                lines: vec![Line { name: title, key, kind: Kind::Curve, points: points.clone() }],
-                notes: Vec::new(),
-            })
-        };
-        Picture::drawn(id, Size::Full, draw)
+        let point = |point: &CoursePoint| Some(Point::plain(point.until_s, value(point)?));
+        let points = result.course.iter().filter_map(point).collect();
+        Picture::over_seconds(id, title, label, vec![Line { name: title, key, kind: Kind::Curve, points }])
     };
     let mut table = Table::new("", ["until second", "answers per second", "mean response time, ms"]);
     for point in &result.course {

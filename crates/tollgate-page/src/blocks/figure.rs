@@ -1,7 +1,8 @@
 //! A figure: pictures, a sentence that says what to see in them, and the numbers that they are drawn from.
 
 use super::Table;
-use crate::chart::Size;
+use crate::chart::lines::{self, Axis, Line, Lines};
+use crate::chart::{Canvas, Size};
 
 /// Pictures with their data.
 #[derive(Debug, Default)]
@@ -30,10 +31,17 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// A picture for wide screens of this size and one for narrow ones: `draw` gets an id that is unique on the page.
-    pub fn drawn(id: &str, wide: Size, draw: impl Fn(&str, Size) -> String) -> Self {
-        let (large, small) = (format!("{id}-wide"), format!("{id}-narrow"));
-        Self { heading: None, wide: draw(&large, wide), narrow: Some(draw(&small, Size::Narrow)) }
+    /// A picture for wide screens of this size and one for narrow ones; `title` and `description` are for readers who do
+    /// not see it.
+    pub fn drawn(id: &str, title: &str, description: &str, wide: Size, draw: impl Fn(Size) -> Canvas) -> Self {
+        let svg = |screen: &str, size| draw(size).finish(&format!("{id}-{screen}"), title, description);
+        Self { heading: None, wide: svg("wide", wide), narrow: Some(svg("narrow", Size::Narrow)) }
+    }
+
+    /// Lines over the seconds of a load; `label` says what their values are.
+    pub fn over_seconds(id: &str, title: &str, label: &str, lines: Vec<Line<'_>>) -> Self {
+        let chart = Lines::new(Axis::linear("seconds"), Axis::linear(label), lines);
+        Self::drawn(id, title, "Over the seconds of the load.", Size::Full, |size| lines::draw(size, &chart))
     }
 }
 
@@ -43,9 +51,9 @@ impl Figure {
         Self { title: title.into(), note: note.into(), ..Self::default() }
     }
 
-    /// With a picture more, see [`Picture::drawn`].
-    pub fn picture(mut self, id: &str, wide: Size, draw: impl Fn(&str, Size) -> String) -> Self {
-        self.pictures.push(Picture::drawn(id, wide, draw));
+    /// With a picture more that has its title, see [`Picture::drawn`].
+    pub fn picture(mut self, id: &str, description: &str, wide: Size, draw: impl Fn(Size) -> Canvas) -> Self {
+        self.pictures.push(Picture::drawn(id, &self.title, description, wide, draw));
         self
     }
 

@@ -2,6 +2,7 @@
 
 use super::scale::Scale;
 use super::svg::{Anchor, Canvas};
+use super::{Size, key_class};
 
 /// Height of a line of text in a chart.
 pub(super) const TEXT_HEIGHT: f64 = 14.0;
@@ -41,6 +42,86 @@ pub(super) fn horizontal(canvas: &mut Canvas, plot: Plot, scale: &Scale, ticks: 
         }
     }
     canvas.text("axis", Anchor::End, (plot.right, plot.bottom + 34.0), label);
+}
+
+/// Vertical rules at the marked values, the base line with the values below it, and what they are.
+pub(super) fn ruled(canvas: &mut Canvas, plot: Plot, scale: &Scale, ticks: &[(f64, String)], label: &str) {
+    for (value, _) in ticks {
+        canvas.line("rule", (scale.at(*value), plot.top), (scale.at(*value), plot.bottom));
+    }
+    horizontal(canvas, plot, scale, ticks, label);
+}
+
+/// Vertical rules at round values of a logarithmic scale, those that fit with their value and `unit` below them.
+pub(super) fn rules(canvas: &mut Canvas, plot: Plot, scale: &Scale, about: usize, unit: &str, right: f64) {
+    let mut free_from = f64::NEG_INFINITY;
+    for (tick, text) in labelled_each(scale.ticks(about)) {
+        let x = scale.at(tick);
+        canvas.line("rule", (x, plot.top), (x, plot.bottom));
+        let text = format!("{text}{unit}");
+        let half = text_width(&text) / 2.0;
+        if x - half >= free_from && x + half <= right {
+            canvas.text("tick", Anchor::Middle, (x, plot.bottom + 15.0), &text);
+            free_from = x + half + 4.0;
+        }
+    }
+}
+
+/// An interval as a whisker with ends.
+pub(super) fn interval(canvas: &mut Canvas, scale: &Scale, y: f64, low: f64, high: f64) {
+    let (low, high) = (scale.at(low), scale.at(high));
+    canvas.line("interval", (low, y), (high, y));
+    for end in [low, high] {
+        canvas.line("interval", (end, y - 4.0), (end, y + 4.0));
+    }
+}
+
+/// What each colour stands for, above the plot.
+pub(super) fn key<T: AsRef<str>>(canvas: &mut Canvas, class: &str, names: &[T]) {
+    let mut at = 0.0;
+    for (key, name) in names.iter().map(AsRef::as_ref).enumerate() {
+        canvas.rectangle(&format!("{class} {}", key_class(key)), (at, 4.0), (12.0, 12.0));
+        canvas.text("label", Anchor::Start, (at + 18.0, 14.0), name);
+        at += 18.0 + text_width(name) + 18.0;
+    }
+}
+
+/// A word where there is nothing to draw.
+pub(super) fn nothing(canvas: &mut Canvas, plot: Plot) {
+    let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
+    canvas.text("axis", Anchor::Middle, middle, "nothing was measured");
+}
+
+/// Small panels beside and below each other, so many and so high, with what their values are above them: `draw` fills
+/// one. `foot` is the room below the plot of each.
+pub(super) fn panels(
+    size: Size,
+    (count, height, foot): (usize, f64, f64),
+    label: &str,
+    mut draw: impl FnMut(&mut Canvas, usize, Plot),
+) -> Canvas {
+    let (width, columns) = (size.width(), size.columns());
+    let rows = count.div_ceil(columns).max(1);
+    let mut canvas = Canvas::new(width, 24.0 + rows as f64 * height + 22.0);
+    canvas.text("axis", Anchor::Start, (0.0, 12.0), label);
+    let panel_width = (width + 16.0) / columns as f64;
+    for index in 0..count {
+        let left = (index % columns) as f64 * panel_width;
+        let top = 24.0 + (index / columns) as f64 * height;
+        let (right, bottom) = (left + panel_width - 18.0, top + height - foot);
+        draw(&mut canvas, index, Plot { left: left + 40.0, top: top + 22.0, right, bottom });
+    }
+    canvas
+}
+
+/// The values of one panel's scale with their rules, and its name.
+pub(super) fn panel(canvas: &mut Canvas, plot: Plot, scale: &Scale, ticks: Vec<(f64, String)>, name: &str) {
+    for (value, text) in ticks {
+        canvas.line("rule", (plot.left, scale.at(value)), (plot.right, scale.at(value)));
+        canvas.text("tick", Anchor::End, (plot.left - 5.0, scale.at(value) + 4.0), &text);
+    }
+    let name = fitted(name, (plot.right - plot.left) * 0.88);
+    canvas.text("panel", Anchor::Start, (plot.left, plot.top - 7.0), &name);
 }
 
 /// Text of ticks, with as many decimals as tell them apart.

@@ -3,15 +3,11 @@
 
 use super::axis::{self, Plot, fitted};
 use super::scale::{Scale, Spacing};
-use super::svg::{Anchor, Canvas, Caption};
+use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
 
 /// What is drawn.
 pub struct Dots<'a> {
-    /// What the picture is of.
-    pub caption: Caption<'a>,
-    /// How wide it is drawn.
-    pub size: Size,
     /// What the values are.
     pub label: &'a str,
     /// What stands behind each value on the axis.
@@ -67,9 +63,9 @@ const FOOT_HEIGHT: f64 = 40.0;
 const NAMES_SHARE_MAX: f64 = 0.34;
 
 /// Draws it: names beside the rows, or above them where it is narrow.
-pub fn draw(chart: &Dots<'_>) -> String {
-    let width = chart.size.width();
-    let is_narrow = chart.size == Size::Narrow;
+pub fn draw(size: Size, chart: &Dots<'_>) -> Canvas {
+    let width = size.width();
+    let is_narrow = size == Size::Narrow;
     let longest = chart.rows.iter().map(|row| axis::text_width(&row.name)).fold(0.0, f64::max);
     let names_width = if is_narrow { 0.0 } else { (longest + 18.0).min(width * NAMES_SHARE_MAX) };
     let own_name = if is_narrow { NAME_HEIGHT } else { 0.0 };
@@ -89,17 +85,7 @@ pub fn draw(chart: &Dots<'_>) -> String {
         canvas.marker(&format!("dot {}", key_class(*key)), *key, (x + 6.0, y + 8.0));
         canvas.text("label", Anchor::Start, (x + 16.0, y + 12.0), &fitted(name, width - 20.0));
     }
-    let mut free_from = f64::NEG_INFINITY;
-    for (tick, text) in axis::labelled_each(scale.ticks(if is_narrow { 5 } else { 8 })) {
-        let x = scale.at(tick);
-        canvas.line("rule", (x, plot.top), (x, plot.bottom));
-        let text = format!("{text}{}", chart.unit);
-        let half = axis::text_width(&text) / 2.0;
-        if x - half >= free_from && x + half <= width {
-            canvas.text("tick", Anchor::Middle, (x, plot.bottom + 15.0), &text);
-            free_from = x + half + 4.0;
-        }
-    }
+    axis::rules(&mut canvas, plot, &scale, if is_narrow { 5 } else { 8 }, chart.unit, width);
     canvas.text("axis", Anchor::End, (plot.right, plot.bottom + 33.0), chart.label);
     for (index, row) in chart.rows.iter().enumerate() {
         let top = plot.top + index as f64 * row_height;
@@ -131,7 +117,7 @@ pub fn draw(chart: &Dots<'_>) -> String {
             canvas.line("one", (one, top + own_name), (one, top + row_height));
         }
     }
-    canvas.finish(&chart.caption)
+    canvas
 }
 
 /// Where the entries of the key stand: beside each other as far as they fit.
@@ -156,9 +142,7 @@ mod tests {
 
     fn picture(size: Size, values: &[Option<f64>]) -> String {
         let dot = |value: f64| Dot { value, low: value * 0.9, high: value * 1.1, standing: Standing::Plain };
-        draw(&Dots {
-            caption: Caption { id: "x", title: "t", description: "d" },
-            size,
+        let chart = Dots {
             label: "ratio",
             unit: "×",
             runs: (1..=values.len()).map(|number| (format!("run {number}"), number)).collect(),
@@ -167,7 +151,8 @@ mod tests {
                 dots: values.iter().map(|value| value.map(dot)).collect(),
             }],
             one: One::Shown,
-        })
+        };
+        draw(size, &chart).finish("x", "t", "d")
     }
 
     #[test]

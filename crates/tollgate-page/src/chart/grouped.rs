@@ -3,7 +3,7 @@
 
 use super::axis::{self, Plot, fitted, text_width};
 use super::scale::{Scale, Spacing};
-use super::svg::{Anchor, Canvas, Caption};
+use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
 
 /// One bar.
@@ -37,7 +37,7 @@ const KEY_HEIGHT: f64 = 20.0;
 const MARKS: [f64; 9] = [1.0, 1.03, 1.1, 1.3, 2.0, 4.0, 11.0, 31.0, 101.0];
 
 /// Draws it.
-pub fn draw(caption: &Caption<'_>, size: Size, levels: &[String], groups: &[BarGroup<'_>]) -> String {
+pub fn draw(size: Size, levels: &[String], groups: &[BarGroup<'_>]) -> Canvas {
     let width = size.width();
     let top = KEY_HEIGHT + 8.0;
     let height_of = |group: &BarGroup<'_>| NAME_HEIGHT + BAR_STEP * group.bars.len() as f64 + GROUP_GAP;
@@ -46,21 +46,13 @@ pub fn draw(caption: &Caption<'_>, size: Size, levels: &[String], groups: &[BarG
     let text_room = bars().map(|bar| text_width(&bar.text)).fold(60.0, f64::max) + 12.0;
     let plot = Plot { left: 6.0, top, right: (width - text_room).max(width * 0.4), bottom };
     let mut canvas = Canvas::new(width, bottom + 42.0);
-    let mut at = 0.0;
-    for (key, level) in levels.iter().enumerate() {
-        canvas.rectangle(&format!("bar {}", key_class(key)), (at, 4.0), (12.0, 12.0));
-        canvas.text("label", Anchor::Start, (at + 18.0, 14.0), level);
-        at += 18.0 + text_width(level) + 18.0;
-    }
+    axis::key(&mut canvas, "bar", levels);
     let ends = bars().flat_map(|bar| [bar.low, bar.high, bar.ratio]).chain([1.0]);
     let x = Scale::over(Spacing::Logarithmic, ends, plot.left, plot.right).with_margin(0.03);
     let marks = MARKS.iter().map(|mark| (*mark, format!("{} %", ((mark - 1.0) * 100.0).round())));
     let farthest = bars().map(|bar| bar.high).fold(1.0, f64::max);
     let marks: Vec<(f64, String)> = marks.filter(|(mark, _)| *mark <= farthest * 1.02).collect();
-    for (mark, _) in &marks {
-        canvas.line("rule", (x.at(*mark), plot.top), (x.at(*mark), plot.bottom));
-    }
-    axis::horizontal(&mut canvas, plot, &x, &marks, "overhead, logarithmic");
+    axis::ruled(&mut canvas, plot, &x, &marks, "overhead, logarithmic");
     let mut y = plot.top;
     for group in groups {
         canvas.text("label", Anchor::Start, (2.0, y + 13.0), &fitted(group.name, width - 8.0));
@@ -71,9 +63,7 @@ pub fn draw(caption: &Caption<'_>, size: Size, levels: &[String], groups: &[BarG
                 let (one, ratio) = (x.at(1.0), x.at(bar.ratio));
                 let corner = (one.min(ratio), middle - BAR_HEIGHT / 2.0);
                 canvas.rectangle(&format!("bar {}", key_class(bar.key)), corner, ((ratio - one).abs(), BAR_HEIGHT));
-                let (low, high) = (x.at(bar.low), x.at(bar.high));
-                canvas.line("interval", (low, middle), (high, middle));
-                [low, high].iter().for_each(|end| canvas.line("interval", (*end, middle - 4.0), (*end, middle + 4.0)));
+                axis::interval(&mut canvas, &x, middle, bar.low, bar.high);
             }
             canvas.text("value", Anchor::End, (width - 2.0, middle + 4.0), &bar.text);
             y += BAR_STEP;
@@ -82,8 +72,7 @@ pub fn draw(caption: &Caption<'_>, size: Size, levels: &[String], groups: &[BarG
     }
     canvas.line("one", (x.at(1.0), plot.top), (x.at(1.0), plot.bottom));
     if groups.is_empty() {
-        let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
-        canvas.text("axis", Anchor::Middle, middle, "nothing was measured");
+        axis::nothing(&mut canvas, plot);
     }
-    canvas.finish(caption)
+    canvas
 }

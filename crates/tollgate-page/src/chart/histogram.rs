@@ -3,7 +3,7 @@
 
 use super::axis::{self, Plot, fitted, text_width};
 use super::scale::{Scale, Spacing};
-use super::svg::{Anchor, Canvas, Caption};
+use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
 
 /// One distribution.
@@ -38,7 +38,7 @@ const SLOT_WIDTH: f64 = 64.0;
 const SLOT_GAP: f64 = 14.0;
 
 /// Draws it.
-pub fn draw(caption: &Caption<'_>, size: Size, bins: Bins<'_>, outlines: &[Outline<'_>]) -> String {
+pub fn draw(size: Size, bins: Bins<'_>, outlines: &[Outline<'_>]) -> Canvas {
     let width = size.width();
     let edge = bins.width * bins.count as f64;
     let texts: Vec<String> = outlines.iter().map(|outline| key_text(outline, edge, bins.unit)).collect();
@@ -85,10 +85,9 @@ pub fn draw(caption: &Caption<'_>, size: Size, bins: Bins<'_>, outlines: &[Outli
         }
     }
     if outlines.is_empty() {
-        let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
-        canvas.text("axis", Anchor::Middle, middle, "nothing was measured");
+        axis::nothing(&mut canvas, plot);
     }
-    canvas.finish(caption)
+    canvas
 }
 
 /// The name with the share that lies beyond.

@@ -2,16 +2,12 @@
 
 use super::axis::{self, Plot, TEXT_HEIGHT, fitted, text_width};
 use super::scale::{Scale, Spacing};
-use super::svg::{Anchor, Canvas, Caption};
+use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
 use tollgate_facts::stats::Estimate;
 
 /// A line chart.
 pub struct Lines<'a> {
-    /// What the picture is of.
-    pub caption: Caption<'a>,
-    /// How wide it is drawn.
-    pub size: Size,
     /// From left to right.
     pub x: Axis<'a>,
     /// From the bottom to the top.
@@ -91,6 +87,13 @@ impl Point {
     }
 }
 
+impl<'a> Lines<'a> {
+    /// A chart without notes.
+    pub fn new(x: Axis<'a>, y: Axis<'a>, lines: Vec<Line<'a>>) -> Self {
+        Self { x, y, lines, notes: Vec::new() }
+    }
+}
+
 impl<'a> Axis<'a> {
     /// An axis from zero with round values.
     pub fn linear(label: &'a str) -> Self {
@@ -117,9 +120,9 @@ const TICKS: usize = 6;
 const LEADER_LENGTH_MAX: f64 = 24.0;
 
 /// Draws it.
-pub fn draw(chart: &Lines<'_>) -> String {
-    let width = chart.size.width();
-    let height = if chart.size == Size::Narrow { 290.0 } else { 310.0 };
+pub fn draw(size: Size, chart: &Lines<'_>) -> Canvas {
+    let width = size.width();
+    let height = if size == Size::Narrow { 290.0 } else { 310.0 };
     let names = chart.lines.iter().map(|line| text_width(line.name)).fold(0.0, f64::max);
     let label_width = (names + 4.0).min(width * 0.33);
     let (top, right, bottom) = (30.0, width - label_width - 20.0, height - 42.0);
@@ -184,10 +187,9 @@ pub fn draw(chart: &Lines<'_>) -> String {
         canvas.text("label", Anchor::Start, (edge + 14.0, y + 4.0), &fitted(line.name, label_width));
     }
     if ends.is_empty() {
-        let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
-        canvas.text("axis", Anchor::Middle, middle, "nothing was measured");
+        axis::nothing(&mut canvas, plot);
     }
-    canvas.finish(&chart.caption)
+    canvas
 }
 
 fn ticks(axis: &Axis<'_>, scale: &Scale) -> Vec<(f64, String)> {

@@ -22,7 +22,7 @@ pub mod tolls;
 
 pub use palette::key_class;
 pub use scale::Spacing;
-pub use svg::{Caption, escape};
+pub use svg::{Canvas, escape};
 
 /// How wide a chart is drawn; the page shows the one that fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

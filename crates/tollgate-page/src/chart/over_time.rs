@@ -1,9 +1,9 @@
 //! What was watched over time: one small panel for each variant, all on the same scales, so that they compare at a
 //! glance. Slices of the variants alternate, so the pauses in which others had their turn are cut out.
 
-use super::axis::{self, Plot, fitted};
+use super::axis;
 use super::scale::{Scale, Spacing};
-use super::svg::{Anchor, Canvas, Caption};
+use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
 
 /// One variant's panel.
@@ -80,43 +80,23 @@ fn stretch(points: &[(f64, f64)], panels: usize) -> usize {
 }
 
 /// Draws it; `label` says what the values are, with their unit.
-pub fn draw(caption: &Caption<'_>, size: Size, label: &str, filling: Filling, panels: &[Panel<'_>]) -> String {
-    let width = size.width();
-    let columns = size.columns();
-    let rows = panels.len().div_ceil(columns).max(1);
-    let mut canvas = Canvas::new(width, 24.0 + rows as f64 * PANEL_HEIGHT + 22.0);
-    canvas.text("axis", Anchor::Start, (0.0, 12.0), label);
-    let panel_width = (width + 16.0) / columns as f64;
+pub fn draw(size: Size, label: &str, filling: Filling, panels: &[Panel<'_>]) -> Canvas {
     let times = || panels.iter().flat_map(|panel| panel.points.iter().map(|point| point.0));
     let values = || panels.iter().flat_map(|panel| panel.points.iter().chain(&panel.above).map(|point| point.1));
-    for (index, panel) in panels.iter().enumerate() {
-        let left = (index % columns) as f64 * panel_width;
-        let top = 24.0 + (index / columns) as f64 * PANEL_HEIGHT;
-        let plot = Plot { left: left + 40.0, top: top + 22.0, right: left + panel_width - 18.0, bottom: top + 98.0 };
+    let mut canvas = axis::panels(size, (panels.len(), PANEL_HEIGHT, 20.0), label, |canvas, index, plot| {
         let x = Scale::over(Spacing::Linear, times().chain([0.0]), plot.left, plot.right);
         let y = Scale::over(Spacing::Linear, values().chain([0.0]), plot.bottom, plot.top).rounded(TICKS);
-        for (value, text) in axis::labelled(y.ticks(TICKS)) {
-            canvas.line("rule", (plot.left, y.at(value)), (plot.right, y.at(value)));
-            canvas.text("tick", Anchor::End, (plot.left - 5.0, y.at(value) + 4.0), &text);
+        axis::panel(canvas, plot, &y, axis::labelled(y.ticks(TICKS)), panels[index].name);
+        draw_values(canvas, &panels[index], &x, &y, filling);
+        let is_last_row = index + size.columns() >= panels.len();
+        for (value, text) in axis::labelled(x.ticks(TICKS)).into_iter().filter(|_| is_last_row) {
+            canvas.text("tick", Anchor::Middle, (x.at(value), plot.bottom + 15.0), &format!("{text} s"));
         }
-        canvas.text(
-            "panel",
-            Anchor::Start,
-            (plot.left, plot.top - 7.0),
-            &fitted(panel.name, (plot.right - plot.left) * 0.88),
-        );
-        draw_values(&mut canvas, panel, &x, &y, filling);
-        let is_last_row = index + columns >= panels.len();
-        if is_last_row {
-            for (value, text) in axis::labelled(x.ticks(TICKS)) {
-                canvas.text("tick", Anchor::Middle, (x.at(value), plot.bottom + 15.0), &format!("{text} s"));
-            }
-        }
-    }
+    });
     if panels.is_empty() {
-        canvas.text("axis", Anchor::Middle, (width / 2.0, 80.0), "nothing was watched");
+        canvas.text("axis", Anchor::Middle, (size.width() / 2.0, 80.0), "nothing was watched");
     }
-    canvas.finish(caption)
+    canvas
 }
 
 fn draw_values(canvas: &mut Canvas, panel: &Panel<'_>, x: &Scale, y: &Scale, filling: Filling) {

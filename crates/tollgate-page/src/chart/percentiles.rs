@@ -3,7 +3,7 @@
 
 use super::lines::{Axis, Kind, Line, Lines, Point, draw as draw_lines};
 use super::scale::Spacing;
-use super::{Caption, Size};
+use super::{Canvas, Size};
 
 /// One variant's distribution: shares of requests (0 to 1) and the time that they stay below.
 pub struct Distribution<'a> {
@@ -19,7 +19,7 @@ pub struct Distribution<'a> {
 const NAMED: [(f64, &str); 5] = [(0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.9 %"), (0.9999, "99.99 %")];
 
 /// Draws it; `label` says what the times are, with their unit.
-pub fn draw(caption: Caption<'_>, size: Size, label: &str, all: &[Distribution<'_>]) -> String {
+pub fn draw(size: Size, label: &str, all: &[Distribution<'_>]) -> Canvas {
     let lines: Vec<Line<'_>> = all
         .iter()
         .map(|distribution| Line {
@@ -40,14 +40,8 @@ pub fn draw(caption: Caption<'_>, size: Size, label: &str, all: &[Distribution<'
         .map(|(quantile, text)| (rarity(*quantile), (*text).to_owned()))
         .filter(|(x, _)| *x <= furthest * 1.001)
         .collect();
-    draw_lines(&Lines {
-        caption,
-        size,
-        x: Axis { label: "share of requests that were faster", spacing: Spacing::Logarithmic, ticks },
-        y: Axis::logarithmic(label),
-        lines,
-        notes: Vec::new(),
-    })
+    let x = Axis { label: "share of requests that were faster", spacing: Spacing::Logarithmic, ticks };
+    draw_lines(size, &Lines::new(x, Axis::logarithmic(label), lines))
 }
 
 /// One request in so many is slower.

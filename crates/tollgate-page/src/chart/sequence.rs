@@ -4,7 +4,7 @@
 //! a fraction of the rest.
 
 use super::axis::{CHARACTER_WIDTH, TEXT_HEIGHT};
-use super::svg::{Anchor, Canvas, Caption};
+use super::svg::{Anchor, Canvas};
 
 /// One message.
 pub struct Arrow {
@@ -34,7 +34,7 @@ const HEAD_HEIGHT: f64 = 34.0;
 const ROW_HEIGHT: f64 = 16.0;
 
 /// Draws it; `sides` names the left and the right one.
-pub fn draw(caption: &Caption<'_>, sides: (&str, &str), arrows: &[Arrow]) -> String {
+pub fn draw(sides: (&str, &str), arrows: &[Arrow]) -> Canvas {
     let fits = ((SIDES.1 - SIDES.0 - 16.0) / CHARACTER_WIDTH) as usize;
     let lines: Vec<Vec<String>> = arrows.iter().map(|arrow| broken(&arrow.text, fits)).collect();
     let height = |lines: &Vec<String>| lines.len() as f64 * TEXT_HEIGHT + ROW_HEIGHT;
@@ -62,7 +62,7 @@ pub fn draw(caption: &Caption<'_>, sides: (&str, &str), arrows: &[Arrow]) -> Str
         canvas.area(&format!("head {class}"), &[vec![(to, at), (to + back, at - 3.5), (to + back, at + 3.5)]]);
         canvas.text("tick", Anchor::End, (SIDES.0 - 8.0, at + 4.0), &arrow.time);
     }
-    canvas.finish(caption)
+    canvas
 }
 
 /// Lines of at most so many characters, broken between words.

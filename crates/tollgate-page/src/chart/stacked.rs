@@ -3,7 +3,7 @@
 
 use super::axis::{self, Plot, fitted, text_width};
 use super::scale::{Scale, Spacing};
-use super::svg::{Anchor, Canvas, Caption};
+use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
 
 /// One bar.
@@ -23,7 +23,7 @@ const TICKS: usize = 5;
 const NAMES_WIDTH: f64 = 190.0;
 
 /// Draws it: names beside the bars, or above them where it is narrow.
-pub fn draw(caption: &Caption<'_>, size: Size, label: &str, parts: &[&str], stacks: &[Stack<'_>]) -> String {
+pub fn draw(size: Size, label: &str, parts: &[&str], stacks: &[Stack<'_>]) -> Canvas {
     let (width, is_narrow) = (size.width(), size == Size::Narrow);
     let row_height = if is_narrow { 38.0 } else { 26.0 };
     let top = KEY_HEIGHT + 10.0;
@@ -34,20 +34,11 @@ pub fn draw(caption: &Caption<'_>, size: Size, label: &str, parts: &[&str], stac
     };
     let plot = Plot { left, top, right, bottom: top + row_height * stacks.len().max(1) as f64 };
     let mut canvas = Canvas::new(width, plot.bottom + 42.0);
-    let mut at = 0.0;
-    for (key, part) in parts.iter().enumerate() {
-        canvas.rectangle(&format!("part {}", key_class(key)), (at, 4.0), (12.0, 12.0));
-        canvas.text("label", Anchor::Start, (at + 18.0, 14.0), part);
-        at += 18.0 + text_width(part) + 18.0;
-    }
+    axis::key(&mut canvas, "part", parts);
     let whole = |stack: &Stack<'_>| stack.values.iter().map(|value| value.max(0.0)).sum::<f64>();
     let ends = stacks.iter().map(whole).chain([0.0]);
     let x = Scale::over(Spacing::Linear, ends, plot.left, plot.right).rounded(TICKS);
-    let ticks = axis::labelled(x.ticks(TICKS));
-    for (value, _) in &ticks {
-        canvas.line("rule", (x.at(*value), plot.top), (x.at(*value), plot.bottom));
-    }
-    axis::horizontal(&mut canvas, plot, &x, &ticks, label);
+    axis::ruled(&mut canvas, plot, &x, &axis::labelled(x.ticks(TICKS)), label);
     for (index, stack) in stacks.iter().enumerate() {
         let row_top = plot.top + index as f64 * row_height;
         let y = if is_narrow { row_top + 18.0 } else { row_top + (row_height - BAR_HEIGHT) / 2.0 };
@@ -71,8 +62,7 @@ pub fn draw(caption: &Caption<'_>, size: Size, label: &str, parts: &[&str], stac
         }
     }
     if stacks.is_empty() {
-        let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
-        canvas.text("axis", Anchor::Middle, middle, "nothing was measured");
+        axis::nothing(&mut canvas, plot);
     }
-    canvas.finish(caption)
+    canvas
 }

@@ -3,17 +3,6 @@
 use super::palette::{Marker, marker};
 use std::fmt::Write;
 
-/// What a reader who does not see the picture is told.
-#[derive(Debug, Clone, Copy)]
-pub struct Caption<'a> {
-    /// Unique on the page.
-    pub id: &'a str,
-    /// What it shows.
-    pub title: &'a str,
-    /// How it shows that.
-    pub description: &'a str,
-}
-
 /// Where a text is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
@@ -23,7 +12,7 @@ pub(super) enum Anchor {
 }
 
 /// A picture in the making.
-pub(super) struct Canvas {
+pub struct Canvas {
     width: f64,
     height: f64,
     body: String,
@@ -41,31 +30,17 @@ impl Canvas {
 
     /// Lines through the points of each piece; a piece of one point is a dot (with round line ends).
     pub(super) fn path(&mut self, class: &str, pieces: &[Vec<(f64, f64)>]) {
-        let mut data = String::new();
-        for piece in pieces {
-            for (index, point) in piece.iter().enumerate() {
-                let command = if index == 0 { 'M' } else { 'L' };
-                let _ = write!(data, "{command}{} {}", coordinate(point.0), coordinate(point.1));
-            }
-            if piece.len() == 1 {
-                data.push_str("h0");
-            }
-        }
-        if !data.is_empty() {
-            self.push(format_args!("<path class=\"{class}\" d=\"{data}\"/>"));
-        }
+        let end = |piece: &Vec<(f64, f64)>| if piece.len() == 1 { "h0" } else { "" };
+        self.shape(class, pieces.iter().map(|piece| through(piece) + end(piece)).collect());
     }
 
     /// A closed area.
     pub(super) fn area(&mut self, class: &str, outlines: &[Vec<(f64, f64)>]) {
-        let mut data = String::new();
-        for outline in outlines.iter().filter(|outline| outline.len() > 2) {
-            for (index, point) in outline.iter().enumerate() {
-                let command = if index == 0 { 'M' } else { 'L' };
-                let _ = write!(data, "{command}{} {}", coordinate(point.0), coordinate(point.1));
-            }
-            data.push('Z');
-        }
+        let areas = outlines.iter().filter(|outline| outline.len() > 2);
+        self.shape(class, areas.map(|outline| through(outline) + "Z").collect());
+    }
+
+    fn shape(&mut self, class: &str, data: String) {
         if !data.is_empty() {
             self.push(format_args!("<path class=\"{class}\" d=\"{data}\"/>"));
         }
@@ -97,16 +72,16 @@ impl Canvas {
         }
     }
 
-    /// The whole picture.
-    pub(super) fn finish(self, caption: &Caption<'_>) -> String {
+    /// The whole picture: `id` is unique on the page, `title` and `description` are for readers who do not see it.
+    pub fn finish(self, id: &str, title: &str, description: &str) -> String {
         let (width, height) = (coordinate(self.width), coordinate(self.height));
-        let id = escape(caption.id);
+        let id = escape(id);
         format!(
             "<svg class=\"chart\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
              aria-labelledby=\"{id}-title {id}-desc\"><title id=\"{id}-title\">{}</title><desc id=\"{id}-desc\">{}</desc>\
              {}</svg>",
-            escape(caption.title),
-            escape(caption.description),
+            escape(title),
+            escape(description),
             self.body
         )
     }
@@ -114,6 +89,13 @@ impl Canvas {
     fn push(&mut self, shape: std::fmt::Arguments<'_>) {
         self.body.write_fmt(shape).expect("a String takes any text");
     }
+}
+
+/// The path through these points.
+fn through(points: &[(f64, f64)]) -> String {
+    let commands = std::iter::once('M').chain(std::iter::repeat('L'));
+    let place = |(command, (x, y)): (char, &(f64, f64))| format!("{command}{} {}", coordinate(*x), coordinate(*y));
+    commands.zip(points).map(place).collect()
 }
 
 /// Text safe in HTML and SVG, in content and in quoted attributes; characters that XML forbids are left out.

@@ -3,9 +3,11 @@
 use super::lines::{Axis, Kind, Line, Lines, Note, Point, Standing};
 use super::scale::Scale;
 use super::tolls::{Bar, Certainty};
-use super::{Caption, Size, Spacing, axis, escape, lines, over_time, percentiles, tolls};
+use super::{Canvas, Size, Spacing, axis, escape, lines, over_time, percentiles, tolls};
 
-const CAPTION: Caption<'_> = Caption { id: "c", title: "a <title>", description: "a & description" };
+fn finished(canvas: Canvas) -> String {
+    canvas.finish("c", "a <title>", "a & description")
+}
 
 fn ticks(spacing: Spacing, values: [f64; 2], about: usize) -> Vec<f64> {
     let scale = Scale::over(spacing, values.into_iter(), 0.0, 100.0);
@@ -58,14 +60,13 @@ fn tick_labels_have_the_decimals_that_tell_them_apart() {
 
 fn line_chart(kind: Kind, points: Vec<Point>) -> String {
     let axis = |label| Axis::logarithmic(label);
-    lines::draw(&Lines {
-        caption: CAPTION,
-        size: Size::Half,
+    let chart = Lines {
         x: axis("users"),
         y: axis("ms"),
         lines: vec![Line { name: "v<1>", key: 1, kind, points }],
         notes: vec![Note { x: 5.0, text: "stagnates".into() }],
-    })
+    };
+    finished(lines::draw(Size::Half, &chart))
 }
 
 fn point(x: f64, y: f64) -> Point {
@@ -100,7 +101,7 @@ fn values_that_no_scale_can_hold_are_left_out_and_an_empty_chart_says_so() {
 fn a_step_to_the_right_in_the_distribution_is_a_tenfold_rarer_request() {
     let points = [(0.9, 1.0), (0.99, 2.0), (0.999, 3.0), (1.0, 9.0)];
     let all = [percentiles::Distribution { name: "v", key: 0, points: &points }];
-    let svg = percentiles::draw(CAPTION, Size::Half, "ms", &all);
+    let svg = finished(percentiles::draw(Size::Half, "ms", &all));
     let path = svg.split("class=\"line k0\" d=\"M").nth(1).unwrap().split('"').next().unwrap();
     let xs: Vec<f64> = path.split('L').map(|pair| pair.split(' ').next().unwrap().parse().unwrap()).collect();
     assert_eq!(xs.len(), 3, "the maximum has no place on the axis");
@@ -120,7 +121,7 @@ fn only_shown_tolls_are_filled_and_refused_ones_have_no_bar() {
     ];
     for size in [Size::Full, Size::Narrow] {
         let panels = [tolls::TollPanel { title: "time", bars: bars.iter().map(copied).collect() }];
-        let svg = tolls::draw(&CAPTION, size, &rows, &panels);
+        let svg = finished(tolls::draw(size, &rows, &panels));
         assert_eq!((svg.matches("class=\"bar k1\"").count(), svg.matches("class=\"bar-hollow k1\"").count()), (1, 1));
         assert!(svg.contains(">refused</text>") && svg.contains(">not measured</text>"));
     }

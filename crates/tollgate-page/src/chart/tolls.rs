@@ -3,7 +3,7 @@
 
 use super::axis::{self, Plot, fitted};
 use super::scale::{Scale, Spacing};
-use super::svg::{Anchor, Canvas, Caption};
+use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
 
 /// One panel.
@@ -56,7 +56,7 @@ const TEXT_WIDTH_MIN: f64 = 126.0;
 const NAMES_WIDTH: f64 = 160.0;
 
 /// Draws it: panels side by side, or below each other where it is narrow.
-pub fn draw(caption: &Caption<'_>, size: Size, rows: &[TollRow<'_>], panels: &[TollPanel<'_>]) -> String {
+pub fn draw(size: Size, rows: &[TollRow<'_>], panels: &[TollPanel<'_>]) -> Canvas {
     let width = size.width();
     let is_narrow = size != Size::Full;
     let row_height = if is_narrow { 36.0 } else { 30.0 };
@@ -88,17 +88,7 @@ pub fn draw(caption: &Caption<'_>, size: Size, rows: &[TollRow<'_>], panels: &[T
         let plot = Plot { left: left + 8.0, top: top + HEAD_HEIGHT, right, bottom: top + panel_height - FOOT_HEIGHT };
         let scale = Scale::over(Spacing::Logarithmic, ends().chain([1.0]), plot.left, plot.right).with_margin(0.05);
         canvas.text("panel", Anchor::Start, (plot.left, top + 14.0), panel.title);
-        let mut free_from = f64::NEG_INFINITY;
-        for (tick, text) in axis::labelled_each(scale.ticks(if is_narrow { 6 } else { 4 })) {
-            let x = scale.at(tick);
-            canvas.line("rule", (x, plot.top), (x, plot.bottom));
-            let text = format!("{text}×");
-            let half = axis::text_width(&text) / 2.0;
-            if x - half >= free_from {
-                canvas.text("tick", Anchor::Middle, (x, plot.bottom + 15.0), &text);
-                free_from = x + half + 4.0;
-            }
-        }
+        axis::rules(&mut canvas, plot, &scale, if is_narrow { 6 } else { 4 }, "×", f64::INFINITY);
         for (row_index, row) in rows.iter().enumerate() {
             let row_top = plot.top + row_index as f64 * row_height;
             let y = if is_narrow { row_top + 24.0 } else { row_top + row_height / 2.0 };
@@ -136,7 +126,7 @@ pub fn draw(caption: &Caption<'_>, size: Size, rows: &[TollRow<'_>], panels: &[T
             false => canvas.line("one", (one, plot.top - 4.0), (one, plot.bottom)),
         }
     }
-    canvas.finish(caption)
+    canvas
 }
 
 fn draw_bar(canvas: &mut Canvas, scale: &Scale, y: f64, key: &str, bar: &Bar) {
@@ -151,10 +141,6 @@ fn draw_bar(canvas: &mut Canvas, scale: &Scale, y: f64, key: &str, bar: &Bar) {
         ((ratio - one).abs(), BAR_HEIGHT),
     );
     if scale.shows(bar.low) && scale.shows(bar.high) && bar.high > bar.low {
-        let (low, high) = (scale.at(bar.low), scale.at(bar.high));
-        canvas.line("interval", (low, y), (high, y));
-        for end in [low, high] {
-            canvas.line("interval", (end, y - 4.0), (end, y + 4.0));
-        }
+        axis::interval(canvas, scale, y, bar.low, bar.high);
     }
 }

@@ -4,7 +4,7 @@ use super::SHOWN_MAX;
 use crate::blocks::{Block, Figure, Section, Table};
 use crate::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point, Standing};
 use crate::chart::percentiles::{self, Distribution};
-use crate::chart::{Caption, Size, Spacing};
+use crate::chart::{Size, Spacing};
 use crate::number;
 use crate::words::sentence;
 use crate::words::view::View;
@@ -133,26 +133,18 @@ pub fn unit_time(view: &View<'_>) -> Figure {
         .collect();
     let title = format!("Time of a {noun}");
     let label = format!("ms per {noun}");
-    let draw = |id: &str, size| {
+    let draw = |size| {
         let ideal = ideal(size);
-        let measured = measured(view, &variants, |cell| cell.unit_time_ms);
         let dotted =
             ideal.iter().map(|(name, points)| Line { name, key: 0, kind: Kind::Ideal, points: points.clone() });
-        lines::draw(&Lines {
-            caption: Caption {
-                id,
-                title: &title,
-                description: &format!("Lines over the levels, both axes logarithmic. {note}"),
-            },
-            size,
-            x: level_axis(view, &level_label(view)),
-            y: Axis::logarithmic(&label),
-            lines: measured.into_iter().chain(dotted).collect(),
-            notes: marked.clone(),
-        })
+        let all = measured(view, &variants, |cell| cell.unit_time_ms).into_iter().chain(dotted).collect();
+        let axis = level_label(view);
+        let chart = Lines::new(level_axis(view, &axis), Axis::logarithmic(&label), all);
+        lines::draw(size, &Lines { notes: marked.clone(), ..chart })
     };
+    let description = format!("Lines over the levels, both axes logarithmic. {note}");
     let table = estimates(view, &variants, &format!("{noun} time, ms"), |cell| cell.unit_time_ms);
-    Figure::new(&title, &note).picture("unit-time", Size::Half, draw).data(table, "unit-time.csv")
+    Figure::new(title, &note).picture("unit-time", &description, Size::Half, draw).data(table, "unit-time.csv")
 }
 
 /// By level, the variants for which every further doubling gains too little.
@@ -198,21 +190,15 @@ pub fn throughput(view: &View<'_>) -> Figure {
 /// The same with these curves, dotted, beside what was measured.
 pub fn throughput_beside(view: &View<'_>, wide: Size, note: &str, curves: &[Vec<Point>]) -> Figure {
     let variants = by_variant(view);
-    let title = "Requests per second";
-    let draw = |id: &str, size| {
-        let dotted = curves.iter().map(|points| Line { name: "", key: 0, kind: Kind::Ideal, points: points.clone() });
-        let measured = measured(view, &variants, |cell| cell.requests_per_second);
-        lines::draw(&Lines {
-            caption: Caption { id, title, description: "Lines over the levels, from zero; more is better." },
-            size,
-            x: level_axis(view, &level_label(view)),
-            y: Axis::linear("requests/s"),
-            lines: measured.into_iter().chain(dotted).collect(),
-            notes: Vec::new(),
-        })
-    };
+    let dotted = curves.iter().map(|points| Line { name: "", key: 0, kind: Kind::Ideal, points: points.clone() });
+    let all = measured(view, &variants, |cell| cell.requests_per_second).into_iter().chain(dotted).collect();
+    let axis = level_label(view);
+    let chart = Lines::new(level_axis(view, &axis), Axis::linear("requests/s"), all);
+    let description = "Lines over the levels, from zero; more is better.";
     let table = estimates(view, &variants, "requests/s", |cell| cell.requests_per_second);
-    Figure::new(title, note).picture("throughput", wide, draw).data(table, "requests-per-second.csv")
+    Figure::new("Requests per second", note)
+        .picture("throughput", description, wide, |size| lines::draw(size, &chart))
+        .data(table, "requests-per-second.csv")
 }
 
 /// A line for each variant.
@@ -268,15 +254,13 @@ fn distribution(view: &View<'_>, level: u64) -> Figure {
         .iter()
         .filter_map(|(key, _, cells)| Some((*key, *cells.iter().find(|cell| cell.level == level)?)))
         .collect();
-    let draw = |id: &str, size| {
-        let all: Vec<Distribution<'_>> = cells
-            .iter()
-            .take(SHOWN_MAX)
-            .map(|(key, cell)| Distribution { name: &cell.variant, key: *key, points: &cell.curve })
-            .collect();
-        let description = "One curve a variant: the share of requests and the time that they stayed below.";
-        percentiles::draw(Caption { id, title: &title, description }, size, "response time, ms", &all)
-    };
+    let all: Vec<Distribution<'_>> = cells
+        .iter()
+        .take(SHOWN_MAX)
+        .map(|(key, cell)| Distribution { name: &cell.variant, key: *key, points: &cell.curve })
+        .collect();
+    let draw = |size| percentiles::draw(size, "response time, ms", &all);
+    let description = "One curve a variant: the share of requests and the time that they stayed below.";
     let mut table = Table::new("", ["variant", "mean ms", "p50", "p90", "p95", "p99", "p99.9", "max", "requests"]);
     for (_, cell) in &cells {
         let times = cell.response_time_ms;
@@ -292,8 +276,8 @@ fn distribution(view: &View<'_>, level: u64) -> Figure {
             number::whole(cell.requests),
         ]);
     }
-    Figure::new(&title, "Each step to the right is a tenfold rarer request.")
-        .picture(&format!("distribution-{level}"), Size::Half, draw)
+    Figure::new(title, "Each step to the right is a tenfold rarer request.")
+        .picture(&format!("distribution-{level}"), description, Size::Half, draw)
         .data(table, format!("response-times-{level}.csv"))
 }
 

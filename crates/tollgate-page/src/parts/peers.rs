@@ -1,8 +1,8 @@
 //! What a peer took by what tollgate took: bars for each peer and distance, and the table of all.
 
 use crate::blocks::{Block, Figure, Section, Table};
+use crate::chart::Size;
 use crate::chart::tolls::{self, Bar, Certainty};
-use crate::chart::{Caption, Size};
 use crate::number;
 use crate::words::peers::{self, PeerGroup};
 use crate::words::sentence;
@@ -48,8 +48,7 @@ fn bars(view: &View<'_>, group: &PeerGroup<'_>, place: usize) -> Figure {
         sentence::confidence(run),
         titles.join(", ")
     );
-    let draw =
-        |id: &str, size| tolls::draw(&Caption { id, title: &title, description: &description }, size, &rows, &panels);
+    let draw = |size| tolls::draw(size, &rows, &panels);
     let note = "Times tollgate: 1 is as much as it. Both did the same work in the same blocks, so that the machine's moods hit \
                 both alike. Hollow bars are no claims: as much, unclear, or generator and subject at their limit together.";
     let row = |found: &&Comparison| peers::row(view, found);
@@ -62,8 +61,10 @@ fn bars(view: &View<'_>, group: &PeerGroup<'_>, place: usize) -> Figure {
     let table = Table::new(label, peers::HEAD.into_iter().chain(["p (Holm)"])).with(with_p);
     let heading = format!("{} ({}) by tollgate, in the same blocks{afar}", peers::title(run, group.peer), group.peer);
     let brief = Table::new(heading, peers::HEAD).with(peers::shown(run, group, BRIEF_MAX).iter().map(row));
-    let figure = Figure { brief: Some(brief), ..Figure::new(&title, note) };
-    figure.picture(&format!("peer-{place}"), Size::Full, draw).data(table, format!("peers-{}.csv", place + 1))
+    let figure = Figure { brief: Some(brief), ..Figure::new(title, note) };
+    figure
+        .picture(&format!("peer-{place}"), &description, Size::Full, draw)
+        .data(table, format!("peers-{}.csv", place + 1))
 }
 
 fn bar(found: &Comparison) -> Bar {

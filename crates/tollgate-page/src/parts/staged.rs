@@ -2,8 +2,7 @@
 //! a run and that of a single load show the same.
 
 use crate::blocks::{Block, Cell, Figure, Picture, Section, Table, TableRow};
-use crate::chart::lines::{self, Axis, Kind, Line, Lines, Point};
-use crate::chart::{Caption, Size};
+use crate::chart::lines::{Kind, Line, Point};
 use crate::number::{self, NOTHING};
 use crate::words::sentence;
 use crate::words::view::View;
@@ -137,19 +136,13 @@ fn course(found: &Staged, of: &str, id: &str) -> Figure {
     }
     charts.push(times);
     let picture = |(number, (title, label, curves)): (usize, (&str, &str, &[Curve]))| {
-        let lines = || {
-            let line = |(key, (name, value)): (usize, &Curve)| {
-                let points = points(found, *value);
-                (!points.is_empty()).then_some(Line { name, key: key + 1, kind: Kind::Curve, points })
-            };
-            curves.iter().enumerate().filter_map(line).collect()
+        let line = |(key, (name, value)): (usize, &Curve)| {
+            let points = points(found, *value);
+            (!points.is_empty()).then_some(Line { name, key: key + 1, kind: Kind::Curve, points })
         };
-        let draw = |id: &str, size| {
-            let axis = |label| Axis::linear(label);
-            let caption = Caption { id, title, description: "Over the seconds of the load." };
-            lines::draw(&Lines { caption, size, x: axis("seconds"), y: axis(label), lines: lines(), notes: Vec::new() })
-        };
-        Picture { heading: Some(title.to_owned()), ..Picture::drawn(&format!("{id}-{number}"), Size::Full, draw) }
+        let lines = curves.iter().enumerate().filter_map(line).collect();
+        let picture = Picture::over_seconds(&format!("{id}-{number}"), title, label, lines);
+        Picture { heading: Some(title.to_owned()), ..picture }
     };
     let pictures = charts.into_iter().enumerate().map(picture).collect();
     let label = format!("the course of {of}");

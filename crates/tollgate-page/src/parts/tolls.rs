@@ -2,8 +2,8 @@
 
 use super::SHOWN_MAX;
 use crate::blocks::{Block, Section, Table};
+use crate::chart::Size;
 use crate::chart::tolls::{self, Bar, Certainty};
-use crate::chart::{Caption, Size};
 use crate::number::{self, NOTHING};
 use crate::words::sentence;
 use crate::words::view::{self, View};
@@ -81,9 +81,8 @@ fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) 
                 subject at their limit together.";
     let id = if place == 0 { "tolls".to_owned() } else { format!("tolls-{place}") };
     let file = if is_last { "tolls.csv".to_owned() } else { format!("tolls-{at}.csv") };
-    let draw =
-        |id: &str, size| tolls::draw(&Caption { id, title: &title, description: &description }, size, &rows, &panels);
-    crate::blocks::Figure::new(&title, note).picture(&id, Size::Full, draw).data(table, file)
+    let draw = |size| tolls::draw(size, &rows, &panels);
+    crate::blocks::Figure::new(title, note).picture(&id, &description, Size::Full, draw).data(table, file)
 }
 
 fn bar(toll: &Toll) -> Bar {

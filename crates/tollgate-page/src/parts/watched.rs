@@ -2,8 +2,8 @@
 
 use super::SHOWN_MAX;
 use crate::blocks::{Block, Figure, Section, Table};
+use crate::chart::Size;
 use crate::chart::over_time::{self, Filling, Panel};
-use crate::chart::{Caption, Size};
 use crate::number;
 use crate::words::sentence;
 use crate::words::view::View;
@@ -135,16 +135,8 @@ fn over_time_figure(view: &View<'_>, watched: &Watched) -> Option<Figure> {
         })
         .collect();
     let title = format!("{} at {}", watched.heading, sentence::level(&run.experiment, level));
-    let draw = |id: &str, size| {
-        let description = format!("One panel a variant on common scales. {}", watched.note);
-        over_time::draw(
-            &Caption { id, title: &title, description: &description },
-            size,
-            watched.label,
-            watched.filling,
-            &panels,
-        )
-    };
+    let description = format!("One panel a variant on common scales. {}", watched.note);
+    let draw = |size| over_time::draw(size, watched.label, watched.filling, &panels);
     let mut table = Table::new("", ["variant", "level", "what", "unit", "least", "mean", "most", "points"]);
     for name in std::iter::once(watched.series).chain(watched.above) {
         for series in run.series.iter().filter(|series| series.name == name && !series.points.is_empty()) {
@@ -165,7 +157,7 @@ fn over_time_figure(view: &View<'_>, watched: &Watched) -> Option<Figure> {
             ]);
         }
     }
-    let figure = Figure::new(&title, watched.note).picture(watched.id, Size::Full, draw);
+    let figure = Figure::new(title, watched.note).picture(watched.id, &description, Size::Full, draw);
     let (all, points) = (format!("{}.csv", watched.id), format!("{}-points.csv", watched.id));
     Some(figure.data(table, all).data(self::points(watched, &panels), points))
 }

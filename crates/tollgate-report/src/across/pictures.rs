@@ -3,10 +3,10 @@
 use super::tables::{self, What};
 use tollgate_facts::across::{Across, Beside, ValueOf, offered};
 use tollgate_facts::results::{Figure as Of, TollVerdict, Verdict};
-use tollgate_page::blocks::{Block, Figure, capitalized};
+use tollgate_page::blocks::{Block, Figure, Picture, capitalized};
 use tollgate_page::chart::dots::{self, Dot, DotRow, Dots, One};
 use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point, Standing};
-use tollgate_page::chart::{Caption, Size, Spacing};
+use tollgate_page::chart::{Size, Spacing};
 use tollgate_page::number;
 
 /// Rows of one picture, and dots of all runs in them: more are a page of their own. The tables have all.
@@ -71,25 +71,14 @@ fn dots_of(across: &Across, what: What, of: Of) -> Option<Figure> {
         false => "",
     };
     let note = format!("One colour a run, with its own interval. Hollow: marked.{apart}{cut}");
-    let draw = |id: &str, size| {
-        dots::draw(&Dots {
-            caption: Caption { id, title: &heading, description: &note },
-            size,
-            label: &label,
-            unit,
-            runs: run_names(across),
-            rows: shown
-                .iter()
-                .map(|row| DotRow {
-                    name: tables::cell(row),
-                    dots: across.runs.iter().map(|run| dot(row, run.number)).collect(),
-                })
-                .collect(),
-            one,
-        })
+    let row = |row: &&Beside| DotRow {
+        name: tables::cell(row),
+        dots: across.runs.iter().map(|run| dot(row, run.number)).collect(),
     };
+    let rows = shown.iter().map(row).collect();
+    let chart = Dots { label: &label, unit, runs: run_names(across), rows, one };
     let id = slug(&format!("{heading} {what:?}"));
-    Some(Figure::new(&heading, &note).picture(&id, Size::Full, draw))
+    Some(Figure::new(heading, &note).picture(&id, &note, Size::Full, |size| dots::draw(size, &chart)))
 }
 
 /// Time of a unit and CPU time over the levels, a picture for each variant, with the lines of all runs.
@@ -140,26 +129,16 @@ fn lines_of(across: &Across, variant: &str, of: Of) -> Option<Figure> {
         "" => experiment.factor.clone(),
         unit => format!("{} ({unit})", experiment.factor),
     };
-    let draw = |id: &str, size| {
-        lines::draw(&Lines {
-            caption: Caption { id, title: variant, description: "One line a run, both axes logarithmic." },
-            size,
-            x: Axis {
-                label: &factor,
-                spacing: Spacing::Logarithmic,
-                ticks: experiment.levels.iter().map(|level| (*level as f64, number::whole(*level))).collect(),
-            },
-            y: Axis::logarithmic(&label),
-            lines: lines
-                .iter()
-                .map(|(name, key, points)| Line { name, key: *key, kind: Kind::Measured, points: points.clone() })
-                .collect(),
-            notes: Vec::new(),
-        })
-    };
+    let ticks = experiment.levels.iter().map(|level| (*level as f64, number::whole(*level))).collect();
+    let x = Axis { label: &factor, spacing: Spacing::Logarithmic, ticks };
+    let lines = lines.iter();
+    let drawn = lines.map(|(name, key, points)| Line { name, key: *key, kind: Kind::Measured, points: points.clone() });
+    let chart = Lines::new(x, Axis::logarithmic(&label), drawn.collect());
     let id = slug(&format!("{} {variant} over levels", tables::figure_words(across, of)));
     let title = format!("{variant}: {} over the levels", tables::figure_words(across, of));
-    Some(Figure::new(title, "").picture(&id, Size::Half, draw))
+    let description = "One line a run, both axes logarithmic.";
+    let picture = Picture::drawn(&id, variant, description, Size::Half, |size| lines::draw(size, &chart));
+    Some(Figure { pictures: vec![picture], ..Figure::new(title, "") })
 }
 
 /// Names of the runs in a picture, with their colours: the first one is not that of a baseline's grey.

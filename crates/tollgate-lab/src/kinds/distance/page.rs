@@ -3,10 +3,10 @@
 
 use tollgate_facts::results::{Cell, Distances, Estimate, Hinge, PresetFound, RunResult, Slope, Toll, TollVerdict};
 use tollgate_page::blocks::{Block, Cell as Entry, Depth, Figure, Page, Section, Table, TableRow};
+use tollgate_page::chart::Size;
 use tollgate_page::chart::grouped::{self, Bar, BarGroup};
 use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point, Standing};
 use tollgate_page::chart::stacked::{self, Stack};
-use tollgate_page::chart::{Caption, Size};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::parts::method::{self, Method};
 use tollgate_page::parts::{self, cards, cells, peers, tolls, watched};
@@ -308,11 +308,8 @@ fn overhead_bars(view: &View<'_>) -> Figure {
         })
         .filter(|group| !group.bars.is_empty())
         .collect();
-    let title = "Overhead by link and processes";
-    let draw = |id: &str, size| {
-        let description = "A group of bars for each link, a bar for each number of processes, with 95 % intervals.";
-        grouped::draw(&Caption { id, title, description }, size, &levels, &groups)
-    };
+    let description = "A group of bars for each link, a bar for each number of processes, with 95 % intervals.";
+    let draw = |size| grouped::draw(size, &levels, &groups);
     let mut table = Table::new("", ["link", "processes", "overhead"]);
     for group in &groups {
         for bar in &group.bars {
@@ -321,13 +318,14 @@ fn overhead_bars(view: &View<'_>) -> Figure {
     }
     let note =
         "Time of a document over the link without delay: what was measured in the same blocks. = no toll, ? unclear.";
-    Figure::new(title, note).picture("overhead", Size::Full, draw).data(table, "overhead.csv")
+    Figure::new("Overhead by link and processes", note)
+        .picture("overhead", description, Size::Full, draw)
+        .data(table, "overhead.csv")
 }
 
 /// Time against what the link adds.
 fn times(view: &View<'_>, distance: &Distances) -> Figure {
     let run = view.run;
-    let title = "Time of a document against what the link adds";
     let levels = &run.experiment.levels;
     let names: Vec<String> = levels.iter().map(|level| sentence::level(&run.experiment, *level)).collect();
     let of_level = |level: u64| {
@@ -347,34 +345,25 @@ fn times(view: &View<'_>, distance: &Distances) -> Figure {
         Some(Point::of(x, time, standing))
     };
     let plain = |x_us: f64, y_us: f64| Point::plain(x_us / 1e3, y_us / 1e3);
-    let draw = |id: &str, size| {
-        let mut all: Vec<Line<'_>> = Vec::new();
-        for (key, (level, name)) in levels.iter().zip(&names).enumerate() {
-            let points: Vec<Point> = of_level(*level).into_iter().filter_map(point).collect();
-            let farthest_us = points.iter().map(|point| point.x * 1e3).fold(0.0, f64::max);
-            all.push(Line { name, key, kind: Kind::Measured, points });
-            let fitted = match &distance.slope {
-                Some(slope) if slope.level == *level => {
-                    vec![plain(0.0, slope.at_us(0.0)), plain(farthest_us, slope.at_us(farthest_us))]
-                }
-                _ => {
-                    let own = distance.hinges.iter().filter(|hinge| hinge.level == *level);
-                    let mut points: Vec<Point> = own.map(|hinge| plain(hinge.added_us, hinge.expected_us)).collect();
-                    points.sort_by(|one, other| one.x.total_cmp(&other.x));
-                    points
-                }
-            };
-            all.push(Line { name: "", key, kind: Kind::Ideal, points: fitted });
-        }
-        lines::draw(&Lines {
-            caption: Caption { id, title, description: "A line for each number of processes; less is better." },
-            size,
-            x: Axis::linear("what the link adds to a round trip (ms)"),
-            y: Axis::linear("ms a document"),
-            lines: all,
-            notes: Vec::new(),
-        })
-    };
+    let mut all: Vec<Line<'_>> = Vec::new();
+    for (key, (level, name)) in levels.iter().zip(&names).enumerate() {
+        let points: Vec<Point> = of_level(*level).into_iter().filter_map(point).collect();
+        let farthest_us = points.iter().map(|point| point.x * 1e3).fold(0.0, f64::max);
+        all.push(Line { name, key, kind: Kind::Measured, points });
+        let fitted = match &distance.slope {
+            Some(slope) if slope.level == *level => [0.0, farthest_us].map(|us| plain(us, slope.at_us(us))).to_vec(),
+            _ => {
+                let own = distance.hinges.iter().filter(|hinge| hinge.level == *level);
+                let mut points: Vec<Point> = own.map(|hinge| plain(hinge.added_us, hinge.expected_us)).collect();
+                points.sort_by(|one, other| one.x.total_cmp(&other.x));
+                points
+            }
+        };
+        all.push(Line { name: "", key, kind: Kind::Ideal, points: fitted });
+    }
+    let x = Axis::linear("what the link adds to a round trip (ms)");
+    let chart = Lines::new(x, Axis::linear("ms a document"), all);
+    let description = "A line for each number of processes; less is better.";
     let mut table = Table::new("", ["link", "processes", "adds us", "ms a document", "95 % low", "95 % high"]);
     for level in levels {
         for cell in of_level(*level) {
@@ -389,13 +378,14 @@ fn times(view: &View<'_>, distance: &Distances) -> Figure {
     let note = "Dotted: the fitted line by one process, and with more of them what is to be expected, the longest of CPU by \
                 cores, the database's CPU by its cores, and one process's time by the processes. A hollow point has a doubt; \
                 what is refused is not drawn.";
-    Figure::new(title, note).picture("distance", Size::Full, draw).data(table, "time-against-distance.csv")
+    Figure::new("Time of a document against what the link adds", note)
+        .picture("distance", description, Size::Full, |size| lines::draw(size, &chart))
+        .data(table, "time-against-distance.csv")
 }
 
 /// What a document's time is made of.
 fn stacks(view: &View<'_>) -> Figure {
     let run = view.run;
-    let title = "What a document's time is made of";
     let names: Vec<String> = view
         .rows
         .iter()
@@ -414,13 +404,13 @@ fn stacks(view: &View<'_>) -> Figure {
         let text = format!("{} ms", number::three_digits(parts.iter().sum::<f64>() / 1e3));
         all.push(Stack { name, values: parts.iter().map(|us| us / 1e3).collect(), text });
     }
-    let draw = |id: &str, size| {
-        let description = "A bar for each link and number of processes: compute, database and network.";
-        stacked::draw(&Caption { id, title, description }, size, "ms in the process that has it", &PARTS, &all)
-    };
+    let description = "A bar for each link and number of processes: compute, database and network.";
+    let draw = |size| stacked::draw(size, "ms in the process that has it", &PARTS, &all);
     let note = "In the process that has it. Network is round trips times what the link adds; database is the rest of what was \
                 waited for there.";
-    Figure::new(title, note).picture("stack", Size::Full, draw).data(table, "time-parts.csv")
+    Figure::new("What a document's time is made of", note)
+        .picture("stack", description, Size::Full, draw)
+        .data(table, "time-parts.csv")
 }
 
 fn cell<'r>(run: &'r RunResult, variant: &str, level: u64) -> Option<&'r Cell> {

@@ -4,8 +4,8 @@
 
 use tollgate_facts::results::{Binding, Cell, Occupancy, RunResult};
 use tollgate_page::blocks::{Block, Cell as Entry, Column, Depth, Figure, Page, Section, Table, TableRow};
+use tollgate_page::chart::Size;
 use tollgate_page::chart::over_time::{self, Filling, Panel};
-use tollgate_page::chart::{Caption, Size};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::parts::method::{self, Method};
 use tollgate_page::parts::{self, SHOWN_MAX, cards, cells, curves, peers, tolls, watched};
@@ -224,11 +224,8 @@ fn occupancy(view: &View<'_>, key: usize, variant: &str, cells: &[(&Cell, &Occup
         })
         .collect();
     let title = format!("Work processes, queue and connections: {variant}");
-    let draw = |id: &str, size| {
-        let description = format!("One panel for each number of work processes, with what binds. {NOTE}");
-        let caption = Caption { id, title: &title, description: &description };
-        over_time::draw(&caption, size, "in use and waiting", Filling::Area, &panels)
-    };
+    let description = format!("One panel for each number of work processes, with what binds. {NOTE}");
+    let draw = |size| over_time::draw(size, "in use and waiting", Filling::Area, &panels);
     let mut table =
         Table::new("Points of this chart as CSV", ["seconds", "work processes", "busy", "waiting", "connections"]);
     for ((cell, _), panel) in cells.iter().zip(&panels) {
@@ -244,8 +241,8 @@ fn occupancy(view: &View<'_>, key: usize, variant: &str, cells: &[(&Cell, &Occup
         }
     }
     let means = Table { title: String::new(), ..bindings(view, &|name| name == variant) };
-    Figure::new(&title, NOTE)
-        .picture(&format!("ladder-{key}"), Size::Full, draw)
+    Figure::new(title, NOTE)
+        .picture(&format!("ladder-{key}"), &description, Size::Full, draw)
         .data(means, format!("occupancy-{key}-means.csv"))
         .data(table, format!("occupancy-{key}.csv"))
 }

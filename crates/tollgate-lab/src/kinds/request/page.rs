@@ -4,10 +4,10 @@
 use tollgate_facts::results::{Cell, Estimate, RunResult, Scaling, Toll, Variant};
 use tollgate_facts::stats::scalability::Law;
 use tollgate_page::blocks::{Block, Cell as Entry, Depth, Figure, Page, Section, Table, TableRow};
+use tollgate_page::chart::Size;
 use tollgate_page::chart::bands;
 use tollgate_page::chart::lines::Point;
 use tollgate_page::chart::over_time::{self, Filling};
-use tollgate_page::chart::{Caption, Size};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::parts::curves::{self, by_variant, distributions};
 use tollgate_page::parts::method::{self, Method};
@@ -318,13 +318,10 @@ fn response_times(view: &View<'_>) -> Figure {
         .take(SHOWN_MAX)
         .map(|(key, name, cells)| bands::Band { name, key: *key, points: cells.iter().filter_map(band).collect() })
         .collect();
-    let title = "Response times over users";
     let note = "The line is the median, the band ends at the 99th percentile. All users wait for their answers: who is slower is \
                 asked less.";
-    let draw = |id: &str, size| {
-        let description = "One panel a variant on common scales, both axes logarithmic.";
-        bands::draw(&Caption { id, title, description }, size, "ms", &levels, &panels)
-    };
+    let draw = |size| bands::draw(size, "ms", &levels, &panels);
+    let description = "One panel a variant on common scales, both axes logarithmic.";
     let mut table = Table::new("", ["variant", "level", "p50 ms", "p99 ms"]);
     for (_, name, cells) in &variants {
         for cell in cells {
@@ -333,7 +330,9 @@ fn response_times(view: &View<'_>) -> Figure {
             table.push(vec![(*name).to_owned(), level, number::optional(at.p50), number::optional(at.p99)]);
         }
     }
-    Figure::new(title, note).picture("bands", Size::Full, draw).data(table, "response-times-over-users.csv")
+    Figure::new("Response times over users", note)
+        .picture("bands", description, Size::Full, draw)
+        .data(table, "response-times-over-users.csv")
 }
 
 /// How peers became warm: what compiles its code while it runs shows here.
@@ -356,13 +355,9 @@ fn warm_ups(view: &View<'_>) -> Option<Figure> {
             average: Vec::new(),
         })
         .collect();
-    let title = "Warm-up of the peers";
     let note = "Requests per second before anything counted, by each variant in turn. What was warmed up by one variant is partly \
                 warm for the next.";
-    let draw = |id: &str, size| {
-        let caption = Caption { id, title, description: note };
-        over_time::draw(&caption, size, "requests/s", Filling::Line, &panels)
-    };
+    let draw = |size| over_time::draw(size, "requests/s", Filling::Line, &panels);
     let mut table = Table::new("", ["variant", "start", "users", "seconds", "requests/s", "steady in the end"]);
     for found in &shown {
         for (at, rate) in &found.points {
@@ -376,7 +371,9 @@ fn warm_ups(view: &View<'_>) -> Option<Figure> {
             ]);
         }
     }
-    Some(Figure::new(title, note).picture("warm-up", Size::Full, draw).data(table, "warm-up.csv"))
+    Some(
+        Figure::new("Warm-up of the peers", note).picture("warm-up", note, Size::Full, draw).data(table, "warm-up.csv"),
+    )
 }
 
 /// Who was measured in one process, which is then everybody's.

@@ -5,8 +5,8 @@
 use tollgate_facts::results::{Encryption, Estimate, RoundTripCost, RunResult};
 use tollgate_facts::stats::interval;
 use tollgate_page::blocks::{Block, Cell, Figure, Section, Table, TableRow};
+use tollgate_page::chart::Size;
 use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point, Standing};
-use tollgate_page::chart::{Caption, Size};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::words::marked::{self, Named, REFUSED};
 use tollgate_page::words::view::{Row, View};
@@ -178,11 +178,11 @@ fn times(view: &View<'_>, way: &str, place: usize) -> Figure {
         .collect();
     levels.sort_by(|one, other| one.1.total_cmp(&other.1));
     let farthest_ms = levels.last().map_or(0.0, |(_, length_ms)| *length_ms);
-    let points = |variant: &str| -> Vec<(f64, Estimate, Standing)> {
+    let points = |variant: &str| -> Vec<Point> {
         let readable = levels.iter().filter(|(level, _)| !marked::is_refused(run, variant, *level));
         let point = |(level, length_ms): &(u64, f64)| {
             let time = time_of(view, variant, *level)?;
-            Some((*length_ms, time, standing(view, variant, *level)))
+            Some(Point::of(*length_ms, time, standing(view, variant, *level)))
         };
         readable.filter_map(point).collect()
     };
@@ -192,24 +192,14 @@ fn times(view: &View<'_>, way: &str, place: usize) -> Figure {
             Point::plain(x, y)
         })
     };
-    let title = format!("Time of a first request against distance: {way}");
-    let draw = |id: &str, size| {
-        let mut all: Vec<Line<'_>> = Vec::new();
-        for (key, cost) in &costs {
-            let measured = points(&cost.variant);
-            let drawn = measured.iter().map(|(x, time, standing)| Point::of(*x, *time, *standing));
-            all.push(Line { name: &cost.variant, key: *key, kind: Kind::Measured, points: drawn.collect() });
-            all.push(Line { name: "", key: *key, kind: Kind::Ideal, points: ends(cost).to_vec() });
-        }
-        lines::draw(&Lines {
-            caption: Caption { id, title: &title, description: "A line for each variant; less is better." },
-            size,
-            x: Axis::linear("a round trip over the line (ms)"),
-            y: Axis::linear("ms a request"),
-            lines: all,
-            notes: Vec::new(),
-        })
-    };
+    let mut all: Vec<Line<'_>> = Vec::new();
+    for (key, cost) in &costs {
+        let points = points(&cost.variant);
+        all.push(Line { name: &cost.variant, key: *key, kind: Kind::Measured, points });
+        all.push(Line { name: "", key: *key, kind: Kind::Ideal, points: ends(cost).to_vec() });
+    }
+    let chart = Lines::new(Axis::linear("a round trip over the line (ms)"), Axis::linear("ms a request"), all);
+    let description = "A line for each variant; less is better.";
     let mut table = Table::new("", ["variant", "round trip ms", "ms a request", "95 % low", "95 % high"]);
     for (_, cost) in &costs {
         for (level, length_ms) in &levels {
@@ -223,8 +213,8 @@ fn times(view: &View<'_>, way: &str, place: usize) -> Figure {
     let note = "From opening the connection to the last byte, means with 95 % intervals. Dotted: the fitted line, whose slope is the \
                 round trips and whose height at no distance is what they do not explain. A hollow point has a doubt; what is refused \
                 is not drawn.";
-    Figure::new(&title, note)
-        .picture(&format!("afar-{place}"), Size::Full, draw)
+    Figure::new(format!("Time of a first request against distance: {way}"), note)
+        .picture(&format!("afar-{place}"), description, Size::Full, |size| lines::draw(size, &chart))
         .data(table, format!("time-against-distance-{}.csv", place + 1))
 }
 

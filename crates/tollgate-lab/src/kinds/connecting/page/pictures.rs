@@ -2,9 +2,9 @@
 
 use tollgate_facts::results::{Cell, Flow, FlowSide, Linear};
 use tollgate_page::blocks::{Block, Figure, Picture, Section, Table};
+use tollgate_page::chart::Size;
 use tollgate_page::chart::histogram::{self, Bins, Outline};
 use tollgate_page::chart::sequence::{self, Arrow, Side};
-use tollgate_page::chart::{Caption, Size};
 use tollgate_page::number;
 use tollgate_page::words::view::{self, View};
 
@@ -45,17 +45,12 @@ fn histogram(view: &View<'_>, load: &str, id: &str, of: fn(&Cell) -> Option<&Lin
     let bin_ms = found.iter().map(|(_, _, linear)| linear.bin_ms).find(|width| *width > 0.0)?;
     let found: Vec<_> = found.into_iter().filter(|(_, _, linear)| linear.bin_ms.total_cmp(&bin_ms).is_eq()).collect();
     let count = found.iter().map(|(_, _, linear)| holding(linear)).max().unwrap_or(0).clamp(BINS_MIN, BINS_MAX);
-    let outlines =
-        || -> Vec<Outline<'_>> { found.iter().map(|(key, name, linear)| outline(*key, name, linear, count)).collect() };
+    let all: Vec<Outline<'_>> = found.iter().map(|(key, name, linear)| outline(*key, name, linear, count)).collect();
     let title = format!("Response times at {}, {load}", run.experiment.level_title(level));
     let edge = (bin_ms * count as f64).to_string();
     let note =
         format!("Bins of {bin_ms} ms. What took {edge} ms or longer stands at the right, with its share in the key.");
-    let draw = |id: &str, size| {
-        let caption = Caption { id, title: &title, description: &note };
-        histogram::draw(&caption, size, Bins { width: bin_ms, count, unit: "ms" }, &outlines())
-    };
-    let all = outlines();
+    let draw = |size| histogram::draw(size, Bins { width: bin_ms, count, unit: "ms" }, &all);
     let names = all.iter().map(|outline| format!("{}, %", outline.name));
     let mut table = Table::new("", ["ms from".to_owned(), "to below".to_owned()].into_iter().chain(names));
     let percent = |share: f64| number::grouped(share * 100.0, 3);
@@ -68,7 +63,7 @@ fn histogram(view: &View<'_>, load: &str, id: &str, of: fn(&Cell) -> Option<&Lin
     last.extend(all.iter().map(|outline| percent(outline.beyond)));
     table.push(last);
     let id = format!("histogram-{id}");
-    Some(Figure::new(&title, &note).picture(&id, Size::Half, draw).data(table, format!("{id}.csv")))
+    Some(Figure::new(title, &note).picture(&id, &note, Size::Half, draw).data(table, format!("{id}.csv")))
 }
 
 fn answers(linear: &Linear) -> f64 {
@@ -137,8 +132,7 @@ fn one_flow(flow: &Flow, place: usize) -> Figure {
     let note = format!("Medians of {} exchanges.", number::whole(flow.n.into()));
     let id = format!("flow-{place}");
     let description = format!("{} messages between client and server from top to bottom. {note}", flow.steps.len());
-    let caption = Caption { id: &id, title: &flow.title, description: &description };
-    let picture = sequence::draw(&caption, ("client", "server"), &arrows);
+    let picture = sequence::draw(("client", "server"), &arrows).finish(&id, &flow.title, &description);
     let pictures = vec![Picture { heading: None, wide: picture, narrow: None }];
     Figure { pictures, ..Figure::new(&flow.title, note) }.data(table, format!("flow-{}.csv", place + 1))
 }

@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 use tollgate_facts::results::{Distance, GapKind, Piece, RunResult, Settlement, Toll, TollVerdict};
 use tollgate_page::blocks::{Block, Depth, Figure, Page, Section, Table, capitalized};
 use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point, Standing as Drawn};
-use tollgate_page::chart::{Caption, Size, Spacing};
+use tollgate_page::chart::{Size, Spacing};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::parts::method::{self, Method};
 use tollgate_page::parts::{self, cells, peers, tolls, watched};
 use tollgate_page::words::sentence::{self, Lead};
 use tollgate_page::words::view::{self, View};
-use wide::{Filling, Standing, Whose, Wide, WideCell, WideRow};
+use wide::{Filling, Standing, Whose, Wide, WideCell, WideRow, mode};
 
 /// Levels that a chart marks on its axis; more would not fit.
 const TICKS_MAX: usize = 12;
@@ -150,7 +150,6 @@ fn onset(row: &WideRow<'_>) -> Option<usize> {
 fn chart(view: &View<'_>, wide: &Wide<'_>, peer: Option<&str>) -> Figure {
     let own: Vec<&WideRow<'_>> =
         wide.rows.iter().filter(|row| row.whose == Whose::Ours && row.variant.peer.as_deref() == peer).collect();
-    let ours: Vec<&WideRow<'_>> = own.iter().copied().filter(|row| !points(wide, row).is_empty()).collect();
     let whose = match (peer, subjects(wide).count()) {
         (Some(peer), _) => format!("{peer}, "),
         (None, 1) => String::new(),
@@ -165,40 +164,23 @@ fn chart(view: &View<'_>, wide: &Wide<'_>, peer: Option<&str>) -> Figure {
         .filter_map(|row| Some(Note { x: wide.levels[onset(row)?] as f64, text: format!("{}: errors", row.label()) }))
         .collect();
     let every = wide.levels.len().div_ceil(TICKS_MAX).max(1);
-    let ticks = || {
-        let levels = wide.levels.iter().rev().step_by(every).rev();
-        levels.map(|level| (*level as f64, number::whole(*level))).collect()
-    };
-    let draw = |id: &str, size| {
-        lines::draw(&Lines {
-            caption: Caption { id, title: &title, description: note },
-            size,
-            x: Axis { label: "records", spacing: Spacing::Logarithmic, ticks: ticks() },
-            y: Axis::logarithmic("ms per record"),
-            lines: ours
-                .iter()
-                .take(LINES_MAX)
-                .map(|row| {
-                    let points = points(wide, row);
-                    let kind = if points.len() > MARKERS_MAX { Kind::Curve } else { Kind::Measured };
-                    Line { name: name(row), key: row.key, kind, points }
-                })
-                .collect(),
-            notes: notes.clone(),
-        })
-    };
+    let ticks = wide.levels.iter().rev().step_by(every).rev();
+    let ticks = ticks.map(|level| (*level as f64, number::whole(*level))).collect();
+    let drawn = own.iter().filter_map(|row| {
+        let points = points(wide, row);
+        let kind = if points.len() > MARKERS_MAX { Kind::Curve } else { Kind::Measured };
+        (!points.is_empty()).then(|| Line { name: mode(row.variant), key: row.key, kind, points })
+    });
+    let x = Axis { label: "records", spacing: Spacing::Logarithmic, ticks };
+    let drawn = drawn.take(LINES_MAX).collect();
+    let chart = Lines { notes, ..Lines::new(x, Axis::logarithmic("ms per record"), drawn) };
     let id = match wide.distance {
         Distance::Local => "per-record-local",
         Distance::Remote => "per-record-remote",
     };
     // A peer's name is anyone's word: its place is enough to tell the panels apart.
     let id = format!("{id}-{}", subjects(wide).position(|subject| subject == peer).unwrap_or(0));
-    Figure::new(&title, note).picture(&id, Size::Half, draw)
-}
-
-/// The name beside a line: subject and distance stand in the heading.
-fn name<'r>(row: &WideRow<'r>) -> &'r str {
-    row.variant.inserting.as_ref().map_or(&row.variant.name, |inserting| &inserting.mode)
+    Figure::new(title, note).picture(&id, note, Size::Half, |size| lines::draw(size, &chart))
 }
 
 fn points(wide: &Wide<'_>, row: &WideRow<'_>) -> Vec<Point> {
