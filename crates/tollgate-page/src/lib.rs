@@ -6,6 +6,7 @@
 
 pub mod blocks;
 pub mod chart;
+pub mod gather;
 pub mod number;
 pub mod parts;
 pub mod words;

@@ -57,6 +57,11 @@ pub fn optional(value: Option<f64>) -> String {
     value.map_or_else(|| NOTHING.to_owned(), three_digits)
 }
 
+/// A text, or [`NOTHING`].
+pub fn or_nothing(text: Option<impl Into<String>>) -> String {
+    text.map_or_else(|| NOTHING.to_owned(), Into::into)
+}
+
 /// With as many decimals as asked for, thousands grouped.
 pub fn grouped(value: f64, decimals: usize) -> String {
     if !value.is_finite() {

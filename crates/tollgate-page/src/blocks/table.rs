@@ -82,6 +82,16 @@ impl Table {
         Self { title: title.into(), columns: columns.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
+    /// A row for each of these, a cell for each column: its head, and what it says of a row.
+    pub fn of<T>(
+        title: impl Into<String>,
+        rows: impl IntoIterator<Item = T>,
+        columns: &[(&str, &dyn Fn(&T) -> String)],
+    ) -> Self {
+        let row = |of: T| columns.iter().map(|(_, text)| text(&of)).collect::<Vec<_>>();
+        Self::new(title, columns.iter().map(|(head, _)| *head)).with(rows.into_iter().map(row))
+    }
+
     /// With these rows.
     pub fn with<R: Into<TableRow>>(mut self, rows: impl IntoIterator<Item = R>) -> Self {
         self.rows.extend(rows.into_iter().map(Into::into));

@@ -2,6 +2,7 @@
 
 use super::{raw, staged, steps};
 use crate::blocks::{self, Block, Cell, Column, Depth, Section, Table, TableRow, Tone};
+use crate::gather::by_key;
 use crate::number::{self, NOTHING};
 use crate::words::sentence;
 use crate::words::view::{self, Doubt, Row, View, is_plain};
@@ -97,8 +98,7 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
     let unit_decimals = decimals(&|row| Some(row.cell.unit_time_ms.mean));
     let time_decimals = decimals(&|row| view::times(row.cell).p50);
     let cpu_decimals = decimals(&|row| view::cpu(row.cell).map(|cpu| cpu.mean));
-    let time =
-        |value: Option<f64>| value.map_or_else(|| NOTHING.to_owned(), |value| number::in_column(value, time_decimals));
+    let time = |value: Option<f64>| number::or_nothing(value.map(|value| number::in_column(value, time_decimals)));
     let mut level = None;
     let row = |row: &&Row<'_>| {
         let (cell, times) = (row.cell, view::times(row.cell));
@@ -119,19 +119,21 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
             time(times.p50),
             time(times.p95),
             time(times.p99),
-            cpu.unwrap_or_else(|| NOTHING.to_owned()),
+            number::or_nothing(cpu),
             number::three_digits(cell.bytes_per_unit / 1e3),
             number::whole(row.error_count()),
         ];
         cells.extend(texts.map(Cell::from));
         let why = row.tolls.time.and_then(|toll| toll.note.clone());
         cells.push(Cell { why, ..toll_text(row).into() });
-        cells.extend([row.tolls.cpu, row.tolls.bytes].map(|toll| toll.map_or(NOTHING.to_owned(), signed).into()));
+        cells
+            .extend([row.tolls.cpu, row.tolls.bytes].map(|toll| number::or_nothing(toll.map(sentence::signed)).into()));
         let is_first = level.replace(cell.level) != Some(cell.level);
-        let tone =
-            if row.is_bottom && row.tone(&view.doubts) == Tone::Plain { Tone::Base } else { row.tone(&view.doubts) };
-        let key = experiment.variants.iter().position(|variant| variant.name == cell.variant);
-        TableRow { cells, tone, key, is_first }
+        let tone = match row.tone(&view.doubts) {
+            Tone::Plain if row.is_bottom => Tone::Base,
+            tone => tone,
+        };
+        TableRow { cells, tone, key: view::key(view.run, &cell.variant), is_first }
     };
     let table = Table::new("", columns).with(rows.iter().map(row).collect::<Vec<_>>());
     match shown {
@@ -140,40 +142,16 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
     }
 }
 
-/// A toll with the sign of its verdict.
-fn signed(toll: &Toll) -> String {
-    match toll.verdict {
-        TollVerdict::Joint => "joint".to_owned(),
-        verdict => format!("{}{}", sentence::ratio(toll), sign(verdict)),
-    }
-}
-
 fn toll_text(row: &Row<'_>) -> String {
+    let ranks = |toll: &Toll| if toll.do_ranks_disagree() { " r" } else { "" };
     match row.tolls.time {
         None if row.is_bottom => "baseline".to_owned(),
         None => NOTHING.to_owned(),
-        Some(toll) => {
-            let mut ratio = sentence::ratio(toll);
-            if toll.do_ranks_disagree() {
-                ratio.push_str(" r");
-            }
-            match toll.verdict {
-                TollVerdict::Joint => match row.tolls.cpu.filter(|toll| is_plain(toll)) {
-                    Some(cpu) => format!("CPU {}{} j", sentence::ratio(cpu), sign(cpu.verdict)),
-                    None => "joint".to_owned(),
-                },
-                verdict => format!("{ratio}{}", sign(verdict)),
-            }
-        }
-    }
-}
-
-/// The sign of a verdict that is no plain claim; see the legend.
-fn sign(verdict: TollVerdict) -> &'static str {
-    match verdict {
-        TollVerdict::NoToll => " =",
-        TollVerdict::Unclear => " ?",
-        TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Joint | TollVerdict::Refused => "",
+        Some(toll) if toll.verdict == TollVerdict::Joint => match row.tolls.cpu.filter(|toll| is_plain(toll)) {
+            Some(cpu) => format!("CPU {} j", sentence::signed(cpu)),
+            None => "joint".to_owned(),
+        },
+        Some(toll) => format!("{}{}{}", sentence::ratio(toll), ranks(toll), sentence::sign(toll.verdict)),
     }
 }
 
@@ -194,13 +172,7 @@ fn legend(view: &View<'_>) -> Vec<String> {
     if !view.any_errors() {
         signs.push("no request failed".to_owned());
     }
-    if has(TollVerdict::NoToll) {
-        signs.push(format!("= no toll: the whole interval inside {}", sentence::band(view.run)));
-    }
-    if has(TollVerdict::Unclear) {
-        signs
-            .push("? unclear: neither a toll nor its absence could be shown, after Holm for several claims".to_owned());
-    }
+    signs.extend(sentence::signs(view.run, has));
     if view.rows.iter().filter_map(|row| row.tolls.time).any(Toll::do_ranks_disagree) {
         signs.push(
             "r ranks: a rank test disagrees with Student t on whether there is a toll; take more blocks".to_owned(),
@@ -220,17 +192,10 @@ fn legend(view: &View<'_>) -> Vec<String> {
 
 /// Why tolls were refused, of cells that carry no mark which says so already.
 fn refusals<'r>(view: &View<'r>) -> Vec<(&'r str, usize)> {
-    let mut reasons: Vec<(&str, usize)> = Vec::new();
-    for row in view.rows.iter().filter(|row| row.marks.is_empty()) {
-        let Some(why) = row.tolls.time.filter(|toll| !toll.is_shown()).and_then(|toll| toll.note.as_deref()) else {
-            continue;
-        };
-        match reasons.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, count)) => *count += 1,
-            None => reasons.push((why, 1)),
-        }
-    }
-    reasons
+    let unmarked = view.rows.iter().filter(|row| row.marks.is_empty());
+    let tolls = unmarked.filter_map(|row| row.tolls.time).filter(|toll| !toll.is_shown());
+    let reasons = by_key(tolls.filter_map(|toll| Some((toll.note.as_deref()?, ()))));
+    reasons.into_iter().map(|(why, rows)| (why, rows.len())).collect()
 }
 
 /// What a rule found, cell by cell; of many cells their number and the worst.
@@ -249,36 +214,27 @@ fn findings(view: &View<'_>, doubt: &Doubt<'_>) -> Vec<String> {
 
 /// What the processes used, of which only the CPU per request stands in the table above.
 fn resources(view: &View<'_>, shown: Option<u64>) -> Table {
-    let head = [
-        "variant",
-        "level",
-        "subject CPU, cores",
-        "memory, most",
-        "threads, most",
-        "connections",
-        "generator CPU, cores",
-        "generator us/request",
-        "generator waited",
-        "sent",
-        "received",
-    ];
-    let mut table = Table::new("what subject and generator used", head).file("resources.csv").folded();
-    for row in view.rows.iter().filter(|row| shown.is_none_or(|level| row.cell.level == level)) {
-        let cell = row.cell;
-        let subject = |text: &dyn Fn(&SubjectUse) -> String| cell.subject.as_ref().map_or(NOTHING.to_owned(), text);
-        table.push(vec![
-            cell.variant.clone(),
-            sentence::level(&view.run.experiment, cell.level),
-            subject(&|used| number::three_digits(used.cpu_share)),
-            subject(&|used| number::bytes(used.resident_memory_bytes_max as f64)),
-            subject(&|used| used.threads_max.to_string()),
-            number::whole(cell.connections),
-            number::three_digits(cell.generator.cpu_share),
-            number::three_digits(cell.generator.cpu_us_per_request),
-            format!("{} %", number::three_digits(cell.generator.run_queue_share * 100.0)),
-            number::bytes(cell.bytes_sent as f64),
-            number::bytes(cell.bytes_received as f64),
-        ]);
-    }
-    table
+    let subject =
+        |row: &Row<'_>, text: fn(&SubjectUse) -> String| number::or_nothing(row.cell.subject.as_ref().map(text));
+    Table::of(
+        "what subject and generator used",
+        view.rows.iter().filter(|row| shown.is_none_or(|level| row.cell.level == level)),
+        &[
+            ("variant", &|row| row.cell.variant.clone()),
+            ("level", &|row| sentence::level(&view.run.experiment, row.cell.level)),
+            ("subject CPU, cores", &|row| subject(row, |used| number::three_digits(used.cpu_share))),
+            ("memory, most", &|row| subject(row, |used| number::bytes(used.resident_memory_bytes_max as f64))),
+            ("threads, most", &|row| subject(row, |used| used.threads_max.to_string())),
+            ("connections", &|row| number::whole(row.cell.connections)),
+            ("generator CPU, cores", &|row| number::three_digits(row.cell.generator.cpu_share)),
+            ("generator us/request", &|row| number::three_digits(row.cell.generator.cpu_us_per_request)),
+            ("generator waited", &|row| {
+                format!("{} %", number::three_digits(row.cell.generator.run_queue_share * 100.0))
+            }),
+            ("sent", &|row| number::bytes(row.cell.bytes_sent as f64)),
+            ("received", &|row| number::bytes(row.cell.bytes_received as f64)),
+        ],
+    )
+    .file("resources.csv")
+    .folded()
 }

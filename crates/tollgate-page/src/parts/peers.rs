@@ -2,12 +2,12 @@
 
 use crate::blocks::{Block, Figure, Section, Table};
 use crate::chart::Size;
-use crate::chart::tolls::{self, Bar, Certainty};
+use crate::chart::tolls;
 use crate::number;
 use crate::words::peers::{self, PeerGroup};
 use crate::words::sentence;
-use crate::words::view::View;
-use tollgate_facts::results::{Comparison, Distance, TollVerdict};
+use crate::words::view::{self, View};
+use tollgate_facts::results::{Comparison, Distance};
 
 /// Rows of one picture.
 const ROWS_MAX: usize = 24;
@@ -27,8 +27,9 @@ pub fn section(view: &View<'_>) -> Option<Section> {
 fn bars(view: &View<'_>, group: &PeerGroup<'_>, place: usize) -> Figure {
     let run = view.run;
     let names: Vec<&str> = group.against.iter().copied().take(ROWS_MAX).collect();
-    let key = |name: &str| run.experiment.variants.iter().position(|variant| variant.name == name).unwrap_or(0);
-    let rows: Vec<tolls::TollRow<'_>> = names.iter().map(|name| tolls::TollRow { name, key: key(name) }).collect();
+    let row = |name| tolls::TollRow { name, key: view::key(run, name).unwrap_or(0) };
+    let rows: Vec<tolls::TollRow<'_>> = names.iter().copied().map(row).collect();
+    let bar = |found: &Comparison| super::tolls::bar(found.verdict, [found.ratio, found.low, found.high]);
     let figures = peers::figures(run, group);
     let titles: Vec<String> = figures.iter().map(|figure| sentence::figure(&run.experiment, *figure)).collect();
     let panels: Vec<tolls::TollPanel<'_>> = figures
@@ -65,21 +66,4 @@ fn bars(view: &View<'_>, group: &PeerGroup<'_>, place: usize) -> Figure {
     figure
         .picture(&format!("peer-{place}"), &description, Size::Full, draw)
         .data(table, format!("peers-{}.csv", place + 1))
-}
-
-fn bar(found: &Comparison) -> Bar {
-    Bar {
-        ratio: found.ratio,
-        low: found.low,
-        high: found.high,
-        text: match found.verdict {
-            TollVerdict::Joint => peers::verdict(found.verdict).to_owned(),
-            _ => peers::ratio(found),
-        },
-        certainty: match found.verdict {
-            TollVerdict::Dearer | TollVerdict::Cheaper => Certainty::Shown,
-            TollVerdict::NoToll | TollVerdict::Unclear | TollVerdict::Joint => Certainty::Hollow,
-            TollVerdict::Refused => Certainty::Refused,
-        },
-    }
 }

@@ -4,7 +4,7 @@ use super::SHOWN_MAX;
 use crate::blocks::{Block, Section, Table};
 use crate::chart::Size;
 use crate::chart::tolls::{self, Bar, Certainty};
-use crate::number::{self, NOTHING};
+use crate::number;
 use crate::words::sentence;
 use crate::words::view::{self, View};
 use tollgate_facts::results::{Figure, Toll, TollVerdict};
@@ -50,18 +50,12 @@ fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) 
         true => (Figure::MedianAtRate, "median at equal rate"),
         false => (Figure::Bytes, "bytes received"),
     };
-    let of = |name: &str, figure| {
-        run.tolls.iter().find(|toll| toll.variant == name && toll.level == at && toll.figure == figure)
-    };
-    let panels: Vec<tolls::TollPanel<'_>> =
-        [(Figure::UnitTime, time_title.as_str()), (Figure::SubjectCpu, cpu_title.as_str()), last]
-            .into_iter()
-            .map(|(figure, title)| tolls::TollPanel {
-                title,
-                bars: variants.iter().map(|(_, name)| of(name, figure).map(bar)).collect(),
-            })
-            .filter(|panel| panel.bars.iter().any(Option::is_some))
-            .collect();
+    let all = [(Figure::UnitTime, time_title.as_str()), (Figure::SubjectCpu, cpu_title.as_str()), last];
+    let panels = all.into_iter().map(|(figure, title)| tolls::TollPanel {
+        title,
+        bars: variants.iter().map(|(_, name)| view::toll(run, name, at, figure).map(toll_bar)).collect(),
+    });
+    let panels: Vec<_> = panels.filter(|panel| panel.bars.iter().any(Option::is_some)).collect();
     let rows: Vec<tolls::TollRow<'_>> = variants.iter().map(|(key, name)| tolls::TollRow { name, key: *key }).collect();
     let level = sentence::level(experiment, at);
     let why = why.map_or_else(String::new, |why| format!(": {why}"));
@@ -71,12 +65,10 @@ fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) 
         sentence::confidence(run),
         panels.iter().map(|panel| panel.title).collect::<Vec<_>>().join(", ")
     );
-    let head = ["variant", "over", "level", "figure", "ratio", "difference", "p (Holm)", "blocks", "verdict", "note"];
     // A whole matrix of tolls would be a page of its own; the CSV of all cells has them.
     let is_whole = is_last && run.tolls.len() <= TOLLS_MAX;
     let shown = run.tolls.iter().filter(|toll| is_whole || toll.level == at);
-    let table_title = if is_whole { "all tolls".to_owned() } else { format!("all tolls at {level}") };
-    let table = Table::new(table_title, head).with(shown.map(|toll| row(view, toll)));
+    let table = table(view, if is_whole { "all tolls".to_owned() } else { format!("all tolls at {level}") }, shown);
     let note = "Times the baseline: 1 is no more than it. Hollow bars are no claims: no toll, unclear, or generator and \
                 subject at their limit together.";
     let id = if place == 0 { "tolls".to_owned() } else { format!("tolls-{place}") };
@@ -85,27 +77,25 @@ fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) 
     crate::blocks::Figure::new(title, note).picture(&id, &description, Size::Full, draw).data(table, file)
 }
 
-fn bar(toll: &Toll) -> Bar {
-    let text = match toll.verdict {
-        TollVerdict::Joint => "joint".to_owned(),
-        _ => sentence::ratio(toll),
-    };
-    Bar {
-        ratio: toll.ratio,
-        low: toll.low,
-        high: toll.high,
-        text,
-        certainty: match toll.verdict {
-            TollVerdict::Dearer | TollVerdict::Cheaper => Certainty::Shown,
-            TollVerdict::NoToll | TollVerdict::Unclear | TollVerdict::Joint => Certainty::Hollow,
-            TollVerdict::Refused => Certainty::Refused,
-        },
-    }
+fn toll_bar(toll: &Toll) -> Bar {
+    bar(toll.verdict, [toll.ratio, toll.low, toll.high])
 }
 
-fn row(view: &View<'_>, toll: &Toll) -> Vec<String> {
+/// A bar for a ratio with its interval.
+pub(super) fn bar(verdict: TollVerdict, [ratio, low, high]: [f64; 3]) -> Bar {
+    let (certainty, text) = match verdict {
+        TollVerdict::Dearer | TollVerdict::Cheaper => (Certainty::Shown, None),
+        TollVerdict::NoToll | TollVerdict::Unclear => (Certainty::Hollow, None),
+        TollVerdict::Joint => (Certainty::Hollow, Some("joint".to_owned())),
+        TollVerdict::Refused => (Certainty::Refused, None),
+    };
+    let text = text.unwrap_or_else(|| sentence::ratio_of(verdict, [ratio, low, high]));
+    Bar { ratio, low, high, text, certainty }
+}
+
+fn table<'r>(view: &View<'_>, title: String, tolls: impl Iterator<Item = &'r Toll>) -> Table {
     let experiment = &view.run.experiment;
-    let figure = match toll.figure {
+    let figure = |toll: &&Toll| match toll.figure {
         Figure::UnitTime => format!("{} time", sentence::unit_noun(experiment)),
         Figure::SubjectCpu => format!("CPU/{}", sentence::piece(experiment)),
         Figure::Bytes => "bytes".to_owned(),
@@ -113,21 +103,25 @@ fn row(view: &View<'_>, toll: &Toll) -> Vec<String> {
         Figure::P95AtRate => "p95 at equal rate".to_owned(),
         Figure::P99AtRate => "p99 at equal rate".to_owned(),
     };
-    let p = match toll.p_adjusted {
+    let p = |toll: &Toll| match toll.p_adjusted {
         p if p < 0.001 => "< 0.001".to_owned(),
         p => number::grouped(p, 3),
     };
-    let shown = |text: String| if toll.is_shown() { text } else { NOTHING.to_owned() };
-    vec![
-        toll.variant.clone(),
-        toll.baseline.clone(),
-        sentence::level(experiment, toll.level),
-        figure,
-        shown(sentence::ratio(toll)),
-        shown(sentence::difference(toll)),
-        shown(p),
-        toll.blocks.to_string(),
-        sentence::verdict(toll.verdict).to_owned(),
-        toll.note.clone().unwrap_or_default(),
-    ]
+    let shown = |toll: &Toll, text: fn(&Toll) -> String| number::or_nothing(toll.is_shown().then(|| text(toll)));
+    Table::of(
+        title,
+        tolls,
+        &[
+            ("variant", &|toll| toll.variant.clone()),
+            ("over", &|toll| toll.baseline.clone()),
+            ("level", &|toll| sentence::level(experiment, toll.level)),
+            ("figure", &figure),
+            ("ratio", &|toll| shown(toll, sentence::ratio)),
+            ("difference", &|toll| shown(toll, sentence::difference)),
+            ("p (Holm)", &|toll| shown(toll, p)),
+            ("blocks", &|toll| toll.blocks.to_string()),
+            ("verdict", &|toll| sentence::verdict(toll.verdict).to_owned()),
+            ("note", &|toll| toll.note.clone().unwrap_or_default()),
+        ],
+    )
 }

@@ -6,6 +6,7 @@
 
 use super::view::{Row, View};
 use crate::blocks::{Cell, TableRow};
+use crate::gather::by_key;
 use crate::number::NOTHING;
 use tollgate_facts::results::{RunResult, Validity, Verdict};
 use tollgate_facts::rules;
@@ -75,20 +76,17 @@ pub fn is_refused(run: &RunResult, variant: &str, level: u64) -> bool {
 /// figures are not in it. Nothing where nothing is in doubt.
 pub fn aside(run: &RunResult, cells: &[Named<'_>]) -> String {
     let of = |verdict: Verdict| {
-        let mut rules: Vec<(&str, Vec<&str>)> = Vec::new();
-        for (variant, level, name) in cells {
-            if verdict == Verdict::Marked && is_refused(run, variant, *level) {
-                continue;
-            }
-            for found in doubts(run, variant, *level).filter(|found| found.verdict == verdict) {
-                match rules.iter_mut().find(|(rule, _)| *rule == found.rule) {
-                    Some((_, names)) if names.contains(&name.as_str()) => {}
-                    Some((_, names)) => names.push(name),
-                    None => rules.push((&found.rule, vec![name])),
-                }
-            }
-        }
-        rules.iter().map(|(rule, names)| format!("{rule} ({})", names.join(", "))).collect::<Vec<_>>()
+        let is_told =
+            |(variant, level, _): &&Named<'_>| verdict == Verdict::Refused || !is_refused(run, variant, *level);
+        let found = cells.iter().filter(is_told).flat_map(|(variant, level, name)| {
+            let own = doubts(run, variant, *level).filter(|found| found.verdict == verdict);
+            own.map(|found| (found.rule.as_str(), name.as_str()))
+        });
+        let told = |(rule, mut names): (&str, Vec<&str>)| {
+            names.dedup();
+            format!("{rule} ({})", names.join(", "))
+        };
+        by_key(found).into_iter().map(told).collect::<Vec<_>>()
     };
     let kinds = [("Marked", of(Verdict::Marked)), ("Refused", of(Verdict::Refused))];
     let said = kinds.iter().filter(|(_, rules)| !rules.is_empty());

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use super::sentence;
 use super::view::{self, View};
-use crate::number::{self, NOTHING};
+use crate::gather::by_key;
+use crate::number;
 use tollgate_facts::results::{Cell, Comparison, Distance, Figure, Piece, RunResult, TollVerdict};
 
 /// The heads of the table.
@@ -25,20 +26,15 @@ pub(crate) struct PeerGroup<'r> {
 
 /// All groups, in the order of the variants, near before far.
 pub(crate) fn groups(run: &RunResult) -> Vec<PeerGroup<'_>> {
-    let mut groups: Vec<PeerGroup<'_>> = Vec::new();
-    for variant in &run.experiment.variants {
-        let Some(found) = run.comparisons.iter().find(|found| found.variant == variant.name) else { continue };
-        let is_here = |group: &&mut PeerGroup<'_>| group.peer == found.peer && group.distance == variant.distance;
-        match groups.iter_mut().find(is_here) {
-            Some(group) => group.against.push(&found.against),
-            None => groups.push(PeerGroup {
-                peer: &found.peer,
-                distance: variant.distance,
-                against: vec![&found.against],
-                level: found.level,
-            }),
-        }
-    }
+    let compared = run.experiment.variants.iter().filter_map(|variant| {
+        let found = run.comparisons.iter().find(|found| found.variant == variant.name)?;
+        Some(((found.peer.as_str(), variant.distance), found))
+    });
+    let groups = by_key(compared).into_iter().map(|((peer, distance), found)| {
+        let against = found.iter().map(|found| found.against.as_str()).collect();
+        PeerGroup { peer, distance, against, level: found[0].level }
+    });
+    let mut groups: Vec<PeerGroup<'_>> = groups.collect();
     for group in &mut groups {
         group.level = level_of(run, group).unwrap_or(group.level);
     }
@@ -65,10 +61,7 @@ pub(crate) fn find<'r>(
 
 /// A ratio with its interval, or why there is none.
 pub(crate) fn ratio(found: &Comparison) -> String {
-    match found.verdict {
-        TollVerdict::Refused => sentence::verdict(found.verdict).to_owned(),
-        _ => number::ratio(found.ratio, found.low, found.high),
-    }
+    sentence::ratio_of(found.verdict, [found.ratio, found.low, found.high])
 }
 
 /// A verdict in a word or two: what is no toll between variants is no difference between servers.
@@ -82,8 +75,8 @@ pub(crate) fn verdict(verdict: TollVerdict) -> &'static str {
 /// One row of the table.
 pub(crate) fn row(view: &View<'_>, found: &Comparison) -> Vec<String> {
     let run = view.run;
-    let cell = |name: &str| run.cells.iter().find(|cell| cell.variant == name && cell.level == found.level);
-    let value = |name: &str| number::optional(cell(name).and_then(|cell| value(cell, found.figure)));
+    let value =
+        |name: &str| number::optional(view::cell(run, name, found.level).and_then(|cell| value(cell, found.figure)));
     vec![
         found.against.clone(),
         sentence::level(&run.experiment, found.level),
@@ -93,7 +86,7 @@ pub(crate) fn row(view: &View<'_>, found: &Comparison) -> Vec<String> {
         ratio(found),
         found.blocks.to_string(),
         verdict(found.verdict).to_owned(),
-        found.note.clone().unwrap_or_else(|| NOTHING.to_owned()),
+        number::or_nothing(found.note.clone()),
     ]
 }
 
@@ -117,9 +110,8 @@ pub(crate) fn answers(run: &RunResult) -> Vec<String> {
 
 fn answer(run: &RunResult, group: &PeerGroup<'_>) -> Option<String> {
     let part = |figure: Figure, of_what: &str| {
-        let mut found: Vec<&Comparison> =
-            group.against.iter().filter_map(|name| find(run, group, name, figure)).collect();
-        found.retain(|found| is_clear(found));
+        let own = group.against.iter().filter_map(|name| find(run, group, name, figure));
+        let mut found: Vec<&Comparison> = own.filter(|found| is_clear(found)).collect();
         found.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
         let named = |found: &Comparison| format!("{} ({})", ratio(found), found.against);
         Some(match (found.first()?, found.last()?) {
@@ -130,11 +122,7 @@ fn answer(run: &RunResult, group: &PeerGroup<'_>) -> Option<String> {
     let cpu = format!("the CPU time per {}", sentence::piece(&run.experiment));
     let parts: Vec<String> =
         [part(Figure::UnitTime, "the time"), part(Figure::SubjectCpu, &cpu)].into_iter().flatten().collect();
-    let far = match (group.distance, run.settings.round_trip_ms) {
-        (Distance::Local, _) => String::new(),
-        (Distance::Remote, Some(ms)) => format!(" over a round trip of {} ms", number::three_digits(ms)),
-        (Distance::Remote, None) => " from afar".to_owned(),
-    };
+    let far = sentence::far(run, group.distance);
     let level = sentence::level(&run.experiment, group.level);
     let said = parts.join(", and ");
     (!parts.is_empty()).then(|| format!("At {level}{far}, {} takes {said} of tollgate.", group.peer))

@@ -4,6 +4,7 @@
 
 use super::peers;
 use super::view::{self, Group, headline_level, is_clear, is_plain};
+use crate::gather::first_of;
 use crate::number;
 use tollgate_facts::across::RunHead;
 use tollgate_facts::results::{
@@ -49,10 +50,42 @@ pub fn confidence(run: &RunResult) -> String {
 
 /// A toll's ratio with its interval, or why there is none.
 pub fn ratio(toll: &Toll) -> String {
-    if !toll.is_shown() {
-        return "refused".to_owned();
+    ratio_of(toll.verdict, [toll.ratio, toll.low, toll.high])
+}
+
+/// A ratio with its interval, or why there is none.
+pub fn ratio_of(verdict: TollVerdict, [ratio, low, high]: [f64; 3]) -> String {
+    match verdict {
+        TollVerdict::Refused => "refused".to_owned(),
+        _ => number::ratio(ratio, low, high),
     }
-    number::ratio(toll.ratio, toll.low, toll.high)
+}
+
+/// A toll's ratio with the sign of its verdict; of one that is joint only that it is.
+pub fn signed(toll: &Toll) -> String {
+    match toll.verdict {
+        TollVerdict::Joint => "joint".to_owned(),
+        verdict => format!("{}{}", ratio(toll), sign(verdict)),
+    }
+}
+
+/// The sign of a verdict that is no plain claim; see [`signs`].
+pub fn sign(verdict: TollVerdict) -> &'static str {
+    match verdict {
+        TollVerdict::NoToll => " =",
+        TollVerdict::Unclear => " ?",
+        TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Joint | TollVerdict::Refused => "",
+    }
+}
+
+/// What the signs of those of these verdicts mean that have one.
+pub fn signs(run: &RunResult, has: impl Fn(TollVerdict) -> bool) -> Vec<String> {
+    let unclear = "? unclear: neither a toll nor its absence could be shown, after Holm for several claims";
+    let signs = [
+        (TollVerdict::NoToll, format!("= no toll: the whole interval inside {}", band(run))),
+        (TollVerdict::Unclear, unclear.to_owned()),
+    ];
+    signs.into_iter().filter(|(verdict, _)| has(*verdict)).map(|(_, text)| text).collect()
 }
 
 /// A toll's difference with its interval; without one where it is exact.
@@ -173,7 +206,7 @@ pub fn verdict(verdict: TollVerdict) -> &'static str {
 
 /// The headline of one variant; absent for one without a baseline.
 pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
-    let baseline = run.experiment.variants.iter().find(|known| known.name == variant)?.baseline.as_deref()?;
+    let baseline = view::variant(run, variant)?.baseline.as_deref()?;
     let Some(at) = headline_level(run, variant) else {
         return Some(format!("{variant}: not compared with {baseline}, as one of the two was not measured"));
     };
@@ -252,13 +285,9 @@ fn onsets(run: &RunResult) -> Option<String> {
     found.sort_by_key(|gap| gap.level);
     let wording = &found.first()?.reason;
     let named = |gap: &&Gap| format!("{} at {}", gap.variant, level(&run.experiment, gap.level));
-    let names: Vec<String> = found.iter().take(ONSETS_MAX).map(named).collect();
-    let more = match found.len() - names.len() {
-        0 => String::new(),
-        more => format!(", and {more} more"),
-    };
+    let names = first_of(&found.iter().map(named).collect::<Vec<_>>(), ONSETS_MAX);
     let first = if found.len() > 1 { "the first: " } else { "" };
-    Some(format!("Errors begin with {}{more}: {first}\u{201c}{wording}\u{201d}.", names.join(", ")))
+    Some(format!("Errors begin with {names}: {first}\u{201c}{wording}\u{201d}."))
 }
 
 fn answer_of(run: &RunResult, group: Group<'_>, is_unclear_told: bool) -> Option<String> {
@@ -329,34 +358,37 @@ fn unclear_of<'r>(at: &str, of_what: &str, tolls: impl Iterator<Item = &'r Toll>
 
 /// Of whom, from how far and at which level a sentence speaks.
 fn at_level(run: &RunResult, group: Group<'_>, at: u64) -> String {
-    let at = format!("at {}", level(&run.experiment, at));
-    let from = match (group.distance, run.settings.round_trip_ms) {
-        (Distance::Local, _) => at,
-        (Distance::Remote, Some(ms)) => format!("{at} over a round trip of {} ms", number::three_digits(ms)),
-        (Distance::Remote, None) => format!("{at} from afar"),
-    };
-    match group.peer {
-        Some(peer) => format!("Of {peer}, {from}"),
-        None => from.replacen('a', "A", 1),
+    let from = format!("t {}{}", level(&run.experiment, at), far(run, group.distance));
+    group.peer.map_or_else(|| format!("A{from}"), |peer| format!("Of {peer}, a{from}"))
+}
+
+/// Over what distance, behind what was done over it; nothing where there is none.
+pub(super) fn far(run: &RunResult, distance: Distance) -> String {
+    match (distance, run.settings.round_trip_ms) {
+        (Distance::Local, _) => String::new(),
+        (Distance::Remote, Some(ms)) => format!(" over a round trip of {} ms", number::three_digits(ms)),
+        (Distance::Remote, None) => " from afar".to_owned(),
     }
 }
 
 /// Why a run is not whole; absent for a complete one.
 pub fn incompleteness(run: &RunResult) -> Option<String> {
-    let because = run.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    match run.state {
-        State::Complete => None,
-        State::Partial => Some(format!("Partial result{because}")),
-        State::Running => Some(format!("The run had not ended when this was written{because}")),
-    }
+    let partial = "Partial result".to_owned();
+    unfinished(run.state, run.reason.as_deref(), partial, "The run had not ended when this was written".to_owned())
 }
 
 /// Why one of several runs is not whole; absent for a complete one.
 pub fn incompleteness_of(run: &RunHead) -> Option<String> {
-    let because = run.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    match run.state {
+    let (partial, running) = ("is partial", "had not ended when it was written");
+    let [partial, running] = [partial, running].map(|words| format!("Run {} {words}", run.number));
+    unfinished(run.state, run.reason.as_deref(), partial, running)
+}
+
+fn unfinished(state: State, reason: Option<&str>, partial: String, running: String) -> Option<String> {
+    let because = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+    match state {
         State::Complete => None,
-        State::Partial => Some(format!("Run {} is partial{because}", run.number)),
-        State::Running => Some(format!("Run {} had not ended when it was written{because}", run.number)),
+        State::Partial => Some(partial + &because),
+        State::Running => Some(running + &because),
     }
 }

@@ -4,9 +4,10 @@
 //! It borrows from the result and formats nothing.
 
 use crate::blocks::Tone;
+use crate::gather::by_key;
 use tollgate_facts::results::{
-    Cell, Comparison, Distance, Estimate, Experiment, Figure, Percentiles, Piece, RunResult, Toll, TollVerdict,
-    Validity, Variant, Verdict,
+    Cell, Comparison, Distance, Estimate, Figure, Percentiles, Piece, RunResult, Toll, TollVerdict, Validity, Variant,
+    Verdict,
 };
 use tollgate_facts::rules;
 
@@ -88,8 +89,7 @@ impl<'r> View<'r> {
         let mut cells: Vec<&Cell> = run.cells.iter().collect();
         let place = |cell: &Cell| {
             let level = run.experiment.levels.iter().position(|level| *level == cell.level);
-            let variant = run.experiment.variants.iter().position(|variant| variant.name == cell.variant);
-            (level.unwrap_or(usize::MAX), variant.unwrap_or(usize::MAX))
+            (level.unwrap_or(usize::MAX), key(run, &cell.variant).unwrap_or(usize::MAX))
         };
         cells.sort_by_key(|cell| place(cell));
         let doubts = doubts(&run.validity, &cells);
@@ -97,7 +97,7 @@ impl<'r> View<'r> {
             .into_iter()
             .map(|cell| Row {
                 cell,
-                is_bottom: is_bottom(&run.experiment, &cell.variant),
+                is_bottom: variant(run, &cell.variant).is_some_and(|variant| variant.baseline.is_none()),
                 tolls: tolls(run, &cell.variant, cell.level),
                 by_tollgate: by_tollgate(run, &cell.variant, cell.level),
                 marks: doubts
@@ -119,28 +119,22 @@ impl<'r> View<'r> {
 
     /// Failed requests by variant and class, those at equal rate among them.
     pub fn failures(&self) -> Vec<Failure<'r>> {
-        let mut failures: Vec<Failure<'r>> = Vec::new();
-        for row in &self.rows {
-            let cell = row.cell;
+        let of = |cell: &'r Cell| {
             let rate = cell.equal_rate.as_ref().map(|rate| (&rate.errors, &rate.error_examples));
             let all = std::iter::once((&cell.errors, &cell.error_examples)).chain(rate);
-            for (class, &count, examples) in
-                all.flat_map(|(errors, examples)| errors.iter().map(move |(class, count)| (class, count, examples)))
-            {
-                let same = |known: &&mut Failure<'r>| known.variant == cell.variant && known.class == class;
-                match failures.iter_mut().find(same) {
-                    Some(known) => known.count += count,
-                    None => failures.push(Failure {
-                        variant: &cell.variant,
-                        class,
-                        count,
-                        level: cell.level,
-                        example: examples.get(class).map_or("not kept", String::as_str),
-                    }),
-                }
-            }
-        }
-        failures
+            all.flat_map(move |(errors, examples)| {
+                let example = |class| examples.get(class).map_or("not kept", String::as_str);
+                errors.iter().map(move |(class, count)| {
+                    ((cell.variant.as_str(), class.as_str()), (*count, cell.level, example(class)))
+                })
+            })
+        };
+        let failures = by_key(self.rows.iter().flat_map(|row| of(row.cell)));
+        let failure = |((variant, class), found): ((&'r str, &'r str), Vec<(u64, u64, &'r str)>)| {
+            let (_, level, example) = found[0];
+            Failure { variant, class, count: found.iter().map(|(count, ..)| count).sum(), level, example }
+        };
+        failures.into_iter().map(failure).collect()
     }
 }
 
@@ -177,13 +171,32 @@ impl<'r> Tolls<'r> {
     }
 }
 
+/// A variant by its name.
+pub fn variant<'r>(run: &'r RunResult, name: &str) -> Option<&'r Variant> {
+    run.experiment.variants.iter().find(|variant| variant.name == name)
+}
+
+/// Index of a variant's colour.
+pub fn key(run: &RunResult, name: &str) -> Option<usize> {
+    run.experiment.variants.iter().position(|variant| variant.name == name)
+}
+
+/// What was measured of a variant at a level.
+pub fn cell<'r>(run: &'r RunResult, variant: &str, level: u64) -> Option<&'r Cell> {
+    run.cells.iter().find(|cell| cell.variant == variant && cell.level == level)
+}
+
+/// The toll of a variant at a level on a figure.
+pub fn toll<'r>(run: &'r RunResult, variant: &str, level: u64, figure: Figure) -> Option<&'r Toll> {
+    run.tolls.iter().find(|toll| toll.variant == variant && toll.level == level && toll.figure == figure)
+}
+
 /// The tolls of `variant` at `level`; none where it is not what its name says.
 pub fn tolls<'r>(run: &'r RunResult, variant: &str, level: u64) -> Tolls<'r> {
     if !is_whole(run, variant, level) {
         return Tolls::default();
     }
-    let find =
-        |figure| run.tolls.iter().find(|toll| toll.variant == variant && toll.level == level && toll.figure == figure);
+    let find = |figure| toll(run, variant, level, figure);
     Tolls { time: find(Figure::UnitTime), cpu: find(Figure::SubjectCpu), bytes: find(Figure::Bytes) }
 }
 
@@ -219,7 +232,7 @@ pub fn is_clear(toll: &Toll) -> bool {
 
 /// Whether a variant has so many records at a level as its batch or its connections take.
 pub fn is_whole(run: &RunResult, variant: &str, level: u64) -> bool {
-    run.experiment.variants.iter().find(|known| known.name == variant).is_none_or(|known| known.is_whole_at(level))
+    self::variant(run, variant).is_none_or(|known| known.is_whole_at(level))
 }
 
 /// The variants of one subject at one distance: what may be told in one sentence.
@@ -239,24 +252,16 @@ impl<'r> Group<'r> {
 
     /// All of a run: tollgate's own first, near before far.
     pub fn all(run: &'r RunResult) -> Vec<Self> {
-        let mut groups: Vec<Self> = Vec::new();
-        for group in run.experiment.variants.iter().map(Self::of) {
-            if !groups.contains(&group) {
-                groups.push(group);
-            }
-        }
+        let all = by_key(run.experiment.variants.iter().map(|variant| (Self::of(variant), ())));
+        let mut groups: Vec<Self> = all.into_iter().map(|(group, _)| group).collect();
         groups.sort_by_key(|group| (group.peer, group.distance == Distance::Remote));
         groups
-    }
-
-    fn has(self, run: &RunResult, name: &str) -> bool {
-        run.experiment.variants.iter().any(|variant| variant.name == name && Group::of(variant) == self)
     }
 
     /// The level that stands for it: where most variants have a plain toll on time, else on CPU; of those the highest.
     /// Of inserts, where two thirds of the most have.
     pub fn answer_level(self, run: &RunResult) -> Option<u64> {
-        let is_own = |toll: &Toll| self.has(run, &toll.variant);
+        let is_own = |toll: &Toll| variant(run, &toll.variant).is_some_and(|variant| Group::of(variant) == self);
         let clear = match run.experiment.piece {
             Piece::Request | Piece::Document => None,
             // Of inserts the levels differ widely: one at which nothing is clear answers nothing.
@@ -297,8 +302,7 @@ pub fn highest_of_most(run: &RunResult, count: &dyn Fn(u64, Figure) -> usize) ->
 /// The level whose tolls stand for a variant: that of its group, if its time is its own there; else the highest at
 /// which it is, else at which its CPU is.
 pub fn headline_level(run: &RunResult, variant: &str) -> Option<u64> {
-    let group = run.experiment.variants.iter().find(|known| known.name == variant).map(Group::of);
-    let answer = group.and_then(|group| group.answer_level(run));
+    let answer = self::variant(run, variant).and_then(|known| Group::of(known).answer_level(run));
     if let Some(level) = answer.filter(|level| tolls(run, variant, *level).time.is_some_and(is_plain)) {
         return Some(level);
     }
@@ -310,28 +314,12 @@ pub fn headline_level(run: &RunResult, variant: &str) -> Option<u64> {
         .or_else(|| highest(&|tolls| tolls.each().next().is_some()))
 }
 
-fn is_bottom(experiment: &Experiment, name: &str) -> bool {
-    experiment.variants.iter().any(|variant| variant.name == name && variant.baseline.is_none())
-}
-
 /// Doubts by rule, verdict and remedy, numbered in the order in which the rows meet them.
 fn doubts<'r>(validity: &'r [Validity], cells: &[&Cell]) -> Vec<Doubt<'r>> {
-    let mut doubts: Vec<Doubt<'_>> = Vec::new();
-    for found in validity.iter().filter(|found| found.verdict != Verdict::Ok) {
-        let same = doubts
-            .iter_mut()
-            .find(|doubt| doubt.rule == found.rule && doubt.verdict == found.verdict && doubt.remedy == found.remedy);
-        match same {
-            Some(doubt) => doubt.findings.push(found),
-            None => doubts.push(Doubt {
-                number: 0,
-                rule: &found.rule,
-                verdict: found.verdict,
-                remedy: &found.remedy,
-                findings: vec![found],
-            }),
-        }
-    }
+    let found = validity.iter().filter(|found| found.verdict != Verdict::Ok);
+    let by_rule = by_key(found.map(|found| ((found.rule.as_str(), found.verdict, found.remedy.as_str()), found)));
+    let doubt = |((rule, verdict, remedy), findings)| Doubt { number: 0, rule, verdict, remedy, findings };
+    let mut doubts: Vec<Doubt<'_>> = by_rule.into_iter().map(doubt).collect();
     let place = |found: &Validity| {
         cells.iter().position(|cell| cell.variant == found.variant && cell.level == found.level).unwrap_or(usize::MAX)
     };

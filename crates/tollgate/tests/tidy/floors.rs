@@ -158,7 +158,7 @@ pub(crate) const FLOORS: &[Row] = &[
         "tollgate-lab/kinds",
         &["listed", "http", "walk", "request", "scenario", "insert", "connecting", "ladder", "distance"],
     ),
-    ("tollgate-page", &["number", "chart", "blocks", "words", "parts"]),
+    ("tollgate-page", &["gather", "number", "chart", "blocks", "words", "parts"]),
     ("tollgate-report", &["formats", "load", "across"]),
 ];
 

@@ -181,7 +181,8 @@ fn of_its_kind<'a>(options: &'a RunOptions, experiment: &Experiment, variant: &V
 
 /// Whether some variant of this name is encrypted as this one is, or neither is.
 fn is_of_its_kind(name: &str, experiment: &Experiment, variant: &Variant) -> bool {
-    let is_plain = |variant: &Variant| variant.own().map(|connecting: &Connecting| connecting.encryption == Encryption::Off);
+    let is_plain =
+        |variant: &Variant| variant.own().map(|connecting: &Connecting| connecting.encryption == Encryption::Off);
     experiment.variants.iter().any(|other| other.base_name() == name && is_plain(other) == is_plain(variant))
 }
 
