@@ -5,10 +5,11 @@ use crate::blocks::{Block, Figure, Section, Table};
 use crate::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point, Standing};
 use crate::chart::percentiles::{self, Distribution};
 use crate::chart::{Size, Spacing};
+use crate::gather::by_key;
 use crate::number;
 use crate::words::sentence;
 use crate::words::view::View;
-use tollgate_facts::results::{Cell, Estimate, Verdict};
+use tollgate_facts::results::{Cell, Estimate, Percentiles, Verdict};
 use tollgate_facts::rules;
 
 /// Factors whose levels share one unit of work: the more there are, the sooner it is done.
@@ -93,10 +94,12 @@ pub fn unit_time(view: &View<'_>) -> Figure {
             format!("{shared}{gains}")
         }
         (true, false) => {
-            let named: Vec<String> = steps
-                .iter()
-                .map(|(level, names)| format!("{} {}", who(names, variants.len()), from(view, *level)))
-                .collect();
+            let is_all = |names: &[&str]| names.len() == variants.len() && names.len() > 1;
+            let who = |names: &[&str]| if is_all(names) { "all variants".to_owned() } else { names.join(", ") };
+            let from = |(level, names): &(u64, Vec<&str>)| {
+                format!("{} from {} on", who(names), sentence::level(experiment, *level))
+            };
+            let named: Vec<String> = steps.iter().map(from).collect();
             format!(
                 "{shared} Stagnates, as a doubling of {many} gains under {:.0} %: {}.{}",
                 STAGNATES_BELOW * 100.0,
@@ -149,14 +152,11 @@ pub fn unit_time(view: &View<'_>) -> Figure {
 
 /// By level, the variants for which every further doubling gains too little.
 fn stagnating<'r>(variants: &[(usize, &'r str, Vec<&Cell>)]) -> Vec<(u64, Vec<&'r str>)> {
-    let mut steps: Vec<(u64, Vec<&str>)> = Vec::new();
-    for (_, name, cells) in variants {
-        let Some(first) = cells.windows(2).rev().take_while(|pair| gains_too_little(pair)).last() else { continue };
-        match steps.iter_mut().find(|(level, _)| *level == first[0].level) {
-            Some((_, names)) => names.push(name),
-            None => steps.push((first[0].level, vec![name])),
-        }
-    }
+    let found = variants.iter().filter_map(|(_, name, cells)| {
+        let first = cells.windows(2).rev().take_while(|pair| gains_too_little(pair)).last()?;
+        Some((first[0].level, *name))
+    });
+    let mut steps = by_key(found);
     steps.sort_by_key(|(level, _)| *level);
     steps
 }
@@ -172,14 +172,6 @@ fn gains_too_little(pair: &[&Cell]) -> bool {
 fn is_joint(view: &View<'_>, least: u64) -> bool {
     let mut doubts = view.run.validity.iter().filter(|doubt| doubt.level >= least && doubt.verdict != Verdict::Ok);
     doubts.any(|doubt| rules::is_joint(&doubt.rule))
-}
-
-fn who(names: &[&str], of: usize) -> String {
-    if names.len() == of && of > 1 { "all variants".to_owned() } else { names.join(", ") }
-}
-
-fn from(view: &View<'_>, level: u64) -> String {
-    format!("from {} on", sentence::level(&view.run.experiment, level))
 }
 
 /// Valid answers per second over the levels.
@@ -217,21 +209,18 @@ fn measured<'a>(
 }
 
 fn estimates(view: &View<'_>, variants: &[(usize, &str, Vec<&Cell>)], what: &str, of: fn(&Cell) -> Estimate) -> Table {
-    let mut table = Table::new("", ["variant", "level", what, "95 % low", "95 % high", "blocks"]);
-    for (_, name, cells) in variants {
-        for cell in cells {
-            let estimate = of(cell);
-            table.push(vec![
-                (*name).to_owned(),
-                sentence::level(&view.run.experiment, cell.level),
-                number::three_digits(estimate.mean),
-                number::three_digits(estimate.low),
-                number::three_digits(estimate.high),
-                estimate.n.to_string(),
-            ]);
-        }
-    }
-    table
+    Table::of(
+        "",
+        variants.iter().flat_map(|(.., cells)| cells).map(|cell| (*cell, of(cell))),
+        &[
+            ("variant", &|(cell, _)| cell.variant.clone()),
+            ("level", &|(cell, _)| sentence::level(&view.run.experiment, cell.level)),
+            (what, &|(_, estimate)| number::three_digits(estimate.mean)),
+            ("95 % low", &|(_, estimate)| number::three_digits(estimate.low)),
+            ("95 % high", &|(_, estimate)| number::three_digits(estimate.high)),
+            ("blocks", &|(_, estimate)| estimate.n.to_string()),
+        ],
+    )
 }
 
 /// One curve at the lowest level, where nobody waits for another, and one at the highest.
@@ -261,21 +250,24 @@ fn distribution(view: &View<'_>, level: u64) -> Figure {
         .collect();
     let draw = |size| percentiles::draw(size, "response time, ms", &all);
     let description = "One curve a variant: the share of requests and the time that they stayed below.";
-    let mut table = Table::new("", ["variant", "mean ms", "p50", "p90", "p95", "p99", "p99.9", "max", "requests"]);
-    for (_, cell) in &cells {
-        let times = cell.response_time_ms;
-        table.push(vec![
-            cell.variant.clone(),
-            number::three_digits(times.mean),
-            number::optional(times.p50),
-            number::optional(times.p90),
-            number::optional(times.p95),
-            number::optional(times.p99),
-            number::optional(times.p999),
-            number::three_digits(times.max),
-            number::whole(cell.requests),
-        ]);
-    }
+    let time = |of: fn(&Percentiles) -> Option<f64>| {
+        move |(_, cell): &&(usize, &Cell)| number::optional(of(&cell.response_time_ms))
+    };
+    let table = Table::of(
+        "",
+        &cells,
+        &[
+            ("variant", &|(_, cell)| cell.variant.clone()),
+            ("mean ms", &time(|times| Some(times.mean))),
+            ("p50", &time(|times| times.p50)),
+            ("p90", &time(|times| times.p90)),
+            ("p95", &time(|times| times.p95)),
+            ("p99", &time(|times| times.p99)),
+            ("p99.9", &time(|times| times.p999)),
+            ("max", &time(|times| Some(times.max))),
+            ("requests", &|(_, cell)| number::whole(cell.requests)),
+        ],
+    );
     Figure::new(title, "Each step to the right is a tenfold rarer request.")
         .picture(&format!("distribution-{level}"), description, Size::Half, draw)
         .data(table, format!("response-times-{level}.csv"))

@@ -1,7 +1,8 @@
 //! What others published for the same question, beside what was measured here: to compare shapes, not machines.
 
 use crate::blocks::{Block, Section, Table};
-use crate::number::{self, NOTHING};
+use crate::gather::by_key;
+use crate::number;
 use crate::words::sentence;
 use crate::words::view::View;
 use tollgate_facts::results::{Cell, Published};
@@ -12,37 +13,33 @@ pub fn section(view: &View<'_>) -> Option<Section> {
     if run.published.is_empty() {
         return None;
     }
-    let mut sources: Vec<&str> = Vec::new();
-    for published in &run.published {
-        if !sources.contains(&published.source.as_str()) {
-            sources.push(&published.source);
-        }
-    }
     let mut blocks = vec![Block::Text(
         "Other machines, other years, other software below: compare how the figures move from level to level and from \
          variant to variant, not their size."
             .to_owned(),
     )];
-    for source in sources {
-        let mut table =
-            Table::new(source, ["what they measured", "level", "figure", "theirs", "ours", "our variant", "to know"]);
-        for published in run.published.iter().filter(|published| published.source == source) {
-            let ours = published.variant.as_ref().and_then(|variant| {
-                // A figure without a level, such as a size, is the same at each: the lowest stands for all.
-                let is_level = |level: u64| published.level.is_none_or(|theirs| theirs == level);
-                let cells = run.cells.iter().filter(|cell| cell.variant == *variant && is_level(cell.level));
-                cells.min_by_key(|cell| cell.level)
-            });
-            table.push(vec![
-                published.subject.clone(),
-                published.level.map_or(NOTHING.to_owned(), |level| sentence::level(&run.experiment, level)),
-                published.figure.clone(),
-                format!("{} {}", number::three_digits(published.value), published.unit),
-                ours.and_then(|cell| same_figure(published, cell)).unwrap_or_else(|| NOTHING.to_owned()),
-                published.variant.clone().unwrap_or_else(|| NOTHING.to_owned()),
-                published.note.clone().unwrap_or_default(),
-            ]);
-        }
+    let ours = |published: &&Published| {
+        // A figure without a level, such as a size, is the same at each: the lowest stands for all.
+        let is_level = |level: u64| published.level.is_none_or(|theirs| theirs == level);
+        let variant = published.variant.as_ref()?;
+        let cells = run.cells.iter().filter(|cell| cell.variant == *variant && is_level(cell.level));
+        same_figure(published, cells.min_by_key(|cell| cell.level)?)
+    };
+    let level = |published: &Published| Some(sentence::level(&run.experiment, published.level?));
+    for (source, figures) in by_key(run.published.iter().map(|published| (&published.source, published))) {
+        let table = Table::of(
+            source,
+            figures,
+            &[
+                ("what they measured", &|published| published.subject.clone()),
+                ("level", &|published| number::or_nothing(level(published))),
+                ("figure", &|published| published.figure.clone()),
+                ("theirs", &|published| format!("{} {}", number::three_digits(published.value), published.unit)),
+                ("ours", &|published| number::or_nothing(ours(published))),
+                ("our variant", &|published| number::or_nothing(published.variant.clone())),
+                ("to know", &|published| published.note.clone().unwrap_or_default()),
+            ],
+        );
         blocks.push(Block::Table(table.file("published.csv")));
     }
     Some(Section::background("Beside what others published", blocks))

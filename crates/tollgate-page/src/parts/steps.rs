@@ -1,7 +1,7 @@
 //! The steps of scenarios: iterations as a whole, and each of their steps.
 
 use crate::blocks::{Block, Cell, Section, Table, TableRow};
-use crate::number::{self, NOTHING};
+use crate::number;
 use crate::words::sentence;
 use crate::words::view::View;
 use tollgate_facts::results::Percentiles;
@@ -30,16 +30,15 @@ pub fn section(view: &View<'_>) -> Option<Section> {
 }
 
 fn row(name: Cell, step: &str, answers: u64, errors: String, times: &Percentiles) -> Vec<Cell> {
-    let some = |value: Option<f64>| value.map_or_else(|| NOTHING.to_owned(), number::three_digits);
-    let of_any = |value: f64| some((answers > 0).then_some(value));
-    let counted = [step.to_owned(), number::whole(answers), errors, of_any(times.mean)];
-    let percentiles = [times.p50, times.p95, times.p99].map(some);
-    let texts = counted.into_iter().chain(percentiles).chain([of_any(times.max)]);
-    std::iter::once(name).chain(texts.map(Cell::from)).collect()
+    let of_any = |value: f64| number::optional((answers > 0).then_some(value));
+    let mut texts = vec![step.to_owned(), number::whole(answers), errors, of_any(times.mean)];
+    texts.extend([times.p50, times.p95, times.p99].map(number::optional));
+    texts.push(of_any(times.max));
+    std::iter::once(name).chain(texts.into_iter().map(Cell::from)).collect()
 }
 
 fn failures<'e>(classes: impl IntoIterator<Item = (&'e str, &'e u64)>) -> String {
     let some = classes.into_iter().filter(|(_, count)| **count > 0);
     let texts: Vec<String> = some.map(|(class, count)| format!("{count} {class}")).collect();
-    if texts.is_empty() { NOTHING.to_owned() } else { texts.join(", ") }
+    number::or_nothing((!texts.is_empty()).then(|| texts.join(", ")))
 }

@@ -4,6 +4,7 @@
 
 use super::sentence;
 use crate::blocks::{Block, Section, Table};
+use crate::gather::by_key;
 use crate::number::{self, NOTHING};
 use tollgate_facts::results::{Experiment, Outcome, ThresholdFinding, ThresholdResult};
 
@@ -58,17 +59,11 @@ fn reasons(experiment: &Experiment, results: &[ThresholdResult]) -> Vec<String> 
         if let Some(why) = &result.why {
             texts.push(format!("{}: {why}", result.expect));
         }
-        let mut known: Vec<(&str, String, usize)> = Vec::new();
-        for finding in result.findings.iter().filter(|finding| finding.outcome != Outcome::Holds) {
-            let Some(reason) = finding.reason.as_deref() else { continue };
-            match known.iter_mut().find(|(other, ..)| *other == reason) {
-                Some((.., count)) => *count += 1,
-                None => known.push((reason, place(experiment, finding), 1)),
-            }
-        }
-        texts.extend(known.into_iter().take(FINDINGS_MAX).map(|(reason, place, count)| {
-            let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
-            format!("{}, {place}{more}: {reason}", result.expect)
+        let failing = result.findings.iter().filter(|finding| finding.outcome != Outcome::Holds);
+        let known = by_key(failing.filter_map(|finding| Some((finding.reason.as_deref()?, finding))));
+        texts.extend(known.iter().take(FINDINGS_MAX).map(|(reason, findings)| {
+            let more = if findings.len() > 1 { format!(" (and {} more)", findings.len() - 1) } else { String::new() };
+            format!("{}, {}{more}: {reason}", result.expect, place(experiment, findings[0]))
         }));
     }
     texts
@@ -115,7 +110,7 @@ fn rows(experiment: &Experiment, result: &ThresholdResult) -> Vec<Vec<String>> {
             vec![
                 result.expect.clone(),
                 outcome(finding.outcome).to_owned(),
-                finding.decided.map_or_else(|| NOTHING.to_owned(), |decided| text(decided, finding)),
+                number::or_nothing(finding.decided.map(|decided| text(decided, finding))),
                 place(experiment, finding),
                 figure(finding),
             ]
