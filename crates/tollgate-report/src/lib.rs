@@ -9,100 +9,42 @@ mod load;
 
 pub use formats::{Colour, RenderOptions};
 
+use serde::Serialize;
 use std::io::{self, Write};
 use tollgate_facts::across::Across;
 use tollgate_facts::results::RunResult;
 use tollgate_facts::results::load::QuickResult;
 use tollgate_page::blocks::{Column, Page};
-use tollgate_page::parts::{raw, staged};
-use tollgate_page::words::view::View;
+use tollgate_page::parts::staged;
 
 /// Every reporter, in the order in which help lists them.
-pub const REPORTERS: &[Reporter] = &[
-    Reporter {
-        name: "terminal",
-        also: &["text", "table"],
-        extension: "txt",
-        about: "table, tolls, footnotes",
-        render: |run, page, out, options| formats::terminal::page(&page(run), out, options),
-    },
-    Reporter {
-        name: "html",
-        also: &["report"],
-        extension: "html",
-        about: "self-contained report with charts, to read and to forward",
-        render: |run, page, out, _| out.write_all(formats::html::page(&page(run)).as_bytes()),
-    },
-    Reporter {
-        name: "markdown",
-        also: &["md"],
-        extension: "md",
-        about: "table for a README or an issue",
-        render: |run, page, out, _| out.write_all(formats::markdown::page(&page(run)).as_bytes()),
-    },
-    Reporter {
-        name: "csv",
-        also: &[],
-        extension: "csv",
-        about: "one row a cell, for a spreadsheet",
-        render: |run, _, out, _| out.write_all(formats::csv::text(&raw::table(&View::of(run))).as_bytes()),
-    },
-    Reporter {
-        name: "jtl",
-        also: &["jmeter"],
-        extension: "jtl",
-        about: "for JMeter's report tools",
-        render: |run, _, out, _| formats::jtl::run(run, out),
-    },
-    Reporter {
-        name: "json",
-        also: &[],
-        extension: "json",
-        about: "everything, as stored",
-        render: |run, _, out, _| writeln!(out, "{}", serde_json::to_string_pretty(run)?),
-    },
-    Reporter {
-        name: "junit",
-        also: &[],
-        extension: "xml",
-        about: "one case a cell, for a build server",
-        render: |run, _, out, _| formats::junit::run(run, out),
-    },
+pub const REPORTERS: &[Reporter<RunResult>] = &[
+    Reporter::page("terminal", &["text", "table"], "table, tolls, footnotes", formats::terminal::page),
+    Reporter::page(
+        "html",
+        &["report"],
+        "self-contained report with charts, to read and to forward",
+        formats::html::page,
+    ),
+    Reporter::page("markdown", &["md"], "table for a README or an issue", formats::markdown::page),
+    Reporter::whole("csv", &[], "one row a cell, for a spreadsheet", formats::csv::run),
+    Reporter::whole("jtl", &["jmeter"], "for JMeter's report tools", formats::jtl::run),
+    Reporter::whole("json", &[], "everything, as stored", json),
+    Reporter::whole("junit", &[], "one case a cell, for a build server", formats::junit::run),
 ];
 
 /// Every reporter of runs side by side, in the order in which help lists them.
-pub const ACROSS_REPORTERS: &[AcrossReporter] = &[
-    AcrossReporter {
-        name: "terminal",
-        also: &["text", "table"],
-        about: "tables",
-        render: |across, out, options| formats::terminal::page(&across::page(across), out, options),
-    },
-    AcrossReporter {
-        name: "html",
-        also: &["report"],
-        about: "self-contained page with overlaid charts",
-        render: |across, out, _| out.write_all(formats::html::page(&across::page(across)).as_bytes()),
-    },
-    AcrossReporter {
-        name: "markdown",
-        also: &["md"],
-        about: "tables for an issue",
-        render: |across, out, _| out.write_all(formats::markdown::page(&across::page(across)).as_bytes()),
-    },
-    AcrossReporter {
-        name: "json",
-        also: &[],
-        about: "everything, for machines",
-        render: |across, out, _| writeln!(out, "{}", serde_json::to_string_pretty(across)?),
-    },
-    AcrossReporter {
-        name: "junit",
-        also: &[],
-        about: "one case a threshold, for a build server",
-        render: |across, out, _| formats::junit::across(across, out),
-    },
+pub const ACROSS_REPORTERS: &[Reporter<Across>] = &[
+    Reporter::page("terminal", &["text", "table"], "tables", formats::terminal::page),
+    Reporter::page("html", &["report"], "self-contained page with overlaid charts", formats::html::page),
+    Reporter::page("markdown", &["md"], "tables for an issue", formats::markdown::page),
+    Reporter::whole("json", &[], "everything, for machines", json),
+    Reporter::whole("junit", &[], "one case a threshold, for a build server", formats::junit::across),
 ];
+
+fn json(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", serde_json::to_string_pretty(value)?)
+}
 
 /// The stages of a single load as a table, head and rows; absent of a load that stays as it is.
 pub fn load_stages(result: &QuickResult) -> Option<(Vec<String>, Vec<Vec<String>>)> {
@@ -113,36 +55,40 @@ pub fn load_stages(result: &QuickResult) -> Option<(Vec<String>, Vec<Vec<String>
 
 /// The page of a single load: self-contained, with charts.
 pub fn load_page(result: &QuickResult) -> String {
-    formats::html::page(&load::page(result))
+    formats::html::text(&load::page(result))
 }
 
-/// Builds the page of a run, whatever its kind.
-pub type Paged = fn(&RunResult) -> Page;
-
-/// One way of showing a run.
-#[derive(Debug, Clone, Copy)]
-pub struct Reporter {
+/// One way of showing a run, or runs side by side.
+#[derive(Debug)]
+pub struct Reporter<T: 'static> {
     /// As in `tollgate report -f NAME`.
     pub name: &'static str,
     /// Other names that are understood.
     pub also: &'static [&'static str],
-    /// Extension of a file that holds it.
-    pub extension: &'static str,
     /// What it is good for, in a few words.
     pub about: &'static str,
-    render: fn(&RunResult, Paged, &mut dyn Write, &RenderOptions) -> io::Result<()>,
+    shows: Shows<T>,
 }
 
-/// One way of showing runs side by side.
-#[derive(Debug, Clone, Copy)]
-pub struct AcrossReporter {
-    /// As in `tollgate compare -f NAME`.
-    pub name: &'static str,
-    /// Other names that are understood.
-    pub also: &'static [&'static str],
-    /// What it is good for, in a few words.
-    pub about: &'static str,
-    render: fn(&Across, &mut dyn Write, &RenderOptions) -> io::Result<()>,
+/// What a reporter shows.
+#[derive(Debug)]
+enum Shows<T: 'static> {
+    Page(WritePage),
+    Whole(WriteWhole<T>),
+}
+
+type WritePage = fn(&Page, &mut dyn Write, &RenderOptions) -> io::Result<()>;
+type WriteWhole<T> = fn(&T, &mut dyn Write) -> io::Result<()>;
+type Names = &'static [&'static str];
+
+impl<T> Reporter<T> {
+    const fn page(name: &'static str, also: Names, about: &'static str, write: WritePage) -> Self {
+        Self { name, also, about, shows: Shows::Page(write) }
+    }
+
+    const fn whole(name: &'static str, also: Names, about: &'static str, write: WriteWhole<T>) -> Self {
+        Self { name, also, about, shows: Shows::Whole(write) }
+    }
 }
 
 /// Why nothing, or not everything, was written.
@@ -177,11 +123,6 @@ impl From<io::Error> for RenderError {
     }
 }
 
-/// Finds a reporter by its name or one of its other names.
-pub fn find(name: &str) -> Option<&'static Reporter> {
-    REPORTERS.iter().find(|reporter| reporter.name == name || reporter.also.contains(&name))
-}
-
 /// Writes `run` as the reporter `name` shows it; `page` builds its page, for those that show one.
 ///
 /// # Errors
@@ -189,13 +130,11 @@ pub fn find(name: &str) -> Option<&'static Reporter> {
 pub fn render(
     name: &str,
     run: &RunResult,
-    page: Paged,
+    page: fn(&RunResult) -> Page,
     out: &mut dyn Write,
     options: &RenderOptions,
 ) -> Result<(), RenderError> {
-    let reporter = find(name).ok_or_else(|| RenderError::Unknown { name: name.to_owned() })?;
-    (reporter.render)(run, page, out, options)?;
-    Ok(())
+    show(REPORTERS, name, run, page, out, options)
 }
 
 /// Writes runs side by side as the reporter `name` shows them.
@@ -208,8 +147,22 @@ pub fn render_across(
     out: &mut dyn Write,
     options: &RenderOptions,
 ) -> Result<(), RenderError> {
-    let is_it = |reporter: &&AcrossReporter| reporter.name == name || reporter.also.contains(&name);
-    let reporter = ACROSS_REPORTERS.iter().find(is_it).ok_or_else(|| RenderError::Unknown { name: name.to_owned() })?;
-    (reporter.render)(across, out, options)?;
+    show(ACROSS_REPORTERS, name, across, across::page, out, options)
+}
+
+fn show<T>(
+    reporters: &[Reporter<T>],
+    name: &str,
+    of: &T,
+    page: fn(&T) -> Page,
+    out: &mut dyn Write,
+    options: &RenderOptions,
+) -> Result<(), RenderError> {
+    let is_it = |reporter: &&Reporter<T>| reporter.name == name || reporter.also.contains(&name);
+    let found = reporters.iter().find(is_it).ok_or_else(|| RenderError::Unknown { name: name.to_owned() })?;
+    match found.shows {
+        Shows::Page(write) => write(&page(of), out, options)?,
+        Shows::Whole(write) => write(of, out)?,
+    }
     Ok(())
 }

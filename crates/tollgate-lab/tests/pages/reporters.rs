@@ -6,7 +6,7 @@ use tollgate_facts::results::{
 };
 use tollgate_facts::rules;
 use tollgate_facts::threshold::{self, Threshold};
-use tollgate_report::{Colour, REPORTERS, RenderError, RenderOptions, find, render};
+use tollgate_report::{Colour, REPORTERS, RenderError, RenderOptions, render};
 
 fn rendered(name: &str, run: &RunResult, options: &RenderOptions) -> String {
     let mut out = Vec::new();
@@ -265,7 +265,7 @@ fn an_unknown_reporter_is_refused_with_the_known_ones() {
         render("pdf", &fixture::empty(), tollgate_lab::page, &mut Vec::new(), &RenderOptions::default()).unwrap_err();
     assert!(matches!(error, RenderError::Unknown { .. }));
     assert!(error.to_string().contains("terminal"), "{error}");
-    assert_eq!(find("md").unwrap().name, "markdown");
+    assert_eq!(text("md", &fixture::empty()), text("markdown", &fixture::empty()));
 }
 
 #[test]

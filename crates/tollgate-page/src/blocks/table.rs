@@ -83,12 +83,12 @@ impl Table {
     }
 
     /// A row for each of these, a cell for each column: its head, and what it says of a row.
-    pub fn of<T>(
+    pub fn of<T, C: Into<Cell>>(
         title: impl Into<String>,
         rows: impl IntoIterator<Item = T>,
-        columns: &[(&str, &dyn Fn(&T) -> String)],
+        columns: &[(&str, &dyn Fn(&T) -> C)],
     ) -> Self {
-        let row = |of: T| columns.iter().map(|(_, text)| text(&of)).collect::<Vec<_>>();
+        let row = |of: T| columns.iter().map(|(_, cell)| cell(&of)).collect::<Vec<C>>();
         Self::new(title, columns.iter().map(|(head, _)| *head)).with(rows.into_iter().map(row))
     }
 

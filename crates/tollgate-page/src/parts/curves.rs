@@ -2,7 +2,7 @@
 
 use super::SHOWN_MAX;
 use crate::blocks::{Block, Figure, Section, Table};
-use crate::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point, Standing};
+use crate::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point};
 use crate::chart::percentiles::{self, Distribution};
 use crate::chart::{Size, Spacing};
 use crate::gather::by_key;
@@ -42,15 +42,9 @@ pub fn by_variant<'r>(view: &View<'r>) -> Vec<(usize, &'r str, Vec<&'r Cell>)> {
 }
 
 fn point(view: &View<'_>, cell: &Cell, estimate: Estimate) -> Point {
-    let doubted = view.rows.iter().any(|row| std::ptr::eq(row.cell, cell) && !row.marks.is_empty());
-    Point {
-        x: cell.level as f64,
-        y: estimate.mean,
-        // Of few blocks the interval may reach below nothing, where no time and no rate can be.
-        low: estimate.low.max(0.0),
-        high: estimate.high,
-        standing: if doubted { Standing::Hollow } else { Standing::Plain },
-    }
+    let standing = view.standing(&cell.variant, cell.level);
+    // Of few blocks the interval may reach below nothing, where no time and no rate can be.
+    Point::of(cell.level as f64, Estimate { low: estimate.low.max(0.0), ..estimate }, standing)
 }
 
 /// The axis of the levels: each is marked, doublings are equally far apart.

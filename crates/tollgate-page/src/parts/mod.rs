@@ -14,10 +14,12 @@ pub mod steps;
 pub mod tolls;
 pub mod watched;
 
-use crate::blocks::{Page, Section};
+use crate::blocks::{Block, Depth, Page, Section, Table};
 use crate::number;
+use crate::words::sentence::{self, Lead};
+use crate::words::thresholds;
 use crate::words::view::View;
-use crate::words::{sentence, thresholds};
+use method::Method;
 use tollgate_facts::results::Piece;
 
 /// Variants that one chart shows: more can neither be told apart nor fit a page of half a megabyte. The tables have
@@ -27,19 +29,35 @@ pub const SHOWN_MAX: usize = 12;
 /// What is said behind why a run is not whole.
 const BELOW: &str = "What was measured until then stands below";
 
-/// The page of a run: its answer, the sections of its kind, and what stands at the end of every one.
-pub fn page(view: &View<'_>, answer: Vec<String>, sections: Vec<Option<Section>>, method: Section) -> Page {
+/// The page of a run: its answer, the sections of its kind before and after all cells, of which it may say less, and what
+/// stands at the end of every one.
+pub fn page(
+    view: &View<'_>,
+    lead: Lead,
+    before: Vec<Option<Section>>,
+    depth: Depth,
+    after: Vec<Option<Section>>,
+    method: &Method,
+) -> Page {
     let run = view.run;
-    let last = [thresholds::section(&run.experiment, &run.thresholds), published::section(view), Some(method)];
+    let thresholds = thresholds::section(&run.experiment, &run.thresholds);
+    let last = [thresholds, published::section(view), Some(method::section(view, method))];
+    let all = before.into_iter().chain(cells::sections(view, depth)).chain(after).chain(last);
     Page {
         name: run.experiment.name.clone(),
         question: run.experiment.question.clone(),
-        answer,
+        answer: sentence::answers(run, lead),
         warnings: sentence::incompleteness(run).iter().map(|why| format!("{why}. {BELOW}")).collect(),
         origin: origin(view),
         version: run.version.clone(),
-        sections: sections.into_iter().chain(last).flatten().collect(),
+        sections: all.flatten().collect(),
     }
+}
+
+/// Tables of a kind as blocks, each with a file that is named by the kind and its place.
+pub fn filed(kind: &str, tables: impl IntoIterator<Item = Table>) -> impl Iterator<Item = Block> {
+    let named = move |(place, table): (usize, Table)| table.file(format!("{kind}-{}.csv", place + 1));
+    tables.into_iter().enumerate().map(named).map(Block::Table)
 }
 
 fn origin(view: &View<'_>) -> String {

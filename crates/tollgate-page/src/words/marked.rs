@@ -6,6 +6,7 @@
 
 use super::view::{Row, View};
 use crate::blocks::{Cell, TableRow};
+use crate::chart::lines::Standing;
 use crate::gather::by_key;
 use crate::number::NOTHING;
 use tollgate_facts::results::{RunResult, Validity, Verdict};
@@ -20,13 +21,25 @@ impl<'r> View<'r> {
         self.rows.iter().find(|row| row.cell.variant == variant && row.cell.level == level)
     }
 
+    /// Whether the figures of a cell may be read as they stand.
+    pub fn standing(&self, variant: &str, level: u64) -> Standing {
+        match self.row(variant, level) {
+            Some(row) if row.marks.is_empty() => Standing::Plain,
+            _ => Standing::Hollow,
+        }
+    }
+
     /// A row of a table that is of one cell: its name with the numbers of its doubts, words, and its figures, which are
     /// not said where they must not be read.
     pub fn line(&self, row: &Row<'_>, words: Vec<String>, figures: Vec<String>) -> TableRow {
-        let is_refused = row.is_closed_refused(&self.doubts);
-        let figures = figures.into_iter().map(|text| if is_refused { REFUSED.into() } else { Cell::from(text) });
+        let figures = figures.into_iter().map(|text| self.said(row, text));
         let words = words.into_iter().map(Cell::from);
         TableRow::from([row.name()].into_iter().chain(words).chain(figures).collect::<Vec<Cell>>())
+    }
+
+    /// A figure of the closed load in a row that has the name of its cell.
+    pub fn said(&self, row: &Row<'_>, text: String) -> Cell {
+        if row.is_closed_refused(&self.doubts) { REFUSED.into() } else { text.into() }
     }
 
     /// A figure of the closed load in a row of several cells, with the numbers of its own cell's doubts.

@@ -1,19 +1,22 @@
 //! A table as CSV (RFC 4180).
 
-use tollgate_page::blocks::{Column, Table};
+use std::io::{self, Write};
+use tollgate_facts::results::RunResult;
+use tollgate_page::blocks::{Cell, Column, Table};
+use tollgate_page::parts::raw;
+use tollgate_page::words::view::View;
+
+/// Writes the cells of a run, unrounded.
+pub(crate) fn run(run: &RunResult, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(text(&raw::table(&View::of(run))).as_bytes())
+}
 
 /// The table with its head, a line each.
 pub(crate) fn text(table: &Table) -> String {
-    let mut csv = String::new();
-    let head = table.columns.iter().map(Column::text).collect();
-    let rows = table.rows.iter().map(|row| row.cells.iter().map(|cell| cell.numbered()).collect());
-    for fields in std::iter::once(head).chain(rows) {
-        let fields: Vec<String> = fields;
-        let fields: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
-        csv.push_str(&fields.join(","));
-        csv.push_str("\r\n");
-    }
-    csv
+    let head: Vec<String> = table.columns.iter().map(Column::text).collect();
+    let rows = table.rows.iter().map(|row| row.cells.iter().map(Cell::numbered).collect());
+    let line = |fields: Vec<String>| fields.iter().map(|field| quoted(field)).collect::<Vec<_>>().join(",") + "\r\n";
+    std::iter::once(head).chain(rows).map(line).collect()
 }
 
 /// A text field, quoted only where it must be.

@@ -5,9 +5,7 @@
 
 use std::io::{self, Write};
 use tollgate_facts::across::Across;
-use tollgate_facts::results::{
-    Experiment, Outcome, RunResult, State, ThresholdFinding, ThresholdResult, Validity, Verdict,
-};
+use tollgate_facts::results::{Experiment, Outcome, RunResult, State, ThresholdFinding, ThresholdResult, Verdict};
 use tollgate_page::chart::escape;
 use tollgate_page::words::view::{Row, View};
 use tollgate_page::words::{sentence, thresholds};
@@ -21,13 +19,7 @@ pub(crate) fn run(run: &RunResult, out: &mut dyn Write) -> io::Result<()> {
     let cases = view.rows.len() + 1 + run.thresholds.len();
     let errors = usize::from(incompleteness.is_some());
     let suite = escape(&run.experiment.name);
-    writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
-    writeln!(
-        out,
-        "<testsuites><testsuite name=\"{suite}\" tests=\"{cases}\" failures=\"{refused}\" errors=\"{errors}\" \
-         timestamp=\"{}\">",
-        escape(&run.started)
-    )?;
+    begin(&run.experiment, (cases, refused, errors), &run.started, out)?;
     write!(out, "<testcase classname=\"{suite}\" name=\"everything planned was measured\">")?;
     if let Some(why) = incompleteness {
         write!(out, "<error message=\"{}\"/>", escape(&why))?;
@@ -38,6 +30,23 @@ pub(crate) fn run(run: &RunResult, out: &mut dyn Write) -> io::Result<()> {
     }
     threshold_cases(&run.experiment, &run.thresholds, &suite, out)?;
     writeln!(out, "</testsuite></testsuites>")
+}
+
+/// The head of a suite with so many tests, failures and errors.
+fn begin(
+    experiment: &Experiment,
+    (tests, failures, errors): (usize, usize, usize),
+    started: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
+    writeln!(
+        out,
+        "<testsuites><testsuite name=\"{}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" \
+         timestamp=\"{}\">",
+        escape(&experiment.name),
+        escape(started)
+    )
 }
 
 /// How many thresholds do not hold.
@@ -86,14 +95,12 @@ fn case(view: &View<'_>, row: &Row<'_>, suite: &str, out: &mut dyn Write) -> io:
         escape(&cell.variant),
         escape(&at)
     )?;
-    let found: Vec<&Validity> = view
-        .doubts
-        .iter()
-        .flat_map(|doubt| &doubt.findings)
-        .filter(|found| found.variant == cell.variant && found.level == cell.level)
-        .copied()
-        .collect();
-    for refusal in found.iter().filter(|found| found.verdict == Verdict::Refused) {
+    let of = |verdict: Verdict| {
+        let found = view.doubts.iter().flat_map(|doubt| &doubt.findings);
+        found
+            .filter(move |found| found.verdict == verdict && found.variant == cell.variant && found.level == cell.level)
+    };
+    for refusal in of(Verdict::Refused) {
         write!(
             out,
             "<failure type=\"{}\" message=\"{}\">{}</failure>",
@@ -102,11 +109,8 @@ fn case(view: &View<'_>, row: &Row<'_>, suite: &str, out: &mut dyn Write) -> io:
             escape(&refusal.remedy)
         )?;
     }
-    let mut notes: Vec<String> = found
-        .iter()
-        .filter(|found| found.verdict == Verdict::Marked)
-        .map(|mark| format!("{}: {}. {}", mark.rule, mark.reason, mark.remedy))
-        .collect();
+    let marked = of(Verdict::Marked).map(|mark| format!("{}: {}. {}", mark.rule, mark.reason, mark.remedy));
+    let mut notes: Vec<String> = marked.collect();
     notes.extend(row.tolls.each().map(|toll| {
         let ratio = sentence::ratio(toll).replace('×', "x");
         format!(
@@ -128,13 +132,7 @@ pub(crate) fn across(across: &Across, out: &mut dyn Write) -> io::Result<()> {
     let failures = failing(&across.thresholds);
     let cases = across.runs.len() + across.thresholds.len();
     let started = across.runs.first().map_or("", |run| run.started.as_str());
-    writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
-    writeln!(
-        out,
-        "<testsuites><testsuite name=\"{suite}\" tests=\"{cases}\" failures=\"{failures}\" errors=\"{errors}\" \
-         timestamp=\"{}\">",
-        escape(started)
-    )?;
+    begin(&across.experiment, (cases, failures, errors), started, out)?;
     for run in &across.runs {
         let name = escape(&format!("run {} is whole: {}", run.number, run.name));
         write!(out, "<testcase classname=\"{suite}\" name=\"{name}\" time=\"0\">")?;

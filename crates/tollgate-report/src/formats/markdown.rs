@@ -1,10 +1,16 @@
 //! A page for a README or an issue: its tables and sentences, with nothing that breaks them.
 
+use super::RenderOptions;
 use std::fmt::Write;
+use std::io;
 use tollgate_page::blocks::{Block, Column, Depth, Page, Table, one_line, stopped};
 
-/// The page.
-pub(crate) fn page(page: &Page) -> String {
+/// Writes the page.
+pub(crate) fn page(page: &Page, out: &mut dyn io::Write, _: &RenderOptions) -> io::Result<()> {
+    out.write_all(text(page).as_bytes())
+}
+
+fn text(page: &Page) -> String {
     let mut text = format!("**{}** {}\n\n", escaped(&page.question), escaped(&page.answer.join(" ")));
     for why in &page.warnings {
         let _ = write!(text, "> {}\n\n", escaped(why));

@@ -1,15 +1,15 @@
 //! A run about distance as sentences and tables: overhead by link and processes, the line and its round trips, the distances
 //! with names, and where the time of a document goes. The terminal, Markdown and the page show the same ones.
 
-use tollgate_facts::results::{Cell, Distances, Estimate, Hinge, PresetFound, RunResult, Slope, Toll, TollVerdict};
+use tollgate_facts::results::{Cell, Distances, Estimate, Hinge, PresetFound, RunResult, Slope, Toll, Variant};
 use tollgate_page::blocks::{Block, Cell as Entry, Depth, Figure, Page, Section, Table, TableRow};
 use tollgate_page::chart::Size;
 use tollgate_page::chart::grouped::{self, Bar, BarGroup};
-use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point, Standing};
+use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point};
 use tollgate_page::chart::stacked::{self, Stack};
 use tollgate_page::number::{self, NOTHING};
-use tollgate_page::parts::method::{self, Method};
-use tollgate_page::parts::{self, cards, cells, peers, tolls, watched};
+use tollgate_page::parts::method::Method;
+use tollgate_page::parts::{self, cards, peers, tolls, watched};
 use tollgate_page::words::marked::{self, Named, REFUSED};
 use tollgate_page::words::sentence::{self, Lead};
 use tollgate_page::words::view::{self, Row, View};
@@ -29,8 +29,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let run = view.run;
     let distance = run.distance.as_ref().filter(|_| !view.rows.is_empty())?;
     let tables = [overheads(view), presets(view), batches(view), hinges(view)].into_iter().flatten();
-    let named = |(place, table): (usize, Table)| Block::Table(table.file(format!("distance-{}.csv", place + 1)));
-    let blocks = sentences(run).into_iter().map(Block::Text).chain(tables.enumerate().map(named)).collect();
+    let blocks = sentences(run).into_iter().map(Block::Text).chain(parts::filed("distance", tables)).collect();
     let pictures = [overhead_bars(view), times(view, distance), stacks(view)].map(Block::Figure).into();
     let sections = vec![
         Some(Section::main("What each microsecond costs", blocks)),
@@ -39,12 +38,10 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
         tolls::section(view),
         peers::section(view),
     ];
-    let after = [watched::section(view)];
-    let all = sections.into_iter().chain(cells::sections(view, Depth::Background)).chain(after).collect();
     let documents = run.cells.iter().filter_map(|cell| Some(cell.batch?.documents)).sum();
     let checked = Some(("documents stored", number::whole(documents)));
     let method = Method { load: DISTANCE, between: "batch and database", checked, ..Method::default() };
-    Some(parts::page(view, sentence::answers(run, Lead::default()), all, method::section(view, &method)))
+    Some(parts::page(view, Lead::default(), sections, Depth::Background, vec![watched::section(view)], &method))
 }
 
 /// What the line says, what the presets came to, and what the link was, each in a sentence.
@@ -89,10 +86,8 @@ fn of_slope(run: &RunResult, slope: &Slope) -> String {
 }
 
 fn of_presets(run: &RunResult, presets: &[PresetFound]) -> Option<String> {
-    let parts: Vec<String> = presets
-        .iter()
-        .map(|preset| format!("{}: {} ({})", preset.name, preset.verdict.words(), preset.reason))
-        .collect();
+    let part = |preset: &PresetFound| format!("{}: {} ({})", preset.name, preset.verdict.words(), preset.reason);
+    let parts: Vec<String> = presets.iter().map(part).collect();
     let level = run.experiment.levels.first().copied().unwrap_or_default();
     let cells: Vec<Named<'_>> =
         presets.iter().map(|preset| (preset.name.as_str(), level, preset.name.clone())).collect();
@@ -123,13 +118,13 @@ fn overheads(view: &View<'_>) -> Option<Table> {
     let base = run.experiment.variants.iter().find(|variant| variant.baseline.is_none())?;
     let levels = &run.experiment.levels;
     let mut head = vec!["link".to_owned(), "adds us".to_owned()];
-    head.extend(levels.iter().map(|level| sentence::level(&run.experiment, *level)));
+    head.extend(level_names(run));
     let mut rows = Vec::new();
     for variant in run.experiment.variants.iter().filter(|variant| !is_preset(run, &variant.name)) {
         let mut row: Vec<Entry> = vec![variant.name.as_str().into(), added(view, &variant.name)];
         row.extend(levels.iter().map(|level| {
             let text = match variant.name == base.name {
-                true => cell(run, &base.name, *level).map_or_else(|| NOTHING.to_owned(), document_ms),
+                true => number::or_nothing(view::cell(run, &base.name, *level).map(document_ms)),
                 false => overhead(view::tolls(run, &variant.name, *level).time),
             };
             view.figure(&variant.name, *level, text)
@@ -146,7 +141,7 @@ fn presets(view: &View<'_>) -> Option<Table> {
     let level = *run.experiment.levels.first()?;
     let presets = &run.distance.as_ref()?.presets;
     let with_interval = |estimate: Option<Estimate>| {
-        estimate.map_or_else(|| NOTHING.to_owned(), |found| interval(found.mean, found.low, found.high))
+        number::or_nothing(estimate.map(|found| interval([found.mean, found.low, found.high])))
     };
     let row = |preset: &PresetFound| {
         let of_cell = |text: String| view.figure(&preset.name, level, text);
@@ -161,52 +156,31 @@ fn presets(view: &View<'_>) -> Option<Table> {
         ]
     };
     let head = ["preset", "to cost", "us by the line", "us added", "predicted", "found", "verdict"];
-    (!presets.is_empty()).then(|| {
-        Table::new("Distances computed from the line, run on blocks that it has not seen", head)
-            .with(presets.iter().map(row))
-    })
+    let title = "Distances computed from the line, run on blocks that it has not seen";
+    Table::new(title, head).with(presets.iter().map(row)).some()
 }
 
 /// Where the time of a document goes, cell by cell.
 fn batches(view: &View<'_>) -> Option<Table> {
-    let rows: Vec<TableRow> = view
-        .rows
-        .iter()
-        .filter_map(|row| {
-            let (cell, batch) = (row.cell, row.cell.batch?);
-            let [compute, database, network] = parts_of(view.run, cell)?;
-            let figures = vec![
-                number::three_digits(cell.requests_per_second.mean),
-                document_ms(cell),
-                number::three_digits(batch.round_trips.mean),
-                number::three_digits(compute),
-                number::three_digits(database),
-                number::three_digits(network),
-                view::cpu(cell).map_or_else(|| NOTHING.to_owned(), |cpu| number::three_digits(cpu.mean)),
-                number::three_digits(batch.waiting_us.mean),
-            ];
-            Some(of_cell(view, row, figures))
-        })
-        .collect();
-    let head = [
-        "link",
-        "processes",
-        "documents/s",
-        "document ms",
-        "round trips",
-        "compute us",
-        "database us",
-        "network us",
-        "CPU us",
-        "waiting us",
-    ];
-    (!rows.is_empty()).then(|| {
-        Table::new(
-            "Where a document's time goes, in the process that has it; all processes together make documents/s",
-            head,
-        )
-        .with(rows)
-    })
+    let cells = view.rows.iter().filter_map(|row| Some((row, row.cell.batch?, parts_of(view.run, row.cell)?)));
+    let digits = |row: &Row<'_>, value: f64| view.said(row, number::three_digits(value));
+    let table = Table::of(
+        "Where a document's time goes, in the process that has it; all processes together make documents/s",
+        cells,
+        &[
+            ("link", &|(row, ..)| row.name()),
+            ("processes", &|(row, ..)| row.cell.level.to_string().into()),
+            ("documents/s", &|(row, ..)| digits(row, row.cell.requests_per_second.mean)),
+            ("document ms", &|(row, ..)| view.said(row, document_ms(row.cell))),
+            ("round trips", &|(row, batch, _)| digits(row, batch.round_trips.mean)),
+            ("compute us", &|(row, _, [compute, ..])| digits(row, *compute)),
+            ("database us", &|(row, _, [_, database, _])| digits(row, *database)),
+            ("network us", &|(row, _, [.., network])| digits(row, *network)),
+            ("CPU us", &|(row, ..)| view.said(row, number::optional(view::cpu(row.cell).map(|cpu| cpu.mean)))),
+            ("waiting us", &|(row, batch, _)| digits(row, batch.waiting_us.mean)),
+        ],
+    );
+    table.some()
 }
 
 /// What was to be expected of more processes, and what they took.
@@ -228,9 +202,10 @@ fn hinges(view: &View<'_>) -> Option<Table> {
         Some(line)
     };
     let shown = distance.hinges.iter().filter(|hinge| hinge.level > first);
-    let rows: Vec<TableRow> = shown.filter_map(row).collect();
     let head = ["link", "processes", "expected ms", "bound by", "found ms", "off"];
-    (!rows.is_empty()).then(|| Table::new("More processes: the longest of CPU by cores, the database's CPU by its cores, and one process's time by the processes", head).with(rows))
+    let title = "More processes: the longest of CPU by cores, the database's CPU by its cores, and one process's time by the \
+                 processes";
+    Table::new(title, head).with(shown.filter_map(row)).some()
 }
 
 /// A row with the name of its cell, the processes, and the cell's figures.
@@ -249,6 +224,11 @@ fn parts_of(run: &RunResult, cell: &Cell) -> Option<[f64; 3]> {
     Some([batch.compute_us.mean, batch.database_us.mean - network, network])
 }
 
+/// The numbers of processes as they are called.
+fn level_names(run: &RunResult) -> Vec<String> {
+    run.experiment.levels.iter().map(|level| sentence::level(&run.experiment, *level)).collect()
+}
+
 /// Whether a variant is a distance with a name.
 fn is_preset(run: &RunResult, name: &str) -> bool {
     run.distance.as_ref().is_some_and(|distance| distance.presets.iter().any(|preset| preset.name == name))
@@ -260,12 +240,8 @@ fn overhead(toll: Option<&Toll>) -> String {
         None => NOTHING.to_owned(),
         Some(toll) if !toll.is_shown() => "refused".to_owned(),
         Some(toll) => {
-            let text = interval(toll.ratio - 1.0, toll.low - 1.0, toll.high - 1.0);
-            match toll.verdict {
-                TollVerdict::NoToll => format!("{text} ="),
-                TollVerdict::Unclear => format!("{text} ?"),
-                TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Joint | TollVerdict::Refused => text,
-            }
+            let text = interval([toll.ratio, toll.low, toll.high].map(|ratio| ratio - 1.0));
+            format!("{text}{}", sentence::sign(toll.verdict))
         }
     }
 }
@@ -289,33 +265,24 @@ fn added(view: &View<'_>, variant: &str) -> Entry {
 }
 
 /// Overhead as grouped bars.
-fn overhead_bars(view: &View<'_>) -> Figure {
+fn overhead_bars<'r>(view: &View<'r>) -> Figure {
     let run = view.run;
-    let levels: Vec<String> =
-        run.experiment.levels.iter().map(|level| sentence::level(&run.experiment, *level)).collect();
-    let groups: Vec<BarGroup<'_>> = run
-        .experiment
-        .variants
-        .iter()
-        .filter(|variant| variant.baseline.is_some())
-        .map(|variant| {
-            let bar = |(key, level): (usize, &u64)| {
-                let toll = view::tolls(run, &variant.name, *level).time.filter(|toll| toll.is_shown())?;
-                let text = view.figure(&variant.name, *level, overhead(Some(toll))).numbered();
-                Some(Bar { key, ratio: toll.ratio, low: toll.low, high: toll.high, text })
-            };
-            BarGroup { name: &variant.name, bars: run.experiment.levels.iter().enumerate().filter_map(bar).collect() }
-        })
-        .filter(|group| !group.bars.is_empty())
-        .collect();
+    let levels = level_names(run);
+    let group = |variant: &'r Variant| {
+        let bar = |(key, level): (usize, &u64)| {
+            let toll = view::tolls(run, &variant.name, *level).time.filter(|toll| toll.is_shown())?;
+            let text = view.figure(&variant.name, *level, overhead(Some(toll))).numbered();
+            Some(Bar { key, ratio: toll.ratio, low: toll.low, high: toll.high, text })
+        };
+        BarGroup { name: &variant.name, bars: run.experiment.levels.iter().enumerate().filter_map(bar).collect() }
+    };
+    let compared = run.experiment.variants.iter().filter(|variant| variant.baseline.is_some());
+    let groups: Vec<BarGroup<'_>> = compared.map(group).filter(|group| !group.bars.is_empty()).collect();
     let description = "A group of bars for each link, a bar for each number of processes, with 95 % intervals.";
     let draw = |size| grouped::draw(size, &levels, &groups);
-    let mut table = Table::new("", ["link", "processes", "overhead"]);
-    for group in &groups {
-        for bar in &group.bars {
-            table.push(vec![group.name.to_owned(), levels[bar.key].clone(), bar.text.clone()]);
-        }
-    }
+    let bars = groups.iter().flat_map(|group| group.bars.iter().map(|bar| (group.name, bar)));
+    let row = |(name, bar): (&str, &Bar)| vec![name.to_owned(), levels[bar.key].clone(), bar.text.clone()];
+    let table = Table::new("", ["link", "processes", "overhead"]).with(bars.map(row));
     let note =
         "Time of a document over the link without delay: what was measured in the same blocks. = no toll, ? unclear.";
     Figure::new("Overhead by link and processes", note)
@@ -327,7 +294,7 @@ fn overhead_bars(view: &View<'_>) -> Figure {
 fn times(view: &View<'_>, distance: &Distances) -> Figure {
     let run = view.run;
     let levels = &run.experiment.levels;
-    let names: Vec<String> = levels.iter().map(|level| sentence::level(&run.experiment, *level)).collect();
+    let names = level_names(run);
     let of_level = |level: u64| {
         let mut cells: Vec<&Cell> = view.rows.iter().map(|row| row.cell).filter(|cell| cell.level == level).collect();
         let added = |cell: &&Cell| cell.batch.and_then(|batch| Some(batch.added_us?.mean)).unwrap_or(0.0);
@@ -338,11 +305,7 @@ fn times(view: &View<'_>, distance: &Distances) -> Figure {
         if marked::is_refused(run, &cell.variant, cell.level) {
             return None;
         }
-        let time = cell.unit_time_ms;
-        let doubted = view.rows.iter().any(|row| std::ptr::eq(row.cell, cell) && !row.marks.is_empty());
-        let standing = if doubted { Standing::Hollow } else { Standing::Plain };
-        let x = cell.batch?.added_us?.mean / 1e3;
-        Some(Point::of(x, time, standing))
+        Some(Point::of(cell.batch?.added_us?.mean / 1e3, cell.unit_time_ms, view.standing(&cell.variant, cell.level)))
     };
     let plain = |x_us: f64, y_us: f64| Point::plain(x_us / 1e3, y_us / 1e3);
     let mut all: Vec<Line<'_>> = Vec::new();
@@ -386,17 +349,15 @@ fn times(view: &View<'_>, distance: &Distances) -> Figure {
 /// What a document's time is made of.
 fn stacks(view: &View<'_>) -> Figure {
     let run = view.run;
-    let names: Vec<String> = view
-        .rows
-        .iter()
-        .map(|row| format!("{}, {}", row.name().numbered(), sentence::level(&run.experiment, row.cell.level)))
-        .collect();
+    let level = |row: &Row<'_>| sentence::level(&run.experiment, row.cell.level);
+    let name = |row: &Row<'_>| format!("{}, {}", row.name().numbered(), level(row));
+    let names: Vec<String> = view.rows.iter().map(name).collect();
     let mut table = Table::new("", ["link and processes", "compute us", "database us", "network us"]);
     let mut all: Vec<Stack<'_>> = Vec::new();
     for (row, name) in view.rows.iter().zip(&names) {
         let Some(parts) = parts_of(run, row.cell) else { continue };
         let mut line = view.line(row, Vec::new(), parts.map(number::three_digits).to_vec());
-        line.cells[0].text = format!("{}, {}", row.cell.variant, sentence::level(&run.experiment, row.cell.level));
+        line.cells[0].text = format!("{}, {}", row.cell.variant, level(row));
         table.push(line);
         if marked::is_refused(run, &row.cell.variant, row.cell.level) {
             continue;
@@ -413,13 +374,9 @@ fn stacks(view: &View<'_>) -> Figure {
         .data(table, "time-parts.csv")
 }
 
-fn cell<'r>(run: &'r RunResult, variant: &str, level: u64) -> Option<&'r Cell> {
-    run.cells.iter().find(|cell| cell.variant == variant && cell.level == level)
-}
-
-fn interval(mean: f64, low: f64, high: f64) -> String {
-    let spread = high - low;
-    format!("{} [{}, {}]", percent(mean, spread), percent(low, spread), percent(high, spread))
+fn interval([mean, low, high]: [f64; 3]) -> String {
+    let [mean, low, high] = [mean, low, high].map(|share| percent(share, high - low));
+    format!("{mean} [{low}, {high}]")
 }
 
 /// A share in percent with its sign; with a decimal where it, or the interval that it stands in, is small.

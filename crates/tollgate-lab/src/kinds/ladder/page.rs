@@ -7,8 +7,8 @@ use tollgate_page::blocks::{Block, Cell as Entry, Column, Depth, Figure, Page, S
 use tollgate_page::chart::Size;
 use tollgate_page::chart::over_time::{self, Filling, Panel};
 use tollgate_page::number::{self, NOTHING};
-use tollgate_page::parts::method::{self, Method};
-use tollgate_page::parts::{self, SHOWN_MAX, cards, cells, curves, peers, tolls, watched};
+use tollgate_page::parts::method::Method;
+use tollgate_page::parts::{self, SHOWN_MAX, cards, curves, peers, tolls, watched};
 use tollgate_page::words::marked;
 use tollgate_page::words::sentence::{self, Lead};
 use tollgate_page::words::view::View;
@@ -26,8 +26,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
         return None;
     }
     let mut blocks = vec![Block::Figures(vec![curves::unit_time(view), curves::throughput(view)])];
-    blocks.push(Block::Table(pass_times(view).file("ladder-1.csv")));
-    blocks.push(Block::Table(bindings(view, &|_| true).file("ladder-2.csv")));
+    blocks.extend(parts::filed("ladder", [pass_times(view), bindings(view, &|_| true)]));
     blocks.push(Block::Legend(legend(run)));
     let sections = vec![
         cards::section(view),
@@ -36,10 +35,9 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
         tolls::section(view),
         peers::section(view),
     ];
-    let after = [curves::response_times(view, "Response times"), watched::section_without_work_processes(view)];
-    let all = sections.into_iter().chain(cells::sections(view, Depth::Main)).chain(after).collect();
+    let after = vec![curves::response_times(view, "Response times"), watched::section_without_work_processes(view)];
     let lead = Lead { before: answers(run), is_unclear_told: true, ..Lead::default() };
-    Some(parts::page(view, sentence::answers(run, lead), all, method::section(view, &Method::default())))
+    Some(parts::page(view, lead, sections, Depth::Main, after, &Method::default()))
 }
 
 /// What work processes and connections did over time, a figure for each variant.

@@ -10,8 +10,8 @@ use tollgate_page::chart::lines::Point;
 use tollgate_page::chart::over_time::{self, Filling};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::parts::curves::{self, by_variant, distributions};
-use tollgate_page::parts::method::{self, Method};
-use tollgate_page::parts::{self, SHOWN_MAX, cards, cells, peers, tolls, watched};
+use tollgate_page::parts::method::Method;
+use tollgate_page::parts::{self, SHOWN_MAX, cards, peers, tolls, watched};
 use tollgate_page::words::sentence::{self, Lead};
 use tollgate_page::words::view::{self, Row, View};
 
@@ -49,17 +49,14 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
         Some(own_tables(view)),
         peers::section(view),
     ];
-    let after = [watched::section(view)];
-    let all = sections.into_iter().chain(cells::sections(view, Depth::Main)).chain(after).collect();
-    let method = method::section(view, &Method { own: vec![MEDIATION], ..Method::default() });
-    Some(parts::page(view, sentence::answers(run, Lead::default()), all, method))
+    let method = Method { own: vec![MEDIATION], ..Method::default() };
+    Some(parts::page(view, Lead::default(), sections, Depth::Main, vec![watched::section(view)], &method))
 }
 
 /// Payloads, memory and the law, and how peers became warm.
 fn own_tables(view: &View<'_>) -> Section {
     let tables = [scalings(view), payloads(view), processes(view), memory(view.run)].into_iter().flatten();
-    let named = |(place, table): (usize, Table)| Block::Table(table.file(format!("mediation-{}.csv", place + 1)));
-    let mut blocks: Vec<Block> = tables.enumerate().map(named).collect();
+    let mut blocks: Vec<Block> = parts::filed("mediation", tables).collect();
     blocks.push(Block::Legend(reasons(view.run).into_iter().chain([SHARED.to_owned()]).collect()));
     blocks.extend(warm_ups(view).map(Block::Figure));
     Section::main("Payloads, memory, scalability", blocks)

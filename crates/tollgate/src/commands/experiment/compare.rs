@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use tollgate_facts::across::{self, Named};
+use tollgate_facts::across::{self, Across, Named};
 use tollgate_facts::results::RunResult;
 use tollgate_facts::threshold::{self, Known, Runs};
-use tollgate_report::{self, RenderOptions};
+use tollgate_report::{RenderOptions, Reporter};
 
 use super::expected::{self, Expected};
 use crate::commands::{output, stored};
@@ -46,9 +46,8 @@ pub(crate) struct Arguments {
 
 /// The lab's own list of reporters, so that a new one needs no line here.
 fn formats() -> PossibleValuesParser {
-    let named = |reporter: &tollgate_report::AcrossReporter| {
-        PossibleValue::new(reporter.name).aliases(reporter.also).help(reporter.about)
-    };
+    let named =
+        |reporter: &Reporter<Across>| PossibleValue::new(reporter.name).aliases(reporter.also).help(reporter.about);
     PossibleValuesParser::new(tollgate_report::ACROSS_REPORTERS.iter().map(named))
 }
 

@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
+use tollgate_facts::results::RunResult;
+use tollgate_report::Reporter;
+
 use crate::commands::{output, stored};
 use crate::failure::{Exit, Failure};
 
@@ -34,9 +37,8 @@ pub(crate) struct Arguments {
 
 /// The lab's own list of reporters, so that a new one needs no line here.
 fn formats() -> PossibleValuesParser {
-    let named = |reporter: &tollgate_report::Reporter| {
-        PossibleValue::new(reporter.name).aliases(reporter.also).help(reporter.about)
-    };
+    let named =
+        |reporter: &Reporter<RunResult>| PossibleValue::new(reporter.name).aliases(reporter.also).help(reporter.about);
     PossibleValuesParser::new(tollgate_report::REPORTERS.iter().map(named))
 }
 

@@ -2,14 +2,15 @@
 //!
 //! It orders what the result holds; the slopes are computed where trials are.
 
+use super::tables::encryption;
 use tollgate_facts::results::{Encryption, Estimate, RoundTripCost, RunResult};
 use tollgate_facts::stats::interval;
 use tollgate_page::blocks::{Block, Cell, Figure, Section, Table, TableRow};
 use tollgate_page::chart::Size;
-use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point, Standing};
+use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::words::marked::{self, Named, REFUSED};
-use tollgate_page::words::view::{Row, View};
+use tollgate_page::words::view::{self, Row, View};
 
 /// The tables.
 pub(super) fn tables(view: &View<'_>) -> Vec<Table> {
@@ -90,7 +91,10 @@ fn slopes(view: &View<'_>) -> Table {
         view.marks_of(levels(run, &cost.way).into_iter().map(|(level, _)| (cost.variant.as_str(), level)))
     };
     let row = |cost: &RoundTripCost| {
-        let plain = run.round_trips.iter().find(|other| other.way == cost.way && is_plain(run, &other.variant));
+        let plain = run
+            .round_trips
+            .iter()
+            .find(|other| other.way == cost.way && encryption(run, &other.variant) == Some(Encryption::Off));
         let more = match plain {
             Some(plain) if plain.variant != cost.variant => {
                 Cell::marked(format!("{:+.2}", cost.round_trips.mean - plain.round_trips.mean), marks(plain))
@@ -103,7 +107,7 @@ fn slopes(view: &View<'_>) -> Table {
             Cell::marked(format!("{}: {}", cost.way, cost.variant), marks(cost)),
             format!("{}{doubt}", with_interval(cost.round_trips)).into(),
             more,
-            cost.seen.map_or_else(|| NOTHING.to_owned(), |seen| format!("{seen:.1}")).into(),
+            number::or_nothing(cost.seen.map(|seen| format!("{seen:.1}"))).into(),
             format!("{}{doubt}", with_interval(cost.fixed_ms)).into(),
             number::optional(cost.wire_bytes_received).into(),
         ])
@@ -139,9 +143,10 @@ fn first_requests(view: &View<'_>) -> Option<Table> {
         let length_ms = run.line_ms(cell.level)?;
         let connected = cell.connected.filter(|connected| connected.opened > 0)?;
         let (phases, total_ms) = (connected.phases, cell.response_time_ms.mean);
-        let mean = |mean_ms: f64| if mean_ms > 0.0 { number::three_digits(mean_ms) } else { NOTHING.to_owned() };
-        let mut texts = [total_ms, phases.connect_ms.mean, phases.handshake_ms.mean].map(mean).to_vec();
-        texts.extend([phases.first_byte_ms.mean, phases.last_byte_ms.mean].map(mean));
+        let mean = |mean_ms: f64| number::optional(Some(mean_ms).filter(|mean_ms| *mean_ms > 0.0));
+        let [connect, handshake] = [phases.connect_ms.mean, phases.handshake_ms.mean];
+        let [first, last] = [phases.first_byte_ms.mean, phases.last_byte_ms.mean];
+        let mut texts = [total_ms, connect, handshake, first, last].map(mean).to_vec();
         texts.push(format!("{:.1}", total_ms / length_ms));
         texts.push(number::whole(cell.requests));
         let mut line = view.line(row, Vec::new(), texts);
@@ -150,47 +155,30 @@ fn first_requests(view: &View<'_>) -> Option<Table> {
     };
     let mut rows: Vec<&Row<'_>> = view.rows.iter().collect();
     rows.sort_by_key(|row| row.cell.level);
-    let rows: Vec<TableRow> = rows.into_iter().filter_map(row).collect();
-    (!rows.is_empty()).then(|| {
-        Table::new(
-            "where the time of a first request goes, means in ms",
-            ["level: variant", "whole", "connect", "TLS", "first byte", "last byte", "in RTT", "n"],
-        )
-        .with(rows)
-    })
+    let head = ["level: variant", "whole", "connect", "TLS", "first byte", "last byte", "in RTT", "n"];
+    let table = Table::new("where the time of a first request goes, means in ms", head);
+    table.with(rows.into_iter().filter_map(row)).some()
 }
 
 fn times(view: &View<'_>, way: &str, place: usize) -> Figure {
     let run = view.run;
-    let variants = &run.experiment.variants;
-    let costs: Vec<(usize, &RoundTripCost)> = run
-        .round_trips
-        .iter()
-        .filter(|cost| cost.way == way)
-        .filter_map(|cost| Some((variants.iter().position(|variant| variant.name == cost.variant)?, cost)))
-        .collect();
-    let mut levels: Vec<(u64, f64)> = run
-        .experiment
-        .named_levels
-        .iter()
-        .filter(|named| named.way_title() == way)
-        .filter_map(|named| Some((named.level, run.line_ms(named.level)?)))
-        .collect();
+    let own = run.round_trips.iter().filter(|cost| cost.way == way);
+    let costs: Vec<(usize, &RoundTripCost)> =
+        own.filter_map(|cost| Some((view::key(run, &cost.variant)?, cost))).collect();
+    let mut levels: Vec<(u64, f64)> =
+        levels(run, way).into_iter().filter_map(|(level, _)| Some((level, run.line_ms(level)?))).collect();
     levels.sort_by(|one, other| one.1.total_cmp(&other.1));
     let farthest_ms = levels.last().map_or(0.0, |(_, length_ms)| *length_ms);
     let points = |variant: &str| -> Vec<Point> {
         let readable = levels.iter().filter(|(level, _)| !marked::is_refused(run, variant, *level));
         let point = |(level, length_ms): &(u64, f64)| {
             let time = time_of(view, variant, *level)?;
-            Some(Point::of(*length_ms, time, standing(view, variant, *level)))
+            Some(Point::of(*length_ms, time, view.standing(variant, *level)))
         };
         readable.filter_map(point).collect()
     };
     let ends = |cost: &RoundTripCost| {
-        [0.0, farthest_ms].map(|x| {
-            let y = cost.fixed_ms.mean + cost.round_trips.mean * x;
-            Point::plain(x, y)
-        })
+        [0.0, farthest_ms].map(|x| Point::plain(x, cost.fixed_ms.mean + cost.round_trips.mean * x))
     };
     let mut all: Vec<Line<'_>> = Vec::new();
     for (key, cost) in &costs {
@@ -226,20 +214,8 @@ fn time_of(view: &View<'_>, variant: &str, level: u64) -> Option<Estimate> {
     (!times.is_empty()).then(|| interval::estimate(&times))
 }
 
-fn standing(view: &View<'_>, variant: &str, level: u64) -> Standing {
-    match view.row(variant, level) {
-        Some(row) if row.marks.is_empty() => Standing::Plain,
-        _ => Standing::Hollow,
-    }
-}
-
 fn with_interval(estimate: Estimate) -> String {
     format!("{:.2} [{:.2}, {:.2}]", estimate.mean, estimate.low, estimate.high)
-}
-
-fn is_plain(run: &RunResult, name: &str) -> bool {
-    let own = run.experiment.variants.iter().find(|variant| variant.name == name);
-    own.and_then(|variant| variant.connecting).is_some_and(|connecting| connecting.encryption == Encryption::Off)
 }
 
 #[cfg(test)]

@@ -1,86 +1,60 @@
 //! What stands beside the tables of the levels: peaks against their limits, the speed of the cryptography, and what was
 //! published with ours at its side.
 
-use super::tables::{self, is_encrypted, toll};
-use tollgate_facts::results::{Cell, Figure, Published, RunResult};
+use super::tables::{self, encryption, toll};
+use tollgate_facts::results::{Cell, Encryption, Figure, Peak, Published, RunResult};
 use tollgate_page::blocks::Table;
-use tollgate_page::number::{self, NOTHING};
-use tollgate_page::words::view::View;
+use tollgate_page::gather::by_key;
+use tollgate_page::number;
+use tollgate_page::words::view::{self, View};
 
 /// The most that was seen of each thing that has a limit, over all variants and levels, and where.
 pub(crate) fn peaks(run: &RunResult) -> Option<Table> {
-    let mut names: Vec<&str> = Vec::new();
-    for peak in &run.peaks {
-        if !names.contains(&peak.name.as_str()) {
-            names.push(&peak.name);
-        }
-    }
-    let row = |name: &str| {
-        let own = run.peaks.iter().filter(|peak| peak.name == name);
-        let most = own.max_by(|one, other| one.value.total_cmp(&other.value))?;
-        let limit = most.limit.map_or_else(|| NOTHING.to_owned(), number::three_digits);
+    let row = |(name, own): (&String, Vec<&Peak>)| {
+        let most = own.into_iter().max_by(|one, other| one.value.total_cmp(&other.value))?;
         // What never happened happened nowhere.
-        let place = match most.value > 0.0 {
-            true => format!("{} at {}", most.variant, run.experiment.level_title(most.level)),
-            false => NOTHING.to_owned(),
-        };
-        Some(vec![name.to_owned(), number::three_digits(most.value), limit, place])
+        let place =
+            (most.value > 0.0).then(|| format!("{} at {}", most.variant, run.experiment.level_title(most.level)));
+        let peak = number::three_digits(most.value);
+        Some(vec![name.clone(), peak, number::optional(most.limit), number::or_nothing(place)])
     };
-    let rows: Vec<Vec<String>> = names.into_iter().filter_map(row).collect();
-    (!rows.is_empty()).then(|| {
-        Table::new("the most that was seen, over all variants and levels", ["of what", "peak", "limit", "with"])
-            .with(rows)
-    })
+    let rows = by_key(run.peaks.iter().map(|peak| (&peak.name, peak))).into_iter().filter_map(row);
+    let title = "the most that was seen, over all variants and levels";
+    Table::new(title, ["of what", "peak", "limit", "with"]).with(rows).some()
 }
 
 /// How fast the cryptography is.
 pub(crate) fn crypto(run: &RunResult) -> Option<Table> {
     let row = |speed: &tollgate_facts::results::CryptoSpeed| {
-        let interval = speed.estimate.filter(|estimate| estimate.n > 1).map_or_else(
-            || NOTHING.to_owned(),
-            |estimate| format!("{} to {}", number::three_digits(estimate.low), number::three_digits(estimate.high)),
-        );
+        let estimate = speed.estimate.filter(|estimate| estimate.n > 1);
+        let ends = estimate.map(|estimate| [estimate.low, estimate.high].map(number::three_digits).join(" to "));
         let what = format!("{} {}", speed.algorithm, speed.operation);
-        vec![what, number::three_digits(speed.value), interval, speed.unit.clone()]
+        vec![what, number::three_digits(speed.value), number::or_nothing(ends), speed.unit.clone()]
     };
     let measured = run.crypto.first().and_then(|speed| Some((speed.slice_ms, speed.estimate?.n)));
     let measured =
         measured.map_or_else(String::new, |(slice_ms, slices)| format!(", {slices} slices of {slice_ms} ms each"));
-    (!run.crypto.is_empty()).then(|| {
-        Table::new(
-            format!("speed of the cryptography on one core of this machine{measured}"),
-            ["what", "speed", "95 %", "unit"],
-        )
-        .with(run.crypto.iter().map(row))
-    })
+    let title = format!("speed of the cryptography on one core of this machine{measured}");
+    Table::new(title, ["what", "speed", "95 %", "unit"]).with(run.crypto.iter().map(row)).some()
 }
 
 /// Published figures, and ours where there is one that corresponds.
 pub(crate) fn published(view: &View<'_>) -> Option<Table> {
     let run = view.run;
-    if run.published.is_empty() {
-        return None;
-    }
     let level = level_beside(run)?;
     let row = |published: &Published| {
-        let cell = published.variant.as_ref().and_then(|variant| {
-            run.cells.iter().find(|cell| cell.variant == *variant && cell.level == published.level.unwrap_or(level))
-        });
+        let variant = published.variant.as_ref();
+        let cell = variant.and_then(|variant| view::cell(run, variant, published.level.unwrap_or(level)));
         let ours = cell.and_then(|cell| ours(run, cell, published)).or_else(|| of_crypto(run, published));
         let theirs = format!("{} {}", number::three_digits(published.value), published.unit);
         let subject = match published.note.as_deref() {
             Some(note) => format!("{} ({note})", published.subject),
             None => published.subject.clone(),
         };
-        vec![published.figure.clone(), theirs, ours.unwrap_or_else(|| NOTHING.to_owned()), subject]
+        vec![published.figure.clone(), theirs, number::or_nothing(ours), subject]
     };
-    Some(
-        Table::new(
-            format!("published, and ours at {}", run.experiment.level_title(level)),
-            ["figure", "published", "ours", "published of"],
-        )
-        .with(run.published.iter().map(row)),
-    )
+    let title = format!("published, and ours at {}", run.experiment.level_title(level));
+    Table::new(title, ["figure", "published", "ours", "published of"]).with(run.published.iter().map(row)).some()
 }
 
 /// The level that comes nearest to what was published: a key of RSA-2048, else the first.
@@ -99,7 +73,7 @@ fn ours(run: &RunResult, cell: &Cell, published: &Published) -> Option<String> {
         "p95" => times.p95.map(ms),
         "p99" => times.p99.map(ms),
         "share over 200 ms" => cell.linear.as_ref().map(|linear| tables::percent(linear.share_over_200_ms)),
-        "added response time" if is_encrypted(run, &cell.variant) => {
+        "added response time" if encryption(run, &cell.variant).is_some_and(|kind| kind != Encryption::Off) => {
             toll(run, cell, Figure::MedianAtRate).filter(|toll| toll.is_shown()).map(|toll| ms(toll.difference))
         }
         "CPU toll" => cpu_over_bottom(run, cell)
@@ -115,20 +89,13 @@ fn ours(run: &RunResult, cell: &Cell, published: &Published) -> Option<String> {
 /// The CPU time of a cell over that of the last baseline, which is what was published: the tolls on the way there,
 /// multiplied. They are ratios of geometric means over the same blocks, so that their product is one too.
 fn cpu_over_bottom<'r>(run: &'r RunResult, cell: &Cell) -> Option<(f64, &'r str)> {
-    let toll_of = |name: &str| {
-        run.tolls.iter().find(|toll| {
-            toll.variant == name && toll.level == cell.level && toll.figure == Figure::SubjectCpu && toll.is_shown()
-        })
-    };
-    let baseline_of = |name: &str| {
-        run.experiment.variants.iter().find(|variant| variant.name == name).and_then(|own| own.baseline.as_deref())
-    };
+    let toll_of = |name| view::toll(run, name, cell.level, Figure::SubjectCpu).filter(|toll| toll.is_shown());
     let mut ratio = 1.0;
     let mut bottom = None;
     let mut name = cell.variant.as_str();
     // No longer than there are variants: a result that somebody wrote may go round in a circle.
     for _ in &run.experiment.variants {
-        let Some(baseline) = baseline_of(name) else { break };
+        let Some(baseline) = view::variant(run, name).and_then(|own| own.baseline.as_deref()) else { break };
         ratio *= toll_of(name)?.ratio;
         (name, bottom) = (baseline, Some(baseline));
     }

@@ -7,9 +7,9 @@ mod pictures;
 mod tables;
 
 use tollgate_page::blocks::{Block, Depth, Page, Section, Table};
-use tollgate_page::parts::method::{self, Method};
-use tollgate_page::parts::{self, cards, cells, curves, peers, tolls, watched};
-use tollgate_page::words::sentence::{self, Lead};
+use tollgate_page::parts::method::Method;
+use tollgate_page::parts::{self, cards, curves, peers, tolls, watched};
+use tollgate_page::words::sentence::Lead;
 use tollgate_page::words::view::View;
 
 /// The page, where it is part of the question how users connect.
@@ -23,8 +23,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
         true => (of_levels(view), tables::legend(view)),
         false => (afar::tables(view), afar::legend(view)),
     };
-    let named = |(place, table): (usize, Table)| Block::Table(table.file(format!("encryption-{}.csv", place + 1)));
-    let blocks = tables.into_iter().enumerate().map(named).chain([Block::Legend(legend)]).collect();
+    let blocks = parts::filed("encryption", tables).chain([Block::Legend(legend)]).collect();
     let sections = vec![
         cards::section(view),
         afar::section(view),
@@ -34,14 +33,13 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
         peers::section(view),
         Some(Section::main("Level by level", blocks)),
     ];
-    let curves = match run.experiment.named_levels.is_empty() {
-        true => [curves::against_levels(view), curves::response_times(view, "Distributions")],
-        false => [None, curves::response_times(view, "Slowest answers")],
+    let after = match run.experiment.named_levels.is_empty() {
+        true => vec![curves::against_levels(view), curves::response_times(view, "Distributions")],
+        false => vec![curves::response_times(view, "Slowest answers")],
     };
-    let after = curves.into_iter().chain([watched::section(view)]);
-    let all = sections.into_iter().chain(cells::sections(view, Depth::Background)).chain(after).collect();
+    let after = after.into_iter().chain([watched::section(view)]).collect();
     let lead = Lead { instead: afar::answers(run), ..Lead::default() };
-    Some(parts::page(view, sentence::answers(run, lead), all, method::section(view, &Method::default())))
+    Some(parts::page(view, lead, sections, Depth::Background, after, &Method::default()))
 }
 
 fn of_levels(view: &View<'_>) -> Vec<Table> {

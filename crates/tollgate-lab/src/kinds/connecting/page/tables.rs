@@ -6,10 +6,10 @@ use tollgate_facts::results::{
 use tollgate_facts::rules;
 use tollgate_facts::stats::percentile;
 use tollgate_facts::toll::GROUPS_MIN;
-use tollgate_page::blocks::{Table, TableRow};
+use tollgate_page::blocks::{Cell as Entry, Table, TableRow};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::words::sentence;
-use tollgate_page::words::view::{Row, View};
+use tollgate_page::words::view::{self, Row, View};
 
 /// What the tables have in common, for below them.
 pub(super) fn legend(view: &View<'_>) -> Vec<String> {
@@ -30,13 +30,7 @@ pub(super) fn legend(view: &View<'_>) -> Vec<String> {
     }
     texts.extend(too_few_answers(run));
     let has = |verdict| run.tolls.iter().any(|toll| toll.verdict == verdict);
-    if has(TollVerdict::NoToll) {
-        texts.push(format!("= no toll: the whole interval inside {}", sentence::band(run)));
-    }
-    if has(TollVerdict::Unclear) {
-        texts
-            .push("? unclear: neither a toll nor its absence could be shown, after Holm for several claims".to_owned());
-    }
+    texts.extend(sentence::signs(run, has));
     if has(TollVerdict::Joint) {
         let rules = rules::joint_names().collect::<Vec<_>>().join(", ");
         texts.push(format!("joint: generator and subject were at their limit together ({rules}): read the CPU toll"));
@@ -88,10 +82,10 @@ fn closed(run: &RunResult, title: &str, rows: &[&Row<'_>]) -> Table {
     let row = |row: &&Row<'_>| {
         let (cell, at) = (row.cell, row.cell.response_time_ms);
         let handshakes = cell.connected.map(|connected| connected.handshakes_per_second);
-        let share = cell.linear.as_ref().map(|linear| linear.share_over_200_ms);
+        let share = cell.linear.as_ref().map(|linear| percent(linear.share_over_200_ms));
         let mut texts = vec![number::three_digits(cell.requests_per_second.mean)];
         texts.extend([at.p50, at.p95, at.p99].map(number::optional));
-        texts.push(share.map_or_else(|| NOTHING.to_owned(), percent));
+        texts.push(number::or_nothing(share));
         texts.push(number::optional(cell.subject.map(|subject| subject.cpu_us_per_request.mean)));
         texts.push(number::optional(handshakes.filter(|rate| *rate > 0.0)));
         texts.extend([Figure::UnitTime, Figure::SubjectCpu].map(|figure| toll_text(run, row, figure)));
@@ -110,15 +104,13 @@ fn at_rate(run: &RunResult, title: &str, rows: &[&Row<'_>]) -> Option<Table> {
     let row = |row: &&Row<'_>| {
         let rate = row.cell.equal_rate.as_ref()?;
         let at = rate.response_time_ms;
-        let mut texts = Vec::new();
-        texts.extend([at.p50, at.p95, at.p99].map(number::optional));
+        let mut texts = [at.p50, at.p95, at.p99].map(number::optional).to_vec();
         texts.push(percent(rate.linear.share_over_200_ms));
         texts.push(late(rate));
-        for figure in [Figure::MedianAtRate, Figure::P95AtRate, Figure::P99AtRate] {
-            texts.push(toll_text(run, row, figure));
-        }
+        let figures = [Figure::MedianAtRate, Figure::P95AtRate, Figure::P99AtRate];
+        texts.extend(figures.map(|figure| toll_text(run, row, figure)));
         let median = toll(run, row.cell, Figure::MedianAtRate).filter(|toll| toll.is_shown());
-        texts.push(median.map_or_else(|| NOTHING.to_owned(), sentence::difference));
+        texts.push(number::or_nothing(median.map(sentence::difference)));
         Some(with_name(row, texts))
     };
     Some(
@@ -138,9 +130,8 @@ fn at_rate(run: &RunResult, title: &str, rows: &[&Row<'_>]) -> Option<Table> {
 fn late(rate: &EqualRate) -> String {
     let late = rate.lateness_ms;
     let known = [(late.p99, "p99"), (late.p95, "p95"), (late.p90, "p90")];
-    let found = known.into_iter().find_map(|(value, name)| Some((value?, name)));
-    let late =
-        found.map_or_else(|| NOTHING.to_owned(), |(value, name)| format!("{} {name}", number::three_digits(value)));
+    let text = |(value, name): (Option<f64>, &str)| Some(format!("{} {name}", number::three_digits(value?)));
+    let late = number::or_nothing(known.into_iter().find_map(text));
     match rate.unsent {
         0 => late,
         unsent => format!("{late}, {} unsent", number::whole(unsent)),
@@ -148,40 +139,31 @@ fn late(rate: &EqualRate) -> String {
 }
 
 fn first_requests(title: &str, rows: &[&Row<'_>]) -> Option<Table> {
-    let row = |row: &&Row<'_>| {
-        let connected = row.cell.connected.filter(|connected| connected.opened > 0)?;
-        let phases = connected.phases;
-        let median = |times: Percentiles| number::optional(times.p50);
-        let first = connected.first_request;
-        let of = |value: Option<f64>| number::optional(value);
-        let mut texts = Vec::new();
-        texts.extend([phases.connect_ms, phases.handshake_ms, phases.first_byte_ms, phases.last_byte_ms].map(median));
-        texts.push(first.and_then(|first| first.round_trips).map_or_else(|| NOTHING.to_owned(), |n| format!("{n:.1}")));
-        texts.push(of(first.map(|first| first.wire_bytes_sent)));
-        texts.push(of(first.map(|first| first.wire_bytes_received)));
-        texts.push(number::whole(connected.handshakes_full));
-        texts.push(number::whole(connected.handshakes_resumed));
-        Some(with_name(row, texts))
-    };
-    let rows: Vec<TableRow> = rows.iter().filter_map(row).collect();
-    (!rows.is_empty()).then(|| {
-        Table::new(
-            format!("{title}: the first request on a connection, medians"),
-            [
-                "variant",
-                "connect",
-                "handshake",
-                "first byte",
-                "last byte",
-                "round trips",
-                "bytes out",
-                "bytes in",
-                "full",
-                "resumed",
-            ],
-        )
-        .with(rows)
-    })
+    let median = |times: Percentiles| number::optional(times.p50).into();
+    let rows = rows.iter().filter_map(|row| {
+        let found = row.cell.connected.filter(|found| found.opened > 0)?;
+        Some((row, found.phases, found.first_request, found))
+    });
+    let table = Table::of::<_, Entry>(
+        format!("{title}: the first request on a connection, medians"),
+        rows,
+        &[
+            ("variant", &|(row, ..)| row.name()),
+            ("connect", &|(_, phases, ..)| median(phases.connect_ms)),
+            ("handshake", &|(_, phases, ..)| median(phases.handshake_ms)),
+            ("first byte", &|(_, phases, ..)| median(phases.first_byte_ms)),
+            ("last byte", &|(_, phases, ..)| median(phases.last_byte_ms)),
+            ("round trips", &|(_, _, first, _)| {
+                let round_trips = first.and_then(|first| first.round_trips);
+                number::or_nothing(round_trips.map(|count| format!("{count:.1}"))).into()
+            }),
+            ("bytes out", &|(_, _, first, _)| number::optional(first.map(|first| first.wire_bytes_sent)).into()),
+            ("bytes in", &|(_, _, first, _)| number::optional(first.map(|first| first.wire_bytes_received)).into()),
+            ("full", &|(.., found)| number::whole(found.handshakes_full).into()),
+            ("resumed", &|(.., found)| number::whole(found.handshakes_resumed).into()),
+        ],
+    );
+    table.some()
 }
 
 fn with_name(row: &Row<'_>, texts: Vec<String>) -> TableRow {
@@ -190,27 +172,20 @@ fn with_name(row: &Row<'_>, texts: Vec<String>) -> TableRow {
 
 /// The toll of a cell on one figure.
 pub(super) fn toll<'r>(run: &'r RunResult, cell: &Cell, figure: Figure) -> Option<&'r Toll> {
-    let is_own = |toll: &&Toll| toll.variant == cell.variant && toll.level == cell.level && toll.figure == figure;
-    run.tolls.iter().find(is_own)
+    view::toll(run, &cell.variant, cell.level, figure)
 }
 
 fn toll_text(run: &RunResult, row: &Row<'_>, figure: Figure) -> String {
-    let Some(toll) = toll(run, row.cell, figure) else {
-        return if row.is_bottom { "baseline".to_owned() } else { NOTHING.to_owned() };
-    };
-    let ratio = sentence::ratio(toll);
-    match toll.verdict {
-        TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Refused => ratio,
-        TollVerdict::NoToll => format!("{ratio} ="),
-        TollVerdict::Unclear => format!("{ratio} ?"),
-        TollVerdict::Joint => "joint".to_owned(),
+    match toll(run, row.cell, figure) {
+        Some(toll) => sentence::signed(toll),
+        None if row.is_bottom => "baseline".to_owned(),
+        None => NOTHING.to_owned(),
     }
 }
 
-/// Whether a variant is encrypted.
-pub(super) fn is_encrypted(run: &RunResult, name: &str) -> bool {
-    let own = run.experiment.variants.iter().find(|variant| variant.name == name);
-    own.and_then(|variant| variant.connecting).is_some_and(|connecting| connecting.encryption != Encryption::Off)
+/// How a variant is encrypted; absent where it is not known.
+pub(super) fn encryption(run: &RunResult, name: &str) -> Option<Encryption> {
+    Some(view::variant(run, name)?.connecting?.encryption)
 }
 
 pub(super) fn percent(share: f64) -> String {

@@ -11,8 +11,8 @@ use tollgate_page::blocks::{Block, Depth, Figure, Page, Section, Table, capitali
 use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point, Standing as Drawn};
 use tollgate_page::chart::{Size, Spacing};
 use tollgate_page::number::{self, NOTHING};
-use tollgate_page::parts::method::{self, Method};
-use tollgate_page::parts::{self, cells, peers, tolls, watched};
+use tollgate_page::parts::method::Method;
+use tollgate_page::parts::{self, peers, tolls, watched};
 use tollgate_page::words::sentence::{self, Lead};
 use tollgate_page::words::view::{self, View};
 use wide::{Filling, Standing, Whose, Wide, WideCell, WideRow, mode};
@@ -56,12 +56,10 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
         tolls::section(view),
         peers::section(view),
     ];
-    let after = [watched::section(view)];
-    let all = sections.into_iter().chain(cells::sections(view, Depth::Background)).chain(after).collect();
     let settled = [settled(run, |found| found.counted), settled(run, |found| found.compared)].map(number::whole);
     let checked = format!("{} counted, {} compared record by record", settled[0], settled[1]);
     let method = Method { own: vec![INSERTS], checked: Some(("transfers settled", checked)), ..Method::default() };
-    Some(parts::page(view, sentence::answers(run, Lead::default()), all, method::section(view, &method)))
+    Some(parts::page(view, Lead::default(), sections, Depth::Background, vec![watched::section(view)], &method))
 }
 
 /// What was settled of all transfers.
