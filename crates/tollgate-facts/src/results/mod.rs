@@ -210,6 +210,8 @@ pub enum Piece {
     Record,
     /// A document of a batch.
     Document,
+    /// The unit of work itself, whose parts are nobody's business.
+    Unit,
 }
 
 /// One way of doing the same thing.

@@ -6,7 +6,7 @@ use crate::gather::by_key;
 use crate::number::{self, NOTHING};
 use crate::words::sentence;
 use crate::words::view::{self, Doubt, Row, View, is_plain};
-use tollgate_facts::results::{SubjectUse, Toll, TollVerdict, Validity, Verdict};
+use tollgate_facts::results::{Piece, SubjectUse, Toll, TollVerdict, Validity, Verdict};
 
 /// Findings of one rule that are listed before the rest is counted.
 const FINDINGS_MAX: usize = 4;
@@ -76,10 +76,11 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
     let experiment = &view.run.experiment;
     let noun = sentence::unit_noun(experiment);
     let factor = if experiment.factor_unit.is_empty() { &experiment.factor } else { &experiment.factor_unit };
+    let pieces = sentence::pieces(experiment);
     let columns = [
         Column::of("variant", "", 0),
         Column::of(factor, "", 0),
-        Column::of("requests", "/s", 4),
+        Column::of(if experiment.piece == Piece::Unit { &pieces } else { "requests" }, "/s", 4),
         Column::of(noun, "ms", 0),
         Column::of("p50", "ms", 1),
         Column::of("p95", "ms", 5),

@@ -20,7 +20,6 @@ use crate::words::sentence::{self, Lead};
 use crate::words::thresholds;
 use crate::words::view::View;
 use method::Method;
-use tollgate_facts::results::Piece;
 
 /// Variants that one chart shows: more can neither be told apart nor fit a page of half a megabyte. The tables have
 /// all.
@@ -68,7 +67,7 @@ fn origin(view: &View<'_>) -> String {
     };
     let blocks = view.rows.iter().map(|row| row.cell.rounds).max().unwrap_or(0);
     let requests: u64 = run.cells.iter().map(|cell| cell.requests).sum();
-    let what = if run.experiment.piece == Piece::Document { "documents" } else { "requests" };
+    let what = sentence::pieces(&run.experiment);
     let of_tolls = run.settings.looks.map_or_else(String::new, |looks| format!(", of tolls {}", looks.confidence()));
     let parts = [
         minute(&run.started),

@@ -141,7 +141,9 @@ pub(crate) fn what(run: &RunResult, figure: Figure) -> String {
     let experiment = &run.experiment;
     match (figure, experiment.piece) {
         (Figure::UnitTime, Piece::Record) => "ms per record".to_owned(),
-        (Figure::UnitTime, Piece::Request | Piece::Document) => format!("ms per {}", sentence::unit_noun(experiment)),
+        (Figure::UnitTime, Piece::Request | Piece::Document | Piece::Unit) => {
+            format!("ms per {}", sentence::unit_noun(experiment))
+        }
         (Figure::SubjectCpu, _) => format!("CPU us per {}", sentence::piece(experiment)),
         (Figure::Bytes, _) => format!("bytes per {}", sentence::unit_noun(experiment)),
         (Figure::MedianAtRate | Figure::P95AtRate | Figure::P99AtRate, _) => {

@@ -111,11 +111,20 @@ pub fn figure(experiment: &Experiment, figure: Figure) -> String {
 }
 
 /// What the subject's CPU time is divided by, in one word.
-pub fn piece(experiment: &Experiment) -> &'static str {
+pub fn piece(experiment: &Experiment) -> &str {
     match experiment.piece {
         Piece::Request => "request",
         Piece::Record => "record",
         Piece::Document => "document",
+        Piece::Unit => unit_noun(experiment),
+    }
+}
+
+/// What is counted of a run: requests, or whole units of work.
+pub fn pieces(experiment: &Experiment) -> String {
+    match experiment.piece {
+        Piece::Request | Piece::Record => "requests".to_owned(),
+        Piece::Document | Piece::Unit => format!("{}s", piece(experiment)),
     }
 }
 

@@ -263,7 +263,7 @@ impl<'r> Group<'r> {
     pub fn answer_level(self, run: &RunResult) -> Option<u64> {
         let is_own = |toll: &Toll| variant(run, &toll.variant).is_some_and(|variant| Group::of(variant) == self);
         let clear = match run.experiment.piece {
-            Piece::Request | Piece::Document => None,
+            Piece::Request | Piece::Document | Piece::Unit => None,
             // Of inserts the levels differ widely: one at which nothing is clear answers nothing.
             Piece::Record => level_of_most(run, &|toll| is_clear(toll) && is_own(toll)),
         };
@@ -291,7 +291,7 @@ pub fn highest_of_most(run: &RunResult, count: &dyn Fn(u64, Figure) -> usize) ->
         let most = levels.iter().map(|level| count(*level, figure)).max().filter(|most| *most > 0)?;
         // Of inserts, the more records the clearer what each costs: a few variants that do not get that far are let go.
         let enough = match run.experiment.piece {
-            Piece::Request | Piece::Document => most,
+            Piece::Request | Piece::Document | Piece::Unit => most,
             Piece::Record => (most * 2).div_ceil(3),
         };
         levels.iter().copied().rev().find(|level| count(*level, figure) >= enough)

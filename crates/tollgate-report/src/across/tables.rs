@@ -192,9 +192,10 @@ pub(crate) fn times(across: &Across) -> Option<Table> {
             each(&|value| value.p99_ms),
         ]
     });
-    let (pieces, shown) = match across.experiment.piece {
-        Piece::Document => ("documents", "times of a document"),
-        Piece::Request | Piece::Record => ("requests", "response times"),
+    let pieces = sentence::pieces(&across.experiment);
+    let shown = match across.experiment.piece {
+        Piece::Document | Piece::Unit => format!("times of a {}", sentence::piece(&across.experiment)),
+        Piece::Request | Piece::Record => "response times".to_owned(),
     };
     let title = format!("{pieces} per second and {shown} in ms, {order}; without intervals, so no ratio is made");
     let head = ["variant", "level", &format!("{pieces}/s"), "p50", "p95", "p99"];
