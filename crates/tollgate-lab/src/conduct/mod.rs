@@ -5,6 +5,7 @@
 
 pub(crate) mod book;
 pub(crate) mod conductor;
+pub(crate) mod finite;
 mod looking;
 pub(crate) mod options;
 pub(crate) mod series;

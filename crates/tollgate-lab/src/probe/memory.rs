@@ -21,6 +21,11 @@ pub(crate) fn sample(processes: &[u32]) -> Vec<Reading> {
     SAMPLED.iter().filter_map(of).collect()
 }
 
+/// The most that this process had in bytes.
+pub(crate) fn most_of_own() -> Option<u64> {
+    number(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:").map(|kib| kib * 1024)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

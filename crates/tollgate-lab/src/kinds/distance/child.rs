@@ -2,31 +2,21 @@
 //!
 //! It deliberately knows of the batch only what stands on its command line and in that document.
 
-use std::io::{self, Read};
-use std::os::unix::process::CommandExt;
+use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-use std::{fmt, thread};
+use std::process::{Child, Command};
+use std::time::Duration;
 
-use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use serde::Deserialize;
 
+use crate::conduct::finite::Finite;
 use crate::conduct::stop::{Broken, StopFlag};
 use crate::cores::Cores;
 use crate::probe::memory;
-use crate::subject::ended;
 use tollgate_facts::results::Reading;
 
 /// A batch that lasts longer is ended.
 const LONGEST: Duration = Duration::from_secs(120);
-/// So often it is looked at while it lasts.
-const LOOK_EVERY: Duration = Duration::from_millis(25);
-/// Bytes of what it prints that are read.
-const OUTPUT_BYTES_MAX: u64 = 1 << 20;
-/// Characters of its last words that are quoted.
-const WORDS_MAX: usize = 600;
 
 /// What the batch says of itself; what else it says is not looked at.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -66,70 +56,21 @@ pub(crate) fn run(
     asked: &Asked<'_>,
     cores: &Cores,
     stop: &StopFlag,
-    spawn: impl FnOnce(&mut Command) -> io::Result<std::process::Child>,
+    spawn: impl FnOnce(&mut Command) -> io::Result<Child>,
 ) -> Result<Ran, Broken> {
     let mut command = Command::new(asked.program);
     // With a password in it, it is for nobody who looks at command lines.
     command.arg("generate").env("TOLLGATE_DATABASE", asked.database).arg("--json");
     command.args(["--processes", &asked.processes.to_string(), "--sample", &asked.documents.to_string()]);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // Of a group of its own: a terminal's interrupt is for the lab, which then ends the batch itself.
-    command.process_group(0);
-    let failed = |what: &str, error: &dyn fmt::Display| Broken::Failed(format!("cannot be {what}: {error}"));
-    let mut process = cores.as_subject(|| spawn(&mut command)).map_err(|error| failed("started", &error))?;
-    let output = read(process.stdout.take());
-    let words = read(process.stderr.take());
     let mut readings = Vec::new();
-    let ended = wait(&process, stop, &mut readings);
-    if ended.is_err() {
-        // There may be nobody left.
-        let _ = kill_process_group(Pid::from_child(&process), Signal::KILL);
-    }
-    let status = process.wait().map_err(|error| failed("waited for", &error))?;
-    // Readers end with the pipes.
-    let (output, words) = (output.join().unwrap_or_default(), words.join().unwrap_or_default());
-    ended?;
-    if !status.success() {
-        let words: String = words.trim().replace('\n', " | ").chars().take(WORDS_MAX).collect();
-        return Err(Broken::Failed(format!("ended with {status}; its last words: {words}")));
-    }
-    let report: Report = serde_json::from_str(&output)
+    let finite = Finite { command, cores, stop, longest: LONGEST, status: 0 };
+    let finished = finite.run(spawn, |process| readings.extend(memory::sample(&[process])))?;
+    let report: Report = serde_json::from_str(&finished.output)
         .map_err(|error| Broken::Failed(format!("printed no figures that can be read: {error}")))?;
     if !(report.batch_ms > 0.0 && report.batch_ms.is_finite()) {
         return Err(Broken::Failed(format!("says that it took {} ms", report.batch_ms)));
     }
     Ok(Ran { report, readings })
-}
-
-/// Waits until it has ended, and looks at it now and then.
-fn wait(process: &std::process::Child, stop: &StopFlag, readings: &mut Vec<Reading>) -> Result<(), Broken> {
-    let failed = |error: Errno| Broken::Failed(format!("cannot be watched: {error}"));
-    let pidfd = pidfd_open(Pid::from_child(process), PidfdFlags::empty()).map_err(failed)?;
-    let began = Instant::now();
-    // A signal may be the one that stops the run.
-    while !ended(&pidfd, LOOK_EVERY).map_err(failed)? {
-        if stop.is_stopped() {
-            return Err(Broken::Stopped);
-        }
-        if began.elapsed() > LONGEST {
-            return Err(Broken::Failed(format!("did not end within {} s", LONGEST.as_secs())));
-        }
-        readings.extend(memory::sample(&[process.id()]));
-    }
-    Ok(())
-}
-
-/// Reads to the end on a thread of its own, so that the batch never waits for a reader.
-fn read(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
-            // What was read before an error is all that there is to tell.
-            let _ = pipe.by_ref().take(OUTPUT_BYTES_MAX).read_to_end(&mut bytes);
-            let _ = io::copy(&mut pipe, &mut io::sink());
-        }
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
 }
 
 #[cfg(test)]
