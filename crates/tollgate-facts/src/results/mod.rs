@@ -432,7 +432,7 @@ pub enum Verdict {
 }
 
 /// One variant at one level in one half of a block.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
     /// Variant.
     pub variant: String,
