@@ -10,7 +10,7 @@ use super::modules::Tree;
 /// A crate (`tollgate-lab`) or a folder of it (`tollgate-lab/kinds`), and its rooms from the ground up.
 ///
 /// A room is a file or a folder there. The crate's root stands above all; so does a folder's own file (`mod.rs`), unless
-/// the row says where it stands: `mod`.
+/// the row says where it stands: `mod`. `*` stands for all rooms that are not named, on one floor.
 pub(crate) type Row<'a> = (&'a str, &'a [&'a str]);
 
 /// Arrows lead down only.
@@ -154,10 +154,7 @@ pub(crate) const FLOORS: &[Row] = &[
         "tollgate-gateway/front",
         &["start_error", "launch", "tls", "shared", "core", "index", "reload", "admin", "route", "chain", "server"],
     ),
-    (
-        "tollgate-lab/kinds",
-        &["listed", "http", "walk", "request", "scenario", "insert", "connecting", "ladder", "distance"],
-    ),
+    ("tollgate-lab/kinds", &["listed", "http", "*"]),
     ("tollgate-page", &["gather", "number", "chart", "blocks", "words", "parts"]),
     ("tollgate-report", &["formats", "load", "across"]),
 ];
@@ -217,11 +214,15 @@ pub(crate) fn upward(floors: &[Row], house: &[Crate]) -> Vec<String> {
             continue;
         };
         let standing: BTreeSet<&str> = of.files.iter().filter_map(|file| room(&folder, file)).collect();
-        let missing = standing.iter().filter(|room| **room != "mod" && !rooms.contains(room));
+        let others = rooms.iter().position(|room| *room == "*");
+        let missing = standing.iter().filter(|room| others.is_none() && **room != "mod" && !rooms.contains(room));
         broken.extend(missing.map(|room| format!("{folder}/{room}: which floor?")));
-        let gone = rooms.iter().filter(|room| !standing.contains(*room));
+        let gone = rooms.iter().filter(|room| **room != "*" && !standing.contains(*room));
         broken.extend(gone.map(|room| format!("{key}: there is no room `{room}`")));
-        let floor = |room: &str| rooms.iter().position(|other| *other == room).unwrap_or(rooms.len());
+        let floor = |room: &str| match rooms.iter().position(|other| *other == room) {
+            None if room != "mod" => others.unwrap_or(rooms.len()),
+            place => place.unwrap_or(rooms.len()),
+        };
         for arrow in &of.inside {
             let (Some(from), Some(to)) = (room(&folder, &arrow.from), room(&folder, &arrow.to)) else { continue };
             if floor(from) < floor(to) {

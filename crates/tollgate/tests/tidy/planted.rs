@@ -148,6 +148,8 @@ fn a_folder_has_floors_of_its_own() {
     assert_eq!(check(&["plan", "read"]), [to_the_folder]);
     let to_plan = "crates/x/src/store/read.rs:1: `read` is below `plan`, and names `super::plan::Plan`";
     assert_eq!(check(&["mod", "read", "plan"]), [to_plan]);
+    assert_eq!(check(&["mod", "plan", "*"]), [""; 0], "all that are not named stand on one floor");
+    assert_eq!(check(&["mod", "*", "plan"]), [to_plan]);
 }
 
 #[test]

@@ -289,14 +289,14 @@ fn an_unknown_format_is_shown_with_the_nearest_known_one() {
 
 #[test]
 fn an_unknown_factor_is_shown() {
-    insta::assert_snapshot!(refused("name = \"concurrency\"", "name = \"phase-of-the-moon\""), @r#"
-    unknown name `phase-of-the-moon`
+    insta::assert_snapshot!(refused("name = \"concurrency\"", "name = \"concurency\""), @r#"
+    unknown name `concurency`
      --> mine.toml:5:8
       |
-    5 | name = "phase-of-the-moon"
-      |        ^^^^^^^^^^^^^^^^^^^
+    5 | name = "concurency"
+      |        ^^^^^^^^^^^^
       |
-      = help: known are `records`, `processes`, `encryption`, `work-processes`, `concurrency`, `rate`, `stages`
+      = help: did you mean `concurrency`?
     "#);
 }
 
