@@ -2,6 +2,7 @@
 //!
 //! What it deliberately does not do: order blocks, or store anything (see [`crate::conduct`]).
 
+mod command;
 mod connecting;
 pub(crate) mod distance;
 mod http;
@@ -26,8 +27,16 @@ use tollgate_page::blocks::Page;
 use tollgate_page::words::view::View;
 
 /// All kinds. The first that has a page for a result has it.
-const KINDS: &[Listed] =
-    &[insert::KIND, distance::KIND, connecting::KIND, ladder::KIND, request::KIND, scenario::KIND, walk::KIND];
+const KINDS: &[Listed] = &[
+    insert::KIND,
+    distance::KIND,
+    connecting::KIND,
+    ladder::KIND,
+    command::KIND,
+    request::KIND,
+    scenario::KIND,
+    walk::KIND,
+];
 
 /// The built-in experiments: name and text.
 pub const BUILT_IN: &[(&str, &str)] = &[

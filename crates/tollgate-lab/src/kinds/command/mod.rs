@@ -1,0 +1,296 @@
+//! How long any command takes, and what it uses: each trial runs the command of its variant until the slice is over, at
+//! least once, and every run must end with the status that is expected.
+//!
+//! What it deliberately does not do: look into what a command prints.
+
+mod file;
+mod page;
+mod rules;
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::listed::Listed;
+use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome, Stores};
+use crate::conduct::finite::{Finished, Finite};
+use crate::conduct::options::{LinkChoice, Observer, Progress, RunError, RunOptions};
+use crate::conduct::stop::{Broken, StopFlag};
+use crate::conduct::store::Store;
+use crate::cores::Cores;
+use crate::experiment::{Experiment, Factor, Location};
+use crate::judge::cells::{self, CellRecord};
+use crate::load::record::recorder::Recorder;
+use crate::plan::schedule::{self, Block};
+use crate::plan::{Note, Plan, PlanOptions};
+use crate::probe::system::Ticks;
+use file::Words;
+use tollgate_facts::results::{self, Cell, Piece, Trial};
+
+/// The kind in the list.
+pub(super) const KIND: Listed = Listed {
+    name: "command",
+    workload: "command",
+    factors: &[Factor { name: "argument", unit: "" }],
+    unit_of_work: page::UNIT,
+    piece: Piece::Unit,
+    keys: file::KEYS,
+    read: file::read,
+    elsewhere: Listed::everywhere,
+    plan,
+    page: page::page,
+    notes,
+    check,
+    run,
+};
+
+/// How much is run; how long that takes nobody knows who has not run it.
+fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
+    let mut plan = Plan::draft(experiment, options, &options.extent.defaults())?;
+    (plan.starts, plan.subjects) = (1, plan.variants.len() as u32);
+    plan.trials_least = plan.slice * plan.trials() as u32;
+    Ok(plan)
+}
+
+fn notes(_experiment: &Experiment, _plan: &Plan) -> Vec<Note> {
+    vec![(
+        "runs",
+        "until a trial is over, at least one; before all trials one of each cell that does not count".to_owned(),
+    )]
+}
+
+/// What a command cannot be asked for.
+fn check(options: &RunOptions, _plan: &mut Plan) -> Result<(), RunError> {
+    let is_given = !options.subjects.is_empty() || !options.subject_pids.is_empty() || !options.peers.is_empty();
+    if is_given || options.database.is_some() || options.link != LinkChoice::default() {
+        let name = &options.experiment.name;
+        return Err(RunError::Usage(format!(
+            "`{name}` runs commands: leave --subject, --subject-pid, --subjects, --database and --link out"
+        )));
+    }
+    Ok(())
+}
+
+fn run(options: &RunOptions, plan: Plan, observer: &dyn Observer, stop: &StopFlag) -> Result<RunOutcome, RunError> {
+    let started = jiff::Timestamp::now();
+    let experiment = &options.experiment;
+    let store = Store::choose(options.out.as_deref(), &experiment.name, started)?;
+    let cores = Cores::divide();
+    let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
+    observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
+    let variants = plan.variants.iter().map(|position| stored(experiment, *position)).collect();
+    let (network, commands) = (String::new(), Commands { seen: BTreeMap::new(), began: Instant::now() });
+    let beginning = Beginning { options, plan, cores: &cores, observer, stop, store, seed, started, variants, network };
+    beginning.of(commands).conduct()
+}
+
+/// A variant as results have it.
+fn stored(experiment: &Experiment, position: usize) -> results::Variant {
+    let variant = &experiment.variants[position];
+    results::Variant {
+        name: variant.name.clone(),
+        title: variant.title.clone(),
+        baseline: variant.baseline.map(|baseline| experiment.variants[baseline].name.clone()),
+        subject: match &variant.at {
+            Location::Here(words) => words.clone(),
+            Location::Gateway(_) | Location::Url(_) => String::new(),
+        },
+        inserting: None,
+        distance: results::Distance::Local,
+        peer: None,
+        connecting: None,
+        backend: None,
+    }
+}
+
+/// What a run of commands has beyond others.
+struct Commands {
+    /// What was seen of each cell beside its trials.
+    seen: BTreeMap<(String, u64), Used>,
+    began: Instant,
+}
+
+/// What of a cell is not in its trials.
+#[derive(Debug, Default)]
+struct Used {
+    ticks: Ticks,
+    /// The largest resident memory of a run, in bytes; 0 where it is not known of any.
+    memory_bytes_max: u64,
+}
+
+type Running<'a> = Conductor<'a, Commands>;
+
+impl Kind for Commands {
+    type Subjects = ();
+
+    const DOER: &'static str = "command of";
+
+    fn measure(run: &mut Running<'_>) -> Result<(), Halt> {
+        // What a command reads is then in memory for all of them.
+        for variant in run.plan.variants.clone() {
+            let name = run.experiment.variants[variant].name.clone();
+            run.observer.progress(&Progress::WarmingUp { variant: &name });
+            for level in run.plan.levels.clone() {
+                run.once(variant, level)?;
+            }
+        }
+        run.plan_trials(run.plan.trials());
+        let blocks = schedule::blocks(&run.plan, run.result.seed, |_, _| u32::MAX);
+        run.blocks(&blocks, &mut ())
+    }
+
+    fn begin_anew(_run: &mut Running<'_>, _subjects: &mut (), _level: u64) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    fn trial(
+        run: &mut Running<'_>,
+        _subjects: &mut (),
+        block: &Block,
+        place: usize,
+        variant: usize,
+    ) -> Result<(), Halt> {
+        let name = run.experiment.variants[variant].name.clone();
+        let (start, before) = (run.kind.began.elapsed(), Ticks::now(&run.cores.all));
+        let (began, mut times, mut cpu) = (Instant::now(), Vec::new(), Duration::ZERO);
+        let mut memory_bytes_max = 0;
+        while times.is_empty() || began.elapsed() < run.plan.slice {
+            let finished = run.once(variant, block.level)?;
+            times.push(finished.wall.as_secs_f64() * 1e3);
+            cpu += finished.cpu;
+            memory_bytes_max = finished.memory_bytes_max.unwrap_or(0).max(memory_bytes_max);
+        }
+        let used = run.kind.seen.entry((name.clone(), block.level)).or_default();
+        used.ticks = used.ticks.plus(Ticks::now(&run.cores.all).since(before));
+        used.memory_bytes_max = used.memory_bytes_max.max(memory_bytes_max);
+        let runs = times.len() as u64;
+        run.book.trials.push(Trial {
+            variant: name,
+            level: block.level,
+            block: block.number,
+            place: place as u32,
+            start_ms: start.as_secs_f64() * 1e3,
+            duration_ms: times.iter().sum(),
+            units: runs,
+            requests: runs,
+            unit_times_ms: times,
+            subject_cpu_us: Some(cpu.as_secs_f64() * 1e6),
+            ..Trial::default()
+        });
+        Ok(())
+    }
+
+    fn stores(_run: &Running<'_>) -> Stores {
+        Stores::EachBlock
+    }
+
+    fn fill(run: &mut Running<'_>) {
+        for ((variant, level), used) in &run.kind.seen {
+            let cell = used.cell(variant, *level, &run.book.of(variant, *level));
+            run.result.validity.extend(rules::judge(&cell, used.ticks));
+            run.result.cells.push(cell);
+        }
+    }
+}
+
+impl Running<'_> {
+    /// Runs the command of a variant once.
+    fn once(&self, variant: usize, level: u64) -> Result<Finished, Halt> {
+        if self.stop.is_stopped() {
+            return Err(Halt::Stopped);
+        }
+        let words: &Words = self.experiment.variants[variant].own().expect("every variant has a command");
+        let Words { status, longest, .. } = *words;
+        let finite = Finite { command: words.command(level), cores: self.cores, stop: self.stop, longest, status };
+        finite.run(Command::spawn, |_| {}).map_err(|broken| match broken {
+            Broken::Stopped => Halt::Stopped,
+            Broken::Failed(how) => self.failed_at(variant, level, how),
+        })
+    }
+}
+
+impl Used {
+    fn cell(&self, variant: &str, level: u64, trials: &[&Trial]) -> Cell {
+        let mut recorder = Recorder::default();
+        recorder.tally.requests = trials.iter().map(|trial| trial.requests).sum();
+        let peak = Some((self.memory_bytes_max, 0));
+        cells::cell(&CellRecord { variant, level, recorder: &recorder, peak, memory_bytes_mean: None }, trials)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conduct::conductor::Ending;
+    use tollgate_facts::results::{Figure, TollVerdict};
+
+    const TEXT: &str = r#"
+name = "loops"
+question = "What do a hundred times as many turns cost?"
+factor = { name = "argument", levels = [200] }
+workload = { kind = "command" }
+[extent.quick]
+slice_ms = 1
+[[variant]]
+name = "few"
+command = ["sh", "-c", "i=0; while [ $i -lt {level} ]; do i=$((i+1)); done; exit 4"]
+status = 4
+[[variant]]
+name = "many"
+baseline = "few"
+command = ["sh", "-c", "i=0; while [ $i -lt {level}00 ]; do i=$((i+1)); done"]
+"#;
+
+    struct Silent;
+
+    impl Observer for Silent {
+        fn progress(&self, _: &Progress<'_>) {}
+    }
+
+    fn ran(text: &str) -> Result<(RunOutcome, tempfile::TempDir), RunError> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut options = crate::run::tests::options();
+        options.experiment = Experiment::parse(text, "loops.toml").unwrap();
+        options.plan = PlanOptions { extent: crate::plan::Extent::Quick, ..PlanOptions::default() };
+        options.out = Some(folder.path().join("run"));
+        let plan = Plan::new(&options.experiment, &options.plan).unwrap();
+        run(&options, plan, &Silent, &StopFlag::new()).map(|outcome| (outcome, folder))
+    }
+
+    #[test]
+    fn commands_are_run_in_blocks_and_their_tolls_are_told() {
+        let (RunOutcome { result, ending, .. }, _folder) = ran(TEXT).unwrap();
+        assert_eq!((ending, result.trials.len(), result.cells.len()), (Ending::Complete, 2 * 8 * 2, 2));
+        assert!(result.trials.iter().all(|trial| trial.units as usize == trial.unit_times_ms.len() && trial.units > 0));
+        let toll = |figure| result.tolls.iter().find(|toll| toll.figure == figure).unwrap();
+        for toll in [Figure::UnitTime, Figure::SubjectCpu].map(toll) {
+            assert!(toll.ratio > 1.0 && toll.verdict == TollVerdict::Dearer, "{toll:?}");
+        }
+        let page = crate::kinds::page(&result);
+        assert!(page.sections.iter().any(|section| section.heading == "The commands"));
+    }
+
+    #[test]
+    fn another_status_than_is_expected_ends_the_run_with_the_reason() {
+        let check = |from: &str, to: &str, expected: &str| {
+            let Err(error) = ran(&TEXT.replacen(from, to, 1)) else { panic!("{to}") };
+            assert!(error.to_string().contains(expected), "{error}");
+        };
+        check("status = 4", "", "the command of `few` ended with exit status: 4");
+        check(
+            "[\"sh\", \"-c\", \"i=0; while [ $i -lt {level} ]",
+            "[\"no-such-program\", \"-c\", \"i=0; while [ $i -lt {level} ]",
+            "`few` cannot be started",
+        );
+    }
+
+    #[test]
+    fn a_command_has_no_servers() {
+        let mut options = crate::run::tests::options();
+        options.experiment = Experiment::parse(TEXT, "loops.toml").unwrap();
+        let mut plan = Plan::new(&options.experiment, &PlanOptions::default()).unwrap();
+        assert!(check(&options, &mut plan).is_ok());
+        options.subjects.push(("few".to_owned(), "http://127.0.0.1:1".to_owned()));
+        assert!(check(&options, &mut plan).unwrap_err().to_string().contains("`loops` runs commands"));
+    }
+}

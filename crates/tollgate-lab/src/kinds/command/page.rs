@@ -1,0 +1,64 @@
+//! A run of commands as a table: how long a run of each takes, what it uses, and what that is over its baseline.
+
+use tollgate_page::blocks::{Block, Cell, Column, Depth, Page, Section, Table};
+use tollgate_page::number;
+use tollgate_page::parts::method::Method;
+use tollgate_page::parts::{self, cards, curves, tolls};
+use tollgate_page::words::sentence::{self, Lead};
+use tollgate_page::words::view::{self, Row, View};
+
+/// The unit of work, by which a result says that it is of this kind.
+pub(super) const UNIT: &str = "run of the command";
+
+/// The page, where commands were run.
+pub(super) fn page(view: &View<'_>) -> Option<Page> {
+    let experiment = &view.run.experiment;
+    if experiment.unit_of_work != UNIT {
+        return None;
+    }
+    let legend = [
+        "time: from the start of the process until its end was seen",
+        "CPU and memory: as the kernel counts them, of the process and of all its children that it waited for",
+        "memory: the most that one of them had in any run; absent where that is hardly more than tollgate itself has, which the \
+         kernel counts for what it starts",
+    ];
+    let blocks = vec![Block::Table(table(view)), Block::Legend(legend.map(str::to_owned).to_vec())];
+    let before = vec![cards::section(view), Some(Section::main("The commands", blocks)), tolls::section(view)];
+    let after = if experiment.levels.len() > 1 { vec![curves::against_levels(view)] } else { Vec::new() };
+    Some(parts::page(view, Lead::default(), before, Depth::Background, after, &Method::default()))
+}
+
+fn table(view: &View<'_>) -> Table {
+    let columns = [
+        Column::of("variant", "", 0),
+        Column::of("argument", "", if view.run.experiment.levels.len() > 1 { 0 } else { 5 }),
+        Column::of("runs", "", 4),
+        Column::of("time", "ms", 0),
+        Column::of("CPU", "ms", 1),
+        Column::of("memory", "MiB", 2),
+        Column::of("toll on time", "", 0),
+        Column::of("toll on CPU", "", 3),
+    ];
+    let row = |row: &Row<'_>| {
+        let cell = row.cell;
+        let milliseconds = |value: f64| number::three_digits(value);
+        let cpu = view::cpu(cell).map(|cpu| number::three_digits(cpu.mean / 1e3));
+        let memory = cell.subject.as_ref().map(|used| used.resident_memory_bytes_max as f64 / f64::from(1 << 20));
+        let memory = memory.filter(|mebibytes| *mebibytes > 0.0);
+        let toll = |toll: Option<&tollgate_facts::results::Toll>| match toll {
+            None if row.is_bottom => "baseline".to_owned(),
+            toll => number::or_nothing(toll.map(sentence::signed)),
+        };
+        let texts = [
+            cell.level.to_string(),
+            number::whole(cell.requests),
+            number::with_half(cell.unit_time_ms, milliseconds),
+            number::or_nothing(cpu),
+            number::or_nothing(memory.map(number::three_digits)),
+            toll(row.tolls.time),
+            toll(row.tolls.cpu),
+        ];
+        std::iter::once(row.name()).chain(texts.map(Cell::from)).collect::<Vec<Cell>>()
+    };
+    Table::new("", columns).with(view.rows.iter().map(row)).file("commands.csv")
+}
