@@ -13,6 +13,7 @@ use super::answer::checks::Checks;
 use super::answer::read::Judge;
 use super::scenario::Program;
 use crate::traffic::request::RequestShape;
+use crate::traffic::statuses::Statuses;
 
 /// Where and how a variant is asked. Shared by all workers.
 #[derive(Debug, Clone)]
@@ -121,9 +122,17 @@ impl LoadTarget {
     }
 }
 
+/// How an answer comes and what of it is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manner<'a> {
+    pub(crate) answers: Answers,
+    pub(crate) repeat: Repeat,
+    pub(crate) statuses: &'a Statuses,
+}
+
 /// Whether a request may be sent once more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Repeat {
+pub(crate) enum Repeat {
     /// Asking twice is the same as asking once.
     Allowed,
     /// It is not.

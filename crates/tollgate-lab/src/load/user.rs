@@ -19,8 +19,7 @@ use super::connections::Opened;
 use super::pace::closing::Closing;
 use super::record::detail::First;
 use super::record::recorder::Recorder;
-use super::target::{Connection, LoadTarget, Repeat};
-use crate::traffic::statuses::Statuses;
+use super::target::{Connection, LoadTarget, Manner, Repeat};
 
 /// A connection that waited so long may have been closed by a server that lets none idle; one that was answered a
 /// moment ago and breaks is a failure like any other.
@@ -46,14 +45,6 @@ pub(crate) struct Answer {
     pub(crate) body_bytes: u64,
     /// Where the time went, if it opened its connection.
     pub(crate) opened: Option<Opened>,
-}
-
-/// How an answer comes and what of it is wanted.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Manner<'a> {
-    pub(crate) answers: Answers,
-    pub(crate) repeat: Repeat,
-    pub(crate) statuses: &'a Statuses,
 }
 
 /// What all requests of a trial have in common.

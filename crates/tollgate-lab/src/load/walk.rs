@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tollgate_wire::links::{Link, Links};
 
+use super::answer::Verdict;
 use super::answer::compare::{Compare, KEPT_BYTES_MAX};
-use super::answer::content::Verdict;
 use super::answer::failure::Failure;
 use super::answer::read;
 use super::pass::{Detail, Now, Pass};

@@ -272,13 +272,13 @@ fn prepare(timeout: Duration) -> Result<(Runtime, Tools), String> {
 }
 
 /// What goes on while a worker asks.
-struct Beside<'b> {
+struct Meanwhile<'b> {
     cancel: oneshot::Receiver<()>,
     beating: &'b Beating<'b>,
     recorder: &'b RefCell<Recorder>,
 }
 
-impl Beside<'_> {
+impl Meanwhile<'_> {
     /// Does all that is `asked`; `None` where it is cancelled before.
     async fn run<T>(self, asked: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
@@ -329,17 +329,17 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
         recorder.borrow_mut().begin_course(now);
         beating.count_from(now);
     };
-    let beside = Beside { cancel, beating: &beating, recorder: &recorder };
+    let meanwhile = Meanwhile { cancel, beating: &beating, recorder: &recorder };
     let back = match (work, load) {
         (Work::Walk(pass, role), _) => {
             let leads = (role == Role::Leads).then(|| load.end());
             let walked = walk::run(std::mem::take(&mut kept.walk), users, asking, (pass, leads), written);
-            beside.run(walked).await.map(|(walk, back)| {
+            meanwhile.run(walked).await.map(|(walk, back)| {
                 kept.walk = walk;
                 back
             })
         }
-        (Work::Prime, load) => beside.run(request::prime(&asking, &script, &load)).await.map(|()| users),
+        (Work::Prime, load) => meanwhile.run(request::prime(&asking, &script, &load)).await.map(|()| users),
         (Work::Request | Work::Script(..), load) => {
             let on_counted = || {
                 // Users wait while it is read; what they are answered meanwhile does not count.
@@ -354,11 +354,11 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
                 Load::Closed(closed) => {
                     let uncounted = Uncounted::default();
                     let run = request::run(users, asked, (closed, Rc::clone(&uncounted)), on_counted);
-                    let back = beside.run(run).await;
+                    let back = meanwhile.run(run).await;
                     recorder.borrow_mut().before = uncounted.get().map(|aside| Box::new(aside.borrow().tally.clone()));
                     back
                 }
-                Load::Open(open) => beside.run(request::at_a_rate(users, asked, open, &mut tools.pacer)).await,
+                Load::Open(open) => meanwhile.run(request::at_a_rate(users, asked, open, &mut tools.pacer)).await,
             }
         }
         (Work::Scenario(program, lane, conduct), load) => {
@@ -368,12 +368,12 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
             };
             let play = Play { program, lane, conduct, load, stages, gate };
             let records = (written, &mut tools.pacer);
-            beside.run(scenario::run(users, asking, play, records, on_counted, on_ended)).await
+            meanwhile.run(scenario::run(users, asking, play, records, on_counted, on_ended)).await
         }
         (Work::Insert(transfer), _) => {
             let (connections, scratch) = ((users, &mut kept.aside), &mut tools.scratch);
             let run = insert::run(connections, asking, &transfer, load.end(), written, scratch, thread_use);
-            beside.run(run).await.map(|(users, used)| {
+            meanwhile.run(run).await.map(|(users, used)| {
                 used_within = Some(used);
                 users
             })

@@ -11,22 +11,13 @@ use tollgate_xml::pull::{Event, PullReader};
 
 use super::checks::{AnswerKind, Checks, LengthCheck};
 use super::failure::{ErrorClass, Failure};
-use super::{odata_batch, soap};
+use super::{Verdict, odata_batch, soap};
 use crate::traffic::request::{Element, RequestShape};
 
 /// Bytes of an answer in which something is looked for.
 const SEARCHED_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of the answer to a batch, which is read whole.
 const BATCH_BYTES_MAX: usize = 64 * 1024 * 1024;
-
-/// Whether the content of answers is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// It was, and was right.
-    Right,
-    /// Nothing is known of it.
-    Unknown,
-}
 
 /// The answer that was last found to have its element, for all users of a worker.
 #[derive(Debug, Default)]

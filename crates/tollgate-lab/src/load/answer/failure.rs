@@ -1,6 +1,10 @@
 //! Why a request failed: one class for each reason, under which failures are counted.
 
 use tollgate_net::http1::client::{ConnectError, ErrorClass as NetworkClass, ExchangeError};
+use tollgate_net::http1::server::reason;
+
+/// Characters of a failure's own words that are kept.
+const WORDS_LENGTH_MAX: usize = 160;
 
 /// What can go wrong with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,6 +66,28 @@ impl Failure {
         Failure::new(ErrorClass::Content, text)
     }
 
+    /// An answer with a status that was not wanted, with the words that its body has for it: `503 Service Unavailable: no
+    /// work process became free within 5 ms`.
+    pub(crate) fn refusal(status: u16, body: &[u8]) -> Failure {
+        let name = match reason(status) {
+            "" => status.to_string(),
+            reason => format!("{status} {reason}"),
+        };
+        let text = match words(body) {
+            Some(words) => format!("{name}: {}", words.chars().take(WORDS_LENGTH_MAX).collect::<String>()),
+            None => name,
+        };
+        Failure::new(ErrorClass::Status(status), text)
+    }
+
+    /// The same failure; of an answer with the words that its body has for it.
+    pub(crate) fn in_words_of(self, body: &[u8]) -> Failure {
+        match self.class {
+            ErrorClass::Status(status) => Failure::refusal(status, body),
+            _ => self,
+        }
+    }
+
     /// Whether no whole answer came.
     pub(crate) fn is_unanswered(&self) -> bool {
         matches!(self.class, ErrorClass::Network(_))
@@ -77,5 +103,33 @@ impl From<ConnectError> for Failure {
 impl From<ExchangeError> for Failure {
     fn from(error: ExchangeError) -> Failure {
         Failure::new(ErrorClass::Network(error.class()), error.to_string())
+    }
+}
+
+/// The message of an OData error, or the text itself where it is short and plain.
+fn words(body: &[u8]) -> Option<String> {
+    if let Ok(json) = serde_json::from_slice::<serde_json::Value>(body) {
+        let error = json.get("error").unwrap_or(&json);
+        let message = error.get("message").unwrap_or(error);
+        let text = message.as_str().or_else(|| message.get("value")?.as_str())?;
+        return Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    }
+    let text = std::str::from_utf8(body).ok()?.trim();
+    (!text.is_empty() && !text.starts_with('<') && !text.contains('\n')).then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_has_the_words_of_the_server() {
+        let check =
+            |body: &str, expected: &str| assert_eq!(Failure::refusal(503, body.as_bytes()).text, expected, "{body}");
+        check("", "503 Service Unavailable");
+        check("busy\n", "503 Service Unavailable: busy");
+        check("<html>no", "503 Service Unavailable");
+        check("{\"error\":{\"message\":\"pool\"}}", "503 Service Unavailable: pool");
+        check("{\"error\":{\"message\":{\"lang\":\"en\",\"value\":\"pool\"}}}", "503 Service Unavailable: pool");
     }
 }

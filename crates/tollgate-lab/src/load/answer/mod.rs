@@ -9,3 +9,12 @@ pub mod failure;
 pub mod odata_batch;
 pub(crate) mod read;
 pub mod soap;
+
+/// Whether the content of answers is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It was, and was right.
+    Right,
+    /// Nothing is known of it.
+    Unknown,
+}

@@ -9,7 +9,6 @@ use std::fmt::Display;
 use tollgate_wire::batch::{Outgoing, Response, json, multipart};
 
 use super::failure::Failure;
-use crate::load::insert::answers::refusal;
 use crate::load::script::{Parted, filled};
 use crate::traffic::feed::Feed;
 use crate::traffic::feed::template::Escape;
@@ -134,7 +133,7 @@ pub(crate) fn judge(
         }
         if !statuses.contains(answer.status) {
             first.get_or_insert_with(|| {
-                let Failure { class, text } = refusal(answer.status, answer.body);
+                let Failure { class, text } = Failure::refusal(answer.status, answer.body);
                 Failure { class, text: format!("part {} of {requests}: {text}", place + 1) }
             });
         }

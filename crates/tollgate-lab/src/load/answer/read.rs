@@ -7,7 +7,7 @@ use tollgate_wire::document;
 use tollgate_wire::format::{Format, Ieee754, Metadata, Padding, Release};
 use tollgate_wire::links::{self, Links, Search};
 
-use super::content::Verdict;
+use super::Verdict;
 use crate::traffic::request::{ListFormat, RequestShape};
 
 /// Reads one page of a list.

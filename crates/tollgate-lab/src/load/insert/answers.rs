@@ -2,14 +2,9 @@
 
 use std::ops::Range;
 
-use tollgate_net::http1::server::reason;
-
 use crate::load::answer::failure::{ErrorClass, Failure};
 use crate::load::answer::odata_batch::{complete, each_answer};
 use crate::traffic::mode::{BatchForm, Mode};
-
-/// Characters of a failure's own words that are kept.
-const WORDS_LENGTH_MAX: usize = 160;
 
 /// What stands fast of each record of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -62,28 +57,6 @@ fn stated_count(body: &[u8]) -> Option<u64> {
     ["inserted", "value"].iter().find_map(|name| answer.get(name)).unwrap_or(&answer).as_u64()
 }
 
-/// The failure of a request; of one that was answered, with the words that the answer has for it.
-pub(super) fn answered_by(failure: Failure, body: &[u8]) -> Failure {
-    match failure.class {
-        ErrorClass::Status(status) => refusal(status, body),
-        _ => failure,
-    }
-}
-
-/// The failure of a request that was answered by `status`, with the words that its body has for it: `503 Service
-/// Unavailable: no work process became free within 5 ms`.
-pub(in crate::load) fn refusal(status: u16, body: &[u8]) -> Failure {
-    let name = match reason(status) {
-        "" => status.to_string(),
-        reason => format!("{status} {reason}"),
-    };
-    let text = match words(body) {
-        Some(words) => format!("{name}: {}", words.chars().take(WORDS_LENGTH_MAX).collect::<String>()),
-        None => name,
-    };
-    Failure::new(ErrorClass::Status(status), text)
-}
-
 fn parts(is_json: bool, body: &[u8], records: Range<usize>, standing: &mut [Standing]) -> Result<(), Failure> {
     let mut first: Option<Failure> = None;
     let answered = each_answer(is_json, body, |position, answer| {
@@ -97,7 +70,7 @@ fn parts(is_json: bool, body: &[u8], records: Range<usize>, standing: &mut [Stan
                 if let Some(serial) = serial {
                     standing[serial] = Standing::Absent;
                 }
-                first.get_or_insert_with(|| refusal(status, answer.body));
+                first.get_or_insert_with(|| Failure::refusal(status, answer.body));
             }
             (None, _) => {
                 first.get_or_insert_with(|| Failure::content("an answer of a batch belongs to no request"));
@@ -108,18 +81,6 @@ fn parts(is_json: bool, body: &[u8], records: Range<usize>, standing: &mut [Stan
         }
     })?;
     complete(first, answered, records.len())
-}
-
-/// The message of an OData error, or the text itself where it is short and plain.
-fn words(body: &[u8]) -> Option<String> {
-    if let Ok(json) = serde_json::from_slice::<serde_json::Value>(body) {
-        let error = json.get("error").unwrap_or(&json);
-        let message = error.get("message").unwrap_or(error);
-        let text = message.as_str().or_else(|| message.get("value")?.as_str())?;
-        return Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-    }
-    let text = std::str::from_utf8(body).ok()?.trim();
-    (!text.is_empty() && !text.starts_with('<') && !text.contains('\n')).then(|| text.to_owned())
 }
 
 #[cfg(test)]
@@ -183,15 +144,5 @@ mod tests {
         }
         writer.finish(&mut body);
         check("multipart-3", std::str::from_utf8(&body).unwrap(), Err("409 Conflict"), &[2, 3]);
-    }
-
-    #[test]
-    fn a_refusal_has_the_words_of_the_server() {
-        let check = |body: &str, expected: &str| assert_eq!(refusal(503, body.as_bytes()).text, expected, "{body}");
-        check("", "503 Service Unavailable");
-        check("busy\n", "503 Service Unavailable: busy");
-        check("<html>no", "503 Service Unavailable");
-        check("{\"error\":{\"message\":\"pool\"}}", "503 Service Unavailable: pool");
-        check("{\"error\":{\"message\":{\"lang\":\"en\",\"value\":\"pool\"}}}", "503 Service Unavailable: pool");
     }
 }

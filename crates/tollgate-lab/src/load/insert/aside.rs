@@ -13,7 +13,6 @@ use tollgate_net::http1::client::{Collect, Connector};
 use super::super::REQUEST_TIMEOUT;
 use super::super::target::{LoadTarget, resolve};
 use super::super::user::{Asking, User};
-use super::answers::answered_by;
 use super::records::Row;
 use super::{Emptying, beside};
 use crate::load::answer::failure::Failure;
@@ -115,7 +114,7 @@ impl Aside<'_> {
         match self.user.ask(asking, &request, self.answer, self.recorder).await {
             Ok(_) if self.answer.is_cut() => Err(Failure::content("the answer is too long")),
             Ok(_) => Ok(()),
-            Err(failure) => Err(answered_by(failure, &self.answer.bytes)),
+            Err(failure) => Err(failure.in_words_of(&self.answer.bytes)),
         }
     }
 }

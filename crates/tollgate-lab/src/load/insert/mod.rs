@@ -7,7 +7,7 @@
 //!
 //! One worker does all of it: as in the published measurement, one client inserts.
 
-pub(in crate::load) mod answers;
+mod answers;
 mod aside;
 mod records;
 mod render;
@@ -279,7 +279,7 @@ async fn send(user: &mut User, shared: &Sending) {
             }
             Err(failure) => {
                 shared.is_failed.set(true);
-                (begun, Instant::now(), Err(answers::answered_by(failure, &answer.bytes)))
+                (begun, Instant::now(), Err(failure.in_words_of(&answer.bytes)))
             }
         };
         let intended = presence.saw(sent, finished);

@@ -10,7 +10,7 @@ use hdrhistogram::Histogram;
 use super::course::{Bins, Course};
 use super::detail::Detail;
 use super::staged::StagedRecord;
-use crate::load::answer::content::Verdict;
+use crate::load::answer::Verdict;
 use crate::load::answer::failure::{ErrorClass, Failure};
 use crate::load::connections::{FirstRequests, Handshakes, Phases};
 use crate::load::scenario::record::Stepped;

@@ -4,9 +4,8 @@
 
 use tollgate_net::http1::client::{BodyFraming, Piece, RequestTemplate, TemplateBuilder};
 
-use crate::load::answer::content::Verdict;
-use crate::load::target::{LoadTarget, Repeat};
-use crate::load::user::Manner;
+use crate::load::answer::Verdict;
+use crate::load::target::{LoadTarget, Manner, Repeat};
 use crate::traffic::feed::template::Escape;
 use crate::traffic::scenario::{Part, Place, Played, Source, Step, Text, Variable};
 use crate::traffic::statuses::Statuses;

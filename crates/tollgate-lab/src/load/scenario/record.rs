@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
-use crate::load::answer::content::Verdict;
+use crate::load::answer::Verdict;
 use crate::load::answer::failure::Failure;
 use crate::load::record::recorder::{ErrorTally, Recorder, count_error, nanoseconds, times};
 use crate::load::user::Answer;
