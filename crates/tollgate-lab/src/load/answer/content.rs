@@ -116,6 +116,8 @@ impl<'a> Search<'a> {
 
 impl BodySink for Search<'_> {
     fn part(&mut self, bytes: &[u8]) {
+        // Behind a part that found no room nothing is kept: what stands there would be glued to what came before it.
+        let is_cut = self.came_bytes != self.kept.len() as u64;
         self.came_bytes += bytes.len() as u64;
         let (keeps, bytes_max) = match self.checks.kind {
             AnswerKind::Plain => (self.shape.answer.element.is_some(), SEARCHED_BYTES_MAX),
@@ -123,7 +125,7 @@ impl BodySink for Search<'_> {
             AnswerKind::Batch { .. } => (true, BATCH_BYTES_MAX),
         };
         let wanted = self.still_wanted();
-        if (!keeps && wanted.is_none()) || self.kept.len() + bytes.len() > bytes_max {
+        if (!keeps && wanted.is_none()) || is_cut || self.kept.len() + bytes.len() > bytes_max {
             return;
         }
         // What is in the first part already need not be kept.
@@ -158,11 +160,13 @@ pub(crate) fn find_in<'d, T>(
 ) -> Result<Option<T>, String> {
     let text = readable(document);
     let mut reader = PullReader::new(text, usize::MAX).passing_document_type();
+    // A character may be cut off as well.
+    let is_utf8 = || std::str::from_utf8(document).err().is_none_or(|error| error.error_len().is_none());
     loop {
         let event = match reader.event() {
             Ok(Some(event)) => event,
             Ok(None) => return Ok(None),
-            Err((at, _)) if at == document.len() => return Ok(None),
+            Err((at, _)) if at == text.len() && is_utf8() => return Ok(None),
             Err((at, _)) if at == text.len() => return Err("the answer is no XML: it is not UTF-8".to_owned()),
             Err((at, what)) => return Err(format!("the answer is no XML: {what} (at byte {at})")),
         };
@@ -283,6 +287,22 @@ mod tests {
         check(None, AnswerKind::Soap, "", Ok(Verdict::Unknown));
         let envelope = "<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/'><e:Body/></e:Envelope>";
         check(None, AnswerKind::Soap, envelope, Ok(Verdict::Right));
+    }
+
+    #[test]
+    fn an_answer_that_is_too_long_is_looked_at_up_to_there() {
+        let begin = "<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/'><e:Body><a>Fault ";
+        let shape = shape(None, AnswerShape::default());
+        let (known, checks) = (LastRight::default(), Checks { kind: AnswerKind::Soap, ..Checks::default() });
+        for fill in ["x", "é"] {
+            let mut search = Search::new(&shape, &checks, &known);
+            let room = SEARCHED_BYTES_MAX - begin.len() - 10;
+            let mut filled = fill.repeat(room / fill.len()).into_bytes();
+            // Also in the middle of a character.
+            filled.pop();
+            [begin.as_bytes(), &filled, &[b'y'; 100], b"</b>"].iter().for_each(|part| search.part(part));
+            assert_eq!(search.judge(None), Ok(()), "{fill}");
+        }
     }
 
     #[test]
