@@ -5,10 +5,11 @@
 use std::sync::Arc;
 
 use tollgate_net::http1::client::{Scheme, Target};
+use tollgate_wire::batch::Outgoing;
 
 use super::{AnswerLength, QuickLoad, Via, Wrapping};
-use crate::load::answer::checks::{AnswerKind, Checks, FirstLength, LengthCheck};
-use crate::load::answer::odata_batch::{self, Part};
+use crate::load::answer::checks::{AnswerKind, Checks, FirstLength};
+use crate::load::answer::odata_batch;
 use crate::load::answer::soap;
 use crate::load::script::{Body, Message, Script};
 use crate::load::target::{Connection, LoadTarget};
@@ -51,8 +52,8 @@ pub(super) fn prepare(load: &QuickLoad) -> Result<(Arc<LoadTarget>, Arc<Script>)
     let shape =
         RequestShape { method: message.method.clone(), contains: load.contains.clone(), ..RequestShape::default() };
     let length = match load.length {
-        AnswerLength::Any => LengthCheck::Any,
-        AnswerLength::AsFirst => LengthCheck::AsFirst(FirstLength::default()),
+        AnswerLength::Any => None,
+        AnswerLength::AsFirst => Some(FirstLength::default()),
     };
     let mut loaded = LoadTarget::new(target, shape, &[], load.connection)
         .map_err(|error| error.to_string())?
@@ -111,7 +112,8 @@ fn wrap(load: &QuickLoad, message: &mut Message) -> Result<AnswerKind, String> {
                 message.headers.iter().cloned().partition(|(name, _)| is_of_part(name));
             let fields: Vec<(&str, &str)> =
                 of_part.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-            let part = Part { method: &message.method, target: &target, headers: &fields, body: &load.body };
+            let (method, target, headers, body) = (&*message.method, &*target, &*fields, &*load.body);
+            let part = Outgoing { method, target, headers, body, ..Outgoing::default() };
             let parted = odata_batch::write(*form, requests, &part, load.feed.as_ref())?;
             message.body = Some(Body::Parted(parted));
             message.target = format!("{root}$batch");

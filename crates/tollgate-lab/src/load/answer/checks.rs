@@ -14,8 +14,8 @@ use crate::traffic::statuses::Statuses;
 pub struct Checks {
     /// Which statuses are wanted.
     pub statuses: Statuses,
-    /// How long they may be.
-    pub length: LengthCheck,
+    /// What they are as long as: the first valid one of all workers, as ApacheBench has it; absent for nothing.
+    pub length: Option<FirstLength>,
     /// What they are.
     pub kind: AnswerKind,
 }
@@ -35,16 +35,6 @@ pub enum AnswerKind {
         /// Requests in each batch.
         requests: usize,
     },
-}
-
-/// How long answers may be.
-#[derive(Debug, Clone, Default)]
-pub enum LengthCheck {
-    /// As long as they are.
-    #[default]
-    Any,
-    /// As long as the first valid one of all workers, as ApacheBench has it.
-    AsFirst(FirstLength),
 }
 
 /// The length of the first valid answer. It is written once and then only read, so that workers share it for nothing.

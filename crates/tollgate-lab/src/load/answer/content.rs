@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use tollgate_net::http1::client::BodySink;
 use tollgate_xml::pull::{Event, PullReader};
 
-use super::checks::{AnswerKind, Checks, LengthCheck};
+use super::checks::{AnswerKind, Checks};
 use super::failure::{ErrorClass, Failure};
 use super::{Verdict, odata_batch, soap};
 use crate::traffic::request::{Element, RequestShape};
@@ -76,7 +76,7 @@ impl<'a> Search<'a> {
             let is_soap = self.checks.kind == AnswerKind::Soap && matches!(class, ErrorClass::Status(_));
             return if is_soap { soap::refuse_fault(&self.kept) } else { Ok(()) };
         }
-        if let LengthCheck::AsFirst(first) = &self.checks.length {
+        if let Some(first) = &self.checks.length {
             first.judge(self.came_bytes)?;
         }
         if let Some(bytes) = self.shape.answer.bytes.filter(|bytes| *bytes != self.came_bytes) {
@@ -273,7 +273,7 @@ mod tests {
         let check = |contains: Option<&str>, kind: AnswerKind, body: &str, expected: Result<Verdict, &str>| {
             let bytes = Some(body.len() as u64);
             let (shape, known) = (shape(contains, AnswerShape { bytes, element: None }), LastRight::default());
-            let checks = Checks { kind, length: LengthCheck::AsFirst(FirstLength::default()), ..Checks::default() };
+            let checks = Checks { kind, length: Some(FirstLength::default()), ..Checks::default() };
             let mut search = Search::new(&shape, &checks, &known);
             search.begin();
             search.part(body.as_bytes());

@@ -34,19 +34,6 @@ pub enum BatchForm {
     Json,
 }
 
-/// One request of a batch; with a feed, target and body may have places for its values.
-#[derive(Debug, Clone)]
-pub struct Part<'a> {
-    /// Its method, in capitals.
-    pub method: &'a str,
-    /// Its URL, relative to the service root.
-    pub target: &'a str,
-    /// Its fields.
-    pub headers: &'a [(&'a str, &'a str)],
-    /// Its body; empty for none.
-    pub body: &'a [u8],
-}
-
 impl BatchForm {
     /// The `Content-Type` of the batch.
     pub fn content_type(self) -> String {
@@ -57,13 +44,13 @@ impl BatchForm {
     }
 }
 
-/// A batch of so many requests.
+/// A batch of so many requests, all like `part`; with a feed, its target and body may have places for the feed's values.
 ///
 /// # Errors
 /// What of the part is no place or no column.
-pub fn write(form: BatchForm, requests: usize, part: &Part<'_>, feed: Option<&Feed>) -> Result<Parted, String> {
+pub fn write(form: BatchForm, requests: usize, part: &Outgoing<'_>, feed: Option<&Feed>) -> Result<Parted, String> {
     let parts = match feed {
-        None => vec![one(form, part.target, part.body, part)],
+        None => vec![one(form, part)],
         Some(feed) => {
             let escape = Escape::of_fields(part.headers.iter().copied());
             let body = std::str::from_utf8(part.body).map_err(|_| "the body: with a feed it must be text in UTF-8")?;
@@ -71,7 +58,7 @@ pub fn write(form: BatchForm, requests: usize, part: &Part<'_>, feed: Option<&Fe
             let row = |row: usize| {
                 let target = filled(part.target, feed, row, Escape::Url, "the URL")?;
                 let body = filled(body, feed, row, escape, "the body")?;
-                Ok(one(form, &String::from_utf8_lossy(&target), &body, part))
+                Ok(one(form, &Outgoing { target: &String::from_utf8_lossy(&target), body: &body, ..*part }))
             };
             rows.map(row).collect::<Result<Vec<_>, String>>()?
         }
@@ -97,16 +84,15 @@ pub fn write(form: BatchForm, requests: usize, part: &Part<'_>, feed: Option<&Fe
 }
 
 /// One request behind what is before it: its line of boundary, or its id.
-fn one(form: BatchForm, target: &str, body: &[u8], part: &Part<'_>) -> Vec<u8> {
-    let request = Outgoing { method: part.method, target, headers: part.headers, body, ..Outgoing::default() };
+fn one(form: BatchForm, request: &Outgoing<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     let front = match form {
         BatchForm::Multipart | BatchForm::ChangeSet => {
-            multipart::RequestWriter::new(&mut out, BOUNDARY).request(&request);
+            multipart::RequestWriter::new(&mut out, BOUNDARY).request(request);
             format!("--{BOUNDARY}\r\n")
         }
         BatchForm::Json => {
-            json::RequestWriter::new(&mut out).request(&Outgoing { id: Some(""), ..request });
+            json::RequestWriter::new(&mut out).request(&Outgoing { id: Some(""), ..*request });
             "{\"requests\":[{\"id\":\"\"".to_owned()
         }
     };
@@ -202,7 +188,8 @@ mod tests {
         let table = Arc::new(Table::parse(b"id,name\n1,\"a\"\"b\"\n2,long name\n").unwrap());
         let feed = Feed { table, order: Order::InOrder, end: FeedEnd::Again, seed: 0 };
         let headers = [("Content-Type", "application/json")];
-        let part = Part { method: "POST", target: "Set({{id}})", headers: &headers, body: b"{\"n\":\"{{name}}\"}" };
+        let (target, body) = ("Set({{id}})", b"{\"n\":\"{{name}}\"}");
+        let part = Outgoing { method: "POST", target, headers: &headers, body, ..Outgoing::default() };
         for form in FORMS {
             let parted = write(form, 3, &part, Some(&feed)).unwrap();
             let mut body = Vec::new();
