@@ -19,11 +19,8 @@ pub fn enveloped(payload: &[u8], version: Version) -> Vec<u8> {
     if version_of(payload).is_some() {
         return payload.to_vec();
     }
-    let start = match payload.starts_with(b"<?xml") {
-        true => payload.windows(2).position(|end| end == b"?>").map_or(0, |end| end + 2),
-        false => 0,
-    };
-    let payload = payload[start..].trim_ascii();
+    let declared = payload.strip_prefix(b"<?xml").and_then(|rest| rest.windows(2).position(|end| end == b"?>"));
+    let payload = declared.map_or(payload, |end| &payload[b"<?xml".len() + end + 2..]).trim_ascii();
     [version.before_payload().as_bytes(), payload, BEHIND_PAYLOAD.as_bytes()].concat()
 }
 

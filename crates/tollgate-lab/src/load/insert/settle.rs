@@ -49,15 +49,13 @@ struct Found {
 
 impl Found {
     fn add(&mut self, records: &Records, row: &Row) {
-        match records.is_same(row) {
-            Some((serial, is_same)) if serial < self.counts.len() => {
-                self.counts[serial] += 1;
-                if !is_same {
-                    self.wrong.push(serial);
-                }
-            }
-            _ => self.unknown += 1,
-        }
+        let found = records.is_same(row).filter(|(serial, _)| *serial < self.counts.len());
+        let Some((serial, is_same)) = found else {
+            self.unknown += 1;
+            return;
+        };
+        self.counts[serial] += 1;
+        self.wrong.extend((!is_same).then_some(serial));
     }
 
     fn settled(&self, standing: &[Standing], counted: u64) -> (Settlement, Option<String>) {

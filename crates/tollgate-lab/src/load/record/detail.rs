@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use tollgate_net::http1::client::{ClientConnection, Exchanged};
 use tollgate_net::tls::Version;
 
-use super::recorder::{nanoseconds, times};
+use super::recorder::{join, nanoseconds, times};
 use crate::load::user::Answer;
 
 /// What a single load wants to know.
@@ -114,15 +114,10 @@ impl Detail {
         self.waiting += &other.waiting;
         self.opening += &other.opening;
         self.first = self.first.take().into_iter().chain(other.first.clone()).min_by_key(|first| first.at);
-        if let Some(log) = &other.log {
-            match &mut self.log {
-                Some(own) => {
-                    own.samples.extend_from_slice(&log.samples);
-                    own.dropped += log.dropped;
-                }
-                None => self.log = Some(log.clone()),
-            }
-        }
+        join(&mut self.log, &other.log, |own, log| {
+            own.samples.extend_from_slice(&log.samples);
+            own.dropped += log.dropped;
+        });
     }
 }
 

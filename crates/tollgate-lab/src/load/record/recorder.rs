@@ -416,7 +416,7 @@ impl Tally {
 }
 
 /// Adds what was made only where there was something to write down.
-fn join<T: Clone>(own: &mut Option<T>, other: &Option<T>, add: impl FnOnce(&mut T, &T)) {
+pub(super) fn join<T: Clone>(own: &mut Option<T>, other: &Option<T>, add: impl FnOnce(&mut T, &T)) {
     match (own, other) {
         (Some(own), Some(other)) => add(own, other),
         (own @ None, other) => own.clone_from(other),
