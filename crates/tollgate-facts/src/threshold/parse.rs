@@ -45,9 +45,10 @@ impl fmt::Display for ThresholdError {
 
 impl std::error::Error for ThresholdError {}
 
+type RatioOf = fn(Figure) -> Asked;
+
 /// What stands before the dot of a ratio.
-const HEADS: [(&str, fn(Figure) -> Asked); 3] =
-    [("toll", Asked::Toll), ("ratio", Asked::Ratio), ("toll-ratio", Asked::TollRatio)];
+const HEADS: [(&str, RatioOf); 3] = [("toll", Asked::Toll), ("ratio", Asked::Ratio), ("toll-ratio", Asked::TollRatio)];
 
 /// Longest first, so that `<=` is not taken for `<`.
 const COMPARISONS: [(&str, Comparison); 6] = [
