@@ -6,10 +6,10 @@
 use super::bounds::{CORES_BUSY_MAX, GENERATOR_SHARE_MAX, RUN_QUEUE_SHARE_MAX, STEAL_SHARE_MAX};
 use super::evidence::Evidence;
 use super::seen::LoadSeen;
-use super::stalls::{Stalled, stalled};
+use super::stalls::stalled;
 use crate::probe::system::Ticks;
 use tollgate_facts::results::{Percentiles, TcpCounts};
-use tollgate_facts::rules::{Finding, marked, marked_above};
+use tollgate_facts::rules::{Finding, marked_above};
 
 /// Segments that are sent again wait for 200 ms or more: above this share of all segments they show in the 99th percentile
 /// of answers of a few segments.
@@ -26,12 +26,10 @@ const SENT_AGAIN_MS_MIN: f64 = 190.0;
 /// or two.
 const SEGMENT_BYTES: f64 = 1400.0;
 
-/// What helps against stalls.
-pub(crate) const STALLS_REMEDY: &str = "stop what else runs on this machine, or give the generator a core of its own";
 /// What helps where connections were turned away.
-pub(crate) const TURNED_AWAY_REMEDY: &str = "raise the server's backlog and net.core.somaxconn, or let fewer users connect at once: who is turned away waits for a second";
+const TURNED_AWAY_REMEDY: &str = "raise the server's backlog and net.core.somaxconn, or let fewer users connect at once: who is turned away waits for a second";
 /// What helps against segments that are sent again.
-pub(crate) const RETRANSMITTED_REMEDY: &str =
+const RETRANSMITTED_REMEDY: &str =
     "look for full listeners, lost packets and small socket buffers (`nstat -az | grep -i tcp`)";
 
 /// What a load shows by itself of what the kernel counts of TCP for all programs together.
@@ -46,54 +44,38 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// The counts, where one of its requests failed, or one of its answers took as long as what is sent again after a time.
-    pub(crate) fn waited(self, tcp: TcpCounts) -> Option<TcpCounts> {
-        (self.failed > 0 || self.response_ms.max >= SENT_AGAIN_MS_MIN).then_some(tcp)
+    /// Whether one of its requests failed, or one of its answers took as long as what is sent again after a time.
+    fn has_waited(self) -> bool {
+        self.failed > 0 || self.response_ms.max >= SENT_AGAIN_MS_MIN
     }
 
-    /// The counts, where segments that are sent again may be its own: larger requests or answers need not have waited
-    /// for it.
-    pub(crate) fn sent_again(self, tcp: TcpCounts) -> Option<TcpCounts> {
-        if self.larger_bytes > SEGMENT_BYTES { Some(tcp) } else { self.waited(tcp) }
-    }
-}
-
-/// That connections were turned away, if any were.
-pub(crate) fn turned_away(tcp: TcpCounts) -> Option<String> {
-    let (count, full) = (tcp.turned_away(), tcp.listen_overflows);
-    (count > 0).then(|| {
-        format!(
+    /// That connections were turned away while it lasted, if that shows in it.
+    pub(crate) fn turned_away(self, tcp: TcpCounts) -> Option<Finding> {
+        let (count, full) = (tcp.turned_away(), tcp.listen_overflows);
+        let reason = format!(
             "listeners on this side of the network turned {count} connections away, {full} as their queue was full, those \
              of other programs included"
-        )
-    })
-}
+        );
+        marked_above(reason, TURNED_AWAY_REMEDY, (count as f64, 0.0)).filter(|_| self.has_waited())
+    }
 
-/// Segments that were sent again, more than may be.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SentAgain {
-    pub(crate) reason: String,
-    /// What they were a share of, and how large it may be.
-    pub(crate) share: f64,
-    pub(crate) bound: f64,
-}
-
-impl SentAgain {
-    /// What the kernel counted while a load lasted, if that shows in it.
-    pub(crate) fn of(shown: Shown, tcp: TcpCounts) -> Option<SentAgain> {
-        let TcpCounts { segments_retransmitted: again, segments_sent, .. } = shown.sent_again(tcp)?;
+    /// That more segments were sent again than may be while it lasted, if that shows in it: larger requests or answers
+    /// than a segment need not have waited for it.
+    pub(crate) fn sent_again(self, tcp: TcpCounts) -> Option<Finding> {
+        let TcpCounts { segments_retransmitted: again, segments_sent, .. } = tcp;
         let beyond = |all: u64, bound: f64, told: String| {
             let share = again as f64 / all.max(1) as f64;
             let reason = format!("{again} {told} ({:.2} %), those of other programs included", share * 100.0);
-            (share > bound && again >= RETRANSMITTED_MIN).then_some(SentAgain { reason, share, bound })
+            marked_above(reason, RETRANSMITTED_REMEDY, (share, bound)).filter(|_| again >= RETRANSMITTED_MIN)
         };
+        if !self.has_waited() && self.larger_bytes <= SEGMENT_BYTES {
+            return None;
+        }
         let all = segments_sent + again;
         let by_segments = beyond(all, RETRANSMITTED_SHARE_MAX, format!("of {all} segments of TCP were sent again"));
-        by_segments.or_else(|| {
-            shown.waited(tcp)?;
-            let told = format!("segments of TCP were sent again in {} requests", shown.asked);
-            beyond(shown.asked, RETRANSMITTED_BY_REQUEST_MAX, told)
-        })
+        let told = format!("segments of TCP were sent again in {} requests", self.asked);
+        let by_requests = || beyond(self.asked, RETRANSMITTED_BY_REQUEST_MAX, told).filter(|_| self.has_waited());
+        by_segments.or_else(by_requests)
     }
 }
 
@@ -120,18 +102,15 @@ pub(super) fn joint(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
 }
 
 pub(super) fn stalls(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
-    let Stalled { reason, stall_ms, bound_ms } = stalled(seen.beats, seen.response_ms)?;
-    Some(marked(reason, STALLS_REMEDY, (stall_ms, bound_ms)))
+    stalled(seen.beats, seen.response_ms)
 }
 
 pub(super) fn listen_overflow(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
-    let tcp = seen.shown().waited(seen.tcp?)?;
-    Some(marked(turned_away(tcp)?, TURNED_AWAY_REMEDY, (tcp.turned_away() as f64, 0.0)))
+    seen.shown().turned_away(seen.tcp?)
 }
 
 pub(super) fn retransmissions(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
-    let SentAgain { reason, share, bound } = SentAgain::of(seen.shown(), seen.tcp?)?;
-    Some(marked(reason, RETRANSMITTED_REMEDY, (share, bound)))
+    seen.shown().sent_again(seen.tcp?)
 }
 
 pub(super) fn steal(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
@@ -217,8 +196,8 @@ mod tests {
         check(of(200.0), "listen-overflow");
         let counts = TcpCounts { listen_drops: 4, ..TcpCounts::default() };
         let shown = |failed| Shown { response_ms: Percentiles::default(), failed, asked: 10_000, larger_bytes: 600.0 };
-        assert_eq!(shown(1).waited(counts), Some(counts));
-        assert_eq!(shown(0).waited(counts), None);
+        assert!(shown(1).turned_away(counts).is_some_and(|found| found.reason.contains("turned 4 connections away")));
+        assert_eq!(shown(0).turned_away(counts), None);
     }
 
     #[test]

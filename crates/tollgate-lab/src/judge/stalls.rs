@@ -8,6 +8,7 @@ use hdrhistogram::Histogram;
 
 use super::cells;
 use tollgate_facts::results::Percentiles;
+use tollgate_facts::rules::{Finding, marked_above};
 
 /// Beats are a millisecond apart: a shorter stall is none.
 const STALL_MS_MIN: f64 = 1.0;
@@ -19,22 +20,17 @@ const STALL_SHARE_MAX: f64 = 0.1;
 const STALL_TIMES_MAX: f64 = 2.0;
 const NS_PER_MS: f64 = 1e6;
 
-/// A stall of the generator.
-#[derive(Debug)]
-pub(crate) struct Stalled {
-    pub(crate) reason: String,
-    pub(crate) stall_ms: f64,
-    pub(crate) bound_ms: f64,
-}
+/// What helps against stalls.
+const REMEDY: &str = "stop what else runs on this machine, or give the generator a core of its own";
 
 /// Whether the generator was held up for longer than may be beside these answers.
-pub(crate) fn stalled(beats: Option<&Histogram<u64>>, response_ms: Percentiles) -> Option<Stalled> {
+pub(crate) fn stalled(beats: Option<&Histogram<u64>>, response_ms: Percentiles) -> Option<Finding> {
     let beats = beats.filter(|beats| !beats.is_empty())?;
     beside_the_slowest(beats, response_ms).or_else(|| at_the_same_share(beats, response_ms))
 }
 
 /// The highest percentile that the beats are enough for, against the slowest answers, whichever of them the stalls hit.
-fn beside_the_slowest(beats: &Histogram<u64>, response_ms: Percentiles) -> Option<Stalled> {
+fn beside_the_slowest(beats: &Histogram<u64>, response_ms: Percentiles) -> Option<Finding> {
     let printed = cells::percentiles(beats).by_quantile();
     let (stall_ms, at) = printed.into_iter().find_map(|(quantile, stall_ms)| Some((stall_ms?, name(quantile))))?;
     let slowest_ms = slowest(response_ms);
@@ -42,18 +38,18 @@ fn beside_the_slowest(beats: &Histogram<u64>, response_ms: Percentiles) -> Optio
     let beside = slowest_ms.map(|slowest_ms| format!(", beside a slowest answer in a hundred of {slowest_ms:.2} ms"));
     let beside = beside.unwrap_or_default();
     let reason = format!("the generator's heartbeat was {stall_ms:.1} ms late at {at}{beside}");
-    (stall_ms > bound_ms).then_some(Stalled { reason, stall_ms, bound_ms })
+    marked_above(reason, REMEDY, (stall_ms, bound_ms))
 }
 
 /// Each percentile of the answers that is printed, the highest first, against the beats at the same one.
-fn at_the_same_share(beats: &Histogram<u64>, response_ms: Percentiles) -> Option<Stalled> {
+fn at_the_same_share(beats: &Histogram<u64>, response_ms: Percentiles) -> Option<Finding> {
     response_ms.by_quantile().into_iter().find_map(|(quantile, time_ms)| {
         let (time_ms, at) = (time_ms?, name(quantile));
         let stall_ms = beats.value_at_quantile(quantile) as f64 / NS_PER_MS;
         let bound_ms = bound_ms(time_ms);
         let reason =
             format!("the generator's heartbeat was {stall_ms:.1} ms late at {at}, where answers took {time_ms:.2} ms");
-        (stall_ms > bound_ms && stall_ms <= STALL_TIMES_MAX * time_ms).then_some(Stalled { reason, stall_ms, bound_ms })
+        marked_above(reason, REMEDY, (stall_ms, bound_ms)).filter(|_| stall_ms <= STALL_TIMES_MAX * time_ms)
     })
 }
 
@@ -88,8 +84,8 @@ pub(crate) mod tests {
     fn check(beats: &Histogram<u64>, response_ms: Percentiles, expected: &str) {
         let found = stalled(Some(beats), response_ms);
         match &found {
-            Some(Stalled { reason, stall_ms, bound_ms }) => {
-                assert!(stall_ms > bound_ms && !expected.is_empty() && reason.contains(expected), "{found:?}");
+            Some(Finding { reason, value, bound, .. }) => {
+                assert!(value > bound && !expected.is_empty() && reason.contains(expected), "{found:?}");
             }
             None => assert_eq!(expected, "", "{response_ms:?}"),
         }

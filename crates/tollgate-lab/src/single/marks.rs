@@ -9,8 +9,8 @@ use tollgate_net::http1::client::ErrorClass as NetworkClass;
 use super::rows::Short;
 use crate::judge::answers::wrong_answers;
 use crate::judge::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
-use crate::judge::held_up::{self, RETRANSMITTED_REMEDY, STALLS_REMEDY, SentAgain, Shown, TURNED_AWAY_REMEDY};
-use crate::judge::stalls::{Stalled, stalled};
+use crate::judge::held_up::Shown;
+use crate::judge::stalls::stalled;
 use crate::judge::unsent::{SENT_SHARE_MIN, Unsent};
 use crate::judge::{
     CORES_BUSY_MAX, ERROR_SHARE_MAX, FRESH_SHARE_MAX, GENERATOR_SHARE_MAX, REQUESTS_MIN, RUN_QUEUE_SHARE_MAX,
@@ -228,8 +228,7 @@ fn run_queue(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 fn stalls(evidence: &Evidence<'_>) -> Option<Finding> {
-    let Stalled { reason, stall_ms, bound_ms } = stalled(evidence.beats, evidence.result.response_time_ms)?;
-    Some(marked(reason, STALLS_REMEDY, (stall_ms, bound_ms)))
+    stalled(evidence.beats, evidence.result.response_time_ms)
 }
 
 fn joint(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -249,14 +248,11 @@ fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 fn listen_overflow(evidence: &Evidence<'_>) -> Option<Finding> {
-    let tcp = evidence.shown().waited(evidence.result.tcp)?;
-    let reason = held_up::turned_away(tcp)?;
-    Some(marked(reason, TURNED_AWAY_REMEDY, (tcp.turned_away() as f64, 0.0)))
+    evidence.shown().turned_away(evidence.result.tcp)
 }
 
 fn retransmissions(evidence: &Evidence<'_>) -> Option<Finding> {
-    let SentAgain { reason, share, bound } = SentAgain::of(evidence.shown(), evidence.result.tcp)?;
-    Some(marked(reason, RETRANSMITTED_REMEDY, (share, bound)))
+    evidence.shown().sent_again(evidence.result.tcp)
 }
 
 fn steal(evidence: &Evidence<'_>) -> Option<Finding> {
