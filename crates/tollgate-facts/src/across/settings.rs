@@ -3,8 +3,6 @@
 //!
 //! It deliberately judges nothing: which difference matters is the reader's to say.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -29,28 +27,31 @@ pub struct Setting {
 
 /// The settings in which `runs` differ, in the order of importance.
 pub(super) fn differing(runs: &[&RunResult]) -> Vec<Setting> {
-    let all: Vec<Vec<(String, String)>> = runs.iter().map(|run| of(run)).collect();
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in all.iter().flatten() {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
+    let mut settings: Vec<Setting> = Vec::new();
+    for (place, run) in runs.iter().enumerate() {
+        for (name, value) in of(run) {
+            let known = settings.iter().position(|setting| setting.name == name);
+            let at = known.unwrap_or_else(|| {
+                settings.push(Setting { name, values: vec![None; runs.len()] });
+                settings.len() - 1
+            });
+            settings[at].values[place] = Some(value);
         }
     }
-    let maps: Vec<BTreeMap<&str, &str>> =
-        all.iter().map(|run| run.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()).collect();
     // Of a variant or a level that a run does not have at all, the list of names says enough.
     let is_shared = |name: &str| match name.split_once(": ") {
         Some((thing, _)) if thing.starts_with("variant ") || thing.starts_with("level ") => {
-            maps.iter().all(|map| map.keys().any(|key| key.starts_with(&format!("{thing}: "))))
+            let of_thing = || settings.iter().filter(|other| other.name.starts_with(&format!("{thing}: ")));
+            (0..runs.len()).all(|place| of_thing().any(|other| other.values[place].is_some()))
         }
         _ => true,
     };
-    let setting = |name: &str| Setting {
-        name: name.to_owned(),
-        values: maps.iter().map(|map| map.get(name).map(|value| shortened(value))).collect(),
+    let differs = |setting: &&Setting| setting.values.iter().any(|value| *value != setting.values[0]);
+    let shown = |setting: &Setting| Setting {
+        name: setting.name.clone(),
+        values: setting.values.iter().map(|value| value.as_deref().map(shortened)).collect(),
     };
-    let differs = |name: &&str| maps.iter().any(|map| map.get(*name) != maps[0].get(*name));
-    names.iter().copied().filter(|name| differs(name) && is_shared(name)).map(setting).collect()
+    settings.iter().filter(differs).filter(|setting| is_shared(&setting.name)).map(shown).collect()
 }
 
 /// All settings of a run, by name.
