@@ -68,14 +68,9 @@ pub(super) fn student(mean: f64, error: f64, freedom: f64, size: f64, alpha: f64
 /// The mean of one value a block with its 95 % interval, in the form that results keep; with fewer than two values the
 /// interval is the value itself and `n` says so.
 pub fn estimate(values: &[f64]) -> Estimate {
-    let n = u32::try_from(values.len()).unwrap_or(u32::MAX);
-    match mean_interval(values, ALPHA) {
-        Some(interval) => Estimate { mean: interval.mean, low: interval.low, high: interval.high, n },
-        None => {
-            let mean = mean(values).filter(|mean| mean.is_finite()).unwrap_or(0.0);
-            Estimate { mean, low: mean, high: mean, n }
-        }
-    }
+    let mean = mean(values).filter(|mean| mean.is_finite()).unwrap_or(0.0);
+    let (low, high) = mean_interval(values, ALPHA).map_or((mean, mean), |interval| (interval.low, interval.high));
+    Estimate { mean, low, high, n: u32::try_from(values.len()).unwrap_or(u32::MAX) }
 }
 
 /// The value that Student's t with `freedom` degrees stays below with probability `probability`.

@@ -5,7 +5,7 @@
 
 use super::ranks;
 use crate::results::{Drift, Toll, Validity};
-use crate::rules::{DRIFT, Finding, marked};
+use crate::rules::{DRIFT, marked_above};
 use crate::stats::holm;
 
 /// Probability of a mark in a run without any drift.
@@ -13,13 +13,23 @@ const FALSE_MARK: f64 = 0.01;
 /// A toll that changes by less from its first block to its last one is the same.
 const CHANGE_MIN: f64 = 0.05;
 
+const REMEDY: &str = "warm the subject up by hand (a peer by `warm_up_s`), or find out what fills up: the toll is a mean over the change";
+
 /// A mark for each toll that changes, by Holm among all of the run.
 pub fn drifts(tolls: &[Toll]) -> Vec<Validity> {
     let told: Vec<(&Toll, Drift)> = tolls.iter().filter_map(|toll| Some((toll, toll.drift?))).collect();
     let adjusted = holm::adjust(&told.iter().map(|(_, drift)| drift.p).collect::<Vec<f64>>());
-    let is_seen = |drift: &Drift, p: f64| p < FALSE_MARK && drift.change.abs() > CHANGE_MIN;
-    let seen = told.into_iter().zip(adjusted).filter(|((_, drift), p)| is_seen(drift, *p));
-    seen.map(|((toll, drift), p)| finding(toll, drift, p).of(&toll.variant, toll.level, DRIFT.name)).collect()
+    let of = |((toll, drift), p): ((&Toll, Drift), f64)| {
+        let (named, change) = (ranks::named(toll.figure), drift.change);
+        let reason = format!(
+            "{named} over {} changed by {:+.0} % from the first block to the last one (p = {p:.4})",
+            toll.baseline,
+            change * 1e2
+        );
+        let finding = marked_above(reason, REMEDY, (change.abs(), CHANGE_MIN)).filter(|_| p < FALSE_MARK)?;
+        Some(finding.of(&toll.variant, toll.level, DRIFT.name))
+    };
+    told.into_iter().zip(adjusted).filter_map(of).collect()
 }
 
 /// Whether this doubt is that of the toll: those of a cell are told apart by how much they changed. A number that was stored
@@ -27,17 +37,4 @@ pub fn drifts(tolls: &[Toll]) -> Vec<Validity> {
 pub fn is_of(toll: &Toll, doubt: &Validity) -> bool {
     let is_there = doubt.rule == DRIFT.name && (&doubt.variant, doubt.level) == (&toll.variant, toll.level);
     is_there && toll.drift.is_some_and(|drift| (drift.change.abs() - doubt.value).abs() < 1e-9)
-}
-
-fn finding(toll: &Toll, drift: Drift, p: f64) -> Finding {
-    let (named, change) = (ranks::named(toll.figure), drift.change);
-    marked(
-        format!(
-            "{named} over {} changed by {:+.0} % from the first block to the last one (p = {p:.4})",
-            toll.baseline,
-            change * 1e2
-        ),
-        "warm the subject up by hand (a peer by `warm_up_s`), or find out what fills up: the toll is a mean over the change",
-        (change.abs(), CHANGE_MIN),
-    )
 }

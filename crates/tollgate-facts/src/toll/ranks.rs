@@ -3,25 +3,24 @@
 //! It looks at tolls, which the rules of cells come before; so it stands apart from them, and refuses none.
 
 use crate::results::{Figure, Toll, Validity};
-use crate::rules::{Finding, RANKS, marked};
+use crate::rules::{RANKS, marked};
 use crate::stats::ALPHA;
 
 /// A mark for each toll on which the two tests disagree.
 pub fn disagreements(tolls: &[Toll]) -> Vec<Validity> {
-    tolls.iter().filter_map(|toll| Some(disagreement(toll)?.of(&toll.variant, toll.level, RANKS.name))).collect()
+    let remedy =
+        "take more blocks (--blocks, --full): of few, one wild block decides one of the tests and not the other";
+    let of = |toll: &Toll| {
+        let finding = marked(words(toll)?, remedy, (toll.by_ranks?.p, ALPHA));
+        Some(finding.of(&toll.variant, toll.level, RANKS.name))
+    };
+    tolls.iter().filter_map(of).collect()
 }
 
 /// In which figure, over which baseline and how the two tests disagree; nothing where they do not.
 pub fn words(toll: &Toll) -> Option<String> {
     let note = toll.note.as_deref().filter(|_| toll.do_ranks_disagree())?;
     Some(format!("{} over {}: {note}", named(toll.figure), toll.baseline))
-}
-
-fn disagreement(toll: &Toll) -> Option<Finding> {
-    let (reason, by_ranks) = (words(toll)?, toll.by_ranks?);
-    let remedy =
-        "take more blocks (--blocks, --full): of few, one wild block decides one of the tests and not the other";
-    Some(marked(reason, remedy, (by_ranks.p, ALPHA)))
 }
 
 /// The figure in words.
