@@ -47,12 +47,13 @@ pub const ERROR_SHARE: Quantity = one("error-share", "%", UNMEASURED, |cell| {
 pub const QUANTITIES: &[Quantity] = &[
     one("rps", "", UNMEASURED, |cell| estimated(cell.requests_per_second)),
     one("records-per-second", "", "nothing was inserted", |cell| estimated(cell.inserted?.records_per_second)),
-    compared("time", Figure::UnitTime, UNMEASURED, |cell| estimated(cell.unit_time_ms)),
-    compared("cpu", Figure::SubjectCpu, UNWATCHED, |cell| match cell.inserted {
+    one("time", "ms", UNMEASURED, |cell| estimated(cell.unit_time_ms)).compared(Figure::UnitTime),
+    one("cpu", "us", UNWATCHED, |cell| match cell.inserted {
         Some(inserted) => estimated(inserted.subject_cpu_us_per_record?),
         None => estimated(cell.subject?.cpu_us_per_request),
-    }),
-    compared("bytes", Figure::Bytes, UNMEASURED, |cell| answered(cell, cell.bytes_per_unit)),
+    })
+    .compared(Figure::SubjectCpu),
+    one("bytes", "bytes", UNMEASURED, |cell| answered(cell, cell.bytes_per_unit)).compared(Figure::Bytes),
     one("memory", "bytes", UNWATCHED, |cell| plain(cell.subject?.resident_memory_bytes_max as f64)),
     one("mean", "ms", UNMEASURED, |cell| answered(cell, cell.response_time_ms.mean)),
     one("p50", "ms", TOO_FEW, |cell| plain(cell.response_time_ms.p50?)),
@@ -61,9 +62,9 @@ pub const QUANTITIES: &[Quantity] = &[
     one("p99", "ms", TOO_FEW, |cell| plain(cell.response_time_ms.p99?)),
     one("p999", "ms", TOO_FEW, |cell| plain(cell.response_time_ms.p999?)),
     one("max", "ms", UNMEASURED, |cell| answered(cell, cell.response_time_ms.max)),
-    compared("p50-at-rate", Figure::MedianAtRate, NOT_AT_RATE, |cell| plain(at_rate(cell)?.p50?)),
-    compared("p95-at-rate", Figure::P95AtRate, NOT_AT_RATE, |cell| plain(at_rate(cell)?.p95?)),
-    compared("p99-at-rate", Figure::P99AtRate, NOT_AT_RATE, |cell| plain(at_rate(cell)?.p99?)),
+    one("p50-at-rate", "ms", NOT_AT_RATE, |cell| plain(at_rate(cell)?.p50?)).compared(Figure::MedianAtRate),
+    one("p95-at-rate", "ms", NOT_AT_RATE, |cell| plain(at_rate(cell)?.p95?)).compared(Figure::P95AtRate),
+    one("p99-at-rate", "ms", NOT_AT_RATE, |cell| plain(at_rate(cell)?.p99?)).compared(Figure::P99AtRate),
     ERRORS,
     ERROR_SHARE,
 ];
@@ -77,16 +78,11 @@ const fn one(
     Quantity { name, unit, figure: None, missing, of }
 }
 
-const fn compared(
-    name: &'static str,
-    figure: Figure,
-    missing: &'static str,
-    of: fn(&Cell) -> Option<Found>,
-) -> Quantity {
-    Quantity { figure: Some(figure), ..one(name, figure.unit(), missing, of) }
-}
-
 impl Quantity {
+    const fn compared(self, figure: Figure) -> Quantity {
+        Quantity { figure: Some(figure), ..self }
+    }
+
     /// What the cell holds of it.
     pub fn of(self, cell: &Cell) -> Option<Found> {
         (self.of)(cell).filter(|found| found.value.is_finite())

@@ -6,7 +6,7 @@ use crate::stats::mean;
 
 impl Figure {
     /// Unit of the figure's difference.
-    pub const fn unit(self) -> &'static str {
+    pub fn unit(self) -> &'static str {
         match self {
             Self::UnitTime | Self::MedianAtRate | Self::P95AtRate | Self::P99AtRate => "ms",
             Self::SubjectCpu => "us",
