@@ -4,66 +4,49 @@
 //! It deliberately makes no two rates comparable: how a time grows with the rate is another question for each subject.
 
 use super::ValueOf;
-use crate::results::{Arrivals, Figure, RunResult};
+use crate::results::{Arrivals, EqualRate, RunResult};
 
 /// Rates further apart than this are different loads, as a share of the lower one. The rate is half of what the slowest
 /// variant takes, and there a queue makes an answer as much longer as requests become more (M/M/1: 1 / (1 - rho)): 2 %
 /// stay inside the ± 3 % of "no difference".
 const APART_SHARE_MAX: f64 = 0.02;
 
-/// A load at a rate.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Offered {
-    pub(super) rate_per_second: f64,
-    pub(super) arrivals: Arrivals,
+/// What the variants of a level were offered; nothing where none was.
+pub(super) fn at(run: &RunResult, level: u64) -> Option<&EqualRate> {
+    run.cells.iter().filter(|cell| cell.level == level).find_map(|cell| cell.equal_rate.as_ref())
 }
 
-impl Offered {
-    /// What a cell was offered for a figure; nothing for figures of users who wait.
-    pub(super) fn of(run: &RunResult, variant: &str, level: u64, figure: Figure) -> Option<Offered> {
-        if !figure.is_at_rate() {
-            return None;
-        }
-        let rate = run.cell(variant, level)?.equal_rate.as_ref()?;
-        Some(Offered { rate_per_second: rate.rate_per_second, arrivals: rate.arrivals })
-    }
+/// Its rate in words.
+pub(super) fn rate(offered: &EqualRate) -> String {
+    let rate = offered.rate_per_second;
+    if rate < 10.0 { format!("{rate:.1}/s") } else { format!("{rate:.0}/s") }
+}
 
-    /// What the variants of a level were offered; nothing where none was.
-    pub(super) fn at(run: &RunResult, level: u64) -> Option<Offered> {
-        let cells = || run.cells.iter().filter(|cell| cell.level == level);
-        cells().find_map(|cell| Offered::of(run, &cell.variant, level, Figure::MedianAtRate))
+/// How its requests came, in a word.
+pub(super) fn arrivals(offered: &EqualRate) -> &'static str {
+    match offered.arrivals {
+        Arrivals::Constant => "constant",
+        Arrivals::Poisson => "poisson",
     }
+}
 
-    /// The rate in words.
-    pub(super) fn rate(self) -> String {
-        let rate = self.rate_per_second;
-        if rate < 10.0 { format!("{rate:.1}/s") } else { format!("{rate:.0}/s") }
+/// Why figures of these two loads, each with the number of its run, have no ratio; nothing where they do.
+pub(super) fn apart((one, first): (u32, &EqualRate), (other, further): (u32, &EqualRate)) -> Option<String> {
+    if are_apart([first, further].map(|offered| offered.rate_per_second)) {
+        return Some(format!("run {one} was offered {}, run {other} {}", rate(first), rate(further)));
     }
-
-    /// How the requests came, in a word.
-    pub(super) fn arrivals(self) -> &'static str {
-        match self.arrivals {
-            Arrivals::Constant => "constant",
-            Arrivals::Poisson => "poisson",
-        }
-    }
-
-    /// Why figures of these two loads, each with the number of its run, have no ratio; nothing where they do.
-    pub(super) fn apart((one, first): (u32, Offered), (other, further): (u32, Offered)) -> Option<String> {
-        let (low, high) =
-            (first.rate_per_second.min(further.rate_per_second), first.rate_per_second.max(further.rate_per_second));
-        if high > low * (1.0 + APART_SHARE_MAX) {
-            return Some(format!("run {one} was offered {}, run {other} {}", first.rate(), further.rate()));
-        }
-        let (of_one, of_other) = (first.arrivals(), further.arrivals());
-        (of_one != of_other).then(|| format!("requests of run {one} came {of_one}, those of run {other} {of_other}"))
-    }
+    let (of_one, of_other) = (arrivals(first), arrivals(further));
+    (of_one != of_other).then(|| format!("requests of run {one} came {of_one}, those of run {other} {of_other}"))
 }
 
 /// Whether some of these values are of loads at other rates than others.
 pub fn is_apart(values: &[ValueOf]) -> bool {
-    let rates = || values.iter().filter_map(|value| value.rate_per_second);
-    let (low, high) = rates().fold((f64::INFINITY, 0.0_f64), |(low, high), rate| (low.min(rate), high.max(rate)));
+    are_apart(values.iter().filter_map(|value| value.rate_per_second))
+}
+
+fn are_apart(rates: impl IntoIterator<Item = f64>) -> bool {
+    let least_and_most = |(low, high): (f64, f64), rate: f64| (low.min(rate), high.max(rate));
+    let (low, high) = rates.into_iter().fold((f64::INFINITY, 0.0), least_and_most);
     high > low * (1.0 + APART_SHARE_MAX)
 }
 
@@ -74,9 +57,9 @@ mod tests {
     #[test]
     fn rates_within_two_percent_are_one_load_and_requests_that_come_otherwise_another() {
         use Arrivals::{Constant, Poisson};
-        let offered = |rate_per_second: f64, arrivals| Offered { rate_per_second, arrivals };
+        let offered = |rate_per_second: f64, arrivals| EqualRate { rate_per_second, arrivals, ..EqualRate::default() };
         let check = |first: (f64, Arrivals), further: (f64, Arrivals), expected: Option<&str>| {
-            let found = Offered::apart((1, offered(first.0, first.1)), (3, offered(further.0, further.1)));
+            let found = apart((1, &offered(first.0, first.1)), (3, &offered(further.0, further.1)));
             assert_eq!(found.as_deref(), expected);
         };
         check((1000.0, Constant), (1000.0, Constant), None);

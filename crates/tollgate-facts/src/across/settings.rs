@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::offered::Offered;
+use super::offered;
 use crate::results::RunResult;
 
 /// Longest value that is kept whole.
@@ -77,10 +77,10 @@ fn of(run: &RunResult) -> Vec<(String, String)> {
     found.extend(lists.map(|(name, value)| (name.to_owned(), value)));
     // Asked for is a share: the rate comes of the slowest variant's throughput, and another one makes another load.
     for level in &experiment.levels {
-        let Some(offered) = Offered::at(run, *level) else { continue };
+        let Some(offered) = offered::at(run, *level) else { continue };
         let of = |what: &str| format!("level {}: {what} at equal rate", experiment.level_title(*level));
-        found.push((of("offered"), offered.rate()));
-        found.push((of("arrivals"), offered.arrivals().to_owned()));
+        found.push((of("offered"), offered::rate(offered)));
+        found.push((of("arrivals"), offered::arrivals(offered).to_owned()));
     }
     let Value::Object(mut parts) = value(serde_json::to_value(experiment)) else { return found };
     let (variants, named_levels) = (parts.remove("variants"), parts.remove("named_levels"));

@@ -2,10 +2,8 @@
 //!
 //! It deliberately takes no pair of blocks for a pair: those of two runs were measured at different times.
 
-use super::offered::Offered;
-use super::{Beside, Lone, RatioOf, TimesBeside, TimesOf, ValueOf};
-use crate::results::{Cell, Figure, RunResult, Toll, TollVerdict, Validity, Verdict};
-use crate::stats::sequential::Looking;
+use super::{Beside, Lone, RatioOf, TimesBeside, TimesOf, ValueOf, offered};
+use crate::results::{Cell, EqualRate, Figure, RunResult, Toll, TollVerdict, Validity, Verdict};
 use crate::stats::{holm, welch};
 use crate::toll::{self, FIGURES, Left};
 
@@ -66,17 +64,13 @@ struct FigureAt<'r> {
 }
 
 /// What one run found, and what else its ratio is made of.
-struct InRun {
+struct InRun<'r> {
+    at: FigureAt<'r>,
     value: ValueOf,
     /// Logarithms of the means of its blocks.
     logs: Vec<f64>,
     refused: Option<String>,
     joint: Option<String>,
-    /// What its requests came at, of a figure at equal rate.
-    offered: Option<Offered>,
-    /// Half the width of its band of "no toll", as a share.
-    equivalence_share: f64,
-    looking: Looking,
 }
 
 /// Figures of cells.
@@ -101,16 +95,20 @@ pub(super) fn tolls(runs: &[&RunResult], places: &[Place]) -> Vec<Beside> {
 }
 
 /// One figure of one place.
-struct Row {
+struct Row<'r> {
     baseline: Option<String>,
     unit: &'static str,
     level: u64,
-    found: Vec<InRun>,
+    found: Vec<InRun<'r>>,
 }
 
 /// The rows in which at least two runs found something, with their ratios judged as one family of claims.
-fn rows(runs: &[&RunResult], places: &[Place], row: impl Fn(&[FigureAt<'_>]) -> Option<Row>) -> Vec<Beside> {
-    let of = |place: &Place, figure: Figure| {
+fn rows<'r>(
+    runs: &[&'r RunResult],
+    places: &'r [Place],
+    row: impl Fn(&[FigureAt<'r>]) -> Option<Row<'r>>,
+) -> Vec<Beside> {
+    let of = |place: &'r Place, figure: Figure| {
         let Row { baseline, unit, level, found } =
             row(&place.held_by(runs, figure)).filter(|row| row.found.len() > 1)?;
         Some(Beside {
@@ -163,7 +161,7 @@ pub(super) fn lone(runs: &[&RunResult], places: &[Place]) -> Vec<Lone> {
 }
 
 /// Each further run by the first one, before they are judged; nothing where the first one does not have it.
-fn ratios(found: &[InRun]) -> Vec<RatioOf> {
+fn ratios(found: &[InRun<'_>]) -> Vec<RatioOf> {
     match found.split_first() {
         Some((first, further)) if first.value.run == 1 => further.iter().map(|found| ratio(found, first)).collect(),
         _ => Vec::new(),
@@ -171,17 +169,18 @@ fn ratios(found: &[InRun]) -> Vec<RatioOf> {
 }
 
 /// One run by the first one: refused or joint already, or with a probability of its own.
-fn ratio(found: &InRun, first: &InRun) -> RatioOf {
-    let of_either = |of: fn(&InRun) -> &Option<String>| {
+fn ratio(found: &InRun<'_>, first: &InRun<'_>) -> RatioOf {
+    let of_either = |of: for<'r> fn(&'r InRun<'_>) -> &'r Option<String>| {
         [first, found].into_iter().find_map(|found| Some(format!("run {}: {}", found.value.run, of(found).as_ref()?)))
     };
-    let apart = || Offered::apart((first.value.run, first.offered?), (found.value.run, found.offered?));
+    let apart = || offered::apart((first.value.run, first.at.offered()?), (found.value.run, found.at.offered()?));
+    let (settings, of_first) = (&found.at.run.settings, &first.at.run.settings);
     // Looking often if either did, as what one of them stopped at is in the ratio of both.
-    let looking = first.looking.max(found.looking);
+    let looking = settings.looking().max(of_first.looking());
     let refused = |note: String| RatioOf {
         run: found.value.run,
         confidence_share: 1.0 - looking.alpha(),
-        equivalence_share: first.equivalence_share.min(found.equivalence_share),
+        equivalence_share: settings.equivalence_share.min(of_first.equivalence_share),
         p_adjusted: 1.0,
         note: Some(note),
         ..RatioOf::default()
@@ -234,14 +233,12 @@ impl<'r> FigureAt<'r> {
         self.run.tolls.iter().find(is_it)
     }
 
-    fn in_run(self, value: ValueOf, logs: Vec<f64>, [refused, joint]: [Option<String>; 2]) -> InRun {
-        let offered = Offered::of(self.run, self.variant, self.level, self.figure);
-        let rate_per_second = offered.map(|offered| offered.rate_per_second);
-        let (equivalence_share, looking) = (self.run.settings.equivalence_share, self.run.settings.looking());
-        InRun { value: ValueOf { rate_per_second, ..value }, logs, refused, joint, offered, equivalence_share, looking }
+    /// What was offered for it; nothing for figures of users who wait.
+    fn offered(self) -> Option<&'r EqualRate> {
+        self.run.cell(self.variant, self.level)?.equal_rate.as_ref().filter(|_| self.figure.is_at_rate())
     }
 
-    fn of_cell(self) -> Option<InRun> {
+    fn of_cell(self) -> Option<InRun<'r>> {
         let found = self.figure.of_cell(self.run.cell(self.variant, self.level)?)?;
         let logs = toll::block_logs(self.run, self.variant, self.level, self.figure);
         let concerned: Vec<&Validity> = self.concerning().collect();
@@ -262,12 +259,12 @@ impl<'r> FigureAt<'r> {
             interval: found.interval.filter(|_| refused.is_none()),
             standing,
             doubts: concerned.iter().map(|doubt| format!("{}: {}", doubt.rule, doubt.reason)).collect(),
-            rate_per_second: None,
+            rate_per_second: self.offered().map(|rate| rate.rate_per_second),
         };
-        Some(self.in_run(value, logs, [refused, joint]))
+        Some(InRun { at: self, value, logs, refused, joint })
     }
 
-    fn of_toll(self, toll: &Toll) -> InRun {
+    fn of_toll(self, toll: &Toll) -> InRun<'r> {
         let mut doubts = toll.doubts(&self.run.validity);
         let because = |verdict| (toll.verdict == verdict).then(|| toll.note.clone().unwrap_or_default());
         let [refused, joint] = [TollVerdict::Refused, TollVerdict::Joint].map(because);
@@ -282,8 +279,14 @@ impl<'r> FigureAt<'r> {
             (_, false) => Verdict::Marked,
             (_, true) => Verdict::Ok,
         };
-        let interval = (standing != Verdict::Refused).then_some((toll.low, toll.high));
-        let value = ValueOf { run: self.number, value: toll.ratio, interval, standing, doubts, rate_per_second: None };
-        self.in_run(value, toll::block_log_ratios(self.run, toll), [refused, joint])
+        let value = ValueOf {
+            run: self.number,
+            value: toll.ratio,
+            interval: (standing != Verdict::Refused).then_some((toll.low, toll.high)),
+            standing,
+            doubts,
+            rate_per_second: self.offered().map(|rate| rate.rate_per_second),
+        };
+        InRun { at: self, value, logs: toll::block_log_ratios(self.run, toll), refused, joint }
     }
 }

@@ -155,7 +155,7 @@ pub struct Linear {
 }
 
 /// What was found of a cell when requests came at a rate, whatever the subject did.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct EqualRate {
     /// Requests per second, the same for all variants of the level.
     pub rate_per_second: f64,
