@@ -63,14 +63,16 @@ const QUANTILES: [f64; 3] = [0.5, 0.95, 0.99];
 /// for it, the same ones for all variants of a level.
 #[derive(Debug)]
 pub struct Groups {
-    by_quantile: [Group; QUANTILES.len()],
+    groups: Vec<Group>,
     done: Vec<RateGroup>,
 }
 
 #[derive(Debug)]
 struct Group {
-    /// Blocks in each group; `None` where there would be too few groups.
-    blocks: Option<u32>,
+    /// Of which of the percentiles.
+    place: usize,
+    /// Blocks in each group.
+    blocks: u32,
     times: Histogram<u64>,
     /// Blocks in the present one, and its number.
     filled: u32,
@@ -80,37 +82,32 @@ struct Group {
 impl Groups {
     /// Groups of so many blocks in all, each with about so many answers.
     pub fn new(blocks: u32, answers_per_block: f64) -> Groups {
-        let of = |quantile: f64| {
+        let of = |(place, quantile): (usize, f64)| {
             let needed = percentile::samples_needed(quantile) as f64 * RESERVE;
             let size =
                 (needed / answers_per_block.max(f64::MIN_POSITIVE)).ceil().clamp(1.0, f64::from(u32::MAX)) as u32;
-            let is_enough = blocks / size >= GROUPS_MIN;
-            Group {
-                blocks: is_enough.then_some(size),
-                times: crate::load::record::recorder::times(),
-                filled: 0,
-                number: 0,
-            }
+            let times = crate::load::record::recorder::times();
+            // Too few groups say nothing.
+            (blocks / size >= GROUPS_MIN).then_some(Group { place, blocks: size, times, filled: 0, number: 0 })
         };
-        Groups { by_quantile: QUANTILES.map(of), done: Vec::new() }
+        Groups { groups: QUANTILES.into_iter().enumerate().filter_map(of).collect(), done: Vec::new() }
     }
 
     /// Adds the answers of one trial; the last one of a block ends it.
     pub fn add(&mut self, times: &Histogram<u64>, is_last_of_block: bool) {
-        for (position, (group, quantile)) in self.by_quantile.iter_mut().zip(QUANTILES).enumerate() {
-            let Some(blocks) = group.blocks else { continue };
+        for group in &mut self.groups {
             group.times.add(times).expect("all histograms have the same bounds");
             group.filled += u32::from(is_last_of_block);
-            if group.filled < blocks || !is_last_of_block {
+            if group.filled < group.blocks || !is_last_of_block {
                 continue;
             }
-            let requests = group.times.len();
+            let (place, requests, quantile) = (group.place, group.times.len(), QUANTILES[group.place]);
             let found = percentile::is_available(quantile, requests)
                 .then(|| group.times.value_at_quantile(quantile) as f64 / NS_PER_MS);
-            let only = |own: usize| found.filter(|_| own == position);
+            let only = |own: usize| found.filter(|_| own == place);
             self.done.push(RateGroup {
                 group: group.number,
-                blocks,
+                blocks: group.blocks,
                 requests,
                 p50_ms: only(0),
                 p95_ms: only(1),
