@@ -233,13 +233,13 @@ pub fn across(runs: &[Named<'_>]) -> Result<Across, AcrossError> {
 impl Across {
     /// The variants that the runs have in common, in the order of the experiment, then those of later runs.
     pub fn variants(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = self.experiment.variants.iter().map(|variant| variant.name.as_str()).collect();
-        for row in &self.cells {
-            if !names.contains(&row.variant.as_str()) {
-                names.push(&row.variant);
+        let planned = self.experiment.variants.iter().map(|variant| &variant.name);
+        let mut names: Vec<&str> = Vec::new();
+        for name in planned.chain(self.cells.iter().map(|row| &row.variant)) {
+            if !names.contains(&name.as_str()) && self.cells.iter().any(|row| row.variant == *name) {
+                names.push(name);
             }
         }
-        names.retain(|name| self.cells.iter().any(|row| row.variant == *name));
         names
     }
 }

@@ -37,12 +37,10 @@ impl Looks {
         let within = format!("± {} %", (self.width * 1e4).round() / 1e2);
         let blocks = INTERIM_LOOKS.get((self.done as usize).wrapping_sub(1)).copied().unwrap_or(0);
         let most = INTERIM_LOOKS[INTERIM_LOOKS.len() - 1];
-        let reached = match (self.done, self.is_reached) {
-            (0, _) => "nothing was looked at yet".to_owned(),
-            (done, true) => {
-                format!("reached at look {done}, after {blocks} of at most {most} blocks")
-            }
-            (done, false) => format!("not reached by look {done}, after {blocks} of at most {most} blocks"),
+        let reached = if self.is_reached { "reached at" } else { "not reached by" };
+        let reached = match self.done {
+            0 => "nothing was looked at yet".to_owned(),
+            done => format!("{reached} look {done}, after {blocks} of at most {most} blocks"),
         };
         // What Pocock's own constant comes to over looks whose blocks double.
         let over_all = if self.alpha < pocock() { "95" } else { "94.2" };

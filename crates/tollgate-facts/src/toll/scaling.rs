@@ -34,8 +34,7 @@ type Blocks = Vec<f64>;
 
 /// The scaling of every variant; empty where no users are swept over levels enough for a line.
 pub fn scalings(run: &RunResult, seed: u64) -> Vec<Scaling> {
-    let sweeps = run.experiment.factor == "concurrency" && run.experiment.levels.len() >= LEVELS_MIN;
-    if !sweeps {
+    if run.experiment.factor != "concurrency" || run.experiment.levels.len() < LEVELS_MIN {
         return Vec::new();
     }
     run.experiment.variants.iter().map(|variant| of(run, &variant.name, seed)).collect()
