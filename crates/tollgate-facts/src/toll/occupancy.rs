@@ -88,27 +88,18 @@ impl Seen {
 /// processes: they stand further in, and more connections would only wait there. Busy cores bind where nobody waits for
 /// either limit; where somebody does only if work processes are held for long, as freeing them would then take a core.
 fn binding(found: &Occupancy, round_trip_ms: f64) -> (Binding, f64, f64) {
-    let processor = (Binding::Processor, found.cores_busy_share, CORES_BUSY_MAX);
-    let cores_are_busy = found.cores_busy_share > CORES_BUSY_MAX;
-    if cores_are_busy && found.held_ms > ROUND_TRIPS_MAX * round_trip_ms {
-        return processor;
-    }
-    if found.work_processes_full_share >= FULL_SHARE_MIN {
-        return (Binding::WorkProcesses, found.work_processes_full_share, FULL_SHARE_MIN);
-    }
-    if found.connections_full_share >= FULL_SHARE_MIN {
-        return (Binding::Connections, found.connections_full_share, FULL_SHARE_MIN);
-    }
-    if !found.is_without_queue() {
-        let most = found.work_processes_full_share.max(found.connections_full_share);
-        return (Binding::Unclear, most, FULL_SHARE_MIN);
-    }
-    if cores_are_busy {
-        return processor;
-    }
+    let cores = found.cores_busy_share;
+    let (processes, connections) = (found.work_processes_full_share, found.connections_full_share);
     let served = found.busy_mean / found.users.max(1) as f64;
-    let binding = if served >= SERVED_SHARE_MIN { Binding::Users } else { Binding::Unclear };
-    (binding, served, SERVED_SHARE_MIN)
+    match cores > CORES_BUSY_MAX {
+        true if found.held_ms > ROUND_TRIPS_MAX * round_trip_ms => (Binding::Processor, cores, CORES_BUSY_MAX),
+        _ if processes >= FULL_SHARE_MIN => (Binding::WorkProcesses, processes, FULL_SHARE_MIN),
+        _ if connections >= FULL_SHARE_MIN => (Binding::Connections, connections, FULL_SHARE_MIN),
+        _ if !found.is_without_queue() => (Binding::Unclear, processes.max(connections), FULL_SHARE_MIN),
+        true => (Binding::Processor, cores, CORES_BUSY_MAX),
+        false if served >= SERVED_SHARE_MIN => (Binding::Users, served, SERVED_SHARE_MIN),
+        false => (Binding::Unclear, served, SERVED_SHARE_MIN),
+    }
 }
 
 #[cfg(test)]
