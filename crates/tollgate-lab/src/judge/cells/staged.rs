@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::percentiles;
 use crate::load::record::staged::{CoursePart, StagePart, StagedRecord};
-use crate::traffic::stages::{Stage, Unit};
-use tollgate_facts::results::{StageFound, StageUnit, Staged, StagedPoint};
+use crate::traffic::stages::Stage;
+use tollgate_facts::results::{StageFound, Staged, StagedPoint};
 
 /// Fewest times of a point of the course of which half is told.
 const MEDIAN_COUNT_MIN: u64 = 10;
@@ -19,10 +19,7 @@ pub fn staged(record: &StagedRecord, times: u32) -> Staged {
     let often = f64::from(times.max(1));
     let stages = record.stages.each().zip(&record.parts);
     Staged {
-        unit: match record.stages.unit() {
-            Unit::Users => StageUnit::Users,
-            Unit::PerSecond => StageUnit::PerSecond,
-        },
+        unit: record.stages.unit(),
         times,
         stages: stages.map(|((stage, at_s), part)| found(stage, at_s, part, often)).collect(),
         course: course(record, often),

@@ -7,6 +7,8 @@ mod parse;
 
 use std::time::Duration;
 
+pub use tollgate_facts::results::StageUnit as Unit;
+
 /// Stages of a load, at most.
 pub const STAGES_MAX: usize = 32;
 /// How long all of them last together, at most.
@@ -36,15 +38,6 @@ pub struct Stage {
     pub to: f64,
     /// How long it lasts.
     pub lasts: Duration,
-}
-
-/// What the numbers of stages count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Users who wait for their answers.
-    Users,
-    /// What begins in a second, whatever the server does.
-    PerSecond,
 }
 
 /// Whether a user is there.
