@@ -4,36 +4,31 @@
 //! It asks how many rows there are, and changes nothing.
 
 use crate::conduct::options::{RunError, RunOptions};
-use crate::kinds::http::subjects::beside::{beside, places_on};
+use crate::kinds::http::subjects::beside::beside;
 use crate::kinds::http::subjects::sites::{Origin, Site};
 use crate::load::insert;
 use crate::secret;
 use crate::subject::is_named;
-use crate::traffic::places::InsertPlaces;
 
 /// Whether every table that was there before the run is empty, or may be emptied.
 ///
 /// # Errors
 /// The table that is not, with its rows and the flag that allows it; or that it cannot be counted.
 pub(crate) fn check(options: &RunOptions, sites: &[Site], headers: &[(String, String)]) -> Result<(), RunError> {
-    let Some(places) = options.experiment.own::<InsertPlaces>() else { return Ok(()) };
     let mut counted = Vec::new();
     for site in sites {
         let Origin::There(target) = &site.place else { continue };
         if is_named(target.host(), &options.may_empty) {
             continue;
         }
-        let variant = &options.experiment.variants[site.variant];
-        let places = places_on(options, variant, places).map_err(RunError::Usage)?;
+        let Some(beside) = beside(target, site, options, headers).map_err(RunError::Failed)? else { continue };
         let scheme = if target.to_string().starts_with("https") { "https" } else { "http" };
-        let url = format!("{scheme}://{}{}", target.authority(), places.entity_path());
+        let url = format!("{scheme}://{}{}", target.authority(), beside.places.entity_path());
         if counted.contains(&url) {
             continue;
         }
-        let asked = (options.tls.clone(), headers);
-        let beside = beside(target, &places, asked, insert::Emptying::OnlyOwnRows).map_err(RunError::Failed)?;
-        let rows = insert::count(&beside.reading, &places).map_err(|why| {
-            let (name, url) = (&variant.name, secret::hide(&url));
+        let rows = insert::count(&beside.reading, &beside.places).map_err(|why| {
+            let (name, url) = (&options.experiment.variants[site.variant].name, secret::hide(&url));
             RunError::Failed(format!("the subject of `{name}` gives no valid answer at {url}: {why}"))
         })?;
         if rows > 0 {

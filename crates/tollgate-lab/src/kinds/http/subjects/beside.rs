@@ -9,7 +9,7 @@ use tollgate_net::tls::ClientSettings;
 
 use super::sites::{Origin, Site};
 use crate::conduct::options::RunOptions;
-use crate::experiment::Variant;
+use crate::experiment::Experiment;
 use crate::load::insert::Emptying;
 use crate::load::target::{Connection, LoadTarget};
 use crate::subject::is_named;
@@ -29,53 +29,47 @@ pub(crate) struct Beside {
     pub(crate) permission: Emptying,
 }
 
-/// Whether the tables of this site may be emptied whatever stands in them.
-pub(crate) fn permission(site: &Site, options: &RunOptions) -> Emptying {
-    match &site.place {
-        Origin::There(target) if !is_named(target.host(), &options.may_empty) => Emptying::OnlyOwnRows,
-        Origin::There(_) | Origin::Child(_) => Emptying::AllRows,
-    }
-}
-
-/// Where the subject of a variant has what the experiment names.
-pub(crate) fn places_on(
-    options: &RunOptions,
-    variant: &Variant,
-    places: &InsertPlaces,
-) -> Result<InsertPlaces, String> {
-    let Some(peer) = options.peer(variant)? else { return Ok(places.clone()) };
-    let own = |path: &String| peer.path(&options.experiment.name, path).unwrap_or_else(|| path.clone());
-    Ok(InsertPlaces {
-        service: own(&places.service),
-        entity_set: places.entity_set.clone(),
-        insert_all: own(&places.insert_all),
-        delete_all: own(&places.delete_all),
-    })
-}
-
-/// What an insert asks beside its transfers.
+/// What an insert asks beside its transfers; absent for other experiments.
 ///
 /// # Errors
 /// What cannot be asked.
 pub(crate) fn beside(
     direct: &Target,
-    places: &InsertPlaces,
-    asked: (ClientSettings, &[(String, String)]),
-    permission: Emptying,
-) -> Result<Beside, String> {
-    let shape = |method: &str, headers: &[(&str, &str)], body: &[u8]| RequestShape {
-        method: method.to_owned(),
-        headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-        body: body.to_vec(),
-        ..RequestShape::default()
+    site: &Site,
+    options: &RunOptions,
+    headers: &[(String, String)],
+) -> Result<Option<Beside>, String> {
+    let Some(places) = options.experiment.own::<InsertPlaces>() else { return Ok(None) };
+    let ask = |method: &str, own: &[(&str, &str)], body: &[u8]| {
+        let shape = RequestShape {
+            method: method.to_owned(),
+            headers: own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            body: body.to_vec(),
+            ..RequestShape::default()
+        };
+        load_target(direct.clone(), shape, (options.tls.clone(), headers))
     };
-    let reading = shape("GET", &[("Accept", "application/json, text/plain")], b"");
-    let emptying = shape("POST", &[("Content-Type", "application/json"), ("Accept", "application/json")], b"{}");
-    Ok(Beside {
-        reading: load_target(direct.clone(), reading, asked.clone())?,
-        emptying: load_target(direct.clone(), emptying, asked)?,
-        places: Arc::new(places.clone()),
-        permission,
+    Ok(Some(Beside {
+        reading: ask("GET", &[("Accept", "application/json, text/plain")], b"")?,
+        emptying: ask("POST", &[("Content-Type", "application/json"), ("Accept", "application/json")], b"{}")?,
+        places: Arc::new(places_on(site, options, places)?),
+        permission: match &site.place {
+            Origin::There(target) if !is_named(target.host(), &options.may_empty) => Emptying::OnlyOwnRows,
+            Origin::There(_) | Origin::Child(_) => Emptying::AllRows,
+        },
+    }))
+}
+
+/// Where the subject of a site has what the experiment names.
+fn places_on(site: &Site, options: &RunOptions, places: &InsertPlaces) -> Result<InsertPlaces, String> {
+    let Experiment { name, variants, .. } = &options.experiment;
+    let Some(peer) = options.peer(&variants[site.variant])? else { return Ok(places.clone()) };
+    let own = |path: &String| peer.path(name, path).unwrap_or_else(|| path.clone());
+    Ok(InsertPlaces {
+        service: own(&places.service),
+        entity_set: places.entity_set.clone(),
+        insert_all: own(&places.insert_all),
+        delete_all: own(&places.delete_all),
     })
 }
 

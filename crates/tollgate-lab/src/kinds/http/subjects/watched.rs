@@ -15,7 +15,7 @@ use tollgate_net::link::{Link, LinkSpec};
 use tollgate_net::tls::Resumption;
 
 use super::backends::{Backends, Laid};
-use super::beside::{self, Beside, load_target};
+use super::beside::{Beside, beside, load_target};
 use super::folder::Folder;
 use super::secured::Secured;
 use super::sites::{self, Origin, Site};
@@ -30,7 +30,6 @@ use crate::probe::memory;
 use crate::probe::metrics::Metrics;
 use crate::subject::Child;
 use crate::traffic::header::basic_authorization;
-use crate::traffic::places::InsertPlaces;
 use tollgate_facts::results::{Connecting, Encryption, Reading};
 
 /// What stands in an argument of a subject for a folder of that process alone.
@@ -92,11 +91,6 @@ impl Process {
     /// Where it serves; empty for a server that was there.
     pub(crate) fn url(&self) -> &str {
         self.child.as_ref().map_or("", |child| child.url.as_str())
-    }
-
-    /// The processes that are it.
-    pub(crate) fn processes(&self) -> &[u32] {
-        &self.watched
     }
 
     /// Starts tollgate's own gateway or a peer, or watches the processes of a server that is there.
@@ -173,12 +167,7 @@ impl Watched {
             }
             None => direct.clone(),
         };
-        let beside = options.experiment.own().map(|places: &InsertPlaces| {
-            let permission = beside::permission(site, options);
-            let places = beside::places_on(options, variant, places)?;
-            beside::beside(&direct, &places, (options.tls.clone(), headers), permission)
-        });
-        let beside = beside.transpose()?;
+        let beside = beside(&direct, site, options, headers)?;
         let aims = match variant.own() {
             Some(connecting) => {
                 let connecting: Connecting = *connecting;
@@ -204,7 +193,7 @@ impl Watched {
             (Origin::Child(_), None) => backends.running.clone(),
             (Origin::Child(_), Some(_)) | (Origin::There(_), _) => Vec::new(),
         };
-        let ours = behind.iter().flat_map(|(_, process)| process.borrow().processes().to_vec());
+        let ours = behind.iter().flat_map(|(_, process)| process.borrow().watched.clone());
         let processes: Vec<u32> = ours.chain(sites::processes_behind(site, sites, &options.experiment)).collect();
         let backend_clocks = CpuClocks::new(&processes)?;
         let process = Rc::clone(process);
