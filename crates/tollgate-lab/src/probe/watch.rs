@@ -92,25 +92,19 @@ pub struct Look {
 }
 
 /// One figure of a look.
-#[derive(Debug)]
-pub struct Column {
-    /// Its name, as in the JSON of a look.
-    pub name: &'static str,
-    /// Its value in a look.
-    pub of: fn(&Look) -> Option<f64>,
-}
+type Figure = fn(&Look) -> Option<f64>;
 
-/// Every figure that is watched, in their order.
-pub const COLUMNS: &[Column] = &[
-    Column { name: "processes", of: |look| Some(look.processes as f64) },
-    Column { name: "cpu_cores", of: |look| look.cpu_cores },
-    Column { name: "resident_bytes", of: |look| look.resident_bytes.map(|bytes| bytes as f64) },
-    Column { name: "threads", of: |look| look.threads.map(|threads| threads as f64) },
-    Column { name: "voluntary_switches_per_s", of: |look| look.voluntary_switches_per_s },
-    Column { name: "involuntary_switches_per_s", of: |look| look.involuntary_switches_per_s },
-    Column { name: "descriptors", of: |look| look.descriptors.map(|open| open as f64) },
-    Column { name: "received_bytes_per_s", of: |look| look.received_bytes_per_s },
-    Column { name: "sent_bytes_per_s", of: |look| look.sent_bytes_per_s },
+/// Every figure that is watched, in their order, by its name in the JSON of a look.
+pub const COLUMNS: &[(&str, Figure)] = &[
+    ("processes", |look| Some(look.processes as f64)),
+    ("cpu_cores", |look| look.cpu_cores),
+    ("resident_bytes", |look| look.resident_bytes.map(|bytes| bytes as f64)),
+    ("threads", |look| look.threads.map(|threads| threads as f64)),
+    ("voluntary_switches_per_s", |look| look.voluntary_switches_per_s),
+    ("involuntary_switches_per_s", |look| look.involuntary_switches_per_s),
+    ("descriptors", |look| look.descriptors.map(|open| open as f64)),
+    ("received_bytes_per_s", |look| look.received_bytes_per_s),
+    ("sent_bytes_per_s", |look| look.sent_bytes_per_s),
 ];
 
 /// Mean and maximum of one figure over all looks.
@@ -139,8 +133,8 @@ impl Default for Totals {
 impl Totals {
     /// Adds a look.
     pub fn add(&mut self, look: &Look) {
-        for (column, (sum, span, max, n)) in COLUMNS.iter().zip(&mut self.0) {
-            let Some(value) = (column.of)(look) else { continue };
+        for ((_, figure), (sum, span, max, n)) in COLUMNS.iter().zip(&mut self.0) {
+            let Some(value) = figure(look) else { continue };
             *sum += value * look.span_s;
             *span += look.span_s;
             *max = max.max(value);
@@ -150,8 +144,8 @@ impl Totals {
 
     /// What was seen at all, in the order of [`COLUMNS`].
     pub fn all(&self) -> Vec<Total> {
-        let total = |(column, (sum, span, max, n)): (&Column, &(f64, f64, f64, u64))| {
-            (*n > 0 && *span > 0.0).then(|| Total { name: column.name, mean: sum / span, max: *max, n: *n })
+        let total = |((name, _), (sum, span, max, n)): (&(&'static str, Figure), &(f64, f64, f64, u64))| {
+            (*n > 0 && *span > 0.0).then(|| Total { name, mean: sum / span, max: *max, n: *n })
         };
         COLUMNS.iter().zip(&self.0).filter_map(total).collect()
     }

@@ -76,7 +76,9 @@ impl Recorded<'_> {
             requests_per_second: tally.requests as f64 / took.as_secs_f64().max(1e-9),
             response_time_ms: cells::percentiles(&all.response),
             service_time_ms: cells::percentiles(&all.service),
-            served_within_ms: PERCENTAGES.map(|percent| (percent, within_ms(&all.response, percent))).to_vec(),
+            served_within_ms: PERCENTAGES
+                .map(|percent| (percent, cells::quantile_ms(&all.response, percent / 100.0)))
+                .to_vec(),
             connection_times_ms: connection_times(all),
             staged: all.staged.as_deref().map(|staged| cells::staged(staged, 1)),
             course: course(all.bins()),
@@ -143,12 +145,6 @@ impl Recorded<'_> {
             status: first.map(|first| first.status),
         }
     }
-}
-
-fn within_ms(times: &Histogram<u64>, percent: f64) -> Option<f64> {
-    let quantile = percent / 100.0;
-    let is_available = percentile::is_available(quantile, times.len());
-    is_available.then(|| times.value_at_quantile(quantile) as f64 / NS_PER_MS)
 }
 
 fn connection_times(all: &Recorder) -> Option<ConnectionTimes> {

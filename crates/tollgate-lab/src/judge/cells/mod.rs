@@ -169,12 +169,10 @@ pub fn connected(recorder: &Recorder, wall_s: f64) -> ConnectionUse {
 
 /// Percentiles in milliseconds of a histogram in nanoseconds; those with too few samples beyond them are absent.
 pub fn percentiles(times: &Histogram<u64>) -> Percentiles {
-    let at = |quantile: f64| {
-        percentile::is_available(quantile, times.len()).then(|| times.value_at_quantile(quantile) as f64 / NS_PER_MS)
-    };
     if times.is_empty() {
         return Percentiles::default();
     }
+    let at = |quantile: f64| quantile_ms(times, quantile);
     Percentiles {
         mean: times.mean() / NS_PER_MS,
         p50: at(0.5),
@@ -184,6 +182,11 @@ pub fn percentiles(times: &Histogram<u64>) -> Percentiles {
         p999: at(0.999),
         max: times.max() as f64 / NS_PER_MS,
     }
+}
+
+/// A quantile in milliseconds; absent with too few samples beyond it.
+pub fn quantile_ms(times: &Histogram<u64>, quantile: f64) -> Option<f64> {
+    percentile::is_available(quantile, times.len()).then(|| times.value_at_quantile(quantile) as f64 / NS_PER_MS)
 }
 
 /// The distribution's curve: denser towards the tail, as far as percentiles may be printed.

@@ -188,8 +188,8 @@ impl Page<'_> {
         self.lines += 1;
         write!(out, "{:>8}", format!("{:.1} s", look.at_s))?;
         for shown in self.shown() {
-            let column = tollgate_lab::probe::watch::COLUMNS.iter().find(|column| column.name == shown.name);
-            let value = column.and_then(|column| (column.of)(look));
+            let column = tollgate_lab::probe::watch::COLUMNS.iter().find(|(name, _)| *name == shown.name);
+            let value = column.and_then(|(_, figure)| figure(look));
             write!(out, "{:>width$}", value.map_or_else(|| NOTHING.to_owned(), shown.text), width = shown.width)?;
         }
         writeln!(out)?;
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn every_column_is_a_figure_that_is_watched() {
-        let names: Vec<&str> = tollgate_lab::probe::watch::COLUMNS.iter().map(|column| column.name).collect();
+        let names: Vec<&str> = tollgate_lab::probe::watch::COLUMNS.iter().map(|(name, _)| *name).collect();
         assert_eq!(SHOWN.iter().map(|shown| shown.name).collect::<Vec<_>>(), names);
     }
 
