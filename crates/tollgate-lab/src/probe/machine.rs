@@ -8,11 +8,11 @@ use super::process::number;
 
 /// What the kernel tells of this machine.
 pub fn machine() -> Machine {
-    let cpu = read("/proc/cpuinfo");
+    let cpu = text("/proc/cpuinfo").unwrap_or_default();
     Machine {
         cpu: field(&cpu, "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
         cores: std::thread::available_parallelism().map_or(1, usize::from),
-        memory_bytes: number(&read("/proc/meminfo"), "MemTotal:").unwrap_or(0) * 1024,
+        memory_bytes: text("/proc/meminfo").and_then(|text| number(&text, "MemTotal:")).unwrap_or(0) * 1024,
         system: system(),
         governor: text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         virtualized: virtualized(&cpu),
@@ -20,7 +20,8 @@ pub fn machine() -> Machine {
 }
 
 fn system() -> String {
-    let name = read("/etc/os-release")
+    let name = text("/etc/os-release")
+        .unwrap_or_default()
         .lines()
         .find_map(|line| line.strip_prefix("PRETTY_NAME="))
         .map_or_else(|| "Linux".to_owned(), |name| name.trim_matches('"').to_owned());
@@ -37,10 +38,6 @@ fn virtualized(cpu: &str) -> Option<String> {
 fn field(text: &str, name: &str) -> Option<String> {
     let line = text.lines().find(|line| line.starts_with(name))?;
     Some(line.split_once(':')?.1.trim().to_owned())
-}
-
-fn read(path: &str) -> String {
-    fs::read_to_string(path).unwrap_or_default()
 }
 
 fn text(path: &str) -> Option<String> {

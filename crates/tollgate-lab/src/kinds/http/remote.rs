@@ -52,8 +52,11 @@ pub(crate) enum Linked {
 
 /// Whether the plan has a link: to a remote variant, or to the database of a ladder.
 pub(crate) fn is_needed(linked: Linked, experiment: &Experiment, plan: &Plan) -> bool {
-    let is_remote = |variant: &usize| experiment.variants[*variant].distance == Distance::Remote;
-    linked == Linked::Database || plan.variants.iter().any(is_remote)
+    plan.variants.iter().any(|variant| is_behind(linked, experiment, *variant))
+}
+
+fn is_behind(linked: Linked, experiment: &Experiment, variant: usize) -> bool {
+    linked == Linked::Database || experiment.variants[variant].distance == Distance::Remote
 }
 
 /// The words about a link in a result: what it is, and what it was measured to be.
@@ -70,12 +73,10 @@ pub(crate) fn words(round_trip: Duration, checks: &[LinkCheck]) -> String {
 
 /// A doubt of every remote cell for each measurement that is off.
 pub(crate) fn doubts(checks: &[LinkCheck], linked: Linked, (experiment, plan): (&Experiment, &Plan)) -> Vec<Validity> {
-    let is_remote =
-        |variant: &&usize| linked == Linked::Database || experiment.variants[**variant].distance == Distance::Remote;
     let mut doubts = Vec::new();
     for check in checks.iter().filter(|check| !check.is_kept()) {
         let without = format!(" ({:.3} ms without it)", check.direct_ms);
-        for variant in plan.variants.iter().filter(is_remote) {
+        for variant in plan.variants.iter().filter(|variant| is_behind(linked, experiment, **variant)) {
             let name = &experiment.variants[*variant].name;
             doubts.extend(plan.levels.iter().map(|level| doubt(check, (name, *level), ("link", &without))));
         }
