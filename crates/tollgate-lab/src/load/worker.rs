@@ -225,7 +225,7 @@ pub(crate) fn reports<'w>(
     stop: impl Fn() -> bool,
 ) -> Vec<Report> {
     let mut cancels = Some(cancels);
-    let mut wait = |worker: &Worker| {
+    let wait = |worker: &Worker| {
         loop {
             if let Some(report) = worker.report(LOOK_EVERY) {
                 return report;
@@ -235,7 +235,7 @@ pub(crate) fn reports<'w>(
             }
         }
     };
-    workers.map(|worker| wait(worker)).collect()
+    workers.map(wait).collect()
 }
 
 fn work(runtime: &Runtime, mut tools: Tools, mut commands: mpsc::UnboundedReceiver<Command>, reports: &Sender<Report>) {
