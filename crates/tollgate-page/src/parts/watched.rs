@@ -7,7 +7,7 @@ use crate::chart::over_time::{self, Filling, Panel};
 use crate::number;
 use crate::words::sentence;
 use crate::words::view::View;
-use tollgate_facts::results::Series;
+use tollgate_facts::results::{RunResult, Series};
 
 /// One thing that is watched: names of its series, heading, unit and how it is drawn.
 struct Watched {
@@ -24,28 +24,37 @@ struct Watched {
     filling: Filling,
 }
 
+/// A line of plain numbers.
+const LINE: Watched = Watched {
+    id: "",
+    series: "",
+    above: None,
+    heading: "",
+    note: "",
+    label: "",
+    unit: 1.0,
+    average_s: None,
+    filling: Filling::Line,
+};
+
 const WATCHED: [Watched; 4] = [
     Watched {
         id: "cpu",
         series: "subject-cpu-share",
-        above: None,
         heading: "CPU of the subject over time",
         note: "1 is one core busy throughout. Thick: the average over the 15 s before, or all of them where there are fewer.",
         label: "cores",
-        unit: 1.0,
         average_s: Some(15.0),
-        filling: Filling::Line,
+        ..LINE
     },
     Watched {
         id: "memory",
         series: "subject-resident-memory",
-        above: None,
         heading: "Memory of the subject over time",
         note: "Resident memory of the process.",
         label: "MB",
         unit: 1e6,
-        average_s: None,
-        filling: Filling::Line,
+        ..LINE
     },
     Watched {
         id: "occupancy",
@@ -54,20 +63,16 @@ const WATCHED: [Watched; 4] = [
         heading: "Work processes over time",
         note: "Coloured: work processes that are busy. Grey: requests that wait for one.",
         label: "work processes and waiting requests",
-        unit: 1.0,
-        average_s: None,
         filling: Filling::Area,
+        ..LINE
     },
     Watched {
         id: "slowest",
         series: "response-time-max",
-        above: None,
         heading: "Slowest answer over time",
         note: "The longest response time in each stretch: a stall of the subject shows here.",
         label: "ms",
-        unit: 1.0,
-        average_s: None,
-        filling: Filling::Line,
+        ..LINE
     },
 ];
 
@@ -90,56 +95,43 @@ fn of(view: &View<'_>, all: &[Watched]) -> Option<Section> {
     (!figures.is_empty()).then(|| Section::background("Over time", std::iter::once(legend).chain(figures).collect()))
 }
 
+/// The points of a series in seconds of its variant's own time, in so many of a unit.
+pub fn own_time(run: &RunResult, series: &Series, unit: f64) -> Vec<(f64, f64)> {
+    let own = run.trials.iter().filter(|trial| trial.variant == series.variant && trial.level == series.level);
+    let slices: Vec<(f64, f64)> = own.map(|trial| (trial.start_ms / 1e3, trial.duration_ms / 1e3)).collect();
+    let points: Vec<(f64, f64)> = series.points.iter().map(|(ms, value)| (ms / 1e3, value / unit)).collect();
+    over_time::joined(&points, &slices)
+}
+
 fn over_time_figure(view: &View<'_>, watched: &Watched) -> Option<Figure> {
     let run = view.run;
-    let named = |name: &str| run.series.iter().filter(move |series| series.name == name).collect::<Vec<&Series>>();
-    let all = named(watched.series);
-    let level = all.iter().filter(|series| !series.points.is_empty()).map(|series| series.level).max()?;
-    let above = watched.above.map(named).unwrap_or_default();
-    let own_time = |variant: &str, points: &[(f64, f64)]| -> Vec<(f64, f64)> {
-        let own = run.trials.iter().filter(|trial| trial.variant == variant && trial.level == level);
-        let slices: Vec<(f64, f64)> = own.map(|trial| (trial.start_ms / 1000.0, trial.duration_ms / 1000.0)).collect();
-        let points: Vec<(f64, f64)> = points.iter().map(|(ms, value)| (ms / 1000.0, value / watched.unit)).collect();
-        over_time::joined(&points, &slices)
-    };
-    let scaled =
-        |variant: &str, points: &[(f64, f64)], panels: usize| over_time::thinned(&own_time(variant, points), panels);
-    let shown: Vec<(usize, &Series)> = run
-        .experiment
-        .variants
-        .iter()
-        .enumerate()
-        .filter_map(|(key, variant)| {
-            Some((key, *all.iter().find(|series| series.variant == variant.name && series.level == level)?))
-        })
+    let named = |name| run.series.iter().filter(move |series| series.name == name);
+    let level = named(watched.series).filter(|series| !series.points.is_empty()).map(|series| series.level).max()?;
+    let found = |name, variant: &str| named(name).find(|series| series.variant == variant && series.level == level);
+    let variants = run.experiment.variants.iter().enumerate();
+    let shown: Vec<(usize, &Series)> = variants
+        .filter_map(|(key, variant)| Some((key, found(watched.series, &variant.name)?)))
         .take(SHOWN_MAX)
         .collect();
-    let panels: Vec<Panel<'_>> = shown
-        .iter()
-        .map(|(key, series)| Panel {
-            name: &series.variant,
-            key: *key,
-            points: scaled(&series.variant, &series.points, shown.len()),
-            above: above
-                .iter()
-                .find(|other| other.variant == series.variant && other.level == level)
-                .map(|other| scaled(&other.variant, &other.points, shown.len()))
-                .unwrap_or_default(),
-            average: match watched.average_s {
-                Some(seconds) => {
-                    let average = over_time::averaged(&own_time(&series.variant, &series.points), seconds);
-                    over_time::sampled(&average, shown.len())
-                }
-                None => Vec::new(),
-            },
-        })
-        .collect();
+    let own = |series: &Series| own_time(run, series, watched.unit);
+    let thinned = |series: &Series| over_time::thinned(&own(series), shown.len());
+    let averaged = |series: &Series, seconds| over_time::averaged(&own(series), seconds);
+    let panels = shown.iter().map(|(key, series)| Panel {
+        name: &series.variant,
+        key: *key,
+        points: thinned(series),
+        above: watched.above.and_then(|name| found(name, &series.variant)).map(thinned).unwrap_or_default(),
+        average: watched
+            .average_s
+            .map_or_else(Vec::new, |seconds| over_time::sampled(&averaged(series, seconds), shown.len())),
+    });
+    let panels: Vec<Panel<'_>> = panels.collect();
     let title = format!("{} at {}", watched.heading, sentence::level(&run.experiment, level));
     let description = format!("One panel a variant on common scales. {}", watched.note);
     let draw = |size| over_time::draw(size, watched.label, watched.filling, &panels);
     let mut table = Table::new("", ["variant", "level", "what", "unit", "least", "mean", "most", "points"]);
     for name in std::iter::once(watched.series).chain(watched.above) {
-        for series in run.series.iter().filter(|series| series.name == name && !series.points.is_empty()) {
+        for series in named(name).filter(|series| !series.points.is_empty()) {
             let values: Vec<f64> = series.points.iter().map(|point| point.1).collect();
             let write = |value: f64| match series.unit.as_str() {
                 "bytes" => number::bytes(value),

@@ -21,6 +21,11 @@ impl<'r> View<'r> {
         self.rows.iter().find(|row| row.cell.variant == variant && row.cell.level == level)
     }
 
+    /// The rows of a level.
+    pub fn at(&self, level: u64) -> impl Iterator<Item = &Row<'r>> {
+        self.rows.iter().filter(move |row| row.cell.level == level)
+    }
+
     /// Whether the figures of a cell may be read as they stand.
     pub fn standing(&self, variant: &str, level: u64) -> Standing {
         match self.row(variant, level) {

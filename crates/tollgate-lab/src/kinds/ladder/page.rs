@@ -11,7 +11,7 @@ use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, SHOWN_MAX, cards, curves, peers, tolls, watched};
 use tollgate_page::words::marked;
 use tollgate_page::words::sentence::{self, Lead};
-use tollgate_page::words::view::View;
+use tollgate_page::words::view::{self, Row, View};
 
 /// Name of the published figure that stands beside the time of a pass.
 const PASS_TIME: &str = "pass time";
@@ -75,7 +75,9 @@ fn answer(run: &RunResult, variant: &str) -> Option<String> {
     let (Some((first, _)), Some((last, _))) = (cells.first(), cells.last()) else {
         return was_looked_at.then(|| format!("With {variant}, nothing can be said of the time of a {noun}.{aside}"));
     };
-    let at = |cell: &Cell| format!("{} ms at {}", milliseconds(cell), sentence::level(&run.experiment, cell.level));
+    let at = |cell: &Cell| {
+        format!("{} ms at {}", in_milliseconds(cell.unit_time_ms.mean), sentence::level(&run.experiment, cell.level))
+    };
     let times = match first.level == last.level {
         true => format!("a {noun} takes {}", at(first)),
         false => format!("a {noun} takes {} and {}", at(first), at(last)),
@@ -135,13 +137,11 @@ fn pass_times(view: &View<'_>) -> Table {
     let run = view.run;
     let experiment = &run.experiment;
     let names: Vec<&str> = experiment.variants.iter().map(|variant| variant.name.as_str()).collect();
-    let cell = |name: &str, level: u64| run.cells.iter().find(|cell| cell.variant == name && cell.level == level);
     let shown: Vec<&str> = names.into_iter().filter(|name| !looked_at(run, name).is_empty()).collect();
     let first = shown.first().and_then(|name| looked_at(run, name).first().map(|(cell, _)| *cell));
     let theirs = |level: Option<u64>| {
         let found = run.published.iter().find(|known| known.figure == PASS_TIME && known.level == level);
-        found
-            .map_or_else(|| NOTHING.to_owned(), |known| format!("{} {}", number::three_digits(known.value), known.unit))
+        number::or_nothing(found.map(|known| format!("{} {}", number::three_digits(known.value), known.unit)))
     };
     let mut rows: Vec<TableRow> = Vec::new();
     if run.published.iter().any(|known| known.figure == PASS_TIME && known.level.is_none()) {
@@ -150,8 +150,9 @@ fn pass_times(view: &View<'_>) -> Table {
         rows.push(texts.collect::<Vec<_>>().into());
     }
     for level in &experiment.levels {
-        let own = |cell: &Cell| view.figure(&cell.variant, *level, with_half(cell));
-        let ours = shown.iter().map(|name| cell(name, *level).map_or_else(|| NOTHING.into(), own));
+        let own =
+            |cell: &Cell| view.figure(&cell.variant, *level, number::with_half(cell.unit_time_ms, in_milliseconds));
+        let ours = shown.iter().map(|name| view::cell(run, name, *level).map_or_else(|| NOTHING.into(), own));
         let ideal = first.filter(|first| first.level > 0 && *level > 0);
         let divided = |first: &Cell| {
             let time = in_milliseconds(first.unit_time_ms.mean * first.level as f64 / *level as f64);
@@ -172,29 +173,25 @@ fn pass_times(view: &View<'_>) -> Table {
 
 /// What binds in each cell of these variants, and the looks that show it.
 fn bindings(view: &View<'_>, is_wanted: &dyn Fn(&str) -> bool) -> Table {
-    let run = view.run;
     let of = |part: f64, whole: f64| format!("{} of {}", number::three_digits(part), number::grouped(whole, 0));
-    let mut rows = Vec::new();
-    for level in &run.experiment.levels {
-        for variant in run.experiment.variants.iter().filter(|variant| is_wanted(&variant.name)) {
-            let found = view.row(&variant.name, *level);
-            let Some((row, seen)) = found.and_then(|row| Some((row, row.cell.occupancy.as_ref()?))) else { continue };
-            let figures = vec![
-                seen.binding.words().to_owned(),
-                format!("{} %", percent(seen.value)),
-                of(seen.busy_mean, seen.work_processes),
-                number::three_digits(seen.waiting_mean),
-                of(seen.connections_mean, seen.connections_max),
-                number::three_digits(seen.connections_waiting_mean),
-                number::three_digits(seen.held_ms),
-                number::whole(seen.looks),
-            ];
-            rows.push(view.line(row, vec![level.to_string()], figures));
-        }
-    }
+    let row = |row: &Row<'_>| {
+        let seen = row.cell.occupancy.as_ref()?;
+        let figures = vec![
+            seen.binding.words().to_owned(),
+            format!("{} %", percent(seen.value)),
+            of(seen.busy_mean, seen.work_processes),
+            number::three_digits(seen.waiting_mean),
+            of(seen.connections_mean, seen.connections_max),
+            number::three_digits(seen.connections_waiting_mean),
+            number::three_digits(seen.held_ms),
+            number::whole(seen.looks),
+        ];
+        Some(view.line(row, vec![row.cell.level.to_string()], figures))
+    };
     let head =
         ["variant", "level", "binds", "decided by", "busy", "waiting", "connections", "outside", "held ms", "looks"];
-    Table::new("Which limit binds", head).with(rows)
+    let wanted = view.rows.iter().filter(|row| is_wanted(&row.cell.variant));
+    Table::new("Which limit binds", head).with(wanted.filter_map(row))
 }
 
 /// A panel for each number of work processes.
@@ -204,23 +201,17 @@ fn occupancy(view: &View<'_>, key: usize, variant: &str, cells: &[(&Cell, &Occup
     let points = |name: &str, level: u64| -> Vec<(f64, f64)> {
         let mut own = view.run.series.iter().filter(|series| series.variant == variant && series.level == level);
         let Some(series) = own.find(|series| series.name == name) else { return Vec::new() };
-        let trials = view.run.trials.iter().filter(|trial| trial.variant == variant && trial.level == level);
-        let slices: Vec<(f64, f64)> = trials.map(|trial| (trial.start_ms / 1e3, trial.duration_ms / 1e3)).collect();
-        let seconds: Vec<(f64, f64)> = series.points.iter().map(|(ms, value)| (ms / 1e3, *value)).collect();
         // The last of each stretch: the largest would always find a queue.
-        over_time::sampled(&over_time::joined(&seconds, &slices), cells.len())
+        over_time::sampled(&watched::own_time(view.run, series, 1.0), cells.len())
     };
-    let panels: Vec<Panel<'_>> = cells
-        .iter()
-        .zip(&names)
-        .map(|((cell, _), name)| Panel {
-            name,
-            key,
-            points: points("work-processes-busy", cell.level),
-            above: points("work-processes-waiting", cell.level),
-            average: points("connections-open", cell.level),
-        })
-        .collect();
+    let panels = cells.iter().zip(&names).map(|((cell, _), name)| Panel {
+        name,
+        key,
+        points: points("work-processes-busy", cell.level),
+        above: points("work-processes-waiting", cell.level),
+        average: points("connections-open", cell.level),
+    });
+    let panels: Vec<Panel<'_>> = panels.collect();
     let title = format!("Work processes, queue and connections: {variant}");
     let description = format!("One panel for each number of work processes, with what binds. {NOTE}");
     let draw = |size| over_time::draw(size, "in use and waiting", Filling::Area, &panels);
@@ -228,14 +219,9 @@ fn occupancy(view: &View<'_>, key: usize, variant: &str, cells: &[(&Cell, &Occup
         Table::new("Points of this chart as CSV", ["seconds", "work processes", "busy", "waiting", "connections"]);
     for ((cell, _), panel) in cells.iter().zip(&panels) {
         let others = panel.above.iter().zip(&panel.average);
-        for ((seconds, busy), (waiting, open)) in panel.points.iter().zip(others) {
-            table.push(vec![
-                format!("{seconds:.3}"),
-                cell.level.to_string(),
-                busy.to_string(),
-                waiting.1.to_string(),
-                open.1.to_string(),
-            ]);
+        for ((seconds, busy), ((_, waiting), (_, open))) in panel.points.iter().zip(others) {
+            let [busy, waiting, open] = [busy, waiting, open].map(f64::to_string);
+            table.push(vec![format!("{seconds:.3}"), cell.level.to_string(), busy, waiting, open]);
         }
     }
     let means = Table { title: String::new(), ..bindings(view, &|name| name == variant) };
@@ -284,17 +270,9 @@ fn legend(run: &RunResult) -> Vec<String> {
     texts
 }
 
-fn milliseconds(cell: &Cell) -> String {
-    in_milliseconds(cell.unit_time_ms.mean)
-}
-
 fn in_milliseconds(value: f64) -> String {
     let decimals = if value < 100.0 { 1 } else { 0 };
     number::grouped(value, decimals)
-}
-
-fn with_half(cell: &Cell) -> String {
-    number::with_half(cell.unit_time_ms, in_milliseconds)
 }
 
 fn percent(share: f64) -> String {

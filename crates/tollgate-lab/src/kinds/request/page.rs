@@ -5,10 +5,11 @@ use tollgate_facts::results::{Cell, Estimate, RunResult, Scaling, Toll, Variant}
 use tollgate_facts::stats::scalability::Law;
 use tollgate_page::blocks::{Block, Cell as Entry, Depth, Figure, Page, Section, Table, TableRow};
 use tollgate_page::chart::Size;
-use tollgate_page::chart::bands;
+use tollgate_page::chart::bands::{self, Band};
 use tollgate_page::chart::lines::Point;
 use tollgate_page::chart::over_time::{self, Filling};
-use tollgate_page::number::{self, NOTHING};
+use tollgate_page::gather::by_key;
+use tollgate_page::number;
 use tollgate_page::parts::curves::{self, by_variant, distributions};
 use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, SHOWN_MAX, cards, peers, tolls, watched};
@@ -39,7 +40,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
         return None;
     }
     let levels: Vec<(u64, Option<&str>)> =
-        toll_levels(run).into_iter().map(|(level, why)| (level, Some(why.words()))).collect();
+        toll_levels(run).into_iter().map(|(level, why)| (level, Some(why))).collect();
     let times = vec![Block::Figure(response_times(view)), Block::Figures(distributions(view))];
     let sections = vec![
         cards::section(view),
@@ -63,38 +64,20 @@ fn own_tables(view: &View<'_>) -> Section {
 }
 
 /// Why a level stands for the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Chosen {
-    /// Few users.
-    Few,
-    /// The knee of the law lies there.
-    Knee,
-    /// Our own mediations answered most there; the law is not identified.
-    Most,
-    /// The most users, in a run of too few levels for more to be said.
-    Last,
-}
-
-impl Chosen {
-    fn words(self) -> &'static str {
-        match self {
-            Chosen::Few => "few users",
-            Chosen::Knee => "the knee",
-            Chosen::Most => "where most was answered",
-            Chosen::Last => "the most users",
-        }
-    }
-}
+const FEW: &str = "few users";
+const KNEE: &str = "the knee";
+/// Our own mediations answered most there; the law is not identified.
+const MOST: &str = "where most was answered";
+/// In a run of too few levels for more to be said.
+const LAST: &str = "the most users";
 
 /// The levels at which tolls are shown: with few users, and at the knee of our own mediations or where they answered most
 /// together; in a run of few levels with the most users.
-fn toll_levels(run: &RunResult) -> Vec<(u64, Chosen)> {
+fn toll_levels(run: &RunResult) -> Vec<(u64, &'static str)> {
     let levels = &run.experiment.levels;
     let few = levels.iter().copied().find(|level| *level >= FEW_USERS).or(levels.last().copied());
-    let has_baseline = |scaling: &&Scaling| {
-        let mut variants = run.experiment.variants.iter();
-        variants.any(|variant| variant.name == scaling.variant && variant.baseline.is_some() && variant.peer.is_none())
-    };
+    let is_own = |variant: &Variant| variant.baseline.is_some() && variant.peer.is_none();
+    let has_baseline = |scaling: &&Scaling| view::variant(run, &scaling.variant).is_some_and(is_own);
     let own: Vec<&Scaling> = run.scalings.iter().filter(has_baseline).collect();
     let knees: Vec<f64> = own.iter().filter_map(|scaling| Some(scaling.knee?.mean.ln())).collect();
     let knee = tollgate_facts::stats::mean(&knees).and_then(|knee| {
@@ -102,43 +85,36 @@ fn toll_levels(run: &RunResult) -> Vec<(u64, Chosen)> {
         levels.iter().filter(|level| **level > 0).min_by(|a, b| off(a).total_cmp(&off(b))).copied()
     });
     let second = match knee {
-        Some(level) => Some((level, Chosen::Knee)),
-        None if run.scalings.is_empty() => levels.last().map(|level| (*level, Chosen::Last)),
-        None => best_together(run, &own).map(|level| (level, Chosen::Most)),
+        Some(level) => Some((level, KNEE)),
+        None if run.scalings.is_empty() => levels.last().map(|level| (*level, LAST)),
+        None => best_together(run, &own).map(|level| (level, MOST)),
     };
-    let mut chosen: Vec<(u64, Chosen)> = few.map(|level| (level, Chosen::Few)).into_iter().collect();
+    let mut chosen: Vec<(u64, &'static str)> = few.map(|level| (level, FEW)).into_iter().collect();
     chosen.extend(second.filter(|(level, _)| Some(*level) != few));
     chosen
 }
 
 /// The level at which these variants answered most together, each counting alike; of levels that all of them can be read at.
 fn best_together(run: &RunResult, scalings: &[&Scaling]) -> Option<u64> {
+    if scalings.is_empty() {
+        return None;
+    }
     let logarithms = |level: u64| -> Option<f64> {
         let of = |scaling: &&Scaling| {
-            let cell = run.cells.iter().find(|cell| cell.variant == scaling.variant && cell.level == level)?;
-            let rate = cell.requests_per_second.mean;
+            let rate = view::cell(run, &scaling.variant, level)?.requests_per_second.mean;
             (rate > 0.0 && scaling.levels.contains(&level)).then(|| rate.ln())
         };
         scalings.iter().map(of).sum()
     };
-    let mut rated: Vec<(u64, f64)> =
-        run.experiment.levels.iter().filter_map(|level| Some((*level, logarithms(*level)?))).collect();
-    rated.retain(|_| !scalings.is_empty());
-    rated.into_iter().max_by(|one, other| one.1.total_cmp(&other.1)).map(|(level, _)| level)
+    let rated = run.experiment.levels.iter().filter_map(|level| Some((*level, logarithms(*level)?)));
+    rated.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(level, _)| level)
 }
 
 /// Why laws are not identified, each reason with the variants that it holds for.
 fn reasons(run: &RunResult) -> Vec<String> {
-    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
-    for scaling in &run.scalings {
-        let Some(doubt) = &scaling.doubt else { continue };
-        match found.iter_mut().find(|(known, _)| known == doubt) {
-            Some((_, variants)) => variants.push(&scaling.variant),
-            None => found.push((doubt, vec![&scaling.variant])),
-        }
-    }
+    let doubts = run.scalings.iter().filter_map(|scaling| Some((scaling.doubt.as_deref()?, scaling.variant.as_str())));
     let text = |(doubt, variants): (&str, Vec<&str>)| format!("{NOT_IDENTIFIED} for {}: {doubt}", variants.join(", "));
-    found.into_iter().map(text).collect()
+    by_key(doubts).into_iter().map(text).collect()
 }
 
 const NOT_IDENTIFIED: &str = "not identified";
@@ -146,19 +122,16 @@ const NOT_IDENTIFIED: &str = "not identified";
 /// The law of each variant, or why there is none.
 fn scalings(view: &View<'_>) -> Option<Table> {
     let run = view.run;
-    if run.scalings.is_empty() {
-        return None;
-    }
     let row = |scaling: &Scaling| {
         let is_told = scaling.doubt.is_none();
         let told = |estimate: Option<Estimate>, factor| {
             let shown = estimate.filter(|_| is_told);
-            Entry::from(shown.map_or_else(|| NOTHING.to_owned(), |found| number::with_interval(found, factor)))
+            Entry::from(number::or_nothing(shown.map(|found| number::with_interval(found, factor))))
         };
         let marks = view.marks_of(scaling.levels.iter().map(|level| (scaling.variant.as_str(), *level)));
         vec![
             Entry::marked(&scaling.variant, marks),
-            scaling.best_level.map_or_else(|| NOTHING.to_owned(), number::whole).into(),
+            number::or_nothing(scaling.best_level.map(number::whole)).into(),
             told(scaling.knee, 1.0),
             told(scaling.lambda, 1.0),
             told(scaling.alpha, 100.0),
@@ -167,41 +140,34 @@ fn scalings(view: &View<'_>) -> Option<Table> {
         ]
     };
     let head = ["variant", "most at", "knee", "lambda 1/s", "alpha %", "beta ppm", "the law"];
-    Some(
-        Table::new("Universal Scalability Law: X(N) = lambda N / (1 + alpha (N - 1) + beta N (N - 1))", head)
-            .with(run.scalings.iter().map(row)),
-    )
+    let title = "Universal Scalability Law: X(N) = lambda N / (1 + alpha (N - 1) + beta N (N - 1))";
+    Table::new(title, head).with(run.scalings.iter().map(row)).some()
 }
 
 /// What a small and a large payload cost, side by side, at the levels that stand for the run.
 fn payloads(view: &View<'_>) -> Option<Table> {
-    let run = view.run;
-    let is_payload = |variant: &&Variant| variant.name.ends_with("-1k") || variant.name.ends_with("-5k");
-    let variants: Vec<&Variant> = run.experiment.variants.iter().filter(is_payload).collect();
-    let mut rows = Vec::new();
-    for (level, _) in toll_levels(run) {
-        for variant in &variants {
-            let Some(row) = view.row(&variant.name, level) else { continue };
-            let cell = row.cell;
-            let tolls = view::tolls(run, &variant.name, level);
-            let ratio = |toll: Option<&Toll>| match toll.filter(|toll| view::is_plain(toll)) {
-                Some(toll) => sentence::ratio(toll),
-                None => toll.map_or_else(|| NOTHING.to_owned(), |toll| sentence::verdict(toll.verdict).to_owned()),
-            };
-            let figures = vec![
-                number::three_digits(cell.requests_per_second.mean),
-                number::three_digits(megabytes_per_second(cell)),
-                number::optional(cell.response_time_ms.p50),
-                number::optional(cell.response_time_ms.p99),
-                number::optional(view::cpu(cell).map(|cpu| cpu.mean)),
-                ratio(tolls.time),
-                ratio(tolls.cpu),
-            ];
-            rows.push(of_cell(view, row, figures));
-        }
-    }
+    let is_payload = |row: &&Row<'_>| row.cell.variant.ends_with("-1k") || row.cell.variant.ends_with("-5k");
+    let ratio = |toll: &Toll| match view::is_plain(toll) {
+        true => sentence::ratio(toll),
+        false => sentence::verdict(toll.verdict).to_owned(),
+    };
+    let row = |row: &Row<'_>| {
+        let (cell, tolls) = (row.cell, row.tolls);
+        let figures = vec![
+            number::three_digits(cell.requests_per_second.mean),
+            number::three_digits(megabytes_per_second(cell)),
+            number::optional(cell.response_time_ms.p50),
+            number::optional(cell.response_time_ms.p99),
+            number::optional(view::cpu(cell).map(|cpu| cpu.mean)),
+            number::or_nothing(tolls.time.map(ratio)),
+            number::or_nothing(tolls.cpu.map(ratio)),
+        ];
+        of_cell(view, row, figures)
+    };
+    let levels = toll_levels(view.run).into_iter();
+    let rows = levels.flat_map(|(level, _)| view.at(level)).filter(is_payload).map(row);
     let head = ["variant", "at", "req/s", "MB/s", "p50 ms", "p99 ms", "CPU us", "toll on time", "toll on CPU"];
-    (!rows.is_empty()).then(|| Table::new("Payloads of 1 and 5 KiB", head).with(rows))
+    Table::new("Payloads of 1 and 5 KiB", head).with(rows).some()
 }
 
 /// A row with the name of its cell, the level, and the cell's figures.
@@ -218,19 +184,15 @@ fn megabytes_per_second(cell: &Cell) -> f64 {
 /// The memory of each process over the whole run. Levels take turns in one process, which keeps what it once needed:
 /// there is no memory of so many users.
 fn memory(run: &RunResult) -> Option<Table> {
-    let mut subjects: Vec<(String, Vec<&Cell>)> = Vec::new();
-    for variant in &run.experiment.variants {
-        let name = match (&variant.backend, &variant.peer) {
-            (Some(backend), _) => format!("the backend {backend}"),
-            (None, Some(peer)) => peer.clone(),
-            (None, None) => "the mediator".to_owned(),
-        };
+    let subject = |variant: &Variant| match (&variant.backend, &variant.peer) {
+        (Some(backend), _) => format!("the backend {backend}"),
+        (None, Some(peer)) => peer.clone(),
+        (None, None) => "the mediator".to_owned(),
+    };
+    let subjects = by_key(run.experiment.variants.iter().flat_map(|variant| {
         let cells = run.cells.iter().filter(|cell| cell.variant == variant.name && cell.subject.is_some());
-        match subjects.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, known)) => known.extend(cells),
-            None => subjects.push((name, cells.collect())),
-        }
-    }
+        cells.map(move |cell| (subject(variant), cell))
+    }));
     let megabytes = |bytes: f64| number::three_digits(bytes / 1e6);
     let row = |(name, cells): &(String, Vec<&Cell>)| {
         let most = |cell: &Cell| cell.subject.map_or(0, |used| used.resident_memory_bytes_max);
@@ -239,14 +201,13 @@ fn memory(run: &RunResult) -> Option<Table> {
         let means: Vec<f64> = cells.iter().filter_map(|cell| cell.subject?.resident_memory_bytes_mean).collect();
         Some(vec![
             name.clone(),
-            tollgate_facts::stats::mean(&means).map_or_else(|| NOTHING.to_owned(), megabytes),
+            number::or_nothing(tollgate_facts::stats::mean(&means).map(megabytes)),
             megabytes(most(peak) as f64),
             format!("{} at {}", peak.variant, sentence::level(&run.experiment, peak.level)),
         ])
     };
-    let rows: Vec<Vec<String>> = subjects.iter().filter_map(row).collect();
     let head = ["process", "MB on average", "MB at most", "seen with"];
-    (!rows.is_empty()).then(|| Table::new("Memory of each process, over the whole run", head).with(rows))
+    Table::new("Memory of each process, over the whole run", head).with(subjects.iter().filter_map(row)).some()
 }
 
 /// Threads and the backend's part at the levels that stand for the run and at the highest one.
@@ -254,24 +215,15 @@ fn processes(view: &View<'_>) -> Option<Table> {
     let run = view.run;
     let mut levels: Vec<u64> = toll_levels(run).into_iter().map(|(level, _)| level).collect();
     levels.extend(run.experiment.levels.last().filter(|level| !levels.contains(level)).copied().as_slice());
-    let mut rows = Vec::new();
-    for level in levels {
-        for variant in &run.experiment.variants {
-            let found = view.row(&variant.name, level);
-            let Some((row, used)) = found.and_then(|row| Some((row, row.cell.subject?))) else { continue };
-            let backend = row.cell.backend.map(|backend| number::three_digits(backend.cpu_share));
-            let figures = vec![
-                used.threads_max.to_string(),
-                number::three_digits(used.cpu_share),
-                backend.unwrap_or_else(|| NOTHING.to_owned()),
-            ];
-            rows.push(of_cell(view, row, figures));
-        }
-    }
+    let row = |row: &Row<'_>| {
+        let used = row.cell.subject?;
+        let backend = row.cell.backend.map(|backend| backend.cpu_share);
+        let cores = number::three_digits(used.cpu_share);
+        Some(of_cell(view, row, vec![used.threads_max.to_string(), cores, number::optional(backend)]))
+    };
     let head = ["variant", "at", "threads", "cores used", "by the backend"];
-    (!rows.is_empty()).then(|| {
-        Table::new("Threads and cores of the subjects, and the cores of the backends behind them", head).with(rows)
-    })
+    let title = "Threads and cores of the subjects, and the cores of the backends behind them";
+    Table::new(title, head).with(levels.into_iter().flat_map(|level| view.at(level)).filter_map(row)).some()
 }
 
 /// Throughput with the fitted law.
@@ -295,8 +247,7 @@ fn throughput(view: &View<'_>) -> Figure {
         let step = (last * BEYOND / first).ln() / CURVE_POINTS as f64;
         let at = |index: usize| {
             let x = first * (step * index as f64).exp();
-            let y = law.at(x);
-            Point::plain(x, y)
+            Point::plain(x, law.at(x))
         };
         Some((0..=CURVE_POINTS).map(at).collect())
     };
@@ -310,23 +261,20 @@ fn response_times(view: &View<'_>) -> Figure {
         view.run.experiment.levels.iter().map(|level| (*level as f64, number::whole(*level))).collect();
     let band = |cell: &&Cell| Some((cell.level as f64, cell.response_time_ms.p50?, cell.response_time_ms.p99?));
     let variants = by_variant(view);
-    let panels: Vec<bands::Band<'_>> = variants
-        .iter()
-        .take(SHOWN_MAX)
-        .map(|(key, name, cells)| bands::Band { name, key: *key, points: cells.iter().filter_map(band).collect() })
-        .collect();
+    let panels = variants.iter().take(SHOWN_MAX);
+    let panels =
+        panels.map(|(key, name, cells)| Band { name, key: *key, points: cells.iter().filter_map(band).collect() });
+    let panels: Vec<Band<'_>> = panels.collect();
     let note = "The line is the median, the band ends at the 99th percentile. All users wait for their answers: who is slower is \
                 asked less.";
     let draw = |size| bands::draw(size, "ms", &levels, &panels);
     let description = "One panel a variant on common scales, both axes logarithmic.";
-    let mut table = Table::new("", ["variant", "level", "p50 ms", "p99 ms"]);
-    for (_, name, cells) in &variants {
-        for cell in cells {
-            let at = cell.response_time_ms;
-            let level = sentence::level(&view.run.experiment, cell.level);
-            table.push(vec![(*name).to_owned(), level, number::optional(at.p50), number::optional(at.p99)]);
-        }
-    }
+    let row = |cell: &&Cell| {
+        let [p50, p99] = [cell.response_time_ms.p50, cell.response_time_ms.p99].map(number::optional);
+        vec![cell.variant.clone(), sentence::level(&view.run.experiment, cell.level), p50, p99]
+    };
+    let rows = variants.iter().flat_map(|(.., cells)| cells).map(row);
+    let table = Table::new("", ["variant", "level", "p50 ms", "p99 ms"]).with(rows);
     Figure::new("Response times over users", note)
         .picture("bands", description, Size::Full, draw)
         .data(table, "response-times-over-users.csv")
@@ -335,23 +283,19 @@ fn response_times(view: &View<'_>) -> Figure {
 /// How peers became warm: what compiles its code while it runs shows here.
 fn warm_ups(view: &View<'_>) -> Option<Figure> {
     let run = view.run;
-    let key = |name: &str| run.experiment.variants.iter().position(|variant| variant.name == name).unwrap_or(0);
-    let is_peers = |name: &str| run.experiment.variants.iter().any(|known| known.name == name && known.peer.is_some());
+    let is_peers = |name: &str| view::variant(run, name).is_some_and(|variant| variant.peer.is_some());
     let shown: Vec<_> = run.warm_ups.iter().filter(|found| found.start == 0 && is_peers(&found.variant)).collect();
     if shown.is_empty() {
         return None;
     }
-    let panels: Vec<over_time::Panel<'_>> = shown
-        .iter()
-        .take(WARM_UPS_MAX)
-        .map(|found| over_time::Panel {
-            name: &found.variant,
-            key: key(&found.variant),
-            points: over_time::sampled(&found.points, shown.len().min(WARM_UPS_MAX)),
-            above: Vec::new(),
-            average: Vec::new(),
-        })
-        .collect();
+    let panels = shown.iter().take(WARM_UPS_MAX).map(|found| over_time::Panel {
+        name: &found.variant,
+        key: view::key(run, &found.variant).unwrap_or(0),
+        points: over_time::sampled(&found.points, shown.len().min(WARM_UPS_MAX)),
+        above: Vec::new(),
+        average: Vec::new(),
+    });
+    let panels: Vec<over_time::Panel<'_>> = panels.collect();
     let note = "Requests per second before anything counted, by each variant in turn. What was warmed up by one variant is partly \
                 warm for the next.";
     let draw = |size| over_time::draw(size, "requests/s", Filling::Line, &panels);
@@ -434,23 +378,20 @@ mod tests {
 
     #[test]
     fn tolls_are_shown_with_few_users_and_at_the_knee_or_where_most_was_answered() {
-        let check = |change: fn(&mut RunResult), expected: &[(u64, Chosen)]| {
+        let check = |change: fn(&mut RunResult), expected: &[(u64, &'static str)]| {
             let mut run = fixture::mediation();
             change(&mut run);
             assert_eq!(toll_levels(&run), expected);
         };
-        check(|_| {}, &[(20, Chosen::Few), (160, Chosen::Knee)]);
-        check(
-            |run| run.scalings.iter_mut().for_each(|scaling| scaling.knee = None),
-            &[(20, Chosen::Few), (160, Chosen::Most)],
-        );
-        check(|run| run.experiment.levels = vec![20], &[(20, Chosen::Few)]);
+        check(|_| {}, &[(20, FEW), (160, KNEE)]);
+        check(|run| run.scalings.iter_mut().for_each(|scaling| scaling.knee = None), &[(20, FEW), (160, MOST)]);
+        check(|run| run.experiment.levels = vec![20], &[(20, FEW)]);
         check(
             |run| {
                 run.scalings.clear();
                 run.experiment.levels = vec![20, 320];
             },
-            &[(20, Chosen::Few), (320, Chosen::Last)],
+            &[(20, FEW), (320, LAST)],
         );
         // One variant is best with 640 users, but together they are with 160.
         check(
@@ -458,7 +399,7 @@ mod tests {
                 run.scalings.iter_mut().for_each(|scaling| scaling.knee = None);
                 run.scalings[2].best_level = Some(640);
             },
-            &[(20, Chosen::Few), (160, Chosen::Most)],
+            &[(20, FEW), (160, MOST)],
         );
         check(
             |run| {
@@ -466,7 +407,7 @@ mod tests {
                 let own = run.cells.iter_mut().filter(|cell| cell.level == 320 && cell.variant.starts_with("pass"));
                 own.for_each(|cell| cell.requests_per_second.mean *= 1.2);
             },
-            &[(20, Chosen::Few), (320, Chosen::Most)],
+            &[(20, FEW), (320, MOST)],
         );
     }
 }

@@ -1,6 +1,6 @@
 //! How response times are distributed, and what goes over the wire before the first answer.
 
-use tollgate_facts::results::{Cell, Flow, FlowSide, Linear};
+use tollgate_facts::results::{Cell, Flow, FlowSide, FlowStep, Linear};
 use tollgate_page::blocks::{Block, Figure, Picture, Section, Table};
 use tollgate_page::chart::Size;
 use tollgate_page::chart::histogram::{self, Bins, Outline};
@@ -32,16 +32,12 @@ fn histogram(view: &View<'_>, load: &str, id: &str, of: fn(&Cell) -> Option<&Lin
         run.cells.iter().any(|cell| cell.level == *level && of(cell).is_some_and(|linear| answers(linear) > 0.0))
     };
     let level = view::answer_level(run).filter(has).or_else(|| run.experiment.levels.iter().copied().find(has))?;
-    let found: Vec<(usize, &str, &Linear)> = run
-        .experiment
-        .variants
-        .iter()
-        .enumerate()
-        .filter_map(|(key, variant)| {
-            let cell = run.cells.iter().find(|cell| cell.variant == variant.name && cell.level == level)?;
-            Some((key, variant.name.as_str(), of(cell).filter(|linear| answers(linear) > 0.0)?))
-        })
-        .collect();
+    let cells = view.at(level).map(|row| row.cell);
+    let found = cells.filter_map(|cell| {
+        let linear = of(cell).filter(|linear| answers(linear) > 0.0)?;
+        Some((view::key(run, &cell.variant)?, cell.variant.as_str(), linear))
+    });
+    let found: Vec<(usize, &str, &Linear)> = found.collect();
     let bin_ms = found.iter().map(|(_, _, linear)| linear.bin_ms).find(|width| *width > 0.0)?;
     let found: Vec<_> = found.into_iter().filter(|(_, _, linear)| linear.bin_ms.total_cmp(&bin_ms).is_eq()).collect();
     let count = found.iter().map(|(_, _, linear)| holding(linear)).max().unwrap_or(0).clamp(BINS_MIN, BINS_MAX);
@@ -74,13 +70,11 @@ fn answers(linear: &Linear) -> f64 {
 fn holding(linear: &Linear) -> usize {
     let enough = answers(linear) * DRAWN_SHARE;
     let mut sum = 0.0;
-    for (bin, count) in linear.counts.iter().enumerate() {
+    let is_enough = |count: &u64| {
         sum += *count as f64;
-        if sum >= enough {
-            return bin + 1;
-        }
-    }
-    linear.counts.len()
+        sum >= enough
+    };
+    linear.counts.iter().position(is_enough).map_or(linear.counts.len(), |bin| bin + 1)
 }
 
 fn outline<'a>(key: usize, name: &'a str, linear: &Linear, count: usize) -> Outline<'a> {
@@ -97,12 +91,10 @@ pub(super) fn flows(view: &View<'_>) -> Option<Section> {
     let legend = "One request on a fresh connection, seen by the client: when it sent a message, or had all of it, since it \
                   began to connect, and the bytes above TCP. Medians of exchanges that had the same messages. Rows are equally \
                   far apart, whatever the time between them";
-    let blocks = vec![Block::Legend(vec![legend.to_owned()]), Block::Figures(figures)];
-    view.run
-        .flows
-        .iter()
-        .any(|flow| !flow.steps.is_empty())
-        .then(|| Section::background("What goes over the wire", blocks))
+    (!figures.is_empty()).then(|| {
+        let blocks = vec![Block::Legend(vec![legend.to_owned()]), Block::Figures(figures)];
+        Section::background("What goes over the wire", blocks)
+    })
 }
 
 fn one_flow(flow: &Flow, place: usize) -> Figure {
@@ -112,23 +104,17 @@ fn one_flow(flow: &Flow, place: usize) -> Figure {
         at_us => format!("{} ms", number::three_digits(at_us / 1e3)),
     };
     let mut table = Table::new("", ["message", "from", "bytes", "us since the beginning"]);
-    let arrows: Vec<Arrow> = flow
-        .steps
-        .iter()
-        .map(|step| {
-            let (side, from) = match step.from {
-                FlowSide::Client => (Side::Left, "client"),
-                FlowSide::Server => (Side::Right, "server"),
-            };
-            let at = number::three_digits(step.at_us);
-            table.push(vec![step.what.clone(), from.to_owned(), number::whole(step.bytes), at]);
-            let bytes = match step.bytes {
-                0 => String::new(),
-                bytes => format!(", {}\u{a0}B", number::whole(bytes)),
-            };
-            Arrow { from: side, text: format!("{}{bytes}", step.what), time: time(step.at_us) }
-        })
-        .collect();
+    let arrow = |step: &FlowStep| {
+        let (side, from) = match step.from {
+            FlowSide::Client => (Side::Left, "client"),
+            FlowSide::Server => (Side::Right, "server"),
+        };
+        let bytes = number::whole(step.bytes);
+        let sized = if step.bytes == 0 { String::new() } else { format!(", {bytes}\u{a0}B") };
+        table.push(vec![step.what.clone(), from.to_owned(), bytes, number::three_digits(step.at_us)]);
+        Arrow { from: side, text: format!("{}{sized}", step.what), time: time(step.at_us) }
+    };
+    let arrows: Vec<Arrow> = flow.steps.iter().map(arrow).collect();
     let note = format!("Medians of {} exchanges.", number::whole(flow.n.into()));
     let id = format!("flow-{place}");
     let description = format!("{} messages between client and server from top to bottom. {note}", flow.steps.len());
