@@ -2,8 +2,7 @@
 //!
 //! It reads the figures and computes none.
 
-use std::fmt::Write;
-use tollgate_facts::results::load::{ConnectionTimes, CoursePoint, QuickResult, Spread};
+use tollgate_facts::results::load::{CoursePoint, Handshaken, QuickResult, Spread};
 use tollgate_facts::results::{Percentiles, StageUnit, Verdict};
 use tollgate_page::blocks::{Block, Figure, Page, Picture, Section, Table};
 use tollgate_page::chart::Size;
@@ -36,29 +35,26 @@ pub(crate) fn page(result: &QuickResult) -> Page {
 }
 
 fn answer(result: &QuickResult) -> String {
-    let failed: u64 = result.errors.values().sum();
     let times = &result.response_time_ms;
-    let mut text = format!(
-        "{} valid answers in {} s: {} per second.",
+    let named = [("half", times.p50), ("99 %", times.p99), ("99.9 %", times.p999)];
+    let named = named.into_iter().filter_map(|(share, time)| Some((share, number::three_digits(time?))));
+    let within: Vec<String> = named.map(|(share, time)| format!("{share} of them within {time} ms")).collect();
+    let most = number::three_digits(times.max);
+    let within = match within.is_empty() {
+        true => String::new(),
+        false => format!(" They came {}, the slowest after {most} ms.", within.join(", ")),
+    };
+    let failed = match result.errors.values().sum() {
+        0 => "None failed.".to_owned(),
+        1 => "1 request failed.".to_owned(),
+        failed => format!("{} requests failed.", number::whole(failed)),
+    };
+    format!(
+        "{} valid answers in {} s: {} per second.{within} {failed}",
         number::whole(result.requests),
         number::three_digits(result.duration_ms / 1e3),
         number::three_digits(result.requests_per_second)
-    );
-    let named = [("half", times.p50), ("99 %", times.p99), ("99.9 %", times.p999)];
-    let within: Vec<String> = named
-        .into_iter()
-        .filter_map(|(share, time)| Some(format!("{share} of them within {} ms", number::three_digits(time?))))
-        .collect();
-    if !within.is_empty() {
-        let _ =
-            write!(text, " They came {}, the slowest after {} ms.", within.join(", "), number::three_digits(times.max));
-    }
-    match failed {
-        0 => text.push_str(" None failed."),
-        1 => text.push_str(" 1 request failed."),
-        _ => _ = write!(text, " {} requests failed.", number::whole(failed)),
-    }
-    text
+    )
 }
 
 fn asked(result: &QuickResult) -> String {
@@ -69,11 +65,8 @@ fn asked(result: &QuickResult) -> String {
             format!("in stages, up to {} {unit}", number::three_digits(most))
         }
         Some(offered) => {
-            format!(
-                "{} requests per second offered ({})",
-                number::three_digits(offered.rate_per_second),
-                offered.arrivals
-            )
+            let rate = number::three_digits(offered.rate_per_second);
+            format!("{rate} requests per second offered ({})", offered.arrivals)
         }
         None => format!("{} users, each waiting for its answer", number::whole(result.concurrency as u64)),
     }
@@ -92,12 +85,11 @@ fn validity(result: &QuickResult) -> Section {
 }
 
 fn distribution(result: &QuickResult) -> Section {
-    let mut table = Table::new("", ["served within", "ms"]);
-    for (percent, time) in &result.served_within_ms {
-        table.push(vec![format!("{percent} %"), number::optional(*time)]);
-    }
     let most = (result.requests > 0).then_some(result.response_time_ms.max);
-    table.push(vec!["100 %".to_owned(), number::optional(most)]);
+    let whole = (100.0, most);
+    let within = result.served_within_ms.iter().chain([&whole]);
+    let row = |(percent, time): &(f64, Option<f64>)| vec![format!("{percent} %"), number::optional(*time)];
+    let table = Table::new("", ["served within", "ms"]).with(within.map(row));
     let all = [Distribution { name: "response time", key: 1, points: &result.curve }];
     let description = "Response time in milliseconds by the share of requests that were faster.";
     let draw = |size| percentiles::draw(size, "response time, ms", &all);
@@ -108,11 +100,10 @@ fn distribution(result: &QuickResult) -> Section {
              Each step to the right is a tenfold rarer request."
         }
     };
-    let figure = Figure::new("Response times", note).data(table, "response-times.csv");
-    let figure = match result.curve.len() < 2 {
-        true => figure,
-        false => figure.picture("distribution", description, Size::Full, draw),
-    };
+    let mut figure = Figure::new("Response times", note).data(table, "response-times.csv");
+    if result.curve.len() > 1 {
+        figure = figure.picture("distribution", description, Size::Full, draw);
+    }
     Section::background("", vec![Block::Figure(figure)])
 }
 
@@ -126,14 +117,12 @@ fn course(result: &QuickResult) -> Option<Section> {
         let points = result.course.iter().filter_map(point).collect();
         Picture::over_seconds(id, title, label, vec![Line { name: title, key, kind: Kind::Curve, points }])
     };
-    let mut table = Table::new("", ["until second", "answers per second", "mean response time, ms"]);
-    for point in &result.course {
-        table.push(vec![
-            number::three_digits(point.until_s),
-            number::three_digits(point.requests_per_second),
-            number::optional(point.response_time_ms),
-        ]);
-    }
+    let row = |point: &CoursePoint| {
+        let [until, rate] = [point.until_s, point.requests_per_second].map(number::three_digits);
+        vec![until, rate, number::optional(point.response_time_ms)]
+    };
+    let head = ["until second", "answers per second", "mean response time, ms"];
+    let table = Table::new("", head).with(result.course.iter().map(row));
     let rate = chart("Answers per second", "rate", "answers per second", 1, |point| Some(point.requests_per_second));
     let time = chart("Mean response time", "time", "mean response time, ms", 2, |point| point.response_time_ms);
     let note = "By the moment at which answers were whole.";
@@ -142,73 +131,62 @@ fn course(result: &QuickResult) -> Option<Section> {
 }
 
 fn times(result: &QuickResult) -> Option<Section> {
-    let ConnectionTimes { connect, processing, waiting, total } = result.connection_times_ms.as_ref()?;
-    let mut table = Table::new("", ["all answers, ms", "least", "mean", "deviation", "median", "most"]);
+    let all = result.connection_times_ms.as_ref()?;
     let named = [
-        ("connect: TCP and TLS", connect),
-        ("processing: from the send to the last byte", processing),
-        ("waiting: from the send to the first byte", waiting),
-        ("total: from the intended start", total),
+        ("connect: TCP and TLS", &all.connect),
+        ("processing: from the send to the last byte", &all.processing),
+        ("waiting: from the send to the first byte", &all.waiting),
+        ("total: from the intended start", &all.total),
     ];
-    for (name, Spread { min, mean, deviation, median, max }) in named {
-        let cells = [Some(*min), Some(*mean), Some(*deviation), *median, Some(*max)].map(number::optional);
-        table.push(std::iter::once(name.to_owned()).chain(cells).collect::<Vec<_>>());
-    }
-    let mut blocks = vec![Block::Table(table)];
+    let row = |(name, spread): (&str, &Spread)| {
+        let Spread { min, mean, deviation, median, max } = *spread;
+        named_row(name, &[Some(min), Some(mean), Some(deviation), median, Some(max)])
+    };
+    let head = ["all answers, ms", "least", "mean", "deviation", "median", "most"];
+    let mut blocks = vec![Block::Table(Table::new("", head).with(named.map(row)))];
     if let Some(phases) = &result.phases {
-        let count = number::whole(phases.n);
-        let heading = format!("{count} answers that opened their connection, ms");
-        let mut table = Table::new("", [heading.as_str(), "mean", "p50", "p90", "p99", "max"]);
-        let mut row = |name: &str, times: &Percentiles| {
-            table.push(vec![
-                name.to_owned(),
-                number::three_digits(times.mean),
-                number::optional(times.p50),
-                number::optional(times.p90),
-                number::optional(times.p99),
-                number::three_digits(times.max),
-            ]);
+        let named = [
+            ("waited before connecting", Some(&phases.waited_ms)),
+            ("TCP", Some(&phases.connect_ms)),
+            ("TLS", phases.tls_ms.as_ref()),
+            ("to the first byte", Some(&phases.first_byte_ms)),
+            ("from there to the last", Some(&phases.last_byte_ms)),
+        ];
+        let row = |(name, times): (&str, Option<&Percentiles>)| {
+            let Percentiles { mean, p50, p90, p99, max, .. } = *times?;
+            Some(named_row(name, &[Some(mean), p50, p90, p99, Some(max)]))
         };
-        row("waited before connecting", &phases.waited_ms);
-        row("TCP", &phases.connect_ms);
-        if let Some(tls_ms) = &phases.tls_ms {
-            row("TLS", tls_ms);
-        }
-        row("to the first byte", &phases.first_byte_ms);
-        row("from there to the last", &phases.last_byte_ms);
-        blocks.push(Block::Table(table));
+        let heading = format!("{} answers that opened their connection, ms", number::whole(phases.n));
+        let head = [heading.as_str(), "mean", "p50", "p90", "p99", "max"];
+        blocks.push(Block::Table(Table::new("", head).with(named.into_iter().filter_map(row))));
     }
     Some(Section::main("Where the time went", blocks))
 }
 
+fn named_row(name: &str, values: &[Option<f64>]) -> Vec<String> {
+    std::iter::once(name.to_owned()).chain(values.iter().copied().map(number::optional)).collect()
+}
+
 fn failures(result: &QuickResult) -> Option<Section> {
-    if result.errors.is_empty() {
-        return None;
-    }
-    let mut table = Table::new("", ["class", "requests", "the first one"]);
-    for (class, count) in &result.errors {
+    let row = |(class, count): (&String, &u64)| {
         let example = result.error_examples.get(class).cloned().unwrap_or_default();
-        table.push(vec![class.clone(), number::whole(*count), example]);
-    }
-    Some(Section::main("What failed", vec![Block::Table(table)]))
+        vec![class.clone(), number::whole(*count), example]
+    };
+    let table = Table::new("", ["class", "requests", "the first one"]).with(result.errors.iter().map(row));
+    Some(Section::main("What failed", vec![Block::Table(table.some()?)]))
 }
 
 fn facts(result: &QuickResult) -> Section {
     let mut table = Table::new("", ["fact", "value"]);
     let mut fact = |name: &str, value: String| table.push(vec![name.to_owned(), value]);
     let subject = &result.subject;
-    fact(
-        "server",
-        if subject.software.is_empty() { "says nothing of itself".to_owned() } else { subject.software.clone() },
-    );
+    let software = subject.software.as_str();
+    fact("server", if software.is_empty() { "says nothing of itself" } else { software }.to_owned());
     if let Some(tls) = &subject.tls {
         fact("TLS", tls.clone());
     }
-    if let Some(handshakes) = result.handshakes {
-        fact(
-            "handshakes",
-            format!("{} full, {} resumed, {} failed", handshakes.full, handshakes.resumed, handshakes.failed),
-        );
+    if let Some(Handshaken { full, resumed, failed }) = result.handshakes {
+        fact("handshakes", format!("{full} full, {resumed} resumed, {failed} failed"));
     }
     fact("connections opened", number::whole(result.connections));
     for (status, count) in &result.parts {
@@ -235,7 +213,7 @@ fn facts(result: &QuickResult) -> Section {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tollgate_facts::results::load::{Mark, Subject};
+    use tollgate_facts::results::load::{ConnectionTimes, Mark, Subject};
 
     fn result() -> QuickResult {
         QuickResult {

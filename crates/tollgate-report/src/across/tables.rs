@@ -5,6 +5,7 @@ use tollgate_facts::results::{Figure, Piece, State, TollVerdict, Verdict};
 use tollgate_facts::stats::ALPHA;
 use tollgate_facts::toll::FIGURES;
 use tollgate_page::blocks::{Table, capitalized};
+use tollgate_page::gather::first_of;
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::words::sentence;
 
@@ -44,13 +45,8 @@ pub(crate) fn runs(across: &Across) -> Table {
             State::Partial => "partial",
             State::Running => "not ended",
         };
-        vec![
-            format!("run {}", run.number),
-            run.name.clone(),
-            state.to_owned(),
-            run.started.clone(),
-            run.machine.clone(),
-        ]
+        let (name, started, machine) = (run.name.clone(), run.started.clone(), run.machine.clone());
+        vec![format!("run {}", run.number), name, state.to_owned(), started, machine]
     };
     Table::new("", ["run", "name", "state", "started", "machine"]).with(across.runs.iter().map(row))
 }
@@ -59,7 +55,7 @@ pub(crate) fn runs(across: &Across) -> Table {
 pub(crate) fn settings(across: &Across) -> Option<Table> {
     let head = std::iter::once("setting".to_owned()).chain(across.runs.iter().map(|run| format!("run {}", run.number)));
     let rows = across.settings.iter().map(|setting| {
-        let values = setting.values.iter().map(|value| value.clone().unwrap_or_else(|| NOTHING.to_owned()));
+        let values = setting.values.iter().map(|value| number::or_nothing(value.clone()));
         std::iter::once(setting.name.clone()).chain(values).collect::<Vec<_>>()
     });
     Table { is_wordy: true, ..Table::new("What differs", head).with(rows) }.some()
@@ -80,30 +76,25 @@ pub(crate) fn sentences(across: &Across, what: What) -> Vec<String> {
 /// The sentence that stands for all: of tolls before figures, of CPU time before time where the time is joint.
 pub(crate) fn answer(across: &Across) -> String {
     let figures = [Figure::MedianAtRate, Figure::UnitTime, Figure::SubjectCpu];
-    for what in [What::Tolls, What::Figures] {
-        for figure in figures {
-            let found: Vec<(&Beside, &RatioOf)> = of_run(across, what, figure, 2).collect();
-            let is_plain =
-                |(_, ratio): &(&Beside, &RatioOf)| !matches!(ratio.verdict, TollVerdict::Joint | TollVerdict::Refused);
-            let text = sentence_of(across, what, figure, 2, &found);
-            if let Some(text) = text.filter(|_| found.iter().filter(|found| is_plain(found)).count() * 2 > found.len())
-            {
-                return text;
-            }
-        }
-    }
-    "Nothing may be said of the runs' ratios: see the doubts.".to_owned()
+    let all = [What::Tolls, What::Figures].into_iter().flat_map(|what| figures.map(|figure| (what, figure)));
+    let said = all.into_iter().find_map(|(what, figure)| {
+        let found: Vec<(&Beside, &RatioOf)> = of_run(across, what, figure, 2).collect();
+        let plain = found.iter().filter(|(_, ratio)| is_plain(ratio)).count();
+        sentence_of(across, what, figure, 2, &found).filter(|_| plain * 2 > found.len())
+    });
+    said.unwrap_or_else(|| "Nothing may be said of the runs' ratios: see the doubts.".to_owned())
+}
+
+fn is_plain(ratio: &RatioOf) -> bool {
+    !matches!(ratio.verdict, TollVerdict::Joint | TollVerdict::Refused)
 }
 
 fn sentence_of(across: &Across, what: What, figure: Figure, run: u32, found: &[(&Beside, &RatioOf)]) -> Option<String> {
     let of = |verdict: TollVerdict| found.iter().filter(|(_, ratio)| ratio.verdict == verdict).count();
-    let counts: Vec<String> = TollVerdict::ALL
-        .into_iter()
-        .filter(|verdict| of(*verdict) > 0)
-        .map(|verdict| format!("{} {}", of(verdict), verdict_word(verdict)))
-        .collect();
-    let plain =
-        || found.iter().filter(|(_, ratio)| !matches!(ratio.verdict, TollVerdict::Joint | TollVerdict::Refused));
+    let counts = TollVerdict::ALL.into_iter().map(|verdict| (of(verdict), verdict_word(verdict)));
+    let counts: Vec<String> =
+        counts.filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    let plain = || found.iter().filter(|(_, ratio)| is_plain(ratio));
     let named = |(row, found): &(&Beside, &RatioOf)| {
         format!("{} ({})", number::ratio(found.ratio, found.low, found.high), cell(row))
     };
@@ -130,25 +121,16 @@ pub(crate) fn ratio_tables(across: &Across, what: What) -> Vec<Table> {
     let mut tables = Vec::new();
     for figure in FIGURES {
         for run in &across.runs[1..] {
-            let rows: Vec<Vec<String>> = of_run(across, what, figure, run.number)
-                .map(|(row, ratio)| {
-                    let value = |number: u32| row.values.iter().find(|value| value.run == number);
-                    let text =
-                        |number| value(number).map_or_else(|| NOTHING.to_owned(), |value| value_text(value, what));
-                    let shown = match ratio.verdict {
-                        TollVerdict::Refused => NOTHING.to_owned(),
-                        _ => number::ratio(ratio.ratio, ratio.low, ratio.high),
-                    };
-                    vec![
-                        row.variant.clone(),
-                        row.level_title.clone(),
-                        text(1),
-                        text(run.number),
-                        shown,
-                        verdict_word(ratio.verdict).to_owned(),
-                    ]
-                })
-                .collect();
+            let row = |(row, ratio): (&Beside, &RatioOf)| {
+                let value = |number: u32| row.values.iter().find(|value| value.run == number);
+                let text = |number| number::or_nothing(value(number).map(|value| value_text(value, what)));
+                let is_shown = ratio.verdict != TollVerdict::Refused;
+                let shown = is_shown.then(|| number::ratio(ratio.ratio, ratio.low, ratio.high));
+                let (variant, level) = (row.variant.clone(), row.level_title.clone());
+                let verdict = verdict_word(ratio.verdict).to_owned();
+                vec![variant, level, text(1), text(run.number), number::or_nothing(shown), verdict]
+            };
+            let rows: Vec<Vec<String>> = of_run(across, what, figure, run.number).map(row).collect();
             // Bytes are exact: where they are the same, a sentence says it.
             let differs =
                 |(_, ratio): (&Beside, &RatioOf)| !matches!(ratio.verdict, TollVerdict::NoToll | TollVerdict::Refused);
@@ -205,16 +187,9 @@ pub(crate) fn times(across: &Across) -> Option<Table> {
 /// Cells that only one run has, in a sentence for each run.
 pub(crate) fn lone(across: &Across) -> Vec<String> {
     let of = |run: &RunHead| {
-        let own: Vec<String> = across
-            .lone
-            .iter()
-            .filter(|lone| lone.run == run.number)
-            .map(|lone| format!("{} at {}", lone.variant, lone.level_title))
-            .collect();
-        let more = own.len().saturating_sub(LONE_MAX);
-        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        let shown = own.iter().take(LONE_MAX).cloned().collect::<Vec<_>>().join(", ");
-        (!own.is_empty()).then(|| format!("Only run {} has {shown}{more}.", run.number))
+        let own = across.lone.iter().filter(|lone| lone.run == run.number);
+        let own: Vec<String> = own.map(|lone| format!("{} at {}", lone.variant, lone.level_title)).collect();
+        (!own.is_empty()).then(|| format!("Only run {} has {}.", run.number, first_of(&own, LONE_MAX)))
     };
     across.runs.iter().filter_map(of).collect()
 }
@@ -223,26 +198,10 @@ pub(crate) fn lone(across: &Across) -> Vec<String> {
 /// whose figures are there.
 pub(crate) fn doubts(across: &Across) -> Vec<String> {
     let mut found: Vec<Told> = Vec::new();
-    for row in &across.cells {
-        for value in row.values.iter().filter(|value| value.standing != Verdict::Ok) {
-            for doubt in &value.doubts {
-                let rule = doubt.split_once(": ").map_or(doubt.as_str(), |(rule, _)| rule);
-                tell(&mut found, (value.run, value.run), (rule, doubt), row);
-            }
-        }
-    }
+    tell_values(&mut found, &across.cells, &[]);
     // What a toll has of its cells was told of them.
     let known: Vec<((u32, u32), String)> = found.iter().map(|told| (told.runs, told.key.clone())).collect();
-    for row in &across.tolls {
-        for value in row.values.iter().filter(|value| value.standing != Verdict::Ok) {
-            for doubt in &value.doubts {
-                let rule = doubt.split_once(": ").map_or(doubt.as_str(), |(rule, _)| rule);
-                if !known.iter().any(|(runs, key)| runs.0 == value.run && key == rule) {
-                    tell(&mut found, (value.run, value.run), (rule, doubt), row);
-                }
-            }
-        }
-    }
+    tell_values(&mut found, &across.tolls, &known);
     found.sort_by_key(|told| told.runs);
     for row in across.cells.iter().chain(&across.tolls) {
         for ratio in row.ratios.iter().filter(|ratio| ratio.verdict == TollVerdict::Refused) {
@@ -270,6 +229,21 @@ pub(crate) fn doubts(across: &Across) -> Vec<String> {
         texts.push(format!("and {more} more: `tollgate compare … -f json` has them all"));
     }
     texts
+}
+
+/// Tells the doubts about these values that are not known.
+fn tell_values(found: &mut Vec<Told>, rows: &[Beside], known: &[((u32, u32), String)]) {
+    for row in rows {
+        for value in row.values.iter().filter(|value| value.standing != Verdict::Ok) {
+            let runs = (value.run, value.run);
+            for doubt in &value.doubts {
+                let rule = doubt.split_once(": ").map_or(doubt.as_str(), |(rule, _)| rule);
+                if !known.iter().any(|(of, key)| *of == runs && key == rule) {
+                    tell(found, runs, (rule, doubt), row);
+                }
+            }
+        }
+    }
 }
 
 /// What is told once for several cells.

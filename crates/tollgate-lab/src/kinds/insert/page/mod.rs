@@ -6,11 +6,11 @@ mod published;
 mod wide;
 
 use std::collections::BTreeSet;
-use tollgate_facts::results::{Distance, GapKind, Piece, RunResult, Settlement, Toll, TollVerdict};
+use tollgate_facts::results::{Fit, GapKind, Piece, RunResult, Settlement, Toll, TollVerdict, Variant};
 use tollgate_page::blocks::{Block, Depth, Figure, Page, Section, Table, capitalized};
 use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point, Standing as Drawn};
 use tollgate_page::chart::{Size, Spacing};
-use tollgate_page::number::{self, NOTHING};
+use tollgate_page::number;
 use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, peers, tolls, watched};
 use tollgate_page::words::sentence::{self, Lead};
@@ -104,20 +104,15 @@ fn legend(view: &View<'_>) -> Vec<String> {
 /// Tolls at the level that stands for each variant.
 fn own_tolls(view: &View<'_>) -> Option<Section> {
     let run = view.run;
-    let mut table = Table::new("", ["variant", "at", "toll on time", "toll on CPU"]);
-    for variant in &run.experiment.variants {
-        let Some(level) = view::headline_level(run, &variant.name) else { continue };
+    let row = |variant: &Variant| {
+        let level = view::headline_level(run, &variant.name)?;
         let tolls = view::tolls(run, &variant.name, level);
-        if tolls.each().next().is_some() {
-            let of = |toll: Option<&Toll>| toll.map_or_else(|| NOTHING.to_owned(), text);
-            table.push(vec![
-                variant.name.clone(),
-                sentence::level(&run.experiment, level),
-                of(tolls.time),
-                of(tolls.cpu),
-            ]);
-        }
-    }
+        tolls.each().next()?;
+        let of = |toll: Option<&Toll>| number::or_nothing(toll.map(text));
+        Some(vec![variant.name.clone(), sentence::level(&run.experiment, level), of(tolls.time), of(tolls.cpu)])
+    };
+    let table = Table::new("", ["variant", "at", "toll on time", "toll on CPU"]);
+    let table = table.with(run.experiment.variants.iter().filter_map(row));
     let heading = "Tolls over the baseline of the same run, subject and distance";
     Some(Section::main(heading, vec![Block::Table(table.some()?)]))
 }
@@ -172,12 +167,9 @@ fn chart(view: &View<'_>, wide: &Wide<'_>, peer: Option<&str>) -> Figure {
     let x = Axis { label: "records", spacing: Spacing::Logarithmic, ticks };
     let drawn = drawn.take(LINES_MAX).collect();
     let chart = Lines { notes, ..Lines::new(x, Axis::logarithmic("ms per record"), drawn) };
-    let id = match wide.distance {
-        Distance::Local => "per-record-local",
-        Distance::Remote => "per-record-remote",
-    };
     // A peer's name is anyone's word: its place is enough to tell the panels apart.
-    let id = format!("{id}-{}", subjects(wide).position(|subject| subject == peer).unwrap_or(0));
+    let place = subjects(wide).position(|subject| subject == peer).unwrap_or(0);
+    let id = format!("per-record-{}-{place}", wide::word(wide.distance));
     Figure::new(title, note).picture(&id, note, Size::Half, |size| lines::draw(size, &chart))
 }
 
@@ -202,33 +194,27 @@ fn pool(run: &RunResult) -> Option<Section> {
 }
 
 fn fits(view: &View<'_>) -> Option<Section> {
-    let head = [
-        "variant",
-        "fixed, ms",
-        "each record, us",
-        "typically off by",
-        "levels",
-        "between",
-        "cells marked for",
-        "doubt",
-    ];
-    let share = |share: f64| match share * 100.0 {
+    let share = |fit: &Fit| match fit.residual_share * 100.0 {
         percent if percent < 1.0 => "<1 %".to_owned(),
         percent => format!("±{percent:.0} %"),
     };
-    let rows = view.run.fits.iter().map(|fit| {
-        vec![
-            format!("{}{}", fit.variant, if fit.marks.is_empty() { "" } else { " *" }),
-            number::with_interval(fit.fixed_ms, 1.0),
-            format!("{}{}", number::with_interval(fit.per_record_ms, 1e3), if fit.doubt.is_some() { " ?" } else { "" }),
-            share(fit.residual_share),
-            fit.fixed_ms.n.to_string(),
-            format!("{} to {}", number::whole(fit.level_min), number::whole(fit.level_max)),
-            if fit.marks.is_empty() { NOTHING.to_owned() } else { fit.marks.join(", ") },
-            fit.doubt.clone().unwrap_or_else(|| NOTHING.to_owned()),
-        ]
-    });
-    let table = Table::new("", head).with(rows).file("fits.csv").some()?;
+    let signed = |text: &str, sign: &str, has: bool| if has { format!("{text}{sign}") } else { text.to_owned() };
+    let per_record = |fit: &Fit| number::with_interval(fit.per_record_ms, 1e3);
+    let table = Table::of(
+        "",
+        &view.run.fits,
+        &[
+            ("variant", &|fit| signed(&fit.variant, " *", !fit.marks.is_empty())),
+            ("fixed, ms", &|fit| number::with_interval(fit.fixed_ms, 1.0)),
+            ("each record, us", &|fit| signed(&per_record(fit), " ?", fit.doubt.is_some())),
+            ("typically off by", &|fit| share(fit)),
+            ("levels", &|fit| fit.fixed_ms.n.to_string()),
+            ("between", &|fit| [fit.level_min, fit.level_max].map(number::whole).join(" to ")),
+            ("cells marked for", &|fit| number::or_nothing((!fit.marks.is_empty()).then(|| fit.marks.join(", ")))),
+            ("doubt", &|fit| number::or_nothing(fit.doubt.clone())),
+        ],
+    );
+    let table = table.file("fits.csv").some()?;
     let legend = "T = a + b n, fitted to the times of a transfer over the levels by least squares on relative errors, 95 % over \
                   levels. Levels with fewer records than the mode's batch or connections are left out, and so are refused \
                   cells. Where the times lie typically more than 15 % off the line, or the interval of the fixed part holds \

@@ -2,8 +2,9 @@
 //! published rows beneath ours.
 
 use super::published::{self, Published};
-use tollgate_facts::results::{Cell, Distance, Estimate, Gap, GapKind, RunResult, Variant};
+use tollgate_facts::results::{Cell, Distance, Estimate, GapKind, RunResult, Variant};
 use tollgate_page::blocks::{Cell as Entered, Column, Table, TableRow, Tone, one_line};
+use tollgate_page::gather::by_key;
 use tollgate_page::number;
 use tollgate_page::words::view::{Row, View};
 
@@ -84,22 +85,14 @@ pub(super) fn tables<'r>(view: &View<'r>, figure: Figure, whose: &[Whose]) -> Ve
     let of = |distance: Distance| {
         let with_published =
             whose.contains(&Whose::Theirs) && published::is_known(experiment.published_table.as_deref());
-        let variants: Vec<&Variant> =
-            experiment.variants.iter().filter(|variant| variant.distance == distance).collect();
+        let own = experiment.variants.iter().filter(|variant| variant.distance == distance);
         let mut rows: Vec<WideRow<'r>> = Vec::new();
-        for (position, variant) in variants.iter().enumerate() {
-            let mode = mode(variant);
-            // Subjects of one mode stand together, in the place of the first.
-            if variants[..position].iter().any(|earlier| self::mode(earlier) == mode) {
-                continue;
-            }
+        // Subjects of one mode stand together, in the place of the first.
+        for (mode, variants) in by_key(own.map(|variant| (mode(variant), variant))) {
             // A mode has the same colour near and from afar.
-            let key = experiment.variants.iter().position(|other| self::mode(other) == mode).unwrap_or(position);
-            let same = variants.iter().filter(|other| self::mode(other) == mode);
-            rows.extend(same.map(|variant| ours(view, key, variant, figure)));
-            if with_published {
-                rows.extend(theirs(view, key, variant));
-            }
+            let key = experiment.variants.iter().position(|other| self::mode(other) == mode).unwrap_or(0);
+            rows.extend(variants.iter().map(|variant| ours(view, key, variant, figure)));
+            rows.extend(theirs(view, key, variants[0]).filter(|_| with_published));
         }
         Wide { distance, levels: experiment.levels.clone(), rows }
     };
@@ -113,32 +106,20 @@ pub(super) fn mode(variant: &Variant) -> &str {
 fn ours<'r>(view: &View<'r>, key: usize, variant: &'r Variant, figure: Figure) -> WideRow<'r> {
     let run = view.run;
     let entry = |level: &u64| {
-        let is_here = |name: &str, at: u64| name == variant.name && at == *level;
-        let gap = run.gaps.iter().find(|gap| is_here(&gap.variant, gap.level));
-        let row = view.rows.iter().find(|row| is_here(&row.cell.variant, row.cell.level));
-        let filling = if variant.is_whole_at(*level) { Filling::Whole } else { Filling::Short };
-        entry(view, row, gap, figure, filling)
+        let gap = run.gaps.iter().find(|gap| gap.variant == variant.name && gap.level == *level);
+        let value = view.row(&variant.name, *level).map(|row| {
+            let value = figure(row.cell).filter(|value| value.n > 0);
+            let filling = if variant.is_whole_at(*level) { Filling::Whole } else { Filling::Short };
+            value.map_or(WideCell::Empty, |value| WideCell::Value { value, standing: standing(view, row), filling })
+        });
+        match gap.map(|gap| (gap.kind, gap.reason.as_str())) {
+            Some((GapKind::ErrorOnset, reason)) => WideCell::Onset(reason),
+            Some((GapKind::AfterOnset, _)) => WideCell::Empty,
+            Some((GapKind::TooLong | GapKind::TooShort, reason)) => value.unwrap_or(WideCell::Skipped(reason)),
+            None => value.unwrap_or(WideCell::Empty),
+        }
     };
     WideRow { key, variant, whose: Whose::Ours, entries: run.experiment.levels.iter().map(entry).collect() }
-}
-
-fn entry<'r>(
-    view: &View<'r>,
-    row: Option<&Row<'r>>,
-    gap: Option<&'r Gap>,
-    figure: Figure,
-    filling: Filling,
-) -> WideCell<'r> {
-    match (gap, row) {
-        (Some(Gap { kind: GapKind::ErrorOnset, reason, .. }), _) => WideCell::Onset(reason),
-        (Some(Gap { kind: GapKind::AfterOnset, .. }), _) => WideCell::Empty,
-        (_, Some(row)) => match figure(row.cell).filter(|value| value.n > 0) {
-            Some(value) => WideCell::Value { value, standing: standing(view, row), filling },
-            None => WideCell::Empty,
-        },
-        (Some(Gap { kind: GapKind::TooLong | GapKind::TooShort, reason, .. }), None) => WideCell::Skipped(reason),
-        (None, None) => WideCell::Empty,
-    }
 }
 
 fn standing(view: &View<'_>, row: &Row<'_>) -> Standing {
@@ -197,10 +178,7 @@ impl Wide<'_> {
         };
         let title = format!("{what}, {}", distance(run, self.distance));
         let shown = self.rows.iter().filter(|row| row.whose == Whose::Ours || !row.is_empty());
-        let file = match self.distance {
-            Distance::Local => format!("{file}-local.csv"),
-            Distance::Remote => format!("{file}-remote.csv"),
-        };
+        let file = format!("{file}-{}.csv", word(self.distance));
         Table { axis_from: Some(3), ..Table::new(title, columns).with(shown.map(row)).file(file) }
     }
 }
@@ -217,13 +195,11 @@ impl WideRow<'_> {
 
     /// Connections, and records in one request.
     pub(super) fn shape(&self) -> (String, String) {
-        match (&self.variant.inserting, self.whose) {
-            (Some(inserting), Whose::Ours) => (
-                inserting.connections.to_string(),
-                inserting.records_per_request.map_or_else(|| "all".to_owned(), |records| records.to_string()),
-            ),
-            (_, Whose::Theirs) | (None, _) => (String::new(), String::new()),
-        }
+        let Some(inserting) = self.variant.inserting.as_ref().filter(|_| self.whose == Whose::Ours) else {
+            return Default::default();
+        };
+        let records = inserting.records_per_request.map_or_else(|| "all".to_owned(), |records| records.to_string());
+        (inserting.connections.to_string(), records)
     }
 
     /// Whether nothing stands in it.
@@ -235,17 +211,21 @@ impl WideRow<'_> {
 /// How far away a table's variants were asked, in words.
 pub(super) fn distance(run: &RunResult, distance: Distance) -> String {
     match (distance, run.settings.round_trip_ms) {
-        (Distance::Local, _) => "local".to_owned(),
         (Distance::Remote, Some(ms)) => format!("remote, {} ms round trip", number::three_digits(ms)),
-        (Distance::Remote, None) => "remote".to_owned(),
+        _ => word(distance).to_owned(),
+    }
+}
+
+/// How far away, in a word.
+pub(super) fn word(distance: Distance) -> &'static str {
+    match distance {
+        Distance::Local => "local",
+        Distance::Remote => "remote",
     }
 }
 
 /// The peer and the distance of a variant, in two words.
 pub(super) fn distance_of(variant: &Variant) -> String {
-    let distance = match variant.distance {
-        Distance::Local => "local",
-        Distance::Remote => "remote",
-    };
+    let distance = word(variant.distance);
     variant.peer.as_ref().map_or_else(|| distance.to_owned(), |peer| format!("{peer}, {distance}"))
 }
