@@ -91,16 +91,12 @@ pub fn bytes(value: f64) -> String {
 
 /// Decimals with which the ends of an interval can be told apart, between two and four; fewer for large ratios.
 pub fn ratio_decimals(ratio: f64, low: f64, high: f64) -> usize {
-    if ratio >= 100.0 {
-        0
-    } else if ratio >= 10.0 {
-        1
-    } else if ratio < 0.1 {
-        4
-    } else if high - low < 0.005 {
-        3
-    } else {
-        2
+    match ratio {
+        100.0.. => 0,
+        10.0.. => 1,
+        ratio if ratio < 0.1 => 4,
+        _ if high - low < 0.005 => 3,
+        _ => 2,
     }
 }
 
@@ -147,10 +143,7 @@ fn group(digits: &str) -> String {
         }
         grouped.push(digit);
     }
-    if let Some(fraction) = fraction {
-        grouped.push('.');
-        grouped.push_str(fraction);
-    }
+    grouped.extend(fraction.into_iter().flat_map(|fraction| [".", fraction]));
     grouped
 }
 

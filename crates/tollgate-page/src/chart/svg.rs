@@ -1,6 +1,6 @@
 //! Writing SVG: shapes with classes, coordinates with one decimal, every text escaped.
 
-use super::palette::{Marker, marker};
+use super::palette::outline;
 use std::fmt::Write;
 
 /// Where a text is held.
@@ -64,9 +64,9 @@ impl Canvas {
     /// The marker of the key `index`, whose shape tells it apart without colour.
     pub(super) fn marker(&mut self, class: &str, index: usize, at: (f64, f64)) {
         let [x, y] = [at.0, at.1].map(coordinate);
-        match marker(index) {
-            Marker::Circle => self.push(format_args!("<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"3.6\"/>")),
-            Marker::Outline(data) => {
+        match outline(index) {
+            None => self.push(format_args!("<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"3.6\"/>")),
+            Some(data) => {
                 self.push(format_args!("<path class=\"{class}\" transform=\"translate({x} {y})\" d=\"{data}\"/>"));
             }
         }

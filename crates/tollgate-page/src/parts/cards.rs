@@ -29,9 +29,8 @@ fn of_bottom(view: &View<'_>, variant: &Variant, level: Option<u64>, card: Card)
     };
     let cell = row.cell;
     // In the figure that the other cards compare.
-    let by_time = view.run.tolls.iter().any(|toll| {
-        toll.level == level && toll.figure == Figure::UnitTime && toll.baseline == variant.name && is_plain(toll)
-    });
+    let is_time = |toll: &&Toll| toll.level == level && toll.figure == Figure::UnitTime;
+    let by_time = view.run.tolls.iter().filter(is_time).any(|toll| toll.baseline == variant.name && is_plain(toll));
     let piece = sentence::piece(experiment);
     let (estimate, unit, what) = match view::cpu(cell).filter(|_| !by_time) {
         Some(cpu) => (cpu, "us", format!("CPU time per {piece}")),
@@ -40,12 +39,9 @@ fn of_bottom(view: &View<'_>, variant: &Variant, level: Option<u64>, card: Card)
     let decimals = number::column_decimals(std::iter::once(estimate.mean));
     let text = |value| number::in_column(value, decimals);
     let cpu = view::cpu(cell).map(|cpu| (format!("CPU per {piece}"), format!("{} us", number::three_digits(cpu.mean))));
-    let lines = [
-        Some((format!("a {noun}"), format!("{} ms", number::three_digits(cell.unit_time_ms.mean)))),
-        Some(("requests/s".to_owned(), number::three_digits(cell.requests_per_second.mean))),
-        cpu,
-        Some(("bytes".to_owned(), number::bytes(cell.bytes_per_unit))),
-    ];
+    let time = (format!("a {noun}"), format!("{} ms", number::three_digits(cell.unit_time_ms.mean)));
+    let rate = ("requests/s".to_owned(), number::three_digits(cell.requests_per_second.mean));
+    let lines = [Some(time), Some(rate), cpu, Some(("bytes".to_owned(), number::bytes(cell.bytes_per_unit)))];
     Card {
         figure: Some((text(estimate.mean), unit.to_owned())),
         interval: format!("95 % between {} and {}", text(estimate.low), text(estimate.high)),

@@ -5,7 +5,7 @@ use crate::blocks::{self, Block, Cell, Column, Depth, Section, Table, TableRow, 
 use crate::gather::by_key;
 use crate::number::{self, NOTHING};
 use crate::words::sentence;
-use crate::words::view::{self, Doubt, Row, View, is_plain};
+use crate::words::view::{self, Doubt, Failure, Row, View, is_plain};
 use tollgate_facts::results::{Piece, SubjectUse, Toll, TollVerdict, Validity, Verdict};
 
 /// Findings of one rule that are listed before the rest is counted.
@@ -16,16 +16,15 @@ const ROWS_MAX: usize = 100;
 /// The steps and stages that were played, every figure, and the doubts about them. A kind whose own tables hold the
 /// figures has the table of all in the background.
 pub fn sections(view: &View<'_>, depth: Depth) -> Vec<Option<Section>> {
-    let mut blocks = Vec::new();
     // A whole matrix of cells would be a page of its own: then the level that stands for the run is shown.
     let shown = (view.rows.len() > ROWS_MAX).then(|| view::answer_level(view.run)).flatten();
-    if view.rows.is_empty() {
-        blocks.push(Block::Text("No cell was measured.".to_owned()));
-    } else {
-        blocks.push(Block::Table(table(view, shown)));
-        blocks.push(Block::Legend(legend(view)));
-        blocks.push(Block::Table(resources(view, shown)));
-    }
+    let mut blocks = match view.rows.is_empty() {
+        true => vec![Block::Text("No cell was measured.".to_owned())],
+        false => {
+            let legend = Block::Legend(legend(view));
+            vec![Block::Table(table(view, shown)), legend, Block::Table(resources(view, shown))]
+        }
+    };
     if shown.is_some() {
         let rest = "Of these many cells the table shows one level; `tollgate report -f csv` writes them all";
         blocks.push(Block::Legend(vec![rest.to_owned()]));
@@ -35,30 +34,22 @@ pub fn sections(view: &View<'_>, depth: Depth) -> Vec<Option<Section>> {
 }
 
 fn doubts(view: &View<'_>) -> Section {
-    let mut blocks = Vec::new();
-    if view.doubts.is_empty() {
-        blocks.push(Block::Legend(vec!["Every cell passed the checks that were made".to_owned()]));
-    } else {
-        let doubt = |doubt: &Doubt<'_>| blocks::Doubt {
-            number: doubt.number,
-            is_refusal: doubt.verdict == Verdict::Refused,
-            rule: doubt.rule.to_owned(),
-            findings: findings(view, doubt),
-            remedy: doubt.remedy.to_owned(),
-        };
-        blocks.push(Block::Doubts(view.doubts.iter().map(doubt).collect()));
-    }
-    let failures = view.failures().into_iter().map(|failure| {
-        format!(
-            "{}: {} × {}, the first at {}: {}",
-            failure.variant,
-            number::whole(failure.count),
-            failure.class,
-            sentence::level(&view.run.experiment, failure.level),
-            failure.example
-        )
-    });
-    let failures: Vec<String> = failures.collect();
+    let doubt = |doubt: &Doubt<'_>| blocks::Doubt {
+        number: doubt.number,
+        is_refusal: doubt.verdict == Verdict::Refused,
+        rule: doubt.rule.to_owned(),
+        findings: findings(view, doubt),
+        remedy: doubt.remedy.to_owned(),
+    };
+    let mut blocks = vec![match view.doubts.is_empty() {
+        true => Block::Legend(vec!["Every cell passed the checks that were made".to_owned()]),
+        false => Block::Doubts(view.doubts.iter().map(doubt).collect()),
+    }];
+    let failure = |Failure { variant, class, count, level, example }: Failure<'_>| {
+        let (count, level) = (number::whole(count), sentence::level(&view.run.experiment, level));
+        format!("{variant}: {count} × {class}, the first at {level}: {example}")
+    };
+    let failures: Vec<String> = view.failures().into_iter().map(failure).collect();
     if !failures.is_empty() {
         blocks.push(Block::List(failures));
     }
@@ -105,13 +96,10 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
         let (cell, times) = (row.cell, view::times(row.cell));
         let named = experiment.named_levels.iter().find(|named| named.level == cell.level);
         let at = named.map_or_else(|| cell.level.to_string(), |named| named.title.clone());
-        let cpu = view::cpu(cell);
-        let cpu = cpu.map(|cpu| match cpu.n {
-            0 | 1 => number::in_column(cpu.mean, cpu_decimals),
-            _ => {
-                let half = number::grouped((cpu.high - cpu.low) / 2.0, cpu_decimals + 1);
-                format!("{} ±{half}", number::in_column(cpu.mean, cpu_decimals))
-            }
+        let cpu = view::cpu(cell).map(|cpu| {
+            let half = number::grouped((cpu.high - cpu.low) / 2.0, cpu_decimals + 1);
+            let half = if cpu.n > 1 { format!(" ±{half}") } else { String::new() };
+            number::in_column(cpu.mean, cpu_decimals) + &half
         });
         let mut cells: Vec<Cell> = vec![row.name(), at.into()];
         let texts = [
@@ -175,28 +163,20 @@ fn legend(view: &View<'_>) -> Vec<String> {
     }
     signs.extend(sentence::signs(view.run, has));
     if view.rows.iter().filter_map(|row| row.tolls.time).any(Toll::do_ranks_disagree) {
-        signs.push(
-            "r ranks: a rank test disagrees with Student t on whether there is a toll; take more blocks".to_owned(),
-        );
+        let ranks = "r ranks: a rank test disagrees with Student t on whether there is a toll; take more blocks";
+        signs.push(ranks.to_owned());
     }
     if has(TollVerdict::Joint) {
-        signs.push(
-            "j joint: generator and subject were at their limit together, so the time is not the layer's own"
-                .to_owned(),
-        );
+        let joint = "j joint: generator and subject were at their limit together, so the time is not the layer's own";
+        signs.push(joint.to_owned());
     }
-    for (why, count) in refusals(view) {
-        signs.push(format!("refused in {count} of {} rows: {why}", view.rows.len()));
+    // Of cells that carry no mark which says so already.
+    let unmarked = view.rows.iter().filter(|row| row.marks.is_empty());
+    let refused = unmarked.filter_map(|row| row.tolls.time).filter(|toll| !toll.is_shown());
+    for (why, rows) in by_key(refused.filter_map(|toll| Some((toll.note.as_deref()?, ())))) {
+        signs.push(format!("refused in {} of {} rows: {why}", rows.len(), view.rows.len()));
     }
     signs
-}
-
-/// Why tolls were refused, of cells that carry no mark which says so already.
-fn refusals<'r>(view: &View<'r>) -> Vec<(&'r str, usize)> {
-    let unmarked = view.rows.iter().filter(|row| row.marks.is_empty());
-    let tolls = unmarked.filter_map(|row| row.tolls.time).filter(|toll| !toll.is_shown());
-    let reasons = by_key(tolls.filter_map(|toll| Some((toll.note.as_deref()?, ()))));
-    reasons.into_iter().map(|(why, rows)| (why, rows.len())).collect()
 }
 
 /// What a rule found, cell by cell; of many cells their number and the worst.

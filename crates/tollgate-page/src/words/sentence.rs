@@ -190,14 +190,12 @@ pub fn courses(run: &RunResult) -> Option<String> {
         (Course::Slowing, "slower after a while"),
         (Course::NoSteadyState, "steady at no time"),
     ];
-    let texts: Vec<String> = kinds
-        .into_iter()
-        .filter_map(|(course, words)| match of(course) {
-            (0, _) => None,
-            (count, _) if course == Course::Flat => Some(format!("{count} {words}")),
-            (count, names) => Some(format!("{count} {words} ({names})")),
-        })
-        .collect();
+    let texts = kinds.into_iter().filter_map(|(course, words)| match of(course) {
+        (0, _) => None,
+        (count, _) if course == Course::Flat => Some(format!("{count} {words}")),
+        (count, names) => Some(format!("{count} {words} ({names})")),
+    });
+    let texts: Vec<String> = texts.collect();
     (!texts.is_empty()).then(|| format!("warm-ups: {}", texts.join(", ")))
 }
 
@@ -221,29 +219,28 @@ pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
     };
     let tolls = view::tolls(run, variant, at);
     let noun = unit_noun(&run.experiment);
-    let mut parts = Vec::new();
-    if let Some(time) = tolls.time {
-        let difference = format!("{}, {} blocks", difference(time), time.blocks);
-        parts.push(match time.verdict {
+    let of_time = |time: &Toll| {
+        let (ratio, blocks) = (ratio(time), time.blocks);
+        let difference = format!("{}, {blocks} blocks", difference(time));
+        match time.verdict {
             TollVerdict::Dearer | TollVerdict::Cheaper => {
-                format!("a {noun} takes {} the time of {baseline} ({difference})", ratio(time))
+                Some(format!("a {noun} takes {ratio} the time of {baseline} ({difference})"))
             }
-            TollVerdict::NoToll => format!(
-                "a {noun} takes as long as with {baseline}: {}, inside {} ({} blocks)",
-                ratio(time),
-                band(run),
-                time.blocks
-            ),
+            TollVerdict::NoToll => {
+                let band = band(run);
+                Some(format!("a {noun} takes as long as with {baseline}: {ratio}, inside {band} ({blocks} blocks)"))
+            }
             TollVerdict::Unclear => {
-                format!("no difference in time from {baseline} could be shown: {} ({difference})", ratio(time))
+                Some(format!("no difference in time from {baseline} could be shown: {ratio} ({difference})"))
             }
-            TollVerdict::Joint => String::new(),
+            TollVerdict::Joint => None,
             TollVerdict::Refused => {
                 let why = time.note.as_deref().unwrap_or("see its doubts");
-                format!("the toll on time over {baseline} is refused: {why}")
+                Some(format!("the toll on time over {baseline} is refused: {why}"))
             }
-        });
-    }
+        }
+    };
+    let mut parts: Vec<String> = tolls.time.and_then(of_time).into_iter().collect();
     let cpu = format!("CPU time per {}", piece(&run.experiment));
     for (toll, of_what) in [(tolls.cpu, cpu.as_str()), (tolls.bytes, "bytes")] {
         if let Some(toll) = toll.filter(|toll| is_plain(toll)) {
@@ -256,7 +253,6 @@ pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
     if tolls.time.is_some_and(|time| time.verdict == TollVerdict::Joint) {
         parts.push(format!("no toll on time over {baseline}, as generator and subject were at their limit together"));
     }
-    parts.retain(|part| !part.is_empty());
     Some(format!("{variant} at {}: {}", level(&run.experiment, at), parts.join("; ")))
 }
 
@@ -312,8 +308,8 @@ fn answer_of(run: &RunResult, group: Group<'_>, is_unclear_told: bool) -> Option
         let of_all = || names.iter().filter_map(|name| pick(view::tolls(run, name, at)));
         let mut found: Vec<&Toll> = of_all().filter(|toll| is_clear(toll)).collect();
         found.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
-        let unclear: Vec<&str> =
-            of_all().filter(|toll| toll.verdict == TollVerdict::Unclear).map(|toll| toll.variant.as_str()).collect();
+        let unclear = of_all().filter(|toll| toll.verdict == TollVerdict::Unclear);
+        let unclear: Vec<&str> = unclear.map(|toll| toll.variant.as_str()).collect();
         let at = at_level(run, group, at);
         let (Some(least), Some(most)) = (found.first(), found.last()) else {
             match unclear.is_empty() {
@@ -327,10 +323,7 @@ fn answer_of(run: &RunResult, group: Group<'_>, is_unclear_told: bool) -> Option
             false => "of its baseline".to_owned(),
         };
         let named = |toll: &Toll| {
-            let doubt = match toll.verdict {
-                TollVerdict::NoToll => format!(", {}", verdict(toll.verdict)),
-                _ => String::new(),
-            };
+            let doubt = if toll.verdict == TollVerdict::NoToll { ", no toll" } else { "" };
             format!("{} ({}{doubt})", ratio(toll), toll.variant)
         };
         let range = match found.len() {
@@ -342,9 +335,8 @@ fn answer_of(run: &RunResult, group: Group<'_>, is_unclear_told: bool) -> Option
             _ => format!(" Unclear: {}.", unclear.join(", ")),
         };
         let is_joint = |toll: &Toll| toll.verdict == TollVerdict::Joint;
-        let joint = match of_what == by_cpu.1
-            && names.iter().any(|name| view::tolls(run, name, least.level).each().any(is_joint))
-        {
+        let any_joint = || names.iter().any(|name| view::tolls(run, name, least.level).each().any(is_joint));
+        let joint = match of_what == by_cpu.1 && any_joint() {
             true => " Generator and subject were at their limit together, so no toll on time is claimed.",
             false => "",
         };
