@@ -19,27 +19,16 @@ pub struct Distribution<'a> {
 const NAMED: [(f64, &str); 5] = [(0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.9 %"), (0.9999, "99.99 %")];
 
 /// Draws it; `label` says what the times are, with their unit.
-pub fn draw(size: Size, label: &str, all: &[Distribution<'_>]) -> Canvas {
-    let lines: Vec<Line<'_>> = all
-        .iter()
-        .map(|distribution| Line {
-            name: distribution.name,
-            key: distribution.key,
-            kind: Kind::Curve,
-            points: distribution
-                .points
-                .iter()
-                .filter(|(quantile, _)| (0.0..1.0).contains(quantile))
-                .map(|&(quantile, y)| Point::plain(rarity(quantile), y))
-                .collect(),
-        })
-        .collect();
+pub fn draw<'a>(size: Size, label: &str, all: &[Distribution<'a>]) -> Canvas {
+    let line = |distribution: &Distribution<'a>| {
+        let shown = distribution.points.iter().filter(|(quantile, _)| (0.0..1.0).contains(quantile));
+        let points = shown.map(|&(quantile, y)| Point::plain(rarity(quantile), y)).collect();
+        Line { name: distribution.name, key: distribution.key, kind: Kind::Curve, points }
+    };
+    let lines: Vec<Line<'_>> = all.iter().map(line).collect();
     let furthest = lines.iter().flat_map(|line| &line.points).map(|point| point.x).fold(0.0, f64::max);
-    let ticks = NAMED
-        .iter()
-        .map(|(quantile, text)| (rarity(*quantile), (*text).to_owned()))
-        .filter(|(x, _)| *x <= furthest * 1.001)
-        .collect();
+    let ticks = NAMED.iter().map(|(quantile, text)| (rarity(*quantile), (*text).to_owned()));
+    let ticks = ticks.filter(|(x, _)| *x <= furthest * 1.001).collect();
     let x = Axis { label: "share of requests that were faster", spacing: Spacing::Logarithmic, ticks };
     draw_lines(size, &Lines::new(x, Axis::logarithmic(label), lines))
 }

@@ -53,11 +53,10 @@ pub fn draw(sides: (&str, &str), arrows: &[Arrow]) -> Canvas {
         }
         y += height(lines);
         let at = y - ROW_HEIGHT - TEXT_HEIGHT + 6.0;
-        let (from, to, back) = match arrow.from {
-            Side::Left => (SIDES.0, SIDES.1, -7.0),
-            Side::Right => (SIDES.1, SIDES.0, 7.0),
+        let (from, to, back, class) = match arrow.from {
+            Side::Left => (SIDES.0, SIDES.1, -7.0, "k1"),
+            Side::Right => (SIDES.1, SIDES.0, 7.0, "k2"),
         };
-        let class = if arrow.from == Side::Left { "k1" } else { "k2" };
         canvas.line(&format!("message {class}"), (from, at), (to + back, at));
         canvas.area(&format!("head {class}"), &[vec![(to, at), (to + back, at - 3.5), (to + back, at + 3.5)]]);
         canvas.text("tick", Anchor::End, (SIDES.0 - 8.0, at + 4.0), &arrow.time);

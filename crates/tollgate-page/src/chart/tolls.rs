@@ -61,21 +61,14 @@ pub fn draw(size: Size, rows: &[TollRow<'_>], panels: &[TollPanel<'_>]) -> Canva
     let is_narrow = size != Size::Full;
     let row_height = if is_narrow { 36.0 } else { 30.0 };
     let panel_height = HEAD_HEIGHT + row_height * rows.len().max(1) as f64 + FOOT_HEIGHT;
-    let (names_width, height) = match is_narrow {
-        true => (0.0, (panel_height + 14.0) * panels.len().max(1) as f64),
-        false => (NAMES_WIDTH, panel_height),
+    let count = panels.len().max(1) as f64;
+    let (names_width, panel_width, height) = match is_narrow {
+        true => (0.0, width, (panel_height + 14.0) * count),
+        false => (NAMES_WIDTH, (width - NAMES_WIDTH) / count, panel_height),
     };
     let mut canvas = Canvas::new(width, height);
-    let panel_width = match is_narrow {
-        true => width,
-        false => (width - names_width) / panels.len().max(1) as f64,
-    };
-    let text_width = panels
-        .iter()
-        .flat_map(|panel| panel.bars.iter().flatten())
-        .map(|bar| axis::text_width(&bar.text) + 10.0)
-        .fold(TEXT_WIDTH_MIN, f64::max);
     let bars = || panels.iter().flat_map(|panel| panel.bars.iter().flatten());
+    let text_width = bars().map(|bar| axis::text_width(&bar.text) + 10.0).fold(TEXT_WIDTH_MIN, f64::max);
     let ends =
         || bars().filter(|bar| bar.certainty != Certainty::Refused).flat_map(|bar| [bar.low, bar.high, bar.ratio]);
 
@@ -98,12 +91,8 @@ pub fn draw(size: Size, rows: &[TollRow<'_>], panels: &[TollPanel<'_>]) -> Canva
                 false => (Anchor::Start, (plot.right + 10.0, y + 4.0)),
             };
             if is_narrow {
-                canvas.text(
-                    "label",
-                    Anchor::Start,
-                    (2.0, row_top + 13.0),
-                    &fitted(row.name, width - text_width - 12.0),
-                );
+                let name = fitted(row.name, width - text_width - 12.0);
+                canvas.text("label", Anchor::Start, (2.0, row_top + 13.0), &name);
             } else if index == 0 {
                 canvas.marker(&format!("dot {}", key_class(row.key)), row.key, (6.0, y));
                 canvas.text("label", Anchor::Start, (16.0, y + 4.0), &fitted(row.name, names_width - 22.0));
@@ -135,11 +124,8 @@ fn draw_bar(canvas: &mut Canvas, scale: &Scale, y: f64, key: &str, bar: &Bar) {
     }
     let (one, ratio) = (scale.at(1.0), scale.at(bar.ratio));
     let class = if bar.certainty == Certainty::Hollow { "bar-hollow" } else { "bar" };
-    canvas.rectangle(
-        &format!("{class} {key}"),
-        (one.min(ratio), y - BAR_HEIGHT / 2.0),
-        ((ratio - one).abs(), BAR_HEIGHT),
-    );
+    let corner = (one.min(ratio), y - BAR_HEIGHT / 2.0);
+    canvas.rectangle(&format!("{class} {key}"), corner, ((ratio - one).abs(), BAR_HEIGHT));
     if scale.shows(bar.low) && scale.shows(bar.high) && bar.high > bar.low {
         axis::interval(canvas, scale, y, bar.low, bar.high);
     }

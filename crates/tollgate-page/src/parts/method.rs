@@ -28,9 +28,10 @@ impl Default for Method {
 pub fn section(view: &View<'_>, method: &Method) -> Section {
     let run = view.run;
     let mut blocks: Vec<Block> = words(run, method).into_iter().map(Block::Text).collect();
-    let facts = |heading: &str, entries| Facts { heading: heading.to_owned(), entries };
-    let lists = [("Settings", settings(run, method)), ("Machine", machine(run)), ("Subjects", subjects(run))];
-    blocks.push(Block::Facts(lists.map(|(heading, entries)| facts(heading, entries)).into()));
+    let subjects = run.experiment.variants.iter();
+    let subjects = subjects.map(|variant| (variant.name.clone(), variant.subject.clone())).collect();
+    let lists = [("Settings", settings(run, method)), ("Machine", machine(run)), ("Subjects", subjects)];
+    blocks.push(Block::Facts(lists.map(|(heading, entries)| Facts { heading: heading.to_owned(), entries }).into()));
     if !run.command.is_empty() {
         let command: Vec<String> = run.command.iter().map(|word| quoted_for_shell(word)).collect();
         blocks.push(Block::Text("To repeat it:".to_owned()));
@@ -138,10 +139,6 @@ fn machine(run: &RunResult) -> Vec<(String, String)> {
         ("finished", run.finished.clone().unwrap_or_else(|| "not finished".to_owned())),
         ("tollgate", run.version.clone()),
     ])
-}
-
-fn subjects(run: &RunResult) -> Vec<(String, String)> {
-    run.experiment.variants.iter().map(|variant| (variant.name.clone(), variant.subject.clone())).collect()
 }
 
 /// A word as a shell takes it.

@@ -93,22 +93,19 @@ impl<'r> View<'r> {
         };
         cells.sort_by_key(|cell| place(cell));
         let doubts = doubts(&run.validity, &cells);
-        let rows = cells
-            .into_iter()
-            .map(|cell| Row {
-                cell,
-                is_bottom: variant(run, &cell.variant).is_some_and(|variant| variant.baseline.is_none()),
-                tolls: tolls(run, &cell.variant, cell.level),
-                by_tollgate: by_tollgate(run, &cell.variant, cell.level),
-                marks: doubts
-                    .iter()
-                    .filter(|doubt| {
-                        doubt.findings.iter().any(|found| found.variant == cell.variant && found.level == cell.level)
-                    })
-                    .map(|doubt| doubt.number)
-                    .collect(),
-            })
-            .collect();
+        let marks = |cell: &Cell| {
+            let is_here = |found: &&Validity| found.variant == cell.variant && found.level == cell.level;
+            let own = doubts.iter().filter(|doubt| doubt.findings.iter().any(is_here));
+            own.map(|doubt| doubt.number).collect()
+        };
+        let row = |cell: &'r Cell| Row {
+            cell,
+            is_bottom: variant(run, &cell.variant).is_some_and(|variant| variant.baseline.is_none()),
+            tolls: tolls(run, &cell.variant, cell.level),
+            by_tollgate: by_tollgate(run, &cell.variant, cell.level),
+            marks: marks(cell),
+        };
+        let rows = cells.into_iter().map(row).collect();
         Self { run, rows, doubts }
     }
 
@@ -306,12 +303,15 @@ pub fn headline_level(run: &RunResult, variant: &str) -> Option<u64> {
     if let Some(level) = answer.filter(|level| tolls(run, variant, *level).time.is_some_and(is_plain)) {
         return Some(level);
     }
-    let highest = |accepts: &dyn Fn(Tolls<'_>) -> bool| {
-        run.experiment.levels.iter().rev().copied().find(|level| accepts(tolls(run, variant, *level)))
-    };
-    highest(&|tolls| tolls.time.is_some_and(is_plain))
-        .or_else(|| highest(&|tolls| tolls.cpu.is_some_and(is_plain)))
-        .or_else(|| highest(&|tolls| tolls.each().next().is_some()))
+    let accepted: [fn(Tolls<'_>) -> bool; 3] = [
+        |tolls| tolls.time.is_some_and(is_plain),
+        |tolls| tolls.cpu.is_some_and(is_plain),
+        |tolls| tolls.each().next().is_some(),
+    ];
+    let mut levels = accepted
+        .iter()
+        .map(|accepts| run.experiment.levels.iter().rev().copied().find(|level| accepts(tolls(run, variant, *level))));
+    levels.find_map(|level| level)
 }
 
 /// Doubts by rule, verdict and remedy, numbered in the order in which the rows meet them.
@@ -327,8 +327,6 @@ fn doubts<'r>(validity: &'r [Validity], cells: &[&Cell]) -> Vec<Doubt<'r>> {
         doubt.findings.sort_by_key(|found| place(found));
     }
     doubts.sort_by_key(|doubt| doubt.findings.iter().map(|found| place(found)).min());
-    for (index, doubt) in doubts.iter_mut().enumerate() {
-        doubt.number = index + 1;
-    }
+    doubts.iter_mut().zip(1..).for_each(|(doubt, number)| doubt.number = number);
     doubts
 }

@@ -51,14 +51,13 @@ impl Terminal<'_> {
     fn block(&mut self, block: &Block) -> io::Result<()> {
         match block {
             Block::Text(text) => self.paragraphs("", std::slice::from_ref(text)),
+            Block::Command(text) => self.paragraphs("    ", std::slice::from_ref(text)),
             Block::Legend(texts) => self.paragraphs("  ", texts),
             Block::List(texts) => self.paragraphs("", texts),
             Block::Table(table) if table.is_folded => Ok(()),
             Block::Table(table) => self.table(table),
             Block::Figure(figure) => figure.brief.iter().try_for_each(|table| self.table(table)),
-            Block::Figures(all) => {
-                all.iter().filter_map(|figure| figure.brief.as_ref()).try_for_each(|table| self.table(table))
-            }
+            Block::Figures(all) => all.iter().flat_map(|figure| &figure.brief).try_for_each(|table| self.table(table)),
             Block::Cards(cards) => {
                 let sentences: Vec<String> = cards.iter().filter_map(|card| card.sentence.clone()).collect();
                 self.paragraphs("", &sentences)
@@ -67,9 +66,7 @@ impl Terminal<'_> {
                 for doubt in all {
                     let colour = if doubt.is_refusal { RED } else { YELLOW };
                     self.line(colour, &format!("[{}] {}", doubt.number, doubt.label()))?;
-                    for finding in &doubt.findings {
-                        self.wrapped("    ", finding)?;
-                    }
+                    doubt.findings.iter().try_for_each(|finding| self.wrapped("    ", finding))?;
                     self.wrapped("    ", &format!("→ {}", doubt.remedy))?;
                 }
                 if all.is_empty() { Ok(()) } else { self.gap() }
@@ -79,7 +76,6 @@ impl Terminal<'_> {
                 let texts: Vec<String> = entries.map(|(name, value)| format!("{name}: {value}")).collect();
                 self.paragraphs("  ", &texts)
             }
-            Block::Command(text) => self.paragraphs("    ", std::slice::from_ref(text)),
         }
     }
 
@@ -100,9 +96,7 @@ impl Terminal<'_> {
     }
 
     fn paragraphs(&mut self, indent: &str, texts: &[String]) -> io::Result<()> {
-        for text in texts {
-            self.wrapped(indent, text)?;
-        }
+        texts.iter().try_for_each(|text| self.wrapped(indent, text))?;
         if texts.is_empty() { Ok(()) } else { self.gap() }
     }
 
@@ -113,21 +107,15 @@ impl Terminal<'_> {
     /// Words in lines that fit, the following ones indented by four more.
     fn lines(&self, indent: &str, text: &str) -> Vec<String> {
         let width = self.width.max(40);
-        let mut lines = Vec::new();
-        let mut line = indent.to_owned();
-        let mut is_fresh = true;
-        for word in plain(text).split(' ') {
-            if !is_fresh && count(&line) + 1 + count(word) > width {
-                lines.push(std::mem::replace(&mut line, format!("{indent}    ")));
-                is_fresh = true;
+        let text = plain(text);
+        let mut words = text.split(' ');
+        let mut lines = vec![format!("{indent}{}", words.next().unwrap_or_default())];
+        for word in words {
+            match lines.last_mut().filter(|line| count(line) + 1 + count(word) <= width) {
+                Some(line) => line.extend([" ", word]),
+                None => lines.push(format!("{indent}    {word}")),
             }
-            if !is_fresh {
-                line.push(' ');
-            }
-            line.push_str(word);
-            is_fresh = false;
         }
-        lines.push(line);
         lines
     }
 
@@ -153,9 +141,7 @@ impl Terminal<'_> {
             let text = fit.line(&table, cells.iter().map(String::as_str), rest.map(|at| (at, self.width)));
             self.painted(tint(row.tone), &text)?;
         }
-        for text in &long {
-            self.wrapped("", text)?;
-        }
+        long.iter().try_for_each(|text| self.wrapped("", text))?;
         self.gap()
     }
 
@@ -238,12 +224,10 @@ impl Fit {
                 line.push_str(&format!("{}{}", " ".repeat(GAP), cut(&text, room)));
                 break;
             }
-            let gap = if place == 0 {
-                0
-            } else if table.axis_from.is_some_and(|from| *at >= from) {
-                self.gap
-            } else {
-                GAP
+            let gap = match table.axis_from {
+                _ if place == 0 => 0,
+                Some(from) if *at >= from => self.gap,
+                _ => GAP,
             };
             let width = self.widths[*at];
             let text = cut(texts.get(*at).copied().unwrap_or_default(), width);
