@@ -95,27 +95,21 @@ pub fn figure(finding: &ThresholdFinding) -> String {
 }
 
 fn rows(experiment: &Experiment, result: &ThresholdResult) -> Vec<Vec<String>> {
-    let mut shown: Vec<&ThresholdFinding> =
-        result.findings.iter().filter(|finding| finding.outcome != Outcome::Holds).collect();
+    let failing = result.findings.iter().filter(|finding| finding.outcome != Outcome::Holds);
+    let mut shown: Vec<&ThresholdFinding> = failing.collect();
+    let all = if shown.is_empty() { result.findings.len() } else { shown.len() };
     shown.sort_by_key(|finding| std::cmp::Reverse(finding.outcome));
-    let count = shown.len();
     shown.truncate(FINDINGS_MAX);
     if shown.is_empty() {
         shown.extend(nearest(&result.findings));
     }
-    let others = if count == 0 { result.findings.len() } else { count }.saturating_sub(shown.len());
-    let mut rows: Vec<Vec<String>> = shown
-        .iter()
-        .map(|finding| {
-            vec![
-                result.expect.clone(),
-                outcome(finding.outcome).to_owned(),
-                number::or_nothing(finding.decided.map(|decided| text(decided, finding))),
-                place(experiment, finding),
-                figure(finding),
-            ]
-        })
-        .collect();
+    let others = all.saturating_sub(shown.len());
+    let row = |finding: &&ThresholdFinding| {
+        let decided = number::or_nothing(finding.decided.map(|decided| text(decided, finding)));
+        let (outcome, place) = (outcome(finding.outcome).to_owned(), place(experiment, finding));
+        vec![result.expect.clone(), outcome, decided, place, figure(finding)]
+    };
+    let mut rows: Vec<Vec<String>> = shown.iter().map(row).collect();
     if let Some(last) = rows.last_mut().filter(|_| others > 0) {
         last[WHERE].push_str(&format!(", and {others} more"));
     }

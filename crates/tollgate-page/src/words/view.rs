@@ -308,10 +308,8 @@ pub fn headline_level(run: &RunResult, variant: &str) -> Option<u64> {
         |tolls| tolls.cpu.is_some_and(is_plain),
         |tolls| tolls.each().next().is_some(),
     ];
-    let mut levels = accepted
-        .iter()
-        .map(|accepts| run.experiment.levels.iter().rev().copied().find(|level| accepts(tolls(run, variant, *level))));
-    levels.find_map(|level| level)
+    let levels = || run.experiment.levels.iter().rev().copied();
+    accepted.iter().find_map(|accepts| levels().find(|level| accepts(tolls(run, variant, *level))))
 }
 
 /// Doubts by rule, verdict and remedy, numbered in the order in which the rows meet them.

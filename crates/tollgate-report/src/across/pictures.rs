@@ -1,7 +1,7 @@
 //! Runs side by side as pictures: tolls and figures of all runs as dots, and their lines over the levels.
 
 use super::tables::{self, What};
-use tollgate_facts::across::{Across, Beside, ValueOf, offered};
+use tollgate_facts::across::{Across, Beside, RunHead, offered};
 use tollgate_facts::results::{Figure as Of, TollVerdict, Verdict};
 use tollgate_page::blocks::{Block, Figure, Picture, capitalized};
 use tollgate_page::chart::dots::{self, Dot, DotRow, Dots, One};
@@ -43,11 +43,9 @@ fn most_different<'a>(rows: &[&'a Beside], count: usize) -> Vec<&'a Beside> {
 fn dots_of(across: &Across, what: What, of: Of) -> Option<Figure> {
     let rows: Vec<&Beside> = what.rows(across).iter().filter(|row| row.figure == of).collect();
     let shown = most_different(&rows, ROWS_MAX.min(DOTS_MAX / across.runs.len().max(1)));
-    let standing = |value: &ValueOf| if value.standing == Verdict::Ok { Standing::Plain } else { Standing::Hollow };
     let dot = |row: &Beside, run: u32| {
-        let value = row.values.iter().find(|value| value.run == run && value.standing != Verdict::Refused)?;
-        let (low, high) = value.interval.unwrap_or((value.value, value.value));
-        Some(Dot { value: value.value, low, high, standing: standing(value) })
+        let Point { y, low, high, standing, .. } = point(row, run)?;
+        Some(Dot { value: y, low, high, standing })
     };
     if !shown.iter().any(|row| across.runs.iter().any(|run| dot(row, run.number).is_some())) {
         return None;
@@ -60,10 +58,9 @@ fn dots_of(across: &Across, what: What, of: Of) -> Option<Figure> {
             (capitalized(&words), "", One::Absent, format!("{unit}, logarithmic"))
         }
     };
-    let cut = rows.len() - shown.len();
-    let cut = match cut {
+    let cut = match rows.len() - shown.len() {
         0 => String::new(),
-        _ => format!(" These rows differ most; {cut} further ones stand in the tables alone."),
+        cut => format!(" These rows differ most; {cut} further ones stand in the tables alone."),
     };
     // A picture invites to compare what the tables refuse to.
     let apart = match shown.iter().any(|row| offered::is_apart(&row.values)) {
@@ -104,23 +101,22 @@ fn overlaid(across: &Across) -> Vec<Block> {
     blocks
 }
 
+/// What one run has of a row, at its level; absent where it has nothing, or nothing that may be read.
+fn point(row: &Beside, run: u32) -> Option<Point> {
+    let value = row.values.iter().find(|value| value.run == run && value.standing != Verdict::Refused)?;
+    let (low, high) = value.interval.unwrap_or((value.value, value.value));
+    let standing = if value.standing == Verdict::Ok { Standing::Plain } else { Standing::Hollow };
+    Some(Point { x: row.level as f64, y: value.value, low, high, standing })
+}
+
 fn lines_of(across: &Across, variant: &str, of: Of) -> Option<Figure> {
     let experiment = &across.experiment;
     let rows: Vec<&Beside> = across.cells.iter().filter(|row| row.variant == variant && row.figure == of).collect();
-    let point = |row: &&Beside, run: u32| {
-        let value = row.values.iter().find(|value| value.run == run && value.standing != Verdict::Refused)?;
-        let (low, high) = value.interval.unwrap_or((value.value, value.value));
-        let standing = if value.standing == Verdict::Ok { Standing::Plain } else { Standing::Hollow };
-        Some(Point { x: row.level as f64, y: value.value, low, high, standing })
+    let line = |run: &RunHead| {
+        let points = rows.iter().filter_map(|row| point(row, run.number)).collect();
+        (format!("run {}", run.number), run.number as usize, points)
     };
-    let lines: Vec<(String, usize, Vec<Point>)> = across
-        .runs
-        .iter()
-        .map(|run| {
-            let points = rows.iter().filter_map(|row| point(row, run.number)).collect();
-            (format!("run {}", run.number), run.number as usize, points)
-        })
-        .collect();
+    let lines: Vec<(String, usize, Vec<Point>)> = across.runs.iter().map(line).collect();
     if lines.iter().all(|(.., points)| points.len() < 2) {
         return None;
     }
@@ -147,7 +143,7 @@ fn run_names(across: &Across) -> Vec<(String, usize)> {
         Some((at, c)) => format!("…{}", &name[at + c.len_utf8()..]),
         None => name.to_owned(),
     };
-    let name = |run: &tollgate_facts::across::RunHead| format!("run {}: {}", run.number, short(&run.name));
+    let name = |run: &RunHead| format!("run {}: {}", run.number, short(&run.name));
     across.runs.iter().map(|run| (name(run), run.number as usize)).collect()
 }
 

@@ -70,16 +70,13 @@ fn threshold_cases(
         };
         let (bad, good): (Vec<_>, Vec<_>) =
             result.findings.iter().partition(|finding| finding.outcome != Outcome::Holds);
+        let [bad, good] = [bad, good].map(|all| all.into_iter().map(found).collect::<Vec<_>>());
         if let Some(first) = bad.first() {
             let kind = thresholds::outcome(result.outcome);
-            let all: Vec<String> = bad.iter().map(|finding| found(finding)).collect();
-            let (first, all) = (escape(&found(first)), escape(&all.join("; ")));
+            let (first, all) = (escape(first), escape(&bad.join("; ")));
             write!(out, "<failure type=\"threshold {kind}\" message=\"{first}\">{all}</failure>")?;
         }
-        let good: Vec<String> = good.iter().map(|finding| found(finding)).collect();
-        if !good.is_empty() {
-            write!(out, "<system-out>{}</system-out>", escape(&good.join("; ")))?;
-        }
+        notes(&good, out)?;
         writeln!(out, "</testcase>")?;
     }
     Ok(())
@@ -89,40 +86,33 @@ fn case(view: &View<'_>, row: &Row<'_>, suite: &str, out: &mut dyn Write) -> io:
     let cell = row.cell;
     let at = sentence::level(&view.run.experiment, cell.level);
     let seconds = if cell.unit_time_ms.mean.is_finite() { cell.unit_time_ms.mean / 1000.0 } else { 0.0 };
-    write!(
-        out,
-        "<testcase classname=\"{suite}\" name=\"{} at {}\" time=\"{seconds:.6}\">",
-        escape(&cell.variant),
-        escape(&at)
-    )?;
+    let name = escape(&format!("{} at {at}", cell.variant));
+    write!(out, "<testcase classname=\"{suite}\" name=\"{name}\" time=\"{seconds:.6}\">")?;
     let of = |verdict: Verdict| {
         let found = view.doubts.iter().flat_map(|doubt| &doubt.findings);
         found
             .filter(move |found| found.verdict == verdict && found.variant == cell.variant && found.level == cell.level)
     };
     for refusal in of(Verdict::Refused) {
-        write!(
-            out,
-            "<failure type=\"{}\" message=\"{}\">{}</failure>",
-            escape(&refusal.rule),
-            escape(&refusal.reason),
-            escape(&refusal.remedy)
-        )?;
+        let [rule, reason, remedy] = [&refusal.rule, &refusal.reason, &refusal.remedy].map(|text| escape(text));
+        write!(out, "<failure type=\"{rule}\" message=\"{reason}\">{remedy}</failure>")?;
     }
     let marked = of(Verdict::Marked).map(|mark| format!("{}: {}. {}", mark.rule, mark.reason, mark.remedy));
     let mut notes: Vec<String> = marked.collect();
     notes.extend(row.tolls.each().map(|toll| {
         let ratio = sentence::ratio(toll).replace('×', "x");
-        format!(
-            "toll on {}: {ratio} ({})",
-            sentence::figure(&view.run.experiment, toll.figure),
-            sentence::verdict(toll.verdict)
-        )
+        let figure = sentence::figure(&view.run.experiment, toll.figure);
+        format!("toll on {figure}: {ratio} ({})", sentence::verdict(toll.verdict))
     }));
-    if !notes.is_empty() {
-        write!(out, "<system-out>{}</system-out>", escape(&notes.join("; ")))?;
-    }
+    self::notes(&notes, out)?;
     writeln!(out, "</testcase>")
+}
+
+fn notes(texts: &[String], out: &mut dyn Write) -> io::Result<()> {
+    match texts {
+        [] => Ok(()),
+        texts => write!(out, "<system-out>{}</system-out>", escape(&texts.join("; "))),
+    }
 }
 
 /// One case for each run, which is in error where it is not whole, and one for each threshold.

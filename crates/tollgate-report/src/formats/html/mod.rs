@@ -69,9 +69,7 @@ fn block(block: &Block) -> String {
         Block::Figure(found) => figure(found),
         Block::Figures(all) => format!("<div class=\"pair\">{}</div>", all.iter().map(figure).collect::<String>()),
         Block::Cards(cards) => format!("<div class=\"cards\">{}</div>", cards.iter().map(card).collect::<String>()),
-        Block::Doubts(all) => {
-            format!("<ol class=\"doubts\">{}</ol>", all.iter().map(doubt).collect::<String>())
-        }
+        Block::Doubts(all) => format!("<ol class=\"doubts\">{}</ol>", all.iter().map(doubt).collect::<String>()),
         Block::Facts(all) => format!("<div class=\"lists\">{}</div>", all.iter().map(facts).collect::<String>()),
         Block::Command(text) => format!("<pre><code>{}</code></pre>", escape(text)),
     }
