@@ -7,6 +7,7 @@ use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
 
 /// One variant's panel.
+#[derive(Default)]
 pub struct Panel<'a> {
     /// Its heading.
     pub name: &'a str,

@@ -8,7 +8,7 @@ use crate::chart::{Size, Spacing};
 use crate::gather::by_key;
 use crate::number;
 use crate::words::sentence;
-use crate::words::view::View;
+use crate::words::view::{self, View};
 use tollgate_facts::results::{Cell, Estimate, Percentiles, Verdict};
 use tollgate_facts::rules;
 
@@ -31,14 +31,11 @@ pub fn response_times(view: &View<'_>, heading: &str) -> Option<Section> {
 
 /// The cells of each variant in the order of the levels, with its key.
 pub fn by_variant<'r>(view: &View<'r>) -> Vec<(usize, &'r str, Vec<&'r Cell>)> {
-    let variants = view.run.experiment.variants.iter().enumerate();
+    let cells = by_key(view.rows.iter().map(|row| (row.cell.variant.as_str(), row.cell)));
+    let keyed = cells.into_iter().filter_map(|(name, cells)| Some((view::key(view.run, name)?, name, cells)));
+    let mut variants: Vec<_> = keyed.collect();
+    variants.sort_by_key(|(key, ..)| *key);
     variants
-        .map(|(key, variant)| {
-            let cells = view.rows.iter().map(|row| row.cell).filter(|cell| cell.variant == variant.name).collect();
-            (key, variant.name.as_str(), cells)
-        })
-        .filter(|(_, _, cells): &(usize, &str, Vec<&Cell>)| !cells.is_empty())
-        .collect()
 }
 
 fn point(view: &View<'_>, cell: &Cell, estimate: Estimate) -> Point {
@@ -94,16 +91,12 @@ pub fn unit_time(view: &View<'_>) -> Figure {
                 format!("{} from {} on", who(names), sentence::level(experiment, *level))
             };
             let named: Vec<String> = steps.iter().map(from).collect();
-            format!(
-                "{shared} Stagnates, as a doubling of {many} gains under {:.0} %: {}.{}",
-                STAGNATES_BELOW * 100.0,
-                named.join("; "),
-                if is_joint(view, steps[0].0) {
-                    " Some of these are joint figures: generator and subject were at their limit together."
-                } else {
-                    ""
-                }
-            )
+            let joint = match is_joint(view, steps[0].0) {
+                true => " Some of these are joint figures: generator and subject were at their limit together.",
+                false => "",
+            };
+            let (least, named) = (STAGNATES_BELOW * 100.0, named.join("; "));
+            format!("{shared} Stagnates, as a doubling of {many} gains under {least:.0} %: {named}.{joint}")
         }
     };
     let ideal = |size| {
@@ -111,23 +104,19 @@ pub fn unit_time(view: &View<'_>) -> Figure {
         let first = cells.first().filter(|cell| cell.level > 0)?;
         let one = first.unit_time_ms.mean * first.level as f64;
         let furthest = view.rows.iter().map(|row| row.cell.level).max().unwrap_or(0);
-        let points = experiment.levels.iter().filter(|level| (1..=furthest).contains(*level)).map(|level| {
-            let y = one / *level as f64;
-            Point::plain(*level as f64, y)
-        });
+        let levels = experiment.levels.iter().filter(|level| (1..=furthest).contains(*level));
+        let points = levels.map(|level| Point::plain(*level as f64, one / *level as f64));
         let name = if size == Size::Narrow { "ideal".to_owned() } else { format!("ideal of {name}") };
         Some((name, points.collect::<Vec<_>>()))
     };
-    let marked: Vec<Note> = steps
-        .iter()
-        .map(|(level, names)| Note {
-            x: *level as f64,
-            text: match names.len() == variants.len() {
-                true => "stagnates →".to_owned(),
-                false => format!("{} of {} stagnate →", names.len(), variants.len()),
-            },
-        })
-        .collect();
+    let note_of = |(level, names): &(u64, Vec<&str>)| {
+        let text = match names.len() == variants.len() {
+            true => "stagnates →".to_owned(),
+            false => format!("{} of {} stagnate →", names.len(), variants.len()),
+        };
+        Note { x: *level as f64, text }
+    };
+    let marked: Vec<Note> = steps.iter().map(note_of).collect();
     let title = format!("Time of a {noun}");
     let label = format!("ms per {noun}");
     let draw = |size| {
@@ -219,29 +208,21 @@ fn estimates(view: &View<'_>, variants: &[(usize, &str, Vec<&Cell>)], what: &str
 
 /// One curve at the lowest level, where nobody waits for another, and one at the highest.
 pub fn distributions(view: &View<'_>) -> Vec<Figure> {
-    let with_curve: Vec<u64> =
-        view.rows.iter().filter(|row| !row.cell.curve.is_empty()).map(|row| row.cell.level).collect();
-    let mut levels: Vec<u64> =
-        view.run.experiment.levels.iter().copied().filter(|level| with_curve.contains(level)).collect();
+    let has_curve = |level: &u64| view.at(*level).any(|row| !row.cell.curve.is_empty());
+    let mut levels: Vec<u64> = view.run.experiment.levels.iter().copied().filter(has_curve).collect();
     if levels.len() > 2 {
         levels = vec![levels[0], levels[levels.len() - 1]];
     }
     levels.iter().map(|level| distribution(view, *level)).collect()
 }
 
-fn distribution(view: &View<'_>, level: u64) -> Figure {
+fn distribution<'r>(view: &View<'r>, level: u64) -> Figure {
     let at = sentence::level(&view.run.experiment, level);
     let title = format!("Distribution at {at}");
-    let variants = by_variant(view);
-    let cells: Vec<(usize, &Cell)> = variants
-        .iter()
-        .filter_map(|(key, _, cells)| Some((*key, *cells.iter().find(|cell| cell.level == level)?)))
-        .collect();
-    let all: Vec<Distribution<'_>> = cells
-        .iter()
-        .take(SHOWN_MAX)
-        .map(|(key, cell)| Distribution { name: &cell.variant, key: *key, points: &cell.curve })
-        .collect();
+    let cells = view.at(level).filter_map(|row| Some((view::key(view.run, &row.cell.variant)?, row.cell)));
+    let cells: Vec<(usize, &Cell)> = cells.collect();
+    let curve = |(key, cell): &(usize, &'r Cell)| Distribution { name: &cell.variant, key: *key, points: &cell.curve };
+    let all: Vec<Distribution<'_>> = cells.iter().take(SHOWN_MAX).map(curve).collect();
     let draw = |size| percentiles::draw(size, "response time, ms", &all);
     let description = "One curve a variant: the share of requests and the time that they stayed below.";
     let time = |of: fn(&Percentiles) -> Option<f64>| {

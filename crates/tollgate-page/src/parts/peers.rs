@@ -32,14 +32,9 @@ fn bars(view: &View<'_>, group: &PeerGroup<'_>, place: usize) -> Figure {
     let bar = |found: &Comparison| super::tolls::bar(found.verdict, [found.ratio, found.low, found.high]);
     let figures = peers::figures(run, group);
     let titles: Vec<String> = figures.iter().map(|figure| sentence::figure(&run.experiment, *figure)).collect();
-    let panels: Vec<tolls::TollPanel<'_>> = figures
-        .iter()
-        .zip(&titles)
-        .map(|(figure, title)| tolls::TollPanel {
-            title,
-            bars: names.iter().map(|name| peers::find(run, group, name, *figure).map(bar)).collect(),
-        })
-        .collect();
+    let bars = |figure| names.iter().map(|name| peers::find(run, group, name, figure).map(bar)).collect();
+    let panels = figures.iter().zip(&titles).map(|(figure, title)| tolls::TollPanel { title, bars: bars(*figure) });
+    let panels: Vec<tolls::TollPanel<'_>> = panels.collect();
     let afar = if group.distance == Distance::Remote { ", from afar" } else { "" };
     let level = sentence::level(&run.experiment, group.level);
     let title = format!("{} by tollgate at {level}{afar}", peers::title(run, group.peer));

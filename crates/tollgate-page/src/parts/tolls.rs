@@ -23,25 +23,18 @@ pub fn section_at(view: &View<'_>, levels: &[(u64, Option<&str>)]) -> Option<Sec
     if view.run.tolls.is_empty() {
         return None;
     }
-    let is_last = |place: usize| place + 1 == levels.len();
-    let figures = levels
-        .iter()
-        .enumerate()
-        .map(|(place, (level, why))| Block::Figure(at(view, *level, *why, place, is_last(place))));
+    let last = levels.len().saturating_sub(1);
+    let figures = levels.iter().enumerate();
+    let figures = figures.map(|(place, (level, why))| Block::Figure(at(view, *level, *why, place, place == last)));
     Some(Section::background("", figures.collect()))
 }
 
 /// Toll bars at one level; those of the last one have the table of all levels.
 fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) -> crate::blocks::Figure {
     let (run, experiment) = (view.run, &view.run.experiment);
-    let variants: Vec<(usize, &str)> = experiment
-        .variants
-        .iter()
-        .enumerate()
-        .filter(|(_, variant)| variant.baseline.is_some())
-        .map(|(key, variant)| (key, variant.name.as_str()))
-        .take(2 * SHOWN_MAX)
-        .collect();
+    let compared = experiment.variants.iter().enumerate().filter(|(_, variant)| variant.baseline.is_some());
+    let rows = compared.take(2 * SHOWN_MAX).map(|(key, variant)| tolls::TollRow { name: &variant.name, key });
+    let rows: Vec<tolls::TollRow<'_>> = rows.collect();
     let noun = sentence::unit_noun(experiment);
     let time_title = format!("time of a {noun}");
     let cpu_title = format!("CPU time per {}", sentence::piece(experiment));
@@ -53,10 +46,9 @@ fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) 
     let all = [(Figure::UnitTime, time_title.as_str()), (Figure::SubjectCpu, cpu_title.as_str()), last];
     let panels = all.into_iter().map(|(figure, title)| tolls::TollPanel {
         title,
-        bars: variants.iter().map(|(_, name)| view::toll(run, name, at, figure).map(toll_bar)).collect(),
+        bars: rows.iter().map(|row| view::toll(run, row.name, at, figure).map(toll_bar)).collect(),
     });
     let panels: Vec<_> = panels.filter(|panel| panel.bars.iter().any(Option::is_some)).collect();
-    let rows: Vec<tolls::TollRow<'_>> = variants.iter().map(|(key, name)| tolls::TollRow { name, key: *key }).collect();
     let level = sentence::level(experiment, at);
     let why = why.map_or_else(String::new, |why| format!(": {why}"));
     let title = format!("Tolls at {level}{why}");

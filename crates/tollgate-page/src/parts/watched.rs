@@ -115,40 +115,33 @@ fn over_time_figure(view: &View<'_>, watched: &Watched) -> Option<Figure> {
         .collect();
     let own = |series: &Series| own_time(run, series, watched.unit);
     let thinned = |series: &Series| over_time::thinned(&own(series), shown.len());
-    let averaged = |series: &Series, seconds| over_time::averaged(&own(series), seconds);
+    let averaged =
+        |series: &Series, seconds| over_time::sampled(&over_time::averaged(&own(series), seconds), shown.len());
     let panels = shown.iter().map(|(key, series)| Panel {
         name: &series.variant,
         key: *key,
         points: thinned(series),
         above: watched.above.and_then(|name| found(name, &series.variant)).map(thinned).unwrap_or_default(),
-        average: watched
-            .average_s
-            .map_or_else(Vec::new, |seconds| over_time::sampled(&averaged(series, seconds), shown.len())),
+        average: watched.average_s.map(|seconds| averaged(series, seconds)).unwrap_or_default(),
     });
     let panels: Vec<Panel<'_>> = panels.collect();
     let title = format!("{} at {}", watched.heading, sentence::level(&run.experiment, level));
     let description = format!("One panel a variant on common scales. {}", watched.note);
     let draw = |size| over_time::draw(size, watched.label, watched.filling, &panels);
-    let mut table = Table::new("", ["variant", "level", "what", "unit", "least", "mean", "most", "points"]);
-    for name in std::iter::once(watched.series).chain(watched.above) {
-        for series in named(name).filter(|series| !series.points.is_empty()) {
-            let values: Vec<f64> = series.points.iter().map(|point| point.1).collect();
-            let write = |value: f64| match series.unit.as_str() {
-                "bytes" => number::bytes(value),
-                _ => number::three_digits(value),
-            };
-            table.push(vec![
-                series.variant.clone(),
-                sentence::level(&run.experiment, series.level),
-                series.name.clone(),
-                series.unit.clone(),
-                write(values.iter().copied().fold(f64::INFINITY, f64::min)),
-                write(tollgate_facts::stats::mean(&values).unwrap_or(f64::NAN)),
-                write(values.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
-                number::whole(values.len() as u64),
-            ]);
-        }
-    }
+    let row = |series: &Series| {
+        let values: Vec<f64> = series.points.iter().map(|point| point.1).collect();
+        let write = if series.unit == "bytes" { number::bytes } else { number::three_digits };
+        let level = sentence::level(&run.experiment, series.level);
+        let mut row = vec![series.variant.clone(), level, series.name.clone(), series.unit.clone()];
+        row.push(write(values.iter().copied().fold(f64::INFINITY, f64::min)));
+        row.push(write(tollgate_facts::stats::mean(&values).unwrap_or(f64::NAN)));
+        row.push(write(values.iter().copied().fold(f64::NEG_INFINITY, f64::max)));
+        row.push(number::whole(values.len() as u64));
+        row
+    };
+    let all = std::iter::once(watched.series).chain(watched.above).flat_map(named);
+    let head = ["variant", "level", "what", "unit", "least", "mean", "most", "points"];
+    let table = Table::new("", head).with(all.filter(|series| !series.points.is_empty()).map(row));
     let figure = Figure::new(title, watched.note).picture(watched.id, &description, Size::Full, draw);
     let (all, points) = (format!("{}.csv", watched.id), format!("{}-points.csv", watched.id));
     Some(figure.data(table, all).data(self::points(watched, &panels), points))

@@ -292,26 +292,23 @@ fn warm_ups(view: &View<'_>) -> Option<Figure> {
         name: &found.variant,
         key: view::key(run, &found.variant).unwrap_or(0),
         points: over_time::sampled(&found.points, shown.len().min(WARM_UPS_MAX)),
-        above: Vec::new(),
-        average: Vec::new(),
+        ..over_time::Panel::default()
     });
     let panels: Vec<over_time::Panel<'_>> = panels.collect();
     let note = "Requests per second before anything counted, by each variant in turn. What was warmed up by one variant is partly \
                 warm for the next.";
     let draw = |size| over_time::draw(size, "requests/s", Filling::Line, &panels);
-    let mut table = Table::new("", ["variant", "start", "users", "seconds", "requests/s", "steady in the end"]);
-    for found in &shown {
-        for (at, rate) in &found.points {
-            table.push(vec![
-                found.variant.clone(),
-                found.start.to_string(),
-                number::whole(found.level),
-                number::three_digits(*at),
-                number::three_digits(*rate),
-                if found.is_steady { "yes" } else { "no" }.to_owned(),
-            ]);
-        }
-    }
+    let rows = shown.iter().flat_map(|found| {
+        let steady = if found.is_steady { "yes" } else { "no" };
+        let row = move |(at, rate): &(f64, f64)| {
+            let [at, rate] = [*at, *rate].map(number::three_digits);
+            let (start, users) = (found.start.to_string(), number::whole(found.level));
+            vec![found.variant.clone(), start, users, at, rate, steady.to_owned()]
+        };
+        found.points.iter().map(row)
+    });
+    let head = ["variant", "start", "users", "seconds", "requests/s", "steady in the end"];
+    let table = Table::new("", head).with(rows);
     Some(
         Figure::new("Warm-up of the peers", note).picture("warm-up", note, Size::Full, draw).data(table, "warm-up.csv"),
     )
