@@ -2,6 +2,7 @@
 //! logarithmic scale.
 
 use super::axis::{self, Plot, fitted};
+use super::lines::{Point, Standing};
 use super::scale::{Scale, Spacing};
 use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
@@ -34,20 +35,7 @@ pub struct DotRow {
     /// What the row is about.
     pub name: String,
     /// One for each run.
-    pub dots: Vec<Option<Dot>>,
-}
-
-/// One value.
-#[derive(Debug, Clone, Copy)]
-pub struct Dot {
-    /// The figure.
-    pub value: f64,
-    /// Lower end of its interval.
-    pub low: f64,
-    /// Upper end of its interval.
-    pub high: f64,
-    /// Whether it may be read as it stands.
-    pub standing: super::lines::Standing,
+    pub dots: Vec<Option<Point>>,
 }
 
 /// Height of one dot's line within a row.
@@ -75,8 +63,7 @@ pub fn draw(size: Size, chart: &Dots<'_>) -> Canvas {
     let bottom = key_height + 8.0 + row_height * chart.rows.len() as f64;
     let plot = Plot { left: names_width + 8.0, top: key_height + 8.0, right: width - 14.0, bottom };
 
-    let ends =
-        chart.rows.iter().flat_map(|row| row.dots.iter().flatten()).flat_map(|dot| [dot.value, dot.low, dot.high]);
+    let ends = chart.rows.iter().flat_map(|row| row.dots.iter().flatten()).flat_map(|dot| [dot.y, dot.low, dot.high]);
     let one = (chart.one == One::Shown).then_some(1.0);
     let scale = Scale::over(Spacing::Logarithmic, ends.chain(one), plot.left, plot.right).with_margin(0.04);
 
@@ -99,14 +86,14 @@ pub fn draw(size: Size, chart: &Dots<'_>) -> Canvas {
             canvas.line("rule", (0.0, top), (plot.right, top));
         }
         for (place, (dot, (_, key))) in row.dots.iter().zip(&chart.runs).enumerate() {
-            let Some(dot) = dot.filter(|dot| scale.shows(dot.value)) else { continue };
+            let Some(dot) = dot.filter(|dot| scale.shows(dot.y)) else { continue };
             let y = dots_top + DOT_HEIGHT * (place as f64 + 0.5);
             let class = key_class(*key);
             if scale.shows(dot.low) && scale.shows(dot.high) && dot.high > dot.low {
                 canvas.line(&format!("whisker {class}"), (scale.at(dot.low), y), (scale.at(dot.high), y));
             }
-            let fill = if dot.standing == super::lines::Standing::Hollow { "hollow" } else { "dot" };
-            canvas.marker(&format!("{fill} {class}"), *key, (scale.at(dot.value), y));
+            let fill = if dot.standing == Standing::Hollow { "hollow" } else { "dot" };
+            canvas.marker(&format!("{fill} {class}"), *key, (scale.at(dot.y), y));
         }
     }
     if chart.one == One::Shown {
@@ -138,10 +125,9 @@ fn key_places(chart: &Dots<'_>, width: f64) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::lines::Standing;
 
     fn picture(size: Size, values: &[Option<f64>]) -> String {
-        let dot = |value: f64| Dot { value, low: value * 0.9, high: value * 1.1, standing: Standing::Plain };
+        let dot = |value: f64| Point { low: value * 0.9, high: value * 1.1, ..Point::plain(0.0, value) };
         let chart = Dots {
             label: "ratio",
             unit: "×",

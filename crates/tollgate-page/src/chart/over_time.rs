@@ -102,7 +102,7 @@ pub fn draw(size: Size, label: &str, filling: Filling, panels: &[Panel<'_>]) -> 
 
 fn draw_values(canvas: &mut Canvas, panel: &Panel<'_>, x: &Scale, y: &Scale, filling: Filling) {
     let key = key_class(panel.key);
-    let floor = y.at(y.low().max(0.0));
+    let floor = y.at(y.low.max(0.0));
     let places = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
         let shown = points.iter().filter(|point| x.shows(point.0) && y.shows(point.1));
         shown.map(|point| (x.at(point.0), y.at(point.1))).collect()

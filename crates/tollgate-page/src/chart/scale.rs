@@ -18,7 +18,7 @@ pub enum Spacing {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
     spacing: Spacing,
-    low: f64,
+    pub(super) low: f64,
     high: f64,
     from: f64,
     to: f64,
@@ -81,10 +81,6 @@ impl Scale {
 
     pub(super) fn shows(&self, value: f64) -> bool {
         is_shown(self.spacing, value)
-    }
-
-    pub(super) fn low(&self) -> f64 {
-        self.low
     }
 
     /// Round values inside the range, about as many as asked for.

@@ -4,7 +4,7 @@ use super::tables::{self, What};
 use tollgate_facts::across::{Across, Beside, RunHead, offered};
 use tollgate_facts::results::{Figure as Of, TollVerdict, Verdict};
 use tollgate_page::blocks::{Block, Figure, Picture, capitalized};
-use tollgate_page::chart::dots::{self, Dot, DotRow, Dots, One};
+use tollgate_page::chart::dots::{self, DotRow, Dots, One};
 use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point, Standing};
 use tollgate_page::chart::{Size, Spacing};
 use tollgate_page::number;
@@ -43,11 +43,7 @@ fn most_different<'a>(rows: &[&'a Beside], count: usize) -> Vec<&'a Beside> {
 fn dots_of(across: &Across, what: What, of: Of) -> Option<Figure> {
     let rows: Vec<&Beside> = what.rows(across).iter().filter(|row| row.figure == of).collect();
     let shown = most_different(&rows, ROWS_MAX.min(DOTS_MAX / across.runs.len().max(1)));
-    let dot = |row: &Beside, run: u32| {
-        let Point { y, low, high, standing, .. } = point(row, run)?;
-        Some(Dot { value: y, low, high, standing })
-    };
-    if !shown.iter().any(|row| across.runs.iter().any(|run| dot(row, run.number).is_some())) {
+    if !shown.iter().any(|row| across.runs.iter().any(|run| point(row, run.number).is_some())) {
         return None;
     }
     let words = tables::figure_words(across, of);
@@ -70,7 +66,7 @@ fn dots_of(across: &Across, what: What, of: Of) -> Option<Figure> {
     let note = format!("One colour a run, with its own interval. Hollow: marked.{apart}{cut}");
     let row = |row: &&Beside| DotRow {
         name: tables::cell(row),
-        dots: across.runs.iter().map(|run| dot(row, run.number)).collect(),
+        dots: across.runs.iter().map(|run| point(row, run.number)).collect(),
     };
     let rows = shown.iter().map(row).collect();
     let chart = Dots { label: &label, unit, runs: run_names(across), rows, one };

@@ -116,21 +116,18 @@ fn left_out(run: &RunResult) -> Option<String> {
 fn overheads(view: &View<'_>) -> Option<Table> {
     let run = view.run;
     let base = run.experiment.variants.iter().find(|variant| variant.baseline.is_none())?;
-    let levels = &run.experiment.levels;
     let mut head = vec!["link".to_owned(), "adds us".to_owned()];
     head.extend(level_names(run));
-    let mut rows = Vec::new();
-    for variant in run.experiment.variants.iter().filter(|variant| !is_preset(run, &variant.name)) {
-        let mut row: Vec<Entry> = vec![variant.name.as_str().into(), added(view, &variant.name)];
-        row.extend(levels.iter().map(|level| {
-            let text = match variant.name == base.name {
-                true => number::or_nothing(view::cell(run, &base.name, *level).map(document_ms)),
-                false => overhead(view::tolls(run, &variant.name, *level).time),
-            };
-            view.figure(&variant.name, *level, text)
-        }));
-        rows.push(row);
-    }
+    let row = |variant: &Variant| {
+        let name = variant.name.as_str();
+        let of = |level: &u64| match name == base.name {
+            true => number::or_nothing(view::cell(run, name, *level).map(document_ms)),
+            false => overhead(view::tolls(run, name, *level).time),
+        };
+        let figures = run.experiment.levels.iter().map(|level| view.figure(name, *level, of(level)));
+        [name.into(), added(view, name)].into_iter().chain(figures).collect::<Vec<Entry>>()
+    };
+    let rows = run.experiment.variants.iter().filter(|variant| !is_preset(run, &variant.name)).map(row);
     let title = format!("Overhead over {}, of which the ms a document are shown", base.name);
     Table::new(title, head).with(rows).some()
 }
@@ -327,17 +324,15 @@ fn times(view: &View<'_>, distance: &Distances) -> Figure {
     let x = Axis::linear("what the link adds to a round trip (ms)");
     let chart = Lines::new(x, Axis::linear("ms a document"), all);
     let description = "A line for each number of processes; less is better.";
-    let mut table = Table::new("", ["link", "processes", "adds us", "ms a document", "95 % low", "95 % high"]);
-    for level in levels {
-        for cell in of_level(*level) {
-            let added = cell.batch.and_then(|batch| batch.added_us).map(|added| added.mean);
-            let time = cell.unit_time_ms;
-            let Some(row) = view.row(&cell.variant, *level) else { continue };
-            let mut figures = vec![number::optional(added)];
-            figures.extend([time.mean, time.low, time.high].map(number::three_digits));
-            table.push(of_cell(view, row, figures));
-        }
-    }
+    let row = |cell: &Cell| {
+        let row = view.row(&cell.variant, cell.level)?;
+        let (added, time) = (cell.batch.and_then(|batch| batch.added_us), cell.unit_time_ms);
+        let mut figures = vec![number::optional(added.map(|added| added.mean))];
+        figures.extend([time.mean, time.low, time.high].map(number::three_digits));
+        Some(of_cell(view, row, figures))
+    };
+    let rows = levels.iter().flat_map(|level| of_level(*level)).filter_map(row);
+    let table = Table::new("", ["link", "processes", "adds us", "ms a document", "95 % low", "95 % high"]).with(rows);
     let note = "Dotted: the fitted line by one process, and with more of them what is to be expected, the longest of CPU by \
                 cores, the database's CPU by its cores, and one process's time by the processes. A hollow point has a doubt; \
                 what is refused is not drawn.";

@@ -82,15 +82,10 @@ fn answer(run: &RunResult, variant: &str) -> Option<String> {
         true => format!("a {noun} takes {}", at(first)),
         false => format!("a {noun} takes {} and {}", at(first), at(last)),
     };
-    let mut stretches: Vec<Vec<(&Cell, &Occupancy)>> = Vec::new();
-    for found in &cells {
-        match stretches.last_mut().filter(|stretch| stretch.iter().all(|(_, known)| known.binding == found.1.binding)) {
-            Some(stretch) => stretch.push(*found),
-            None => stretches.push(vec![*found]),
-        }
-    }
+    let stretches: Vec<&[(&Cell, &Occupancy)]> =
+        cells.chunk_by(|(_, one), (_, other)| one.binding == other.binding).collect();
     let count = stretches.len();
-    let told = |(place, stretch): (usize, &Vec<(&Cell, &Occupancy)>)| {
+    let told = |(place, stretch): (usize, &&[(&Cell, &Occupancy)])| {
         let (least, most) = (stretch[0].0.level, stretch[stretch.len() - 1].0.level);
         let levels = match (place, least == most) {
             _ if count == 1 => "at every level".to_owned(),
