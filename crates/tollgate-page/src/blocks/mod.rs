@@ -9,7 +9,7 @@ mod table;
 mod text;
 
 pub use figure::{Figure, Picture};
-pub use table::{Cell, Column, Table, TableRow, Tone};
+pub use table::{Cell, Column, ColumnOf, Table, TableRow, Tone};
 pub use text::{capitalized, one_line, stopped};
 
 /// Everything that is said of a result.

@@ -126,12 +126,12 @@ impl<'r> View<'r> {
                 })
             })
         };
-        let failures = by_key(self.rows.iter().flat_map(|row| of(row.cell)));
-        let failure = |((variant, class), found): ((&'r str, &'r str), Vec<(u64, u64, &'r str)>)| {
+        let failures = by_key(self.rows.iter().flat_map(|row| of(row.cell))).into_iter();
+        let failures = failures.map(|((variant, class), found)| {
             let (_, level, example) = found[0];
             Failure { variant, class, count: found.iter().map(|(count, ..)| count).sum(), level, example }
-        };
-        failures.into_iter().map(failure).collect()
+        });
+        failures.collect()
     }
 }
 
