@@ -60,7 +60,8 @@ fn of_toll(view: &View<'_>, variant: &Variant, baseline: &str, card: Card) -> Ca
     let tolls = view::tolls(run, &variant.name, level);
     let noun = sentence::unit_noun(&run.experiment);
     let by_cpu = || Some((tolls.cpu?, format!("CPU time per {}", sentence::piece(&run.experiment))));
-    let by_time = tolls.time.filter(|toll| is_plain(toll)).map(|time| (time, format!("time of a {noun}")));
+    let plain = tolls.time.filter(|toll| is_plain(toll));
+    let by_time = plain.map(|time| (time, format!("time of a {noun}")));
     let card = match by_time.or_else(by_cpu).filter(|(toll, _)| is_plain(toll)) {
         Some((toll, of_what)) => {
             let decimals = number::ratio_decimals(toll.ratio, toll.low, toll.high);
@@ -76,10 +77,8 @@ fn of_toll(view: &View<'_>, variant: &Variant, baseline: &str, card: Card) -> Ca
             Card { interval: format!("may be claimed at {at}"), verdict: why.to_owned(), ..card }
         }
     };
-    let difference = tolls
-        .time
-        .filter(|toll| is_plain(toll))
-        .map(|toll| (format!("a {noun}"), format!("{} ({} blocks)", sentence::difference(toll), toll.blocks)));
+    let words = |toll: &Toll| format!("{} ({} blocks)", sentence::difference(toll), toll.blocks);
+    let difference = plain.map(|toll| (format!("a {noun}"), words(toll)));
     let joint = tolls.time.filter(|toll| toll.verdict == TollVerdict::Joint);
     let ratio = |name: &str, toll: Option<&Toll>| {
         toll.map(|toll| (name.to_owned(), format!("{}{}", sentence::ratio(toll), doubt(toll))))

@@ -136,15 +136,14 @@ pub fn band(run: &RunResult) -> String {
 /// What starts of the servers differ by, where there were enough: each toll and comparison whose starts are seen to
 /// differ, or that none is. Nothing is adjusted for their number, as the error to fear is a missed warning.
 pub fn starts(run: &RunResult) -> Option<String> {
-    let what = |names: [&str; 2], word: &str, at: u64, of: Figure| {
-        let [variant, other] = names;
-        format!("{variant} {word} {other} at {}, {}", run.experiment.level_title(at), figure(&run.experiment, of))
+    let told = |names: [&str; 3], at: u64, of: Figure, between: Option<BetweenStarts>| {
+        let (names, of) = (names.join(" "), figure(&run.experiment, of));
+        Some((format!("{names} at {}, {of}", run.experiment.level_title(at)), between?))
     };
-    let of_toll = |toll: &Toll| {
-        Some((what([&toll.variant, &toll.baseline], "over", toll.level, toll.figure), toll.between_starts?))
-    };
-    let of_peer = |ratio: &Comparison| {
-        Some((what([&ratio.variant, &ratio.against], "by", ratio.level, ratio.figure), ratio.between_starts?))
+    let of_toll =
+        |toll: &Toll| told([&toll.variant, "over", &toll.baseline], toll.level, toll.figure, toll.between_starts);
+    let of_peer = |found: &Comparison| {
+        told([&found.variant, "by", &found.against], found.level, found.figure, found.between_starts)
     };
     let of_all = run.tolls.iter().filter_map(of_toll).chain(run.comparisons.iter().filter_map(of_peer));
     let told: Vec<(String, BetweenStarts)> = of_all.collect();
