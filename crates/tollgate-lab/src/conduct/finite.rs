@@ -40,7 +40,6 @@ pub(crate) struct Finite<'a> {
 
 /// What one run of it was.
 #[derive(Debug)]
-#[allow(dead_code, reason = "a kind takes of it what it needs")]
 pub(crate) struct Finished {
     /// What it printed.
     pub(crate) output: String,

@@ -39,6 +39,8 @@ pub struct Factor {
     pub name: &'static str,
     /// The unit of its levels; empty where they have none.
     pub unit: &'static str,
+    /// What it is, in a sentence.
+    pub about: &'static str,
 }
 
 /// An experiment in which every name is known and every number is in range.

@@ -125,6 +125,8 @@ impl<'a> Table<'a> {
 pub(crate) struct FileFormat {
     /// Name of the workload.
     pub(crate) workload: &'static str,
+    /// What it is, in a sentence.
+    pub(crate) about: &'static str,
     /// What is swept, and what follows from the kind.
     pub(crate) heading: Heading,
     /// All that it may say beyond what all experiments say.

@@ -13,8 +13,8 @@ pub(crate) fn schema(kinds: &[FileFormat]) -> Schema {
     let mut generator = SchemaGenerator::default();
     let mut factor = keys(&mut generator, TableName::Factor, kinds);
     let mut workload = keys(&mut generator, TableName::Workload, kinds);
-    name_one(&mut factor, "name", kinds.iter().map(|kind| kind.heading.factor.name));
-    name_one(&mut workload, "kind", kinds.iter().map(|kind| kind.workload));
+    name_one(&mut factor, "name", kinds.iter().map(|kind| (kind.heading.factor.name, kind.heading.factor.about)));
+    name_one(&mut workload, "kind", kinds.iter().map(|kind| (kind.workload, kind.about)));
     let variant = object(keys(&mut generator, TableName::Variant, kinds), &["name"], "One way of doing the work.");
     let mut top = keys(&mut generator, TableName::Top, kinds);
     top.insert("factor".to_owned(), object(factor, &["name"], "What is swept over levels."));
@@ -45,14 +45,15 @@ fn keys(generator: &mut SchemaGenerator, table: TableName, kinds: &[FileFormat])
 }
 
 /// That a key has one of these values.
-fn name_one<'n>(keys: &mut Map<String, Value>, key: &str, names: impl Iterator<Item = &'n str>) {
-    let mut distinct: Vec<&str> = Vec::new();
-    names.for_each(|name| {
-        if !distinct.contains(&name) {
-            distinct.push(name)
+fn name_one<'n>(keys: &mut Map<String, Value>, key: &str, names: impl Iterator<Item = (&'n str, &'n str)>) {
+    let mut distinct: Vec<Value> = Vec::new();
+    for (name, about) in names.filter(|(_, about)| !about.is_empty()) {
+        let one = json!({ "type": "string", "const": name, "description": about });
+        if !distinct.contains(&one) {
+            distinct.push(one);
         }
-    });
-    keys[key]["enum"] = distinct.into();
+    }
+    keys[key]["oneOf"] = distinct.into();
 }
 
 fn object(keys: Map<String, Value>, required: &[&str], about: &str) -> Value {

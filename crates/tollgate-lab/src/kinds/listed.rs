@@ -17,6 +17,8 @@ pub(crate) struct Listed {
     pub(super) name: &'static str,
     /// The name of its workload in a file.
     pub(super) workload: &'static str,
+    /// What its workload is, in a sentence; empty where another kind says it.
+    pub(super) about: &'static str,
     /// What can be swept; no other kind sweeps it under this workload.
     pub(super) factors: &'static [Factor],
     /// The unit of work in words.

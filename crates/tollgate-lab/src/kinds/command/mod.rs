@@ -31,7 +31,8 @@ use tollgate_facts::results::{self, Cell, Piece, Trial};
 pub(super) const KIND: Listed = Listed {
     name: "command",
     workload: "command",
-    factors: &[Factor { name: "argument", unit: "" }],
+    about: "Run a command again and again.",
+    factors: &[Factor { name: "argument", unit: "", about: "A number that stands in the words of a command." }],
     unit_of_work: page::UNIT,
     piece: Piece::Unit,
     keys: file::KEYS,

@@ -32,7 +32,8 @@ use tollgate_facts::results::{LinkCheck, Moment, Piece};
 pub(super) const KIND: Listed = Listed {
     name: "encryption",
     workload: "request",
-    factors: &[Factor { name: "encryption", unit: "" }],
+    about: "",
+    factors: &[Factor { name: "encryption", unit: "", about: "Ways of encrypting." }],
     unit_of_work: "request",
     piece: Piece::Request,
     keys: file::KEYS,

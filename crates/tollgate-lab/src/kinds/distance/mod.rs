@@ -42,7 +42,8 @@ use tollgate_facts::results::{self, Batched, Distances, Gap, GapKind, Piece, Pre
 pub(super) const KIND: Listed = Listed {
     name: "batch",
     workload: "batch",
-    factors: &[Factor { name: "processes", unit: "processes" }],
+    about: "Generate documents out of a PostgreSQL and back into it, by as many work processes as the level says.",
+    factors: &[Factor { name: "processes", unit: "processes", about: "Work processes of a batch." }],
     unit_of_work: "document",
     piece: Piece::Document,
     keys: file::KEYS,

@@ -41,7 +41,11 @@ use trial::Generator;
 use way::{Ground, Way};
 
 /// Users who ask at the same time, each waiting for its answer before it asks again.
-pub(super) const CONCURRENCY: Factor = Factor { name: "concurrency", unit: "users" };
+pub(super) const CONCURRENCY: Factor = Factor {
+    name: "concurrency",
+    unit: "users",
+    about: "Users who ask at the same time, each waiting for its answer before it asks again.",
+};
 /// The unit of work of a walk.
 pub(super) const PASS: &str = "pass over the list and every entity that it names";
 

@@ -36,7 +36,9 @@ const COMPARED_RECORDS_MAX: u64 = 1000;
 pub(super) const KIND: Listed = Listed {
     name: "insert",
     workload: "insert",
-    factors: &[Factor { name: "records", unit: "records" }],
+    about: "Insert as many records as the level says into an empty table, in the variant's mode; then count and compare what \
+            is stored, and empty the table.",
+    factors: &[Factor { name: "records", unit: "records", about: "Records that one unit of work inserts." }],
     unit_of_work: "transfer of as many records as the level says",
     piece: Piece::Record,
     keys: file::KEYS,

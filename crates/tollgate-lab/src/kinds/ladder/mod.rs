@@ -33,7 +33,12 @@ use tollgate_facts::results::Piece;
 pub(super) const KIND: Listed = Listed {
     name: "work-processes",
     workload: "walk",
-    factors: &[Factor { name: "work-processes", unit: "work processes" }],
+    about: "",
+    factors: &[Factor {
+        name: "work-processes",
+        unit: "work processes",
+        about: "Work processes of the gateway, at so many users.",
+    }],
     unit_of_work: http::PASS,
     piece: Piece::Request,
     keys: file::KEYS,

@@ -21,6 +21,7 @@ use tollgate_facts::results::Piece;
 pub(super) const KIND: Listed = Listed {
     name: "request",
     workload: "request",
+    about: "The same request again and again.",
     factors: &[http::CONCURRENCY],
     unit_of_work: "request",
     piece: Piece::Request,

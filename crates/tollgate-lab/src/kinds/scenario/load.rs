@@ -50,9 +50,17 @@ struct StageFile {
 }
 
 /// Levels are iterations that begin in a second.
-pub(super) const RATE: Factor = Factor { name: "rate", unit: "per second" };
+pub(super) const RATE: Factor = Factor {
+    name: "rate",
+    unit: "per second",
+    about: "Iterations of a scenario that begin in a second, whatever the subject does.",
+};
 /// What is asked for changes while a trial lasts.
-pub(super) const STAGES: Factor = Factor { name: "stages", unit: "" };
+pub(super) const STAGES: Factor = Factor {
+    name: "stages",
+    unit: "",
+    about: "Users or rate of a scenario, changing while a trial lasts, as `load` says.",
+};
 
 /// How a scenario is loaded, where the factor is no number of users.
 pub(super) fn shape(

@@ -26,6 +26,7 @@ use tollgate_facts::results::{NamedLevel, Piece};
 pub(super) const KIND: Listed = Listed {
     name: "scenario",
     workload: "scenario",
+    about: "Steps that each user goes through again and again: a scenario.",
     factors: &[http::CONCURRENCY, load::RATE, load::STAGES],
     unit_of_work: "iteration of all steps",
     piece: Piece::Request,

@@ -20,6 +20,7 @@ use tollgate_facts::results::Piece;
 pub(super) const KIND: Listed = Listed {
     name: "walk",
     workload: "walk",
+    about: "Get a collection, then every entity that its answer names, shared by all users: one pass.",
     factors: &[http::CONCURRENCY],
     unit_of_work: http::PASS,
     piece: Piece::Request,
