@@ -129,6 +129,8 @@ pub(crate) struct FileFormat {
     pub(crate) about: &'static str,
     /// What is swept, and what follows from the kind.
     pub(crate) heading: Heading,
+    /// What is said here in the place of keys that other kinds have; empty: nothing.
+    pub(crate) instead: &'static str,
     /// All that it may say beyond what all experiments say.
     pub(crate) keys: &'static [&'static [Keys]],
 }
@@ -138,11 +140,6 @@ impl FileFormat {
     fn keys(&self, table: TableName) -> Vec<String> {
         let parts = COMMON.iter().chain(self.keys.iter().copied().flatten());
         parts.filter(|part| part.table == table).flat_map(|part| part.names()).collect()
-    }
-
-    /// In words.
-    fn words(&self) -> String {
-        format!("`kind = \"{}\"` and the factor `{}`", self.workload, self.heading.factor.name)
     }
 }
 
@@ -173,6 +170,9 @@ impl<'a> Document<'a> {
         let checker = Checker { text, file, files };
         let parsed = DeTable::parse(text).map_err(|error| ExperimentError::of_toml(&error, text, file))?;
         let mut top = Table { span: parsed.span(), keys: parsed.into_inner() };
+        let mut all = keys(kinds, TableName::Top);
+        all.extend(["factor", "workload", "variant"].map(str::to_owned));
+        refuse_beyond(&top, &all, &checker)?;
         let example = "such as `factor = { name = \"concurrency\", levels = [1, 20] }`";
         let mut factor = top.table("factor", example, &checker)?;
         let mut workload = top.table("workload", "such as `workload = { kind = \"scenario\" }`", &checker)?;
@@ -273,16 +273,27 @@ fn only_known(
 ) -> Result<(), ExperimentError> {
     let known: BTreeSet<String> = kinds[kind].keys(of).into_iter().collect();
     let beyond = table.beyond(&known);
-    let others = beyond.as_ref().and_then(|(_, key)| kinds.iter().find(|other| other.keys(of).contains(key)));
-    match (beyond, others) {
-        (Some((span, key)), Some(other)) => {
-            let nearest = did_you_mean(&key, known.iter().map(String::as_str));
-            let is_near = nearest.starts_with("did you mean");
-            let help = if is_near { nearest } else { format!("it goes with {}", other.words()) };
-            Err(checker.fault(span, &format!("`{key}` has no meaning here"), &help))
-        }
-        _ => refuse_beyond(table, &known, checker),
+    let Some((span, key)) = beyond else { return Ok(()) };
+    let others: Vec<&FileFormat> = kinds.iter().filter(|other| other.keys(of).contains(&key)).collect();
+    if others.is_empty() {
+        return refuse_beyond(table, &known, checker);
     }
+    let nearest = did_you_mean(&key, known.iter().map(String::as_str));
+    let help = match nearest.starts_with("did you mean") {
+        true => nearest,
+        false => format!("it goes with {}{}", goes_with(&others, kinds[kind].workload), kinds[kind].instead),
+    };
+    Err(checker.fault(span, &format!("`{key}` has no meaning here"), &help))
+}
+
+/// With what a key goes: other factors of the workload, else other workloads.
+fn goes_with(others: &[&FileFormat], workload: &str) -> String {
+    let factors = others.iter().filter(|other| other.workload == workload);
+    let factors: BTreeSet<String> =
+        factors.map(|other| format!("the factor `{}`", other.heading.factor.name)).collect();
+    let workloads = others.iter().map(|other| format!("`kind = \"{}\"`", other.workload)).collect();
+    let words = if factors.is_empty() { workloads } else { factors };
+    words.into_iter().collect::<Vec<_>>().join(" or ")
 }
 
 /// Refuses a key that is none of these.

@@ -25,6 +25,8 @@ pub(crate) struct Listed {
     pub(super) unit_of_work: &'static str,
     /// What its figures are told of.
     pub(super) piece: Piece,
+    /// What is said in its file in the place of keys that other kinds have; empty: nothing.
+    pub(super) instead: &'static str,
     /// What its file may say beyond what all experiments say.
     pub(super) keys: &'static [&'static [Keys]],
     /// Reads the file.

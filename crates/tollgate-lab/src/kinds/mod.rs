@@ -57,8 +57,8 @@ pub(crate) fn of(experiment: &Experiment) -> &'static Listed {
 /// What files may say of each kind and factor.
 fn known() -> Vec<FileFormat> {
     let known = |kind: &Listed, factor| {
-        let Listed { name, workload, about, unit_of_work, piece, keys, .. } = *kind;
-        FileFormat { workload, about, heading: Heading { kind: name, factor, unit_of_work, piece }, keys }
+        let Listed { name, workload, about, unit_of_work, piece, instead, keys, .. } = *kind;
+        FileFormat { workload, about, heading: Heading { kind: name, factor, unit_of_work, piece }, instead, keys }
     };
     KINDS.iter().flat_map(|kind| kind.factors.iter().map(move |factor| known(kind, *factor))).collect()
 }

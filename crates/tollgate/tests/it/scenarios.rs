@@ -213,20 +213,10 @@ fn mistakes_are_told_with_their_place() {
         ("regex = \"(/odata", "regex = \"((/odata", "is no regular expression", "unclosed group"),
         ("shop/flights.csv", "shop/flight.csv", "cannot be read", "No such file"),
         ("name = \"flight\"", "name = \"search\"", "step `search` stands twice", "a name of its own"),
-        (
-            "name = \"v4\"\n",
-            "name = \"v4\"\nmethod = \"PUT\"\n",
-            "`method` of variant `v4` has no meaning",
-            "at a step",
-        ),
-        ("name = \"v4\"\n", "name = \"v4\"\ncontains = \"x\"\n", "`contains` of variant `v4` has no", "an `assert`"),
-        (
-            "kind = \"scenario\"",
-            "kind = \"scenario\"\ncontains = \"x\"",
-            "has no meaning for a scenario",
-            "an `assert`",
-        ),
-        ("kind = \"scenario\"", "kind = \"request\"", "has no meaning for this workload", "kind = \"scenario\""),
+        ("name = \"v4\"\n", "name = \"v4\"\nmethod = \"PUT\"\n", "`method` has no meaning here", "at a step"),
+        ("name = \"v4\"\n", "name = \"v4\"\ncontains = \"x\"\n", "`contains` has no meaning here", "an `assert`"),
+        ("kind = \"scenario\"", "kind = \"scenario\"\ncontains = \"x\"", "has no meaning here", "an `assert`"),
+        ("kind = \"scenario\"", "kind = \"request\"", "has no meaning here", "kind = \"scenario\""),
     ] {
         let folder = shop(&[(from, to)]);
         let run = tollgate(["plan", "mine.toml"]).within(folder.path()).finish();

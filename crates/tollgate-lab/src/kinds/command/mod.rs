@@ -35,6 +35,7 @@ pub(super) const KIND: Listed = Listed {
     factors: &[Factor { name: "argument", unit: "", about: "A number that stands in the words of a command." }],
     unit_of_work: page::UNIT,
     piece: Piece::Unit,
+    instead: "",
     keys: file::KEYS,
     read: file::read,
     elsewhere: Listed::everywhere,

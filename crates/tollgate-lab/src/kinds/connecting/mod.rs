@@ -36,6 +36,7 @@ pub(super) const KIND: Listed = Listed {
     factors: &[Factor { name: "encryption", unit: "", about: "Ways of encrypting." }],
     unit_of_work: "request",
     piece: Piece::Request,
+    instead: "",
     keys: file::KEYS,
     read: file::read,
     elsewhere: file::on_one_listener,

@@ -46,6 +46,7 @@ pub(super) const KIND: Listed = Listed {
     factors: &[Factor { name: "processes", unit: "processes", about: "Work processes of a batch." }],
     unit_of_work: "document",
     piece: Piece::Document,
+    instead: "",
     keys: file::KEYS,
     read: file::read,
     elsewhere: Listed::everywhere,

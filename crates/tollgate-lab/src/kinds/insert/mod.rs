@@ -41,6 +41,7 @@ pub(super) const KIND: Listed = Listed {
     factors: &[Factor { name: "records", unit: "records", about: "Records that one unit of work inserts." }],
     unit_of_work: "transfer of as many records as the level says",
     piece: Piece::Record,
+    instead: "",
     keys: file::KEYS,
     read: file::read,
     elsewhere: Listed::everywhere,

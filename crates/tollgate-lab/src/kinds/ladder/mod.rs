@@ -41,6 +41,7 @@ pub(super) const KIND: Listed = Listed {
     }],
     unit_of_work: http::PASS,
     piece: Piece::Request,
+    instead: "",
     keys: file::KEYS,
     read: file::read,
     elsewhere: Listed::everywhere,

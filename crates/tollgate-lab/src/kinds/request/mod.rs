@@ -25,6 +25,7 @@ pub(super) const KIND: Listed = Listed {
     factors: &[http::CONCURRENCY],
     unit_of_work: "request",
     piece: Piece::Request,
+    instead: "",
     keys: &[served::KEYS, answer::KEYS, &[Keys::of::<ConnectionsFile>(TableName::Workload)]],
     read,
     elsewhere: Listed::everywhere,

@@ -30,6 +30,7 @@ pub(super) const KIND: Listed = Listed {
     factors: &[http::CONCURRENCY, load::RATE, load::STAGES],
     unit_of_work: "iteration of all steps",
     piece: Piece::Request,
+    instead: "; a scenario says it at a step, or by an `assert` of one",
     keys: &[served::KEYS, &[Keys::of::<ScenariosFile>(TableName::Top), Keys::of::<PlayedFile>(TableName::Variant)]],
     read,
     elsewhere: Listed::everywhere,

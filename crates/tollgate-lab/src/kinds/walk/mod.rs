@@ -24,6 +24,7 @@ pub(super) const KIND: Listed = Listed {
     factors: &[http::CONCURRENCY],
     unit_of_work: http::PASS,
     piece: Piece::Request,
+    instead: "",
     keys: &[served::KEYS, list::KEYS],
     read,
     elsewhere: Listed::everywhere,
