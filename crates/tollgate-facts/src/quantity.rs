@@ -54,7 +54,7 @@ pub const QUANTITIES: &[Quantity] = &[
     })
     .compared(Figure::SubjectCpu),
     one("bytes", "bytes", UNMEASURED, |cell| answered(cell, cell.bytes_per_unit)).compared(Figure::Bytes),
-    one("memory", "bytes", UNWATCHED, |cell| plain(cell.subject?.resident_memory_bytes_max as f64)),
+    one("memory", "bytes", UNWATCHED, |cell| plain(cell.subject?.memory_bytes()? as f64)),
     one("mean", "ms", UNMEASURED, |cell| answered(cell, cell.response_time_ms.mean)),
     one("p50", "ms", TOO_FEW, |cell| plain(cell.response_time_ms.p50?)),
     one("p90", "ms", TOO_FEW, |cell| plain(cell.response_time_ms.p90?)),

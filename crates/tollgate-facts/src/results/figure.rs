@@ -49,6 +49,13 @@ pub struct SubjectUse {
     pub threads_max: u32,
 }
 
+impl SubjectUse {
+    /// Largest resident memory in bytes; absent where it is not known.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        Some(self.resident_memory_bytes_max).filter(|bytes| *bytes > 0)
+    }
+}
+
 /// What the generator used.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorUse {

@@ -27,8 +27,10 @@ impl Figure {
             },
             Self::SubjectCpu if trial.records > 0 => trial.subject_cpu_us? / trial.records as f64,
             Self::SubjectCpu if trial.requests > 0 => (trial.subject_cpu_us? + behind_us) / trial.requests as f64,
-            // What goes over the wire between batch and database is not counted.
-            Self::Bytes if trial.units > 0 && trial.batch.is_none() => trial.bytes_received as f64 / trial.units as f64,
+            // What goes over the wire between batch and database is not counted, and a command has no wire.
+            Self::Bytes if trial.units > 0 && trial.bytes_sent + trial.bytes_received > 0 && trial.batch.is_none() => {
+                trial.bytes_received as f64 / trial.units as f64
+            }
             Self::SubjectCpu | Self::Bytes | Self::MedianAtRate | Self::P95AtRate | Self::P99AtRate => return None,
         };
         value.is_finite().then_some(value)

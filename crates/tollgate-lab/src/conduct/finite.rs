@@ -6,6 +6,7 @@
 use std::io::{self, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 use std::{fmt, thread};
 
@@ -21,6 +22,8 @@ use crate::subject::ended;
 const LOOK_EVERY: Duration = Duration::from_millis(25);
 /// Bytes of what it prints that are read.
 const OUTPUT_BYTES_MAX: u64 = 1 << 20;
+/// What it printed is waited for so long behind its end.
+const READ_WITHIN: Duration = Duration::from_secs(1);
 /// Characters of its last words that are quoted.
 const WORDS_MAX: usize = 600;
 
@@ -74,16 +77,17 @@ impl Finite<'_> {
         let (output, words) = (read(process.stdout.take()), read(process.stderr.take()));
         let waited = self.wait(&process, began, look);
         let wall = began.elapsed();
-        if waited.is_err() {
-            // There may be nobody left.
-            let _ = kill_process_group(Pid::from_child(&process), Signal::KILL);
-        }
+        // It, if it goes on, and what it left behind: that would take from the next run. There may be nobody left.
+        let _ = kill_process_group(Pid::from_child(&process), Signal::KILL);
         let (status, cpu, memory_bytes) = reap(&process).map_err(|error| failed("waited for", &error))?;
-        // Readers end with the pipes.
-        let (output, words) = (output.join().unwrap_or_default(), words.join().unwrap_or_default());
+        // Readers end with the pipes, which who left the group may hold open.
+        let said = |read: &Receiver<String>| read.recv_timeout(READ_WITHIN).unwrap_or_default();
+        let (output, words) = (said(&output), said(&words));
         waited?;
         if status.code() != Some(self.status) {
-            let words: String = words.trim().replace('\n', " | ").chars().take(WORDS_MAX).collect();
+            let words = words.trim().replace('\n', " | ");
+            let first = words.char_indices().rev().nth(WORDS_MAX - 1).map_or(0, |(at, _)| at);
+            let words = &words[first..];
             return Err(Broken::Failed(format!("ended with {status}; its last words: {words}")));
         }
         let memory_bytes_max = own_bytes.filter(|own| memory_bytes > own + own / OWN_PART).map(|_| memory_bytes);
@@ -132,7 +136,8 @@ fn reap(process: &Child) -> io::Result<(ExitStatus, Duration, u64)> {
 }
 
 /// Reads to the end on a thread of its own, so that nobody waits for a reader.
-fn read(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+fn read(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
@@ -140,8 +145,10 @@ fn read(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> 
             let _ = pipe.by_ref().take(OUTPUT_BYTES_MAX).read_to_end(&mut bytes);
             let _ = io::copy(&mut pipe, &mut io::sink());
         }
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+        // Who waited long enough is gone.
+        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    receiver
 }
 
 #[cfg(test)]
@@ -176,6 +183,16 @@ mod tests {
             Some(most) => assert!(most > mebibytes << 20, "{most}"),
             // Another test made this process as large meanwhile.
             None => assert!(probe::memory::most_of_own().unwrap() * 2 > mebibytes << 20),
+        }
+    }
+
+    #[test]
+    fn what_a_program_leaves_behind_ends_with_it() {
+        let finished = run("tail -f /dev/null & echo $!", 0).unwrap();
+        let left: u32 = finished.output.trim().parse().unwrap();
+        // It was told to end, and is gone or about to be.
+        while std::fs::read_to_string(format!("/proc/{left}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
+            thread::yield_now();
         }
     }
 

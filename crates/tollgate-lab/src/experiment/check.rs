@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::checker::{Checker, LEVEL_MAX};
 use super::description::{Distance, Experiment, ExtentOverride, Location, Own, Users, Variant};
-use super::document::Document;
+use super::document::{Document, Table};
 use super::error::ExperimentError;
 use super::file::{ExtentFile, ExtentName, VariantFile};
 use super::values::{At, UpTo};
@@ -63,6 +63,8 @@ impl Document<'_> {
 
     /// Adds what names levels and variants, once these are there.
     pub(crate) fn complete(self, mut experiment: Experiment) -> Result<Experiment, ExperimentError> {
+        let all = self.variants.iter().chain([&self.top, &self.factor, &self.workload]);
+        debug_assert!(all.into_iter().all(Table::is_taken), "a kind reads all keys that it says it has");
         let Document { checker, own, .. } = self;
         for (name, extent) in &own.extent {
             let checked = checker.extent(extent, &experiment)?;

@@ -64,7 +64,7 @@ impl Keys {
 }
 
 /// A table of which keys are taken.
-struct Table<'a> {
+pub(super) struct Table<'a> {
     keys: DeTable<'a>,
     span: Range<usize>,
 }
@@ -114,6 +114,11 @@ impl<'a> Table<'a> {
         T::deserialize(taken).map_err(|error| ExperimentError::of_toml(&error, checker.text, checker.file))
     }
 
+    /// Whether all of its keys were taken.
+    pub(super) fn is_taken(&self) -> bool {
+        self.keys.is_empty()
+    }
+
     /// The first of its keys that is none of these.
     fn beyond(&self, known: &BTreeSet<String>) -> Option<(Range<usize>, String)> {
         let keys = self.keys.keys().filter(|key| !known.contains(key.as_ref().as_ref()));
@@ -146,10 +151,10 @@ impl FileFormat {
 /// An experiment's file of which all tables are there, and all that every experiment says is taken.
 pub(crate) struct Document<'a> {
     pub(crate) checker: Checker<'a>,
-    top: Table<'a>,
-    factor: Table<'a>,
-    workload: Table<'a>,
-    variants: Vec<Table<'a>>,
+    pub(super) top: Table<'a>,
+    pub(super) factor: Table<'a>,
+    pub(super) workload: Table<'a>,
+    pub(super) variants: Vec<Table<'a>>,
     pub(super) own: ExperimentFile,
     /// What is swept.
     pub(crate) swept: FactorFile,

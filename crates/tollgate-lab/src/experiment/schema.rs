@@ -38,7 +38,12 @@ fn keys(generator: &mut SchemaGenerator, table: TableName, kinds: &[FileFormat])
     for part in parts.filter(|part| part.table == table) {
         let described = (part.schema)(generator);
         for (key, value) in described.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            keys.entry(key.as_str()).or_insert_with(|| value.clone());
+            match keys.get_mut(key) {
+                None => drop(keys.insert(key.clone(), value.clone())),
+                Some(known) if known == value => {}
+                // Kinds that mean other things by it: either may be meant.
+                Some(known) => *known = json!({ "anyOf": [known.take(), value] }),
+            }
         }
     }
     keys

@@ -27,8 +27,10 @@ pub(super) fn checked_levels(asked: &[u64], experiment: &Experiment) -> Result<V
             let known: Vec<String> = experiment.levels.iter().map(u64::to_string).collect();
             return Err(format!("level {level} of `{name}` is none of {} (--level)", known.join(", ")));
         }
-        if *level == 0 || *level > LEVEL_MAX {
-            return Err(format!("level {level} of `{name}` is not from 1 to {LEVEL_MAX} (--level)"));
+        // What the file has may be asked for, too.
+        let most = experiment.levels.iter().copied().max().unwrap_or(0).max(LEVEL_MAX);
+        if *level == 0 || *level > most {
+            return Err(format!("level {level} of `{name}` is not from 1 to {most} (--level)"));
         }
     }
     Ok(levels)

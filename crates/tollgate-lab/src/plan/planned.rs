@@ -71,6 +71,11 @@ pub struct Plan {
 /// Something to be told of a plan: a word or two, and what is said.
 pub type Note = (&'static str, String);
 
+/// A time in a note.
+pub(crate) fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_secs_f64())
+}
+
 /// What is measured at equal rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RatePlan {

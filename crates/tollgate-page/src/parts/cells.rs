@@ -204,8 +204,12 @@ fn resources(view: &View<'_>, shown: Option<u64>) -> Table {
             ("variant", &|row| row.cell.variant.clone()),
             ("level", &|row| sentence::level(&view.run.experiment, row.cell.level)),
             ("subject CPU, cores", &|row| subject(row, |used| number::three_digits(used.cpu_share))),
-            ("memory, most", &|row| subject(row, |used| number::bytes(used.resident_memory_bytes_max as f64))),
-            ("threads, most", &|row| subject(row, |used| used.threads_max.to_string())),
+            ("memory, most", &|row| {
+                subject(row, |used| number::or_nothing(used.memory_bytes().map(|bytes| number::bytes(bytes as f64))))
+            }),
+            ("threads, most", &|row| {
+                subject(row, |used| number::or_nothing((used.threads_max > 0).then(|| used.threads_max.to_string())))
+            }),
             ("connections", &|row| number::whole(row.cell.connections)),
             ("generator CPU, cores", &|row| number::three_digits(row.cell.generator.cpu_share)),
             ("generator us/request", &|row| number::three_digits(row.cell.generator.cpu_us_per_request)),

@@ -88,7 +88,7 @@ fn words(run: &RunResult, method: &Method) -> Vec<String> {
              network card's own work. And both share caches and memory bandwidth."
                 .to_owned(),
         );
-    } else {
+    } else if !settings.network.is_empty() {
         words.push(format!("Between {}: {}.", method.between, settings.network));
     }
     words.extend(settings.looks.map(|looks| capitalized(&looks.words())));
@@ -111,7 +111,7 @@ fn settings(run: &RunResult, method: &Method) -> Vec<(String, String)> {
         ("extent", settings.extent.clone()),
         ("blocks planned", settings.blocks.to_string()),
         ("slice", format!("≥ {} ms", number::three_digits(settings.slice_ms))),
-        ("starts of each subject", settings.starts.to_string()),
+        ("starts of each subject", if settings.starts > 0 { settings.starts.to_string() } else { String::new() }),
         ("cores of the generator", cores(&settings.generator_cores)),
         ("cores of the subjects", cores(&settings.subject_cores)),
         ("network", settings.network.clone()),
@@ -120,9 +120,9 @@ fn settings(run: &RunResult, method: &Method) -> Vec<(String, String)> {
     ])
 }
 
-/// Names and values as they are shown.
+/// Names and values as they are shown; without those that there are not.
 fn named(entries: Vec<(&str, String)>) -> Vec<(String, String)> {
-    entries.into_iter().map(|(name, text)| (name.to_owned(), text)).collect()
+    entries.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name.to_owned(), text)).collect()
 }
 
 fn machine(run: &RunResult) -> Vec<(String, String)> {

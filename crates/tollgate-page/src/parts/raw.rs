@@ -33,10 +33,10 @@ const FIELDS: &[Field] = &[
     One("connections", |row| Some(row.cell.connections as f64)),
     Three("subject_cpu_us_per_request", |row| row.cell.subject.map(|subject| of(subject.cpu_us_per_request))),
     One("subject_cpu_share", |row| row.cell.subject.map(|subject| subject.cpu_share)),
-    One("subject_resident_memory_bytes_max", |row| {
-        row.cell.subject.map(|subject| subject.resident_memory_bytes_max as f64)
+    One("subject_resident_memory_bytes_max", |row| row.cell.subject?.memory_bytes().map(|bytes| bytes as f64)),
+    One("subject_threads_max", |row| {
+        row.cell.subject.map(|subject| f64::from(subject.threads_max)).filter(|threads| *threads > 0.0)
     }),
-    One("subject_threads_max", |row| row.cell.subject.map(|subject| f64::from(subject.threads_max))),
     One("generator_cpu_share", |row| Some(row.cell.generator.cpu_share)),
     One("records", |row| row.cell.inserted.map(|inserted| inserted.records as f64)),
     Three("ms_per_record", |row| row.cell.inserted.map(|inserted| of(inserted.ms_per_record))),

@@ -8,7 +8,8 @@ mod page;
 mod rules;
 
 use std::collections::BTreeMap;
-use std::process::Command;
+use std::io;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::listed::Listed;
@@ -24,6 +25,7 @@ use crate::load::record::recorder::Recorder;
 use crate::plan::schedule::{self, Block};
 use crate::plan::{Note, Plan, PlanOptions};
 use crate::probe::system::Ticks;
+use crate::subject::end_with_this_thread;
 use file::Words;
 use tollgate_facts::results::{self, Cell, Piece, Trial};
 
@@ -57,17 +59,20 @@ fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> 
 fn notes(_experiment: &Experiment, _plan: &Plan) -> Vec<Note> {
     vec![(
         "runs",
-        "until a trial is over, at least one; before all trials one of each cell that does not count".to_owned(),
+        "until a trial is over, at least one, before all trials one of each cell that does not count; what lasts longer than \
+         a trial makes the run so much longer than is told here".to_owned(),
     )]
 }
 
 /// What a command cannot be asked for.
 fn check(options: &RunOptions, _plan: &mut Plan) -> Result<(), RunError> {
     let is_given = !options.subjects.is_empty() || !options.subject_pids.is_empty() || !options.peers.is_empty();
-    if is_given || options.database.is_some() || options.link != LinkChoice::default() {
+    let is_asked = !options.headers.is_empty() || options.basic.is_some() || !options.serve_arguments.is_empty();
+    if is_given || is_asked || options.database.is_some() || options.link != LinkChoice::default() {
         let name = &options.experiment.name;
         return Err(RunError::Usage(format!(
-            "`{name}` runs commands: leave --subject, --subject-pid, --subjects, --database and --link out"
+            "`{name}` runs commands, and asks no server: leave --subject, --subject-pid, --subjects, --header, --basic, --serve-arg, \
+             --database and --link out"
         )));
     }
     Ok(())
@@ -204,11 +209,17 @@ impl Running<'_> {
         let words: &Words = self.experiment.variants[variant].own().expect("every variant has a command");
         let Words { status, longest, .. } = *words;
         let finite = Finite { command: words.command(level), cores: self.cores, stop: self.stop, longest, status };
-        finite.run(Command::spawn, |_| {}).map_err(|broken| match broken {
+        finite.run(start, |_| {}).map_err(|broken| match broken {
             Broken::Stopped => Halt::Stopped,
             Broken::Failed(how) => self.failed_at(variant, level, how),
         })
     }
+}
+
+/// Starts it so that it ends with the lab, and prints to nobody.
+fn start(command: &mut Command) -> io::Result<Child> {
+    end_with_this_thread(command);
+    command.stdout(Stdio::null()).spawn()
 }
 
 impl Used {

@@ -1,5 +1,6 @@
 //! A run of commands as a table: how long a run of each takes, what it uses, and what that is over its baseline.
 
+use tollgate_facts::results::{SubjectUse, Toll};
 use tollgate_page::blocks::{Block, Cell, Column, Depth, Page, Section, Table};
 use tollgate_page::number;
 use tollgate_page::parts::method::Method;
@@ -10,6 +11,11 @@ use tollgate_page::words::view::{self, Row, View};
 /// The unit of work, by which a result says that it is of this kind.
 pub(super) const UNIT: &str = "run of the command";
 
+/// How a command is run.
+const LOAD: &str = "Each trial runs the command of its variant again and again until its slice is over, at least once, on the cores \
+                    of the subjects. Every run ended with the exit status that was expected: another one would have ended \
+                    the measurement. What a command prints goes nowhere.";
+
 /// The page, where commands were run.
 pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let experiment = &view.run.experiment;
@@ -17,7 +23,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
         return None;
     }
     let legend = [
-        "time: from the start of the process until its end was seen",
+        "time: from the start of the process until its end was seen; to start it is a part of that",
         "CPU and memory: as the kernel counts them, of the process and of all its children that it waited for",
         "memory: the most that one of them had in any run; absent where that is hardly more than tollgate itself has, which the \
          kernel counts for what it starts",
@@ -25,7 +31,8 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let blocks = vec![Block::Table(table(view)), Block::Legend(legend.map(str::to_owned).to_vec())];
     let before = vec![cards::section(view), Some(Section::main("The commands", blocks)), tolls::section(view)];
     let after = if experiment.levels.len() > 1 { vec![curves::against_levels(view)] } else { Vec::new() };
-    Some(parts::page(view, Lead::default(), before, Depth::Background, after, &Method::default()))
+    let method = Method { load: LOAD, checked: Some(("exit status", "of every run".to_owned())), ..Method::default() };
+    Some(parts::page(view, Lead::default(), before, Depth::Background, after, &method))
 }
 
 fn table(view: &View<'_>) -> Table {
@@ -43,9 +50,9 @@ fn table(view: &View<'_>) -> Table {
         let cell = row.cell;
         let milliseconds = |value: f64| number::three_digits(value);
         let cpu = view::cpu(cell).map(|cpu| number::three_digits(cpu.mean / 1e3));
-        let memory = cell.subject.as_ref().map(|used| used.resident_memory_bytes_max as f64 / f64::from(1 << 20));
-        let memory = memory.filter(|mebibytes| *mebibytes > 0.0);
-        let toll = |toll: Option<&tollgate_facts::results::Toll>| match toll {
+        let memory =
+            cell.subject.as_ref().and_then(SubjectUse::memory_bytes).map(|bytes| bytes as f64 / f64::from(1 << 20));
+        let toll = |toll: Option<&Toll>| match toll {
             None if row.is_bottom => "baseline".to_owned(),
             toll => number::or_nothing(toll.map(sentence::signed)),
         };

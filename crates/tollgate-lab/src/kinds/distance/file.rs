@@ -96,7 +96,7 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     let bottoms = experiment.variants.iter().filter(|variant| variant.baseline.is_none()).count();
     if bottoms != 1 {
         let help = "one variant has no `baseline`: the link without delay";
-        return Err(checker.fault(0..0, &format!("{bottoms} variants have no baseline"), help));
+        return Err(checker.fault(document.factor_span(), &format!("{bottoms} variants have no baseline"), help));
     }
     experiment.own = Own::new(Presets(checker.presets(&presets, &experiment)?));
     Ok(experiment)

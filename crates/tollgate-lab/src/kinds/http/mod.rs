@@ -26,7 +26,7 @@ use crate::cores::Cores;
 use crate::experiment::{Distance, Experiment, Factor};
 use crate::load::REQUEST_TIMEOUT;
 use crate::load::worker::Worker;
-use crate::plan::{ANSWERS_PER_USER, Note, Plan};
+use crate::plan::{ANSWERS_PER_USER, Note, Plan, seconds};
 use crate::secret;
 use crate::traffic::header::{basic_authorization, check_header};
 use crate::traffic::mode::Mode;
@@ -51,9 +51,9 @@ pub(super) const PASS: &str = "pass over the list and every entity that it names
 
 /// What is told of a plan whose slices grow with the users.
 pub(super) fn notes(_experiment: &Experiment, plan: &Plan) -> Vec<Note> {
-    let (often, most) = (ANSWERS_PER_USER, plan.slice_most);
-    let told = format!("longer with many users: until each is answered about {often} times, but at most {most:?}");
-    if most > plan.slice { vec![("", told)] } else { Vec::new() }
+    let (often, most) = (ANSWERS_PER_USER, seconds(plan.slice_most));
+    let told = format!("longer with many users: until each is answered about {often} times, but at most {most}");
+    if plan.slice_most > plan.slice { vec![("", told)] } else { Vec::new() }
 }
 
 /// Whether it can be run as asked, as far as that can be told without touching the network.

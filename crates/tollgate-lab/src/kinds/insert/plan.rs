@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::experiment::{Distance, Experiment};
 use crate::kinds::http::between;
 use crate::kinds::http::plan::subjects;
-use crate::plan::{Note, Plan, PlanOptions, TRIALS_PER_BLOCK, WARM_UP_LEAST, blocks_within, goes_through};
+use crate::plan::{Note, Plan, PlanOptions, TRIALS_PER_BLOCK, WARM_UP_LEAST, blocks_within, goes_through, seconds};
 use crate::traffic::mode::Mode;
 use crate::traffic::places::InsertPlaces;
 
@@ -41,14 +41,14 @@ pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
 /// What is told of it.
 pub(super) fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
     let table = experiment.own().map_or_else(String::new, InsertPlaces::entity_path);
-    let cell = plan.cell.unwrap_or_default();
+    let cell = seconds(plan.cell.unwrap_or_default());
     let mut notes = vec![
         ("empties", format!("{table}, before and after each transfer: all its rows go")),
         ("", "one of yours that holds rows is refused, unless --i-may-empty HOST allows it".to_owned()),
         (
             "cells",
             format!(
-                "at most {cell:?} of trials each: a cell for whose time that is too much gets fewer blocks, or is skipped and labelled so"
+                "at most {cell} of trials each: a cell for whose time that is too much gets fewer blocks, or is skipped and labelled so"
             ),
         ),
     ];

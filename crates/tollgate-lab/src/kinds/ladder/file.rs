@@ -84,6 +84,10 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
             return Err(checker.fault(level.span(), &format!("a level is {}", level.as_ref()), &help));
         }
     }
+    if let Some(span) = served.remote_span() {
+        let help = "here it is the database that is far away: `[database]` says how far";
+        return Err(checker.fault(span, "`remote` has no meaning here", help));
+    }
     let Some(DistantFile { round_trip_ms }) = database else {
         let help = "add `[database]` with `round_trip_ms = 20`";
         return Err(checker.fault(document.factor_span(), "it is not said how far away the database is", help));
@@ -150,6 +154,7 @@ mod tests {
         check("[1, 2,", "[0, 2,", "levels = [0", "a level is 0");
         check("20, 30]\n\n[work", "20, 1001]\n\n[work", "1001", "work processes are from 1 to 1000");
         check("round_trip_ms = 20", "round_trip_ms = 0", "round_trip_ms = 0", "0 is not from 1 to 1000");
+        check("[database]", "[remote]\nround_trip_ms = 5\n[database]", "[remote]", "`remote` has no meaning here");
         check("users = 20", "users = 0", "users = 0", "0 is not from 1 to 20000");
         check("[database]\nround_trip_ms = 20\n", "", "work-processes", "how far away the database is");
         check(

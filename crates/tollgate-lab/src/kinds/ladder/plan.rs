@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::file::Limit;
 use crate::experiment::Experiment;
 use crate::kinds::http::between;
-use crate::plan::{Note, Plan, PlanOptions, TRIALS_PER_BLOCK, goes_through};
+use crate::plan::{Note, Plan, PlanOptions, TRIALS_PER_BLOCK, goes_through, seconds};
 
 /// Passes before anything counts, for so long at least: they open the connections to the database.
 pub(super) const WARM_UP: Duration = Duration::from_millis(500);
@@ -49,13 +49,13 @@ pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
 /// What is told of it.
 pub(super) fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
     let (users, round_trip) = (experiment.users(1), plan.round_trip.as_millis());
-    let cell = plan.cell.unwrap_or_default();
+    let cell = seconds(plan.cell.unwrap_or_default());
     vec![
         ("users", format!("{users}, over a PostgreSQL of the run's own that is {round_trip} ms away")),
         (
             "cells",
             format!(
-                "about {cell:?} of trials each: what takes longer gets fewer blocks, at least two; a trial ends on a whole pass"
+                "about {cell} of trials each: what takes longer gets fewer blocks, at least two; a trial ends on a whole pass"
             ),
         ),
     ]

@@ -28,7 +28,7 @@ fn the_band_of_no_toll_is_the_files_unless_it_is_said_otherwise() {
 }
 
 #[test]
-fn the_quick_batching_has_eight_variants_near_and_twice_if_far_and_fits_into_a_minute() {
+fn the_quick_batching_has_eight_variants_near_and_from_afar_and_fits_into_a_minute() {
     let experiment = Experiment::builtin("batching").unwrap();
     let options = PlanOptions { extent: Extent::Quick, ..PlanOptions::default() };
     let plan = Plan::new(&experiment, &options).unwrap();

@@ -4,6 +4,7 @@
 //! What it deliberately does not do: start anything (see [`crate::kinds::http::subjects`]).
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -29,7 +30,7 @@ pub(crate) const KEYS: &[Keys] = &[Keys::of::<ServedFile>(TableName::Top), Keys:
 pub(crate) struct ServedFile {
     /// That everything is done once more from afar, through an emulated link; each variant then stands twice, the
     /// second time with `-remote` behind its name.
-    remote: Option<RemoteFile>,
+    remote: Option<At<RemoteFile>>,
     /// How tollgate's own gateway is started.
     #[serde(default)]
     subject: SubjectFile,
@@ -130,6 +131,11 @@ impl Served {
         Ok(())
     }
 
+    /// Where it says that all of it is done once more from afar.
+    pub(crate) fn remote_span(&self) -> Option<Range<usize>> {
+        self.file.remote.as_ref().map(At::span)
+    }
+
     /// Where the configuration of our gateway is named.
     pub(crate) fn configuration(&self) -> Option<&At<String>> {
         self.file.subject.configuration.as_ref()
@@ -138,7 +144,7 @@ impl Served {
     /// Adds all variants once more, from afar, if the file says so: each over the baseline that is asked from there, too.
     pub(crate) fn twice_if_far(self, mut experiment: Experiment) -> Experiment {
         let Some(remote) = self.file.remote else { return experiment };
-        experiment.round_trip_ms = Some(remote.round_trip_ms.0);
+        experiment.round_trip_ms = Some(remote.as_ref().round_trip_ms.0);
         let count = experiment.variants.len();
         let far = |variant: &Variant| Variant {
             name: format!("{}-{}", variant.name, Distance::Remote.name()),
