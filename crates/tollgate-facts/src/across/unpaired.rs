@@ -85,7 +85,8 @@ pub(super) fn cells(runs: &[&RunResult], places: &[Place]) -> Vec<Beside> {
 /// Tolls, as each run has them.
 pub(super) fn tolls(runs: &[&RunResult], places: &[Place]) -> Vec<Beside> {
     rows(runs, places, |held| {
-        let found: Vec<(&FigureAt<'_>, &Toll)> = held.iter().filter_map(|at| Some((at, at.toll()?))).collect();
+        let found: Vec<(&FigureAt<'_>, &Toll)> =
+            held.iter().filter_map(|at| Some((at, at.run.toll(at.variant, at.level, at.figure)?))).collect();
         let first = found.first()?.1;
         // Over another baseline it is another toll.
         let same = found.iter().filter(|(_, toll)| toll.baseline == first.baseline);
@@ -225,12 +226,6 @@ impl<'r> FigureAt<'r> {
     fn concerning(self) -> impl Iterator<Item = &'r Validity> {
         let FigureAt { run, variant, level, figure, .. } = self;
         run.findings(variant, level).filter(move |doubt| figure.left_by(doubt) != Left::Whole)
-    }
-
-    fn toll(self) -> Option<&'r Toll> {
-        let is_it =
-            |toll: &&Toll| toll.variant == self.variant && toll.level == self.level && toll.figure == self.figure;
-        self.run.tolls.iter().find(is_it)
     }
 
     /// What was offered for it; nothing for figures of users who wait.

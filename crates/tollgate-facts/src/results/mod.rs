@@ -129,7 +129,7 @@ impl RunResult {
     /// How long the line of a level was, there and back, in milliseconds: what it added to a round trip without it, by all
     /// its measurements; what was asked where there are none. Absent without a line.
     pub fn line_ms(&self, level: u64) -> Option<f64> {
-        let asked_ms = self.experiment.named_levels.iter().find(|named| named.level == level)?.round_trip_ms?;
+        let asked_ms = self.experiment.named_level(level)?.round_trip_ms?;
         let own = self.links.iter().filter(|check| (check.asked_ms - asked_ms).abs() < SAME_MS);
         let added_ms: Vec<f64> = own.map(|check| check.got_ms - check.direct_ms).filter(|added| *added > 0.0).collect();
         Some(crate::stats::mean(&added_ms).unwrap_or(asked_ms))
@@ -138,6 +138,11 @@ impl RunResult {
     /// What was found of a variant at a level.
     pub fn cell(&self, variant: &str, level: u64) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.variant == variant && cell.level == level)
+    }
+
+    /// The toll of a variant on one figure at a level.
+    pub fn toll(&self, variant: &str, level: u64, figure: Figure) -> Option<&Toll> {
+        self.tolls.iter().find(|toll| toll.variant == variant && toll.level == level && toll.figure == figure)
     }
 
     /// What was found of the validity of that cell.
@@ -244,9 +249,14 @@ impl Experiment {
         self.variants.iter().find(|variant| variant.name == name)
     }
 
+    /// A level that has a name.
+    pub fn named_level(&self, level: u64) -> Option<&NamedLevel> {
+        self.named_levels.iter().find(|named| named.level == level)
+    }
+
     /// What a level is called, with its unit where it is a number.
     pub fn level_title(&self, level: u64) -> String {
-        match self.named_levels.iter().find(|named| named.level == level) {
+        match self.named_level(level) {
             Some(named) => named.title.clone(),
             None if self.factor_unit.is_empty() => level.to_string(),
             None => format!("{level} {}", self.factor_unit),

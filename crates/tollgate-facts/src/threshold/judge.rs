@@ -12,7 +12,7 @@ use super::{Asked, Comparison, Selection, Threshold};
 use crate::across::{Across, Beside, RatioOf};
 use crate::quantity::{Found, Quantity};
 use crate::results::{
-    Figure, Outcome, RunResult, ThresholdFinding, ThresholdResult, Toll, TollVerdict, Validity, Variant, Verdict,
+    Figure, Outcome, RunResult, ThresholdFinding, ThresholdResult, TollVerdict, Validity, Variant, Verdict,
 };
 use crate::rules;
 
@@ -115,15 +115,12 @@ impl Threshold {
     fn of_tolls(&self, run: &RunResult, number: Option<u32>, figure: Figure) -> Vec<ThresholdFinding> {
         let with_baseline = self.planned(run).filter(|(variant, _)| variant.baseline.is_some());
         let of = |(variant, level): (&Variant, u64)| {
-            let is_own = |toll: &&Toll| toll.figure == figure && toll.variant == variant.name && toll.level == level;
             let at = At::cell(number, &variant.name, level);
-            match run.tolls.iter().find(is_own) {
-                Some(toll) => self.of_claim(
-                    at,
-                    toll.verdict,
-                    toll.note.as_deref(),
-                    ratio(toll.ratio, toll.low, toll.high, toll.blocks),
-                ),
+            match run.toll(&variant.name, level, figure) {
+                Some(toll) => {
+                    let ratio = ratio(toll.ratio, toll.low, toll.high, toll.blocks);
+                    self.of_claim(at, toll.verdict, toll.note.as_deref(), ratio)
+                }
                 None => self.nothing(at, unmeasured(run, &variant.name, level)),
             }
         };

@@ -40,6 +40,16 @@ impl TollVerdict {
         TollVerdict::Joint,
         TollVerdict::Refused,
     ];
+
+    /// Whether the ratio is the layer's own and may stand in a sentence: neither joint nor refused.
+    pub fn is_plain(self) -> bool {
+        !matches!(self, TollVerdict::Joint | TollVerdict::Refused)
+    }
+
+    /// Whether it says that there is a difference, or that there is none.
+    pub fn is_clear(self) -> bool {
+        self.is_plain() && self != TollVerdict::Unclear
+    }
 }
 
 impl Toll {

@@ -3,7 +3,7 @@
 use crate::blocks::{Block, Card, Section};
 use crate::number;
 use crate::words::sentence;
-use crate::words::view::{self, View, headline_level, is_plain};
+use crate::words::view::{self, View, headline_level};
 use tollgate_facts::results::{Figure, Toll, TollVerdict, Variant};
 
 /// A card for each variant; absent where no level stands for the run.
@@ -30,7 +30,8 @@ fn of_bottom(view: &View<'_>, variant: &Variant, level: Option<u64>, card: Card)
     let cell = row.cell;
     // In the figure that the other cards compare.
     let is_time = |toll: &&Toll| toll.level == level && toll.figure == Figure::UnitTime;
-    let by_time = view.run.tolls.iter().filter(is_time).any(|toll| toll.baseline == variant.name && is_plain(toll));
+    let by_time =
+        view.run.tolls.iter().filter(is_time).any(|toll| toll.baseline == variant.name && toll.verdict.is_plain());
     let piece = sentence::piece(experiment);
     let (estimate, unit, what) = match view::cpu(cell).filter(|_| !by_time) {
         Some(cpu) => (cpu, "us", format!("CPU time per {piece}")),
@@ -60,9 +61,9 @@ fn of_toll(view: &View<'_>, variant: &Variant, baseline: &str, card: Card) -> Ca
     let tolls = view::tolls(run, &variant.name, level);
     let noun = sentence::unit_noun(&run.experiment);
     let by_cpu = || Some((tolls.cpu?, format!("CPU time per {}", sentence::piece(&run.experiment))));
-    let plain = tolls.time.filter(|toll| is_plain(toll));
+    let plain = tolls.time.filter(|toll| toll.verdict.is_plain());
     let by_time = plain.map(|time| (time, format!("time of a {noun}")));
-    let card = match by_time.or_else(by_cpu).filter(|(toll, _)| is_plain(toll)) {
+    let card = match by_time.or_else(by_cpu).filter(|(toll, _)| toll.verdict.is_plain()) {
         Some((toll, of_what)) => {
             let decimals = number::ratio_decimals(toll.ratio, toll.low, toll.high);
             Card {

@@ -5,7 +5,7 @@ use crate::blocks::{self, Block, Cell, Column, Depth, Section, Table, TableRow, 
 use crate::gather::by_key;
 use crate::number::{self, NOTHING};
 use crate::words::sentence;
-use crate::words::view::{self, Doubt, Failure, Row, View, is_plain};
+use crate::words::view::{self, Doubt, Failure, Row, View};
 use tollgate_facts::results::{Piece, SubjectUse, Toll, TollVerdict, Validity, Verdict};
 
 /// Findings of one rule that are listed before the rest is counted.
@@ -94,7 +94,7 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
     let mut level = None;
     let row = |row: &&Row<'_>| {
         let (cell, times) = (row.cell, view::times(row.cell));
-        let named = experiment.named_levels.iter().find(|named| named.level == cell.level);
+        let named = experiment.named_level(cell.level);
         let at = named.map_or_else(|| cell.level.to_string(), |named| named.title.clone());
         let cpu = view::cpu(cell).map(|cpu| {
             let half = number::grouped((cpu.high - cpu.low) / 2.0, cpu_decimals + 1);
@@ -136,10 +136,12 @@ fn toll_text(row: &Row<'_>) -> String {
     match row.tolls.time {
         None if row.is_bottom => "baseline".to_owned(),
         None => NOTHING.to_owned(),
-        Some(toll) if toll.verdict == TollVerdict::Joint => match row.tolls.cpu.filter(|toll| is_plain(toll)) {
-            Some(cpu) => format!("CPU {} j", sentence::signed(cpu)),
-            None => "joint".to_owned(),
-        },
+        Some(toll) if toll.verdict == TollVerdict::Joint => {
+            match row.tolls.cpu.filter(|toll| toll.verdict.is_plain()) {
+                Some(cpu) => format!("CPU {} j", sentence::signed(cpu)),
+                None => "joint".to_owned(),
+            }
+        }
         Some(toll) => format!("{}{}{}", sentence::ratio(toll), ranks(toll), sentence::sign(toll.verdict)),
     }
 }

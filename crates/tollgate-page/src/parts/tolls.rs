@@ -46,7 +46,7 @@ fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) 
     let all = [(Figure::UnitTime, time_title.as_str()), (Figure::SubjectCpu, cpu_title.as_str()), last];
     let panels = all.into_iter().map(|(figure, title)| tolls::TollPanel {
         title,
-        bars: rows.iter().map(|row| view::toll(run, row.name, at, figure).map(toll_bar)).collect(),
+        bars: rows.iter().map(|row| run.toll(row.name, at, figure).map(toll_bar)).collect(),
     });
     let panels: Vec<_> = panels.filter(|panel| panel.bars.iter().any(Option::is_some)).collect();
     let level = sentence::level(experiment, at);

@@ -97,7 +97,7 @@ fn of(view: &View<'_>, all: &[Watched]) -> Option<Section> {
 
 /// The points of a series in seconds of its variant's own time, in so many of a unit.
 pub fn own_time(run: &RunResult, series: &Series, unit: f64) -> Vec<(f64, f64)> {
-    let own = run.trials.iter().filter(|trial| trial.variant == series.variant && trial.level == series.level);
+    let own = run.trials_of(&series.variant, series.level).into_iter();
     let slices: Vec<(f64, f64)> = own.map(|trial| (trial.start_ms / 1e3, trial.duration_ms / 1e3)).collect();
     let points: Vec<(f64, f64)> = series.points.iter().map(|(ms, value)| (ms / 1e3, value / unit)).collect();
     over_time::joined(&points, &slices)

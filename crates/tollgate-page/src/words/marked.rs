@@ -112,6 +112,5 @@ pub fn aside(run: &RunResult, cells: &[Named<'_>]) -> String {
 }
 
 fn doubts<'a>(run: &'a RunResult, variant: &'a str, level: u64) -> impl Iterator<Item = &'a Validity> {
-    let own = run.validity.iter().filter(move |found| found.variant == variant && found.level == level);
-    own.filter(|found| !rules::is_at_rate(&found.rule))
+    run.findings(variant, level).filter(|found| !rules::is_at_rate(&found.rule))
 }

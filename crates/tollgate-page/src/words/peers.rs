@@ -75,8 +75,7 @@ pub(crate) fn verdict(verdict: TollVerdict) -> &'static str {
 /// One row of the table.
 pub(crate) fn row(view: &View<'_>, found: &Comparison) -> Vec<String> {
     let run = view.run;
-    let value =
-        |name: &str| number::optional(view::cell(run, name, found.level).and_then(|cell| value(cell, found.figure)));
+    let value = |name: &str| number::optional(run.cell(name, found.level).and_then(|cell| value(cell, found.figure)));
     vec![
         found.against.clone(),
         sentence::level(&run.experiment, found.level),
@@ -111,7 +110,7 @@ pub(crate) fn answers(run: &RunResult) -> Vec<String> {
 fn answer(run: &RunResult, group: &PeerGroup<'_>) -> Option<String> {
     let part = |figure: Figure, of_what: &str| {
         let own = group.against.iter().filter_map(|name| find(run, group, name, figure));
-        let mut found: Vec<&Comparison> = own.filter(|found| is_clear(found)).collect();
+        let mut found: Vec<&Comparison> = own.filter(|found| found.verdict.is_clear()).collect();
         found.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
         let named = |found: &Comparison| format!("{} ({})", ratio(found), found.against);
         Some(match (found.first()?, found.last()?) {
@@ -153,10 +152,6 @@ pub(crate) fn what(run: &RunResult, figure: Figure) -> String {
 }
 
 /// Whether something is claimed of it.
-pub(crate) fn is_clear(found: &Comparison) -> bool {
-    matches!(found.verdict, TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::NoToll)
-}
-
 fn value(cell: &Cell, figure: Figure) -> Option<f64> {
     let rate = || cell.equal_rate.as_ref().map(|rate| rate.response_time_ms);
     match figure {
@@ -173,6 +168,10 @@ fn value(cell: &Cell, figure: Figure) -> Option<f64> {
 fn level_of(run: &RunResult, group: &PeerGroup<'_>) -> Option<u64> {
     view::highest_of_most(run, &|level, figure| {
         let here = PeerGroup { level, ..group.clone() };
-        group.against.iter().filter(|name| find(run, &here, name, figure).is_some_and(is_clear)).count()
+        group
+            .against
+            .iter()
+            .filter(|name| find(run, &here, name, figure).is_some_and(|found| found.verdict.is_clear()))
+            .count()
     })
 }

@@ -3,7 +3,7 @@
 //! A sentence names its level, its interval and its blocks, and says plainly when nothing may be said.
 
 use super::peers;
-use super::view::{self, Group, headline_level, is_clear, is_plain};
+use super::view::{self, Group, headline_level};
 use crate::gather::first_of;
 use crate::number;
 use tollgate_facts::across::RunHead;
@@ -24,7 +24,7 @@ pub fn unit_noun(experiment: &Experiment) -> &str {
 
 /// A level with its unit: `20 users`, `1 user`, `factor 20`.
 pub fn level(experiment: &Experiment, level: u64) -> String {
-    if let Some(named) = experiment.named_levels.iter().find(|named| named.level == level) {
+    if let Some(named) = experiment.named_level(level) {
         return named.title.clone();
     }
     let unit = experiment.factor_unit.as_str();
@@ -212,7 +212,7 @@ pub fn verdict(verdict: TollVerdict) -> &'static str {
 
 /// The headline of one variant; absent for one without a baseline.
 pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
-    let baseline = view::variant(run, variant)?.baseline.as_deref()?;
+    let baseline = run.experiment.variant(variant)?.baseline.as_deref()?;
     let Some(at) = headline_level(run, variant) else {
         return Some(format!("{variant}: not compared with {baseline}, as one of the two was not measured"));
     };
@@ -242,7 +242,7 @@ pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
     let mut parts: Vec<String> = tolls.time.and_then(of_time).into_iter().collect();
     let cpu = format!("CPU time per {}", piece(&run.experiment));
     for (toll, of_what) in [(tolls.cpu, cpu.as_str()), (tolls.bytes, "bytes")] {
-        if let Some(toll) = toll.filter(|toll| is_plain(toll)) {
+        if let Some(toll) = toll.filter(|toll| toll.verdict.is_plain()) {
             let text = ratio(toll);
             let (text, exact) = text.strip_suffix(" exact").map_or((text.as_str(), ""), |text| (text, " (exact)"));
             let unclear = if toll.verdict == TollVerdict::Unclear { " (unclear)" } else { "" };
@@ -305,7 +305,7 @@ fn answer_of(run: &RunResult, group: Group<'_>, is_unclear_told: bool) -> Option
     let at = group.answer_level(run)?;
     for (begins, of_what, pick) in [by_time, by_cpu] {
         let of_all = || names.iter().filter_map(|name| pick(view::tolls(run, name, at)));
-        let mut found: Vec<&Toll> = of_all().filter(|toll| is_clear(toll)).collect();
+        let mut found: Vec<&Toll> = of_all().filter(|toll| toll.verdict.is_clear()).collect();
         found.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
         let unclear = of_all().filter(|toll| toll.verdict == TollVerdict::Unclear);
         let unclear: Vec<&str> = unclear.map(|toll| toll.variant.as_str()).collect();

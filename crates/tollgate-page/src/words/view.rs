@@ -6,8 +6,7 @@
 use crate::blocks::Tone;
 use crate::gather::by_key;
 use tollgate_facts::results::{
-    Cell, Comparison, Distance, Estimate, Figure, Percentiles, Piece, RunResult, Toll, TollVerdict, Validity, Variant,
-    Verdict,
+    Cell, Comparison, Distance, Estimate, Figure, Percentiles, Piece, RunResult, Toll, Validity, Variant, Verdict,
 };
 use tollgate_facts::rules;
 
@@ -100,7 +99,7 @@ impl<'r> View<'r> {
         };
         let row = |cell: &'r Cell| Row {
             cell,
-            is_bottom: variant(run, &cell.variant).is_some_and(|variant| variant.baseline.is_none()),
+            is_bottom: run.experiment.variant(&cell.variant).is_some_and(|variant| variant.baseline.is_none()),
             tolls: tolls(run, &cell.variant, cell.level),
             by_tollgate: by_tollgate(run, &cell.variant, cell.level),
             marks: marks(cell),
@@ -168,24 +167,9 @@ impl<'r> Tolls<'r> {
     }
 }
 
-/// A variant by its name.
-pub fn variant<'r>(run: &'r RunResult, name: &str) -> Option<&'r Variant> {
-    run.experiment.variants.iter().find(|variant| variant.name == name)
-}
-
 /// Index of a variant's colour.
 pub fn key(run: &RunResult, name: &str) -> Option<usize> {
     run.experiment.variants.iter().position(|variant| variant.name == name)
-}
-
-/// What was measured of a variant at a level.
-pub fn cell<'r>(run: &'r RunResult, variant: &str, level: u64) -> Option<&'r Cell> {
-    run.cells.iter().find(|cell| cell.variant == variant && cell.level == level)
-}
-
-/// The toll of a variant at a level on a figure.
-pub fn toll<'r>(run: &'r RunResult, variant: &str, level: u64, figure: Figure) -> Option<&'r Toll> {
-    run.tolls.iter().find(|toll| toll.variant == variant && toll.level == level && toll.figure == figure)
 }
 
 /// The tolls of `variant` at `level`; none where it is not what its name says.
@@ -193,7 +177,7 @@ pub fn tolls<'r>(run: &'r RunResult, variant: &str, level: u64) -> Tolls<'r> {
     if !is_whole(run, variant, level) {
         return Tolls::default();
     }
-    let find = |figure| toll(run, variant, level, figure);
+    let find = |figure| run.toll(variant, level, figure);
     Tolls { time: find(Figure::UnitTime), cpu: find(Figure::SubjectCpu), bytes: find(Figure::Bytes) }
 }
 
@@ -217,19 +201,9 @@ pub fn cpu(cell: &Cell) -> Option<Estimate> {
     }
 }
 
-/// Whether a toll is the layer's own and may stand in a sentence: neither joint nor refused.
-pub fn is_plain(toll: &Toll) -> bool {
-    !matches!(toll.verdict, TollVerdict::Joint | TollVerdict::Refused)
-}
-
-/// Whether a toll says that there is a difference, or that there is none.
-pub fn is_clear(toll: &Toll) -> bool {
-    is_plain(toll) && toll.verdict != TollVerdict::Unclear
-}
-
 /// Whether a variant has so many records at a level as its batch or its connections take.
 pub fn is_whole(run: &RunResult, variant: &str, level: u64) -> bool {
-    self::variant(run, variant).is_none_or(|known| known.is_whole_at(level))
+    run.experiment.variant(variant).is_none_or(|known| known.is_whole_at(level))
 }
 
 /// The variants of one subject at one distance: what may be told in one sentence.
@@ -258,19 +232,20 @@ impl<'r> Group<'r> {
     /// The level that stands for it: where most variants have a plain toll on time, else on CPU; of those the highest.
     /// Of inserts, where two thirds of the most have.
     pub fn answer_level(self, run: &RunResult) -> Option<u64> {
-        let is_own = |toll: &Toll| variant(run, &toll.variant).is_some_and(|variant| Group::of(variant) == self);
+        let is_own =
+            |toll: &Toll| run.experiment.variant(&toll.variant).is_some_and(|variant| Group::of(variant) == self);
         let clear = match run.experiment.piece {
             Piece::Request | Piece::Document | Piece::Unit => None,
             // Of inserts the levels differ widely: one at which nothing is clear answers nothing.
-            Piece::Record => level_of_most(run, &|toll| is_clear(toll) && is_own(toll)),
+            Piece::Record => level_of_most(run, &|toll| toll.verdict.is_clear() && is_own(toll)),
         };
-        clear.or_else(|| level_of_most(run, &|toll| is_plain(toll) && is_own(toll)))
+        clear.or_else(|| level_of_most(run, &|toll| toll.verdict.is_plain() && is_own(toll)))
     }
 }
 
 /// The level that stands for the run.
 pub fn answer_level(run: &RunResult) -> Option<u64> {
-    level_of_most(run, &is_plain)
+    level_of_most(run, &|toll| toll.verdict.is_plain())
 }
 
 fn level_of_most(run: &RunResult, accepts: &dyn Fn(&Toll) -> bool) -> Option<u64> {
@@ -299,13 +274,14 @@ pub fn highest_of_most(run: &RunResult, count: &dyn Fn(u64, Figure) -> usize) ->
 /// The level whose tolls stand for a variant: that of its group, if its time is its own there; else the highest at
 /// which it is, else at which its CPU is.
 pub fn headline_level(run: &RunResult, variant: &str) -> Option<u64> {
-    let answer = self::variant(run, variant).and_then(|known| Group::of(known).answer_level(run));
+    let answer = run.experiment.variant(variant).and_then(|known| Group::of(known).answer_level(run));
+    let is_plain = |toll: &Toll| toll.verdict.is_plain();
     if let Some(level) = answer.filter(|level| tolls(run, variant, *level).time.is_some_and(is_plain)) {
         return Some(level);
     }
     let accepted: [fn(Tolls<'_>) -> bool; 3] = [
-        |tolls| tolls.time.is_some_and(is_plain),
-        |tolls| tolls.cpu.is_some_and(is_plain),
+        |tolls| tolls.time.is_some_and(|toll| toll.verdict.is_plain()),
+        |tolls| tolls.cpu.is_some_and(|toll| toll.verdict.is_plain()),
         |tolls| tolls.each().next().is_some(),
     ];
     let levels = || run.experiment.levels.iter().rev().copied();

@@ -79,14 +79,10 @@ pub(crate) fn answer(across: &Across) -> String {
     let all = [What::Tolls, What::Figures].into_iter().flat_map(|what| figures.map(|figure| (what, figure)));
     let said = all.into_iter().find_map(|(what, figure)| {
         let found: Vec<(&Beside, &RatioOf)> = of_run(across, what, figure, 2).collect();
-        let plain = found.iter().filter(|(_, ratio)| is_plain(ratio)).count();
+        let plain = found.iter().filter(|(_, ratio)| ratio.verdict.is_plain()).count();
         sentence_of(across, what, figure, 2, &found).filter(|_| plain * 2 > found.len())
     });
     said.unwrap_or_else(|| "Nothing may be said of the runs' ratios: see the doubts.".to_owned())
-}
-
-fn is_plain(ratio: &RatioOf) -> bool {
-    !matches!(ratio.verdict, TollVerdict::Joint | TollVerdict::Refused)
 }
 
 fn sentence_of(across: &Across, what: What, figure: Figure, run: u32, found: &[(&Beside, &RatioOf)]) -> Option<String> {
@@ -94,7 +90,7 @@ fn sentence_of(across: &Across, what: What, figure: Figure, run: u32, found: &[(
     let counts = TollVerdict::ALL.into_iter().map(|verdict| (of(verdict), verdict_word(verdict)));
     let counts: Vec<String> =
         counts.filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
-    let plain = || found.iter().filter(|(_, ratio)| is_plain(ratio));
+    let plain = || found.iter().filter(|(_, ratio)| ratio.verdict.is_plain());
     let named = |(row, found): &(&Beside, &RatioOf)| {
         format!("{} ({})", number::ratio(found.ratio, found.low, found.high), cell(row))
     };

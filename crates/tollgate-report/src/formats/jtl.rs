@@ -18,7 +18,7 @@ pub(crate) fn run(run: &RunResult, out: &mut dyn Write) -> io::Result<()> {
     let epoch_ms = run.started.parse::<jiff::Timestamp>().map_or(0, |start| start.as_millisecond()) as f64;
     writeln!(out, "{HEADER}")?;
     for trial in &run.trials {
-        let variant = run.experiment.variants.iter().find(|variant| variant.name == trial.variant);
+        let variant = run.experiment.variant(&trial.variant);
         let inserting = variant.and_then(|variant| variant.inserting.as_ref());
         let mut at_ms = epoch_ms + trial.start_ms;
         for elapsed_ms in &trial.unit_times_ms {

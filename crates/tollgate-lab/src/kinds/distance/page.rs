@@ -121,7 +121,7 @@ fn overheads(view: &View<'_>) -> Option<Table> {
     let row = |variant: &Variant| {
         let name = variant.name.as_str();
         let of = |level: &u64| match name == base.name {
-            true => number::or_nothing(view::cell(run, name, *level).map(document_ms)),
+            true => number::or_nothing(run.cell(name, *level).map(document_ms)),
             false => overhead(view::tolls(run, name, *level).time),
         };
         let figures = run.experiment.levels.iter().map(|level| view.figure(name, *level, of(level)));

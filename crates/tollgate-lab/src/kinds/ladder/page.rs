@@ -11,7 +11,7 @@ use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, SHOWN_MAX, cards, curves, peers, tolls, watched};
 use tollgate_page::words::marked;
 use tollgate_page::words::sentence::{self, Lead};
-use tollgate_page::words::view::{self, Row, View};
+use tollgate_page::words::view::{Row, View};
 
 /// Name of the published figure that stands beside the time of a pass.
 const PASS_TIME: &str = "pass time";
@@ -147,7 +147,7 @@ fn pass_times(view: &View<'_>) -> Table {
     for level in &experiment.levels {
         let own =
             |cell: &Cell| view.figure(&cell.variant, *level, number::with_half(cell.unit_time_ms, in_milliseconds));
-        let ours = shown.iter().map(|name| view::cell(run, name, *level).map_or_else(|| NOTHING.into(), own));
+        let ours = shown.iter().map(|name| run.cell(name, *level).map_or_else(|| NOTHING.into(), own));
         let ideal = first.filter(|first| first.level > 0 && *level > 0);
         let divided = |first: &Cell| {
             let time = in_milliseconds(first.unit_time_ms.mean * first.level as f64 / *level as f64);

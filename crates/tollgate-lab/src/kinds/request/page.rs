@@ -77,7 +77,7 @@ fn toll_levels(run: &RunResult) -> Vec<(u64, &'static str)> {
     let levels = &run.experiment.levels;
     let few = levels.iter().copied().find(|level| *level >= FEW_USERS).or(levels.last().copied());
     let is_own = |variant: &Variant| variant.baseline.is_some() && variant.peer.is_none();
-    let has_baseline = |scaling: &&Scaling| view::variant(run, &scaling.variant).is_some_and(is_own);
+    let has_baseline = |scaling: &&Scaling| run.experiment.variant(&scaling.variant).is_some_and(is_own);
     let own: Vec<&Scaling> = run.scalings.iter().filter(has_baseline).collect();
     let knees: Vec<f64> = own.iter().filter_map(|scaling| Some(scaling.knee?.mean.ln())).collect();
     let knee = tollgate_facts::stats::mean(&knees).and_then(|knee| {
@@ -101,7 +101,7 @@ fn best_together(run: &RunResult, scalings: &[&Scaling]) -> Option<u64> {
     }
     let logarithms = |level: u64| -> Option<f64> {
         let of = |scaling: &&Scaling| {
-            let rate = view::cell(run, &scaling.variant, level)?.requests_per_second.mean;
+            let rate = run.cell(&scaling.variant, level)?.requests_per_second.mean;
             (rate > 0.0 && scaling.levels.contains(&level)).then(|| rate.ln())
         };
         scalings.iter().map(of).sum()
@@ -147,7 +147,7 @@ fn scalings(view: &View<'_>) -> Option<Table> {
 /// What a small and a large payload cost, side by side, at the levels that stand for the run.
 fn payloads(view: &View<'_>) -> Option<Table> {
     let is_payload = |row: &&Row<'_>| row.cell.variant.ends_with("-1k") || row.cell.variant.ends_with("-5k");
-    let ratio = |toll: &Toll| match view::is_plain(toll) {
+    let ratio = |toll: &Toll| match toll.verdict.is_plain() {
         true => sentence::ratio(toll),
         false => sentence::verdict(toll.verdict).to_owned(),
     };
@@ -283,7 +283,7 @@ fn response_times(view: &View<'_>) -> Figure {
 /// How peers became warm: what compiles its code while it runs shows here.
 fn warm_ups(view: &View<'_>) -> Option<Figure> {
     let run = view.run;
-    let is_peers = |name: &str| view::variant(run, name).is_some_and(|variant| variant.peer.is_some());
+    let is_peers = |name: &str| run.experiment.variant(name).is_some_and(|variant| variant.peer.is_some());
     let shown: Vec<_> = run.warm_ups.iter().filter(|found| found.start == 0 && is_peers(&found.variant)).collect();
     if shown.is_empty() {
         return None;

@@ -208,7 +208,7 @@ fn times(view: &View<'_>, way: &str, place: usize) -> Figure {
 
 /// The mean response time of the trials that the line was fitted to, with its interval.
 fn time_of(view: &View<'_>, variant: &str, level: u64) -> Option<Estimate> {
-    let own = view.run.trials.iter().filter(|trial| trial.variant == variant && trial.level == level);
+    let own = view.run.trials_of(variant, level).into_iter();
     let times: Vec<f64> =
         own.filter(|trial| trial.errors == 0 && trial.requests > 0).map(|trial| trial.response_time_mean_ms).collect();
     (!times.is_empty()).then(|| interval::estimate(&times))

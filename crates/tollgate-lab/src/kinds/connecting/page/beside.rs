@@ -6,7 +6,7 @@ use tollgate_facts::results::{Cell, Encryption, Figure, Peak, Published, RunResu
 use tollgate_page::blocks::Table;
 use tollgate_page::gather::by_key;
 use tollgate_page::number;
-use tollgate_page::words::view::{self, View};
+use tollgate_page::words::view::View;
 
 /// The most that was seen of each thing that has a limit, over all variants and levels, and where.
 pub(crate) fn peaks(run: &RunResult) -> Option<Table> {
@@ -44,7 +44,7 @@ pub(crate) fn published(view: &View<'_>) -> Option<Table> {
     let level = level_beside(run)?;
     let row = |published: &Published| {
         let variant = published.variant.as_ref();
-        let cell = variant.and_then(|variant| view::cell(run, variant, published.level.unwrap_or(level)));
+        let cell = variant.and_then(|variant| run.cell(variant, published.level.unwrap_or(level)));
         let ours = cell.and_then(|cell| ours(run, cell, published)).or_else(|| of_crypto(run, published));
         let theirs = format!("{} {}", number::three_digits(published.value), published.unit);
         let subject = match published.note.as_deref() {
@@ -89,13 +89,13 @@ fn ours(run: &RunResult, cell: &Cell, published: &Published) -> Option<String> {
 /// The CPU time of a cell over that of the last baseline, which is what was published: the tolls on the way there,
 /// multiplied. They are ratios of geometric means over the same blocks, so that their product is one too.
 fn cpu_over_bottom<'r>(run: &'r RunResult, cell: &Cell) -> Option<(f64, &'r str)> {
-    let toll_of = |name| view::toll(run, name, cell.level, Figure::SubjectCpu).filter(|toll| toll.is_shown());
+    let toll_of = |name| run.toll(name, cell.level, Figure::SubjectCpu).filter(|toll| toll.is_shown());
     let mut ratio = 1.0;
     let mut bottom = None;
     let mut name = cell.variant.as_str();
     // No longer than there are variants: a result that somebody wrote may go round in a circle.
     for _ in &run.experiment.variants {
-        let Some(baseline) = view::variant(run, name).and_then(|own| own.baseline.as_deref()) else { break };
+        let Some(baseline) = run.experiment.variant(name).and_then(|own| own.baseline.as_deref()) else { break };
         ratio *= toll_of(name)?.ratio;
         (name, bottom) = (baseline, Some(baseline));
     }

@@ -9,7 +9,7 @@ use tollgate_facts::toll::GROUPS_MIN;
 use tollgate_page::blocks::{Cell as Entry, Table, TableRow};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::words::sentence;
-use tollgate_page::words::view::{self, Row, View};
+use tollgate_page::words::view::{Row, View};
 
 /// What the tables have in common, for below them.
 pub(super) fn legend(view: &View<'_>) -> Vec<String> {
@@ -172,7 +172,7 @@ fn with_name(row: &Row<'_>, texts: Vec<String>) -> TableRow {
 
 /// The toll of a cell on one figure.
 pub(super) fn toll<'r>(run: &'r RunResult, cell: &Cell, figure: Figure) -> Option<&'r Toll> {
-    view::toll(run, &cell.variant, cell.level, figure)
+    run.toll(&cell.variant, cell.level, figure)
 }
 
 fn toll_text(run: &RunResult, row: &Row<'_>, figure: Figure) -> String {
@@ -185,7 +185,7 @@ fn toll_text(run: &RunResult, row: &Row<'_>, figure: Figure) -> String {
 
 /// How a variant is encrypted; absent where it is not known.
 pub(super) fn encryption(run: &RunResult, name: &str) -> Option<Encryption> {
-    Some(view::variant(run, name)?.connecting?.encryption)
+    Some(run.experiment.variant(name)?.connecting?.encryption)
 }
 
 pub(super) fn percent(share: f64) -> String {

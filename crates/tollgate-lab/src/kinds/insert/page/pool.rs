@@ -6,7 +6,7 @@ use super::wide::{distance_of, mode};
 use tollgate_facts::results::{Cell, RunResult, Variant};
 use tollgate_page::blocks::Table;
 use tollgate_page::number;
-use tollgate_page::words::{sentence, view};
+use tollgate_page::words::sentence;
 
 /// Cells in which requests waited that are named before the rest is counted.
 const NAMED_MAX: usize = 4;
@@ -22,7 +22,7 @@ pub(crate) fn table(run: &RunResult) -> Option<Table> {
 
 fn row(run: &RunResult, variant: &Variant) -> Option<Vec<String>> {
     let at = |level: &u64| {
-        let (busy, waiting) = seen(view::cell(run, &variant.name, *level)?)?;
+        let (busy, waiting) = seen(run.cell(&variant.name, *level)?)?;
         Some(format!("{busy:.0} / {waiting:.0}"))
     };
     let found: Vec<Option<String>> = run.experiment.levels.iter().map(at).collect();
