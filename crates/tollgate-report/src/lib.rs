@@ -92,35 +92,21 @@ impl<T> Reporter<T> {
 }
 
 /// Why nothing, or not everything, was written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum RenderError {
     /// The caller asked for a reporter that does not exist.
+    #[error("unknown report format {name:?}: expected one of {}", known())]
     Unknown {
         /// What was asked for.
         name: String,
     },
     /// The output did not take it.
-    Write(io::Error),
+    #[error("the report could not be written: {0}")]
+    Write(#[from] io::Error),
 }
 
-impl std::fmt::Display for RenderError {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Unknown { name } => {
-                let known: Vec<&str> = REPORTERS.iter().map(|reporter| reporter.name).collect();
-                write!(out, "unknown report format {name:?}: expected one of {}", known.join(", "))
-            }
-            Self::Write(error) => write!(out, "the report could not be written: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for RenderError {}
-
-impl From<io::Error> for RenderError {
-    fn from(error: io::Error) -> Self {
-        Self::Write(error)
-    }
+fn known() -> String {
+    REPORTERS.iter().map(|reporter| reporter.name).collect::<Vec<_>>().join(", ")
 }
 
 /// Writes `run` as the reporter `name` shows it; `page` builds its page, for those that show one.

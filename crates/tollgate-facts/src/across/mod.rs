@@ -182,24 +182,15 @@ pub struct Named<'r> {
 }
 
 /// Why runs cannot stand side by side.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AcrossError {
     /// There are fewer than two, or more than [`RUNS_MAX`].
+    #[error("{0} runs: expected from 2 to {RUNS_MAX}")]
     Count(usize),
     /// Two are of different experiments: which, in words.
+    #[error("runs of different experiments: {0}")]
     OtherExperiment(String),
 }
-
-impl std::fmt::Display for AcrossError {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Count(count) => write!(out, "{count} runs: expected from 2 to {RUNS_MAX}"),
-            Self::OtherExperiment(words) => write!(out, "runs of different experiments: {words}"),
-        }
-    }
-}
-
-impl std::error::Error for AcrossError {}
 
 /// Puts runs side by side; the thresholds are left empty, see [`crate::threshold::judge_across`].
 ///
