@@ -143,14 +143,8 @@ impl Column {
     }
 }
 
-impl From<String> for Column {
-    fn from(head: String) -> Self {
-        Self::of(head, "", 1)
-    }
-}
-
-impl From<&str> for Column {
-    fn from(head: &str) -> Self {
+impl<T: Into<String>> From<T> for Column {
+    fn from(head: T) -> Self {
         Self::of(head, "", 1)
     }
 }
@@ -180,14 +174,8 @@ impl Cell {
     }
 }
 
-impl From<String> for Cell {
-    fn from(text: String) -> Self {
-        Self::marked(text, Vec::new())
-    }
-}
-
-impl From<&str> for Cell {
-    fn from(text: &str) -> Self {
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
         Self::marked(text, Vec::new())
     }
 }

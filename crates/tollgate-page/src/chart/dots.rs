@@ -17,17 +17,8 @@ pub struct Dots<'a> {
     pub runs: Vec<(String, usize)>,
     /// The rows, from the top.
     pub rows: Vec<DotRow>,
-    /// Whether 1 is marked.
-    pub one: One,
-}
-
-/// Whether the scale has a line at 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum One {
-    /// Of ratios.
-    Shown,
-    /// Of other figures.
-    Absent,
+    /// Of ratios, the value at which all rows have a line: 1.
+    pub one: Option<f64>,
 }
 
 /// One row: absent dots were not measured, or are refused.
@@ -64,8 +55,7 @@ pub fn draw(size: Size, chart: &Dots<'_>) -> Canvas {
     let plot = Plot { left: names_width + 8.0, top: key_height + 8.0, right: width - 14.0, bottom };
 
     let ends = chart.rows.iter().flat_map(|row| row.dots.iter().flatten()).flat_map(|dot| [dot.y, dot.low, dot.high]);
-    let one = (chart.one == One::Shown).then_some(1.0);
-    let scale = Scale::over(Spacing::Logarithmic, ends.chain(one), plot.left, plot.right).with_margin(0.04);
+    let scale = Scale::over(Spacing::Logarithmic, ends.chain(chart.one), plot.left, plot.right).with_margin(0.04);
 
     let mut canvas = Canvas::new(width, bottom + FOOT_HEIGHT);
     for ((name, key), (x, y)) in chart.runs.iter().zip(&key) {
@@ -96,8 +86,7 @@ pub fn draw(size: Size, chart: &Dots<'_>) -> Canvas {
             canvas.marker(&format!("{fill} {class}"), *key, (scale.at(dot.y), y));
         }
     }
-    if chart.one == One::Shown {
-        let one = scale.at(1.0);
+    if let Some(one) = chart.one.map(|one| scale.at(one)) {
         for index in 0..chart.rows.len() {
             let top = plot.top + index as f64 * row_height;
             // Where names stand above their rows the line would strike them through.
@@ -136,7 +125,7 @@ mod tests {
                 name: "https at <20> users".into(),
                 dots: values.iter().map(|value| value.map(dot)).collect(),
             }],
-            one: One::Shown,
+            one: Some(1.0),
         };
         draw(size, &chart).finish("x", "t", "d")
     }

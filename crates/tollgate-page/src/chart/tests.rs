@@ -2,7 +2,7 @@
 
 use super::lines::{Axis, Kind, Line, Lines, Note, Point, Standing};
 use super::scale::Scale;
-use super::tolls::{Bar, Certainty};
+use super::tolls::Bar;
 use super::{Canvas, Size, Spacing, axis, escape, lines, over_time, percentiles, tolls};
 
 fn finished(canvas: Canvas) -> String {
@@ -111,12 +111,12 @@ fn a_step_to_the_right_in_the_distribution_is_a_tenfold_rarer_request() {
 
 #[test]
 fn only_shown_tolls_are_filled_and_refused_ones_have_no_bar() {
-    let bar = |certainty, text: &str| Some(Bar { ratio: 1.5, low: 1.4, high: 1.6, text: text.into(), certainty });
+    let bar = |standing, text: &str| Some(Bar { ratio: 1.5, low: 1.4, high: 1.6, text: text.into(), standing });
     let rows = ["a", "b", "c", "d"].map(|name| tolls::TollRow { name, key: 1 });
     let bars = [
-        bar(Certainty::Shown, "1.50× [1.40, 1.60]"),
-        bar(Certainty::Hollow, "1.50× [1.40, 1.60]"),
-        bar(Certainty::Refused, "refused"),
+        bar(Some(Standing::Plain), "1.50× [1.40, 1.60]"),
+        bar(Some(Standing::Hollow), "1.50× [1.40, 1.60]"),
+        bar(None, "refused"),
         None,
     ];
     for size in [Size::Full, Size::Narrow] {

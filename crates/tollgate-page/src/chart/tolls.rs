@@ -2,6 +2,7 @@
 //! one logarithmic scale, so that twice and half are equally far from 1.
 
 use super::axis::{self, Plot, fitted};
+use super::lines::Standing;
 use super::scale::{Scale, Spacing};
 use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
@@ -24,19 +25,8 @@ pub struct Bar {
     pub high: f64,
     /// The number with its interval, as it is printed.
     pub text: String,
-    /// How much it says.
-    pub certainty: Certainty,
-}
-
-/// How much a toll says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Certainty {
-    /// A toll, shown beyond chance.
-    Shown,
-    /// None, unclear or joint: drawn hollow.
-    Hollow,
-    /// Refused: only the word.
-    Refused,
+    /// Hollow is what is no claim: none, unclear or joint. Absent is what is refused, which has no bar, only the word.
+    pub standing: Option<Standing>,
 }
 
 /// A row's name with its key.
@@ -69,8 +59,7 @@ pub fn draw(size: Size, rows: &[TollRow<'_>], panels: &[TollPanel<'_>]) -> Canva
     let mut canvas = Canvas::new(width, height);
     let bars = || panels.iter().flat_map(|panel| panel.bars.iter().flatten());
     let text_width = bars().map(|bar| axis::text_width(&bar.text) + 10.0).fold(TEXT_WIDTH_MIN, f64::max);
-    let ends =
-        || bars().filter(|bar| bar.certainty != Certainty::Refused).flat_map(|bar| [bar.low, bar.high, bar.ratio]);
+    let ends = || bars().filter(|bar| bar.standing.is_some()).flat_map(|bar| [bar.low, bar.high, bar.ratio]);
 
     for (index, panel) in panels.iter().enumerate() {
         let (left, top) = match is_narrow {
@@ -119,11 +108,9 @@ pub fn draw(size: Size, rows: &[TollRow<'_>], panels: &[TollPanel<'_>]) -> Canva
 }
 
 fn draw_bar(canvas: &mut Canvas, scale: &Scale, y: f64, key: &str, bar: &Bar) {
-    if bar.certainty == Certainty::Refused || !scale.shows(bar.ratio) {
-        return;
-    }
+    let Some(standing) = bar.standing.filter(|_| scale.shows(bar.ratio)) else { return };
     let (one, ratio) = (scale.at(1.0), scale.at(bar.ratio));
-    let class = if bar.certainty == Certainty::Hollow { "bar-hollow" } else { "bar" };
+    let class = if standing == Standing::Hollow { "bar-hollow" } else { "bar" };
     let corner = (one.min(ratio), y - BAR_HEIGHT / 2.0);
     canvas.rectangle(&format!("{class} {key}"), corner, ((ratio - one).abs(), BAR_HEIGHT));
     if scale.shows(bar.low) && scale.shows(bar.high) && bar.high > bar.low {

@@ -65,8 +65,8 @@ const FIELDS: &[Field] = &[
     Three("toll_time", |row| shown(row.tolls.time)),
     Three("toll_cpu", |row| shown(row.tolls.cpu)),
     Three("toll_bytes", |row| shown(row.tolls.bytes)),
-    Three("time_by_tollgate", |row| compared(row.by_tollgate.time)),
-    Three("cpu_by_tollgate", |row| compared(row.by_tollgate.cpu)),
+    Three("time_by_tollgate", |row| compared(row.by_tollgate[0])),
+    Three("cpu_by_tollgate", |row| compared(row.by_tollgate[1])),
 ];
 
 /// The table.

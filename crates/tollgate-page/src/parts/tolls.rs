@@ -3,7 +3,8 @@
 use super::SHOWN_MAX;
 use crate::blocks::{Block, Section, Table};
 use crate::chart::Size;
-use crate::chart::tolls::{self, Bar, Certainty};
+use crate::chart::lines::Standing;
+use crate::chart::tolls::{self, Bar};
 use crate::number;
 use crate::words::sentence;
 use crate::words::view::{self, View};
@@ -75,14 +76,16 @@ fn toll_bar(toll: &Toll) -> Bar {
 
 /// A bar for a ratio with its interval.
 pub(super) fn bar(verdict: TollVerdict, [ratio, low, high]: [f64; 3]) -> Bar {
-    let (certainty, text) = match verdict {
-        TollVerdict::Dearer | TollVerdict::Cheaper => (Certainty::Shown, None),
-        TollVerdict::NoToll | TollVerdict::Unclear => (Certainty::Hollow, None),
-        TollVerdict::Joint => (Certainty::Hollow, Some("joint".to_owned())),
-        TollVerdict::Refused => (Certainty::Refused, None),
+    let standing = match verdict {
+        TollVerdict::Dearer | TollVerdict::Cheaper => Some(Standing::Plain),
+        TollVerdict::NoToll | TollVerdict::Unclear | TollVerdict::Joint => Some(Standing::Hollow),
+        TollVerdict::Refused => None,
     };
-    let text = text.unwrap_or_else(|| sentence::ratio_of(verdict, [ratio, low, high]));
-    Bar { ratio, low, high, text, certainty }
+    let text = match verdict {
+        TollVerdict::Joint => "joint".to_owned(),
+        _ => sentence::ratio_of(verdict, [ratio, low, high]),
+    };
+    Bar { ratio, low, high, text, standing }
 }
 
 fn table<'r>(view: &View<'_>, title: String, tolls: impl Iterator<Item = &'r Toll>) -> Table {

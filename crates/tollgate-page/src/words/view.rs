@@ -28,8 +28,8 @@ pub struct Row<'r> {
     pub is_bottom: bool,
     /// Its tolls.
     pub tolls: Tolls<'r>,
-    /// What a peer took by what tollgate took; nothing for tollgate's own variants.
-    pub by_tollgate: ByTollgate<'r>,
+    /// What a peer took by what tollgate took, of the time and of the CPU time; nothing for tollgate's own variants.
+    pub by_tollgate: [Option<&'r Comparison>; 2],
     /// Numbers of [`Doubt`]s, from 1.
     pub marks: Vec<usize>,
 }
@@ -43,15 +43,6 @@ pub struct Tolls<'r> {
     pub cpu: Option<&'r Toll>,
     /// Of the bytes received.
     pub bytes: Option<&'r Toll>,
-}
-
-/// What a peer took by what tollgate took, of one variant at one level.
-#[derive(Clone, Copy, Default)]
-pub struct ByTollgate<'r> {
-    /// Of the time of a unit of work.
-    pub time: Option<&'r Comparison>,
-    /// Of the subject's CPU time.
-    pub cpu: Option<&'r Comparison>,
 }
 
 /// What one rule found, in all cells; a footnote.
@@ -181,10 +172,9 @@ pub fn tolls<'r>(run: &'r RunResult, variant: &str, level: u64) -> Tolls<'r> {
     Tolls { time: find(Figure::UnitTime), cpu: find(Figure::SubjectCpu), bytes: find(Figure::Bytes) }
 }
 
-fn by_tollgate<'r>(run: &'r RunResult, variant: &str, level: u64) -> ByTollgate<'r> {
+fn by_tollgate<'r>(run: &'r RunResult, variant: &str, level: u64) -> [Option<&'r Comparison>; 2] {
     let own = || run.comparisons.iter().filter(|found| found.variant == variant && found.level == level);
-    let find = |figure| own().find(|found| found.figure == figure);
-    ByTollgate { time: find(Figure::UnitTime), cpu: find(Figure::SubjectCpu) }
+    [Figure::UnitTime, Figure::SubjectCpu].map(|figure| own().find(|found| found.figure == figure))
 }
 
 /// The percentiles that stand beside the time of a unit of work: of a scenario those of whole iterations, of other work

@@ -4,7 +4,7 @@ use super::tables::{self, What};
 use tollgate_facts::across::{Across, Beside, RunHead, offered};
 use tollgate_facts::results::{Figure as Of, TollVerdict, Verdict};
 use tollgate_page::blocks::{Block, Figure, Picture, capitalized};
-use tollgate_page::chart::dots::{self, DotRow, Dots, One};
+use tollgate_page::chart::dots::{self, DotRow, Dots};
 use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point, Standing};
 use tollgate_page::chart::{Size, Spacing};
 use tollgate_page::number;
@@ -48,10 +48,10 @@ fn dots_of(across: &Across, what: What, of: Of) -> Option<Figure> {
     }
     let words = tables::figure_words(across, of);
     let (heading, unit, one, label) = match what {
-        What::Tolls => (format!("Toll on {words}"), "×", One::Shown, "times the baseline of the same run".to_owned()),
+        What::Tolls => (format!("Toll on {words}"), "×", Some(1.0), "times the baseline of the same run".to_owned()),
         What::Figures => {
             let unit = tables::figure_unit(across, of);
-            (capitalized(&words), "", One::Absent, format!("{unit}, logarithmic"))
+            (capitalized(&words), "", None, format!("{unit}, logarithmic"))
         }
     };
     let cut = match rows.len() - shown.len() {
@@ -145,13 +145,7 @@ fn run_names(across: &Across) -> Vec<(String, usize)> {
 
 /// A text as a part of a name.
 pub(super) fn slug(text: &str) -> String {
-    let mut slug = String::with_capacity(text.len());
-    for c in text.to_lowercase().chars() {
-        match c {
-            c if c.is_ascii_alphanumeric() => slug.push(c),
-            _ if !slug.ends_with('-') => slug.push('-'),
-            _ => {}
-        }
-    }
-    slug.trim_matches('-').to_owned()
+    let text = text.to_lowercase();
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
 }

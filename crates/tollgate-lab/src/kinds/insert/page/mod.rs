@@ -6,16 +6,16 @@ mod published;
 mod wide;
 
 use std::collections::BTreeSet;
-use tollgate_facts::results::{Fit, GapKind, Piece, RunResult, Settlement, Toll, TollVerdict, Variant};
+use tollgate_facts::results::{Fit, GapKind, Piece, RunResult, Settlement, Toll, TollVerdict, Variant, Verdict};
 use tollgate_page::blocks::{Block, Depth, Figure, Page, Section, Table, capitalized};
-use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point, Standing as Drawn};
+use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point, Standing};
 use tollgate_page::chart::{Size, Spacing};
 use tollgate_page::number;
 use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, peers, tolls, watched};
 use tollgate_page::words::sentence::{self, Lead};
 use tollgate_page::words::view::{self, View};
-use wide::{Filling, Standing, Whose, Wide, WideCell, WideRow, mode};
+use wide::{Whose, Wide, WideCell, WideRow, mode};
 
 /// Levels that a chart marks on its axis; more would not fit.
 const TICKS_MAX: usize = 12;
@@ -175,11 +175,9 @@ fn chart(view: &View<'_>, wide: &Wide<'_>, peer: Option<&str>) -> Figure {
 
 fn points(wide: &Wide<'_>, row: &WideRow<'_>) -> Vec<Point> {
     let point = |(level, entry): (&u64, &WideCell<'_>)| match entry {
-        WideCell::Value { value, standing, filling } if *standing != Standing::Refused => {
-            let standing = match (standing, filling) {
-                (Standing::Plain, Filling::Whole) => Drawn::Plain,
-                _ => Drawn::Hollow,
-            };
+        WideCell::Value { value, standing, is_short } if *standing != Verdict::Refused => {
+            let is_plain = *standing == Verdict::Ok && !is_short;
+            let standing = if is_plain { Standing::Plain } else { Standing::Hollow };
             Some(Point::of(*level as f64, *value, standing))
         }
         _ => None,

@@ -2,7 +2,7 @@
 //! published rows beneath ours.
 
 use super::published::{self, Published};
-use tollgate_facts::results::{Cell, Distance, Estimate, GapKind, RunResult, Variant};
+use tollgate_facts::results::{Cell, Distance, Estimate, GapKind, RunResult, Variant, Verdict};
 use tollgate_page::blocks::{Cell as Entered, Column, Table, TableRow, Tone, one_line};
 use tollgate_page::gather::by_key;
 use tollgate_page::number;
@@ -38,7 +38,8 @@ pub(super) enum Whose {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum WideCell<'r> {
     /// A figure.
-    Value { value: Estimate, standing: Standing, filling: Filling },
+    /// Short are records that do not fill the mode's requests and connections: it is another one by another name.
+    Value { value: Estimate, standing: Verdict, is_short: bool },
     /// Errors begin here: their wording.
     Onset(&'r str),
     /// It was skipped, and why.
@@ -47,24 +48,8 @@ pub(super) enum WideCell<'r> {
     Empty,
 }
 
-/// Whether the records fill a mode's requests and connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Filling {
-    Whole,
-    /// The mode is another one by another name.
-    Short,
-}
-
 /// What the parentheses around a figure say.
 pub(super) const SHORT: &str = "in parentheses: fewer records than the mode's batch or connections";
-
-/// Whether a figure may be read as it stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
-    Plain,
-    Marked,
-    Refused,
-}
 
 /// The figure of which a table is.
 pub(super) type Figure = fn(&Cell) -> Option<Estimate>;
@@ -109,8 +94,8 @@ fn ours<'r>(view: &View<'r>, key: usize, variant: &'r Variant, figure: Figure) -
         let gap = run.gaps.iter().find(|gap| gap.variant == variant.name && gap.level == *level);
         let value = view.row(&variant.name, *level).map(|row| {
             let value = figure(row.cell).filter(|value| value.n > 0);
-            let filling = if variant.is_whole_at(*level) { Filling::Whole } else { Filling::Short };
-            value.map_or(WideCell::Empty, |value| WideCell::Value { value, standing: standing(view, row), filling })
+            let is_short = !variant.is_whole_at(*level);
+            value.map_or(WideCell::Empty, |value| WideCell::Value { value, standing: standing(view, row), is_short })
         });
         match gap.map(|gap| (gap.kind, gap.reason.as_str())) {
             Some((GapKind::ErrorOnset, reason)) => WideCell::Onset(reason),
@@ -122,11 +107,11 @@ fn ours<'r>(view: &View<'r>, key: usize, variant: &'r Variant, figure: Figure) -
     WideRow { key, variant, whose: Whose::Ours, entries: run.experiment.levels.iter().map(entry).collect() }
 }
 
-fn standing(view: &View<'_>, row: &Row<'_>) -> Standing {
+fn standing(view: &View<'_>, row: &Row<'_>) -> Verdict {
     match (row.is_refused(&view.doubts), row.marks.is_empty()) {
-        (true, _) => Standing::Refused,
-        (false, false) => Standing::Marked,
-        (false, true) => Standing::Plain,
+        (true, _) => Verdict::Refused,
+        (false, false) => Verdict::Marked,
+        (false, true) => Verdict::Ok,
     }
 }
 
@@ -135,7 +120,7 @@ fn theirs<'r>(view: &View<'r>, key: usize, variant: &'r Variant) -> Option<WideR
     let entries = cells.into_iter().map(|cell| match cell {
         Some(Published::Time(mean)) => {
             let value = Estimate { mean, low: mean, high: mean, n: 1 };
-            WideCell::Value { value, standing: Standing::Plain, filling: Filling::Whole }
+            WideCell::Value { value, standing: Verdict::Ok, is_short: false }
         }
         Some(Published::Onset(wording)) => WideCell::Onset(wording),
         None => WideCell::Empty,
@@ -147,11 +132,11 @@ impl WideCell<'_> {
     /// A figure with three digits, the wording of the first error, or nothing.
     fn cell(&self) -> Entered {
         match self {
-            WideCell::Value { standing: Standing::Refused, .. } => "refused".into(),
-            WideCell::Value { value, standing, filling } => {
-                let mark = if *standing == Standing::Marked { "*" } else { "" };
+            WideCell::Value { standing: Verdict::Refused, .. } => "refused".into(),
+            WideCell::Value { value, standing, is_short } => {
+                let mark = if *standing == Verdict::Marked { "*" } else { "" };
                 let figure = format!("{}{mark}", number::three_digits(value.mean));
-                if *filling == Filling::Short { format!("({figure})").into() } else { figure.into() }
+                if *is_short { format!("({figure})").into() } else { figure.into() }
             }
             WideCell::Onset(wording) => Entered { takes_rest: true, ..one_line(wording).into() },
             WideCell::Skipped(why) => Entered { why: Some((*why).to_owned()), ..Entered::from("skip") },
