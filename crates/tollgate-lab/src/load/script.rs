@@ -69,13 +69,19 @@ enum Sent {
 pub(super) struct Fed {
     feed: Feed,
     values: Values,
-    going_on: RequestTemplate,
-    last: RequestTemplate,
-    /// For each slot of the head, its column among the values.
-    head: Vec<u32>,
+    going_on: Head,
+    last: Head,
     body: Vec<BodyPiece>,
     /// Rows that one request takes.
     rows: usize,
+}
+
+/// What stands before a body; a last request's has not all the fields of the others.
+#[derive(Debug, Clone)]
+struct Head {
+    template: RequestTemplate,
+    /// For each slot, its column among the values.
+    columns: Vec<u32>,
 }
 
 #[derive(Debug, Clone)]
@@ -101,12 +107,11 @@ impl Script {
     pub fn new(message: &Message, feed: Option<Feed>, always_last: bool) -> Result<Script, String> {
         let Some(feed) = feed else { return fixed(message, always_last) };
         let mut filling = Filling { feed: &feed, values: Values::default(), slots: Vec::new() };
-        let going_on = head(message, always_last, |field, text| filling.head(field, text))?;
-        let slots = std::mem::take(&mut filling.slots);
-        let last = head(message, true, |field, text| filling.head(field, text))?;
+        let going_on = filling.head(message, always_last)?;
+        let last = filling.head(message, true)?;
         let (body, rows) = filling.body(message)?;
-        let (answers, values) = (going_on.answers(), filling.values);
-        let fed = Fed { values, going_on, last, head: slots, body, rows, feed };
+        let (answers, values) = (going_on.template.answers(), filling.values);
+        let fed = Fed { values, going_on, last, body, rows, feed };
         Ok(Script { answers, sent: Sent::Fed(Box::new(fed)) })
     }
 
@@ -168,12 +173,12 @@ impl<'s> Writer<'s> {
 
 impl Fed {
     fn render(&self, rows: &[u32], place: Place, out: &mut Vec<u8>) {
-        let head = self.head.iter().map(|column| self.values.value(*column, rows[0] as usize));
+        let Head { template, columns } = if place == Place::Last { &self.last } else { &self.going_on };
+        let head = columns.iter().map(|column| self.values.value(*column, rows[0] as usize));
         let body = self.body.iter().map(|piece| match piece {
             BodyPiece::Text(text) => text.as_slice(),
             BodyPiece::Value { row, column } => self.values.value(*column, rows[*row] as usize),
         });
-        let template = if place == Place::Last { &self.last } else { &self.going_on };
         template.render_with(head, body, out);
     }
 }
@@ -254,8 +259,13 @@ impl Filling<'_> {
         self.values.column(&self.feed.table, column, escape, allowed).map_err(|error| format!("{place}: {error}"))
     }
 
+    fn head(&mut self, message: &Message, is_last: bool) -> Result<Head, String> {
+        let template = head(message, is_last, |field, text| self.field(field, text))?;
+        Ok(Head { template, columns: std::mem::take(&mut self.slots) })
+    }
+
     /// The pieces of a field with this name, or without a name of the target; what goes into their places is kept.
-    fn head<'t>(&mut self, field: Option<&str>, text: &'t str) -> Result<Vec<FieldPiece<'t>>, String> {
+    fn field<'t>(&mut self, field: Option<&str>, text: &'t str) -> Result<Vec<FieldPiece<'t>>, String> {
         let allowed = if field.is_none() { RequestTemplate::is_target_text } else { RequestTemplate::is_field_text };
         let (place, default) = match field {
             None => ("the URL".to_owned(), Escape::Url),
@@ -390,6 +400,20 @@ mod tests {
         let expected =
             [request("/f/a%22b%20c", "1", "{\"n\":\"a\\\"b c\"}"), request("/f/%C3%A9", "22", "{\"n\":\"é\"}"), None];
         assert_eq!(sent(&script, Place::GoingOn, 3), expected);
+    }
+
+    #[test]
+    fn a_last_request_has_no_place_for_what_it_says_of_its_connection_itself() {
+        let mut message = message("/", "n-{{id}}", "");
+        message.headers.insert(0, ("Connection".to_owned(), "{{how}}".to_owned()));
+        let script = Script::new(&message, Some(feed("how,id\nkeep-alive,7\n")), false).unwrap();
+        let head = |place| sent(&script, place, 1)[0].clone().unwrap();
+        let (going_on, last) = (head(Place::GoingOn), head(Place::Last));
+        assert!(
+            going_on.contains("\r\nConnection: keep-alive\r\n") && going_on.contains("\r\nX: n-7\r\n"),
+            "{going_on}"
+        );
+        assert!(last.contains("\r\nX: n-7\r\nConnection: close\r\n") && !last.contains("keep-alive"), "{last}");
     }
 
     #[test]
