@@ -86,7 +86,8 @@ impl Drop for TestServer {
 }
 
 /// `/items` is a list of [`ITEMS`] entities `/items/ID`, `/paged` the same on two pages, `/wrong` one whose entities
-/// are all the first; `/noted/…` is kept, `/every-third-fails` answers 503 and `/every-third-closes` nothing to each
+/// are all the first, `/changing` one that has other entities once it was asked for, while its second page fails;
+/// `/noted/…` is kept, `/every-third-fails` answers 503 and `/every-third-closes` nothing to each
 /// third request.
 struct Scripted {
     seen: Arc<Seen>,
@@ -111,15 +112,15 @@ impl Service for Scripted {
             self.seen.noted.lock().unwrap_or_else(PoisonError::into_inner).push(noted.to_owned());
         }
         let response = exchange.respond();
-        if target == "/every-third-fails" && count.is_multiple_of(3) {
+        if target == "/every-third-fails" && count.is_multiple_of(3) || target == "/changing?page=2" && count == 7 {
             response.status = 503;
         }
-        response.body.extend_from_slice(body(&target).as_bytes());
+        response.body.extend_from_slice(body(&target, count).as_bytes());
         Ok(())
     }
 }
 
-fn body(target: &str) -> String {
+fn body(target: &str, count: u64) -> String {
     let list = |ids: std::ops::Range<u64>, next: &str| {
         let items: Vec<String> = ids.map(|id| format!("{{\"@odata.id\":\"items/{id}\",\"id\":\"{id}\"}}")).collect();
         format!("{{\"value\":[{}]{next}}}", items.join(","))
@@ -128,6 +129,11 @@ fn body(target: &str) -> String {
         "/items" | "/wrong" => list(0..ITEMS, ""),
         "/paged" => list(0..3, ",\"@odata.nextLink\":\"/paged?page=2\""),
         "/paged?page=2" => list(3..ITEMS, ""),
+        "/changing" => {
+            let ids = if count == 1 { 0..2 } else { 5..7 };
+            list(ids, ",\"@odata.nextLink\":\"/changing?page=2\"").replace("items/", "noted/")
+        }
+        "/changing?page=2" => list(2..3, "").replace("items/", "noted/"),
         "/empty" => list(0..0, ""),
         _ if target.starts_with("/wrong/") => "{\"id\":\"0\"}".to_owned(),
         _ => match target.strip_prefix("/items/") {

@@ -32,6 +32,9 @@ const AFTER_FAILURE: Duration = Duration::from_millis(20);
 #[derive(Debug, Default)]
 pub(super) struct Walk {
     pages: Vec<Page>,
+    /// Whether pages changed since `details` were made of them.
+    is_changed: bool,
+    details: Arc<[Detail]>,
     scratch: Vec<u8>,
     known: Known,
 }
@@ -92,9 +95,8 @@ pub(super) async fn run(
 
 /// The leader: gets the list, lets all users share its entities, and decides when the trial is over.
 async fn lead(walk: &mut Walk, user: &mut User, shared: &Shared, start: Instant, end: End) {
-    let mut details: Arc<[Detail]> = Arc::clone(&shared.known.borrow().details);
     loop {
-        let list_time = match get_list(walk, user, shared, &mut details).await {
+        let list_time = match get_list(walk, user, shared).await {
             Ok(list_time) => list_time,
             Err(()) if end.is_reached(start.elapsed(), 0) => break,
             Err(()) => {
@@ -103,7 +105,7 @@ async fn lead(walk: &mut Walk, user: &mut User, shared: &Shared, start: Instant,
             }
         };
         let phase_start = Instant::now();
-        let now = (Arc::clone(&details), phase_start);
+        let now = (Arc::clone(&walk.details), phase_start);
         shared.pass.set(Some(now.clone()));
         shared.pass.meet().await;
         get_details(user, shared, now).await;
@@ -129,20 +131,14 @@ async fn follow(user: &mut User, shared: &Shared) {
     }
 }
 
-/// Gets all pages of the list, sees to it that `details` are its entities, and says how long the subject took.
-async fn get_list(
-    walk: &mut Walk,
-    user: &mut User,
-    shared: &Shared,
-    details: &mut Arc<[Detail]>,
-) -> Result<Duration, ()> {
+/// Gets all pages of the list, sees to it that the walk's details are its entities, and says how long the subject took.
+async fn get_list(walk: &mut Walk, user: &mut User, shared: &Shared) -> Result<Duration, ()> {
     let target = Arc::clone(&shared.asking.target);
     let first = target.target.path_and_query();
     let mut next = Some(first.to_owned());
     let mut index = 0;
     let mut time = Duration::ZERO;
     let mut bytes = 0;
-    let mut changed = false;
     while let Some(path) = next {
         if walk.pages.len() == index {
             walk.pages.push(Page::default());
@@ -171,7 +167,7 @@ async fn get_list(
                 time += answer.finished.saturating_duration_since(begun);
                 bytes += answer.body_bytes;
                 if let Some(fresh) = fresh {
-                    changed = true;
+                    walk.is_changed = true;
                     (page.links, page.body) = fresh;
                 }
             }
@@ -185,12 +181,12 @@ async fn get_list(
     }
     if index < walk.pages.len() {
         walk.pages.truncate(index);
-        changed = true;
+        walk.is_changed = true;
     }
-    if changed {
-        *details = details_of(&walk.pages, &target);
+    if std::mem::take(&mut walk.is_changed) {
+        walk.details = details_of(&walk.pages, &target);
     }
-    if details.is_empty() {
+    if walk.details.is_empty() {
         let now = Instant::now();
         shared.recorder.borrow_mut().failure(&Failure::content("the list names no entity"), now, now);
         return Err(());

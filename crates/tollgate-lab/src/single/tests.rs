@@ -303,6 +303,14 @@ fn a_walk_gets_the_list_and_each_entity_once_a_pass_whatever_the_number_of_users
 }
 
 #[test]
+fn entities_of_a_list_that_changed_are_got_even_where_its_last_page_failed_meanwhile() {
+    let server = TestServer::start();
+    let (tally, end) = &walk(&server, "/changing", (1, 1), passes(2), 1)[0];
+    assert_eq!((*end, tally.units), (ReportEnd::Whole, 2));
+    assert_eq!(*server.seen.noted.lock().unwrap(), ["0", "1", "2", "5", "6", "2"]);
+}
+
+#[test]
 fn users_who_find_no_entity_left_are_not_there() {
     let server = TestServer::start();
     for (tally, _) in &walk(&server, "/items", (200, 1), passes(4), 2) {
