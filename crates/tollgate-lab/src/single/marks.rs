@@ -19,7 +19,7 @@ use crate::judge::{
 use crate::probe::system::Ticks;
 use tollgate_facts::results::Verdict;
 use tollgate_facts::results::load::{LittlesLaw, Mark, Offered, QuickResult};
-use tollgate_facts::rules::{self, Finding, Rule, marked, refused};
+use tollgate_facts::rules::{self, Finding, Rule, marked, marked_above, refused};
 
 /// What the rules look at.
 pub(super) struct Evidence<'a> {
@@ -100,17 +100,17 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 fn generator_errors(evidence: &Evidence<'_>) -> Option<Finding> {
     let count = |class: NetworkClass| evidence.result.errors.get(class.name()).copied().unwrap_or(0);
     let own = count(NetworkClass::PortsExhausted) + count(NetworkClass::DescriptorsExhausted);
-    let reason = || format!("the generator had no port or no descriptor for {own} requests");
+    let reason = format!("the generator had no port or no descriptor for {own} requests");
     let remedy = "widen net.ipv4.ip_local_port_range, raise `ulimit -n`, or use fewer users";
-    (own > 0).then(|| refused(reason(), remedy, (own as f64, 0.0)))
+    (own > 0).then(|| refused(reason, remedy, (own as f64, 0.0)))
 }
 
 /// Where nothing was answered, there is no time to be read.
 fn answers(evidence: &Evidence<'_>) -> Option<Finding> {
     let failed = evidence.failed();
-    let reason = || format!("no request was answered as it was wanted, {failed} failed");
+    let reason = format!("no request was answered as it was wanted, {failed} failed");
     let remedy = "find out why they fail: the classes of failures stand above, with the first of each";
-    (evidence.result.requests == 0).then(|| refused(reason(), remedy, (0.0, 1.0)))
+    (evidence.result.requests == 0).then(|| refused(reason, remedy, (0.0, 1.0)))
 }
 
 /// What a load at a rate was refused for, or marked where its stages are to show it.
@@ -176,10 +176,10 @@ fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
     let failed = evidence.failed();
     let asked = evidence.result.requests + failed;
     let share = failed as f64 / asked.max(1) as f64;
-    let reason = || format!("{failed} of {asked} requests failed: the times are of the others");
+    let reason = format!("{failed} of {asked} requests failed: the times are of the others");
     let remedy = "find out why they fail; failures are cheaper than answers";
     let is_some = evidence.result.requests > 0 && share > ERROR_SHARE_MAX;
-    is_some.then(|| marked(reason(), remedy, (share, ERROR_SHARE_MAX)))
+    is_some.then(|| marked(reason, remedy, (share, ERROR_SHARE_MAX)))
 }
 
 fn content(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -189,9 +189,9 @@ fn content(evidence: &Evidence<'_>) -> Option<Finding> {
     }
     let share = evidence.result.checked as f64 / evidence.result.requests.max(1) as f64;
     let unseen = (1.0 - share) * 100.0;
-    let reason = || format!("the content of {unseen:.0} % of the answers was not looked at");
+    let reason = format!("the content of {unseen:.0} % of the answers was not looked at");
     let is_unverified = evidence.result.requests > 0 && share < 1.0;
-    is_unverified.then(|| marked(reason(), "say with --expect-body what an answer contains", (share, 1.0)))
+    is_unverified.then(|| marked(reason, "say with --expect-body what an answer contains", (share, 1.0)))
 }
 
 fn rows(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -202,8 +202,8 @@ fn rows(evidence: &Evidence<'_>) -> Option<Finding> {
 fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
     let count = evidence.result.requests;
     let is_few = count > 0 && count < REQUESTS_MIN;
-    let reason = || format!("only {count} answers");
-    is_few.then(|| marked(reason(), "ask more often (-n) or longer (-t)", (count as f64, REQUESTS_MIN as f64)))
+    let reason = format!("only {count} answers");
+    is_few.then(|| marked(reason, "ask more often (-n) or longer (-t)", (count as f64, REQUESTS_MIN as f64)))
 }
 
 fn settling(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -215,16 +215,16 @@ fn settling(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn client_saturation(evidence: &Evidence<'_>) -> Option<Finding> {
     let share = evidence.result.generator_cpu_share;
-    let reason = || format!("a thread of the generator used {:.0} % of its core: it may be the limit", share * 100.0);
+    let reason = format!("a thread of the generator used {:.0} % of its core: it may be the limit", share * 100.0);
     let remedy = "use more --threads on a machine with more cores, or read CPU per request instead of times";
-    (share > GENERATOR_SHARE_MAX).then(|| marked(reason(), remedy, (share, GENERATOR_SHARE_MAX)))
+    marked_above(reason, remedy, (share, GENERATOR_SHARE_MAX))
 }
 
 fn run_queue(evidence: &Evidence<'_>) -> Option<Finding> {
     let share = evidence.run_queue_share;
-    let reason = || format!("a thread of the generator waited {:.1} % of the time for its core", share * 100.0);
+    let reason = format!("a thread of the generator waited {:.1} % of the time for its core", share * 100.0);
     let remedy = "stop what else runs on this machine";
-    (share > RUN_QUEUE_SHARE_MAX).then(|| marked(reason(), remedy, (share, RUN_QUEUE_SHARE_MAX)))
+    marked_above(reason, remedy, (share, RUN_QUEUE_SHARE_MAX))
 }
 
 fn stalls(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -234,17 +234,17 @@ fn stalls(evidence: &Evidence<'_>) -> Option<Finding> {
 fn joint(evidence: &Evidence<'_>) -> Option<Finding> {
     let busy = evidence.ticks.busy_share();
     let reason =
-        || format!("all cores were busy {:.0} % of the time: a joint figure of generator and server", busy * 100.0);
+        format!("all cores were busy {:.0} % of the time: a joint figure of generator and server", busy * 100.0);
     let remedy = "load from another machine, or read CPU per request instead of times";
-    (busy > CORES_BUSY_MAX).then(|| marked(reason(), remedy, (busy, CORES_BUSY_MAX)))
+    marked_above(reason, remedy, (busy, CORES_BUSY_MAX))
 }
 
 fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
     let fresh = evidence.fresh_connections;
     let share = fresh as f64 / evidence.result.requests.max(1) as f64;
-    let reason = || format!("{fresh} connections were opened again, though they were to be kept");
+    let reason = format!("{fresh} connections were opened again, though they were to be kept");
     let remedy = "raise the server's keep-alive limits, or measure without -k";
-    (share > FRESH_SHARE_MAX).then(|| marked(reason(), remedy, (share, FRESH_SHARE_MAX)))
+    marked_above(reason, remedy, (share, FRESH_SHARE_MAX))
 }
 
 fn listen_overflow(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -257,15 +257,14 @@ fn retransmissions(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn steal(evidence: &Evidence<'_>) -> Option<Finding> {
     let share = evidence.ticks.steal_share();
-    let reason = || format!("{:.1} % of the cores' time was stolen by other machines", share * 100.0);
-    (share > STEAL_SHARE_MAX)
-        .then(|| marked(reason(), "run where no other machine shares the cores", (share, STEAL_SHARE_MAX)))
+    let reason = format!("{:.1} % of the cores' time was stolen by other machines", share * 100.0);
+    marked_above(reason, "run where no other machine shares the cores", (share, STEAL_SHARE_MAX))
 }
 
 fn log(evidence: &Evidence<'_>) -> Option<Finding> {
     let dropped = evidence.log_dropped;
-    let reason = || format!("the file of -g has the first requests only, {dropped} more were answered");
-    (dropped > 0).then(|| marked(reason(), "use --hlog, which has them all in little room", (dropped as f64, 0.0)))
+    let reason = format!("the file of -g has the first requests only, {dropped} more were answered");
+    marked_above(reason, "use --hlog, which has them all in little room", (dropped as f64, 0.0))
 }
 
 #[cfg(test)]
