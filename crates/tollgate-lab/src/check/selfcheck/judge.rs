@@ -16,16 +16,8 @@ const REFUSED_BY_CHANCE: f64 = 0.02;
 /// How many of so many comparisons of equals may see a difference: more come by chance in less than 2 % of self-checks,
 /// if each sees one in 5 %. Of 20 it is 3.
 pub fn significant_most(comparisons: usize) -> usize {
-    let n = comparisons as f64;
-    // Binomial probabilities one by one; at 5 % none of them vanishes for as many as anybody waits for.
-    let (mut exactly, mut most) = ((1.0 - ALPHA).powf(n), 0);
-    let mut beyond = 1.0 - exactly;
-    while beyond > REFUSED_BY_CHANCE && most < comparisons {
-        exactly *= (n - most as f64) / (most as f64 + 1.0) * ALPHA / (1.0 - ALPHA);
-        most += 1;
-        beyond -= exactly;
-    }
-    most
+    let is_enough = |most: &usize| 1.0 - at_most(*most, comparisons, ALPHA) <= REFUSED_BY_CHANCE;
+    (0..comparisons).find(is_enough).unwrap_or(comparisons)
 }
 
 /// The largest share of comparisons that may truly see a difference, if so many of so many did: with a larger one as
