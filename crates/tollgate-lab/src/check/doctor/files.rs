@@ -18,12 +18,12 @@ pub(super) fn open_files(system: &System) -> Option<Finding> {
     let found = if soft < hard { format!("{}, which a run raises to {}", told(soft), told(hard)) } else { told(hard) };
     let mend = format!("ulimit -n {ASKED}, as root; for good: `* - nofile {ASKED}` in /etc/security/limits.conf");
     let verdict = Verdict::of(hard, FEWEST, ENOUGH);
-    let costs = match verdict {
-        Verdict::Bad => "a run cannot open the connections of its users and ends".to_owned(),
-        _ => format!(
+    let costs = verdict.costs(
+        "a run cannot open the connections of its users and ends",
+        &format!(
             "a mediator cannot have {CONNECTIONS_MAX} callers, since it needs two files for each: it refuses some"
         ),
-    };
+    );
     Some(Finding::told(verdict, found, costs, mend))
 }
 

@@ -27,10 +27,10 @@ pub(super) fn memory(system: &System) -> Option<Finding> {
         None => format!("{} MiB are left", available / MIB),
     };
     let verdict = Verdict::of(left, FEWEST_BYTES, ENOUGH_BYTES);
-    let costs = match verdict {
-        Verdict::Bad => "a run may be ended by the kernel, or meet pages that come from the disk",
-        _ => "subjects on a JVM may not have room beside the rest",
-    };
+    let costs = verdict.costs(
+        "a run may be ended by the kernel, or meet pages that come from the disk",
+        "subjects on a JVM may not have room beside the rest",
+    );
     let mend = if limit.is_some() { "give the container more (`--memory`)" } else { "end what else holds memory" };
     Some(Finding::told(verdict, found, costs, mend))
 }

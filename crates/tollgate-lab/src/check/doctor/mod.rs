@@ -79,6 +79,11 @@ impl Verdict {
         }
     }
 
+    /// What it costs where it is bad, and where it is not that bad.
+    fn costs(self, bad: &str, otherwise: &str) -> String {
+        if self == Verdict::Bad { bad } else { otherwise }.to_owned()
+    }
+
     /// Whether it would be better otherwise.
     fn warns_if(is_worse: bool) -> Verdict {
         if is_worse { Verdict::Warns } else { Verdict::Ok }

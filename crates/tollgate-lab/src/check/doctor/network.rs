@@ -26,13 +26,10 @@ pub(super) fn port_range(system: &System) -> Option<Finding> {
     let found = format!("{ports} ports, {first} to {last}");
     let mend = "sysctl -w net.ipv4.ip_local_port_range=\"16384 65535\"";
     let verdict = Verdict::of(ports, PORTS_FEWEST, PORTS_ENOUGH);
-    let costs = match verdict {
-        Verdict::Bad => {
-            format!("{CONNECTIONS_MAX} connections to one server at the same time are refused by this machine itself")
-        }
-        _ => "variants with new connections may run out of ports, since each waits a minute after its connection"
-            .to_owned(),
-    };
+    let costs = verdict.costs(
+        &format!("{CONNECTIONS_MAX} connections to one server at the same time are refused by this machine itself"),
+        "variants with new connections may run out of ports, since each waits a minute after its connection",
+    );
     Some(Finding::told(verdict, found, costs, mend))
 }
 

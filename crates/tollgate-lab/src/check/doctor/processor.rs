@@ -21,14 +21,10 @@ pub(super) fn cores(system: &System) -> Option<Finding> {
         "a machine with at least 4 cores"
     };
     let verdict = Verdict::of(usable.len() as u64, 2, CORES_ENOUGH);
-    let costs = match verdict {
-        Verdict::Bad => {
-            "generator and subject take each other's time: response times and throughput are those of both together"
-        }
-        _ => {
-            "generator and subject fill the machine: throughput is a joint figure, CPU time per request is the one to read"
-        }
-    };
+    let costs = verdict.costs(
+        "generator and subject take each other's time: response times and throughput are those of both together",
+        "generator and subject fill the machine: throughput is a joint figure, CPU time per request is the one to read",
+    );
     (!usable.is_empty()).then(|| Finding::told(verdict, found, costs, mend))
 }
 
