@@ -8,7 +8,7 @@ use std::io::Write;
 use std::ops::Range;
 use std::time::SystemTime;
 
-use tollgate_net::http1::client::{BodySink, RequestTemplate, ResponseHead, Target};
+use tollgate_net::http1::client::{Collect, Discard, RequestTemplate, ResponseHead, Target};
 
 use super::cookies::Cookies;
 use super::find::find;
@@ -35,30 +35,10 @@ pub(super) struct Player {
     /// Escaped values of a request, one behind the other, and where each stands.
     escaped: Vec<u8>,
     spans: Vec<Range<usize>>,
-    body: Body,
+    body: Collect,
     /// Values of the fields that the step looks at, in its order.
     fields: Vec<Option<Vec<u8>>>,
     found: Vec<u8>,
-}
-
-/// An answer's body, as far as it is kept.
-#[derive(Default)]
-struct Body {
-    bytes: Vec<u8>,
-    is_kept: bool,
-    is_cut: bool,
-}
-
-impl BodySink for Body {
-    fn part(&mut self, bytes: &[u8]) {
-        if !self.is_kept || self.is_cut {
-            return;
-        }
-        self.is_cut = self.bytes.len() + bytes.len() > BODY_BYTES_MAX;
-        if !self.is_cut {
-            self.bytes.extend_from_slice(bytes);
-        }
-    }
 }
 
 impl Player {
@@ -68,7 +48,7 @@ impl Player {
         for (variable, value) in &program.played.constants {
             values[*variable] = value.clone().into_bytes();
         }
-        Player { values, ..Player::default() }
+        Player { values, body: Collect::up_to(BODY_BYTES_MAX), ..Player::default() }
     }
 
     /// Gives a variable a number.
@@ -125,8 +105,7 @@ impl Player {
         recorder: &RefCell<Recorder>,
     ) -> Result<Answer, Failure> {
         self.render(ready, &asking.target.target)?;
-        self.body.bytes.clear();
-        (self.body.is_kept, self.body.is_cut) = (ready.reads_body, false);
+        self.body.clear();
         let (cookies, fields) = (&mut self.cookies, &mut self.fields);
         let on_head = |head: &ResponseHead| {
             let value = |name: &String| head.header(name).map(|text| text.as_bytes().to_vec());
@@ -138,8 +117,12 @@ impl Player {
                 }
             }
         };
-        let answer = user.ask_as(asking, &self.request, &mut self.body, recorder, ready.manner(), on_head).await?;
-        if self.body.is_cut {
+        let (request, manner) = (&self.request, ready.manner());
+        let answer = match ready.reads_body {
+            true => user.ask_as(asking, request, &mut self.body, recorder, manner, on_head).await?,
+            false => user.ask_as(asking, request, &mut Discard, recorder, manner, on_head).await?,
+        };
+        if self.body.is_cut() {
             return Err(Failure::content(format!("more than {BODY_BYTES_MAX} bytes came, which are not searched")));
         }
         self.judge(ready)?;

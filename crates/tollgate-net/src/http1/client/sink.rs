@@ -11,7 +11,7 @@ pub trait BodySink {
 pub struct Discard;
 
 /// Keeps the body up to a bound. Clear it before the next exchange: it only ever adds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collect {
     /// The bytes kept.
     pub bytes: Vec<u8>,
