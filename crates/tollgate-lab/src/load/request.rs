@@ -15,6 +15,7 @@ use tollgate_net::pacer::Pacer;
 
 use super::answer::content::{LastRight, Search};
 use super::answer::failure::ErrorClass;
+use super::answer::odata_batch::count_parts;
 use super::pace::arrivals::Schedule;
 use super::pace::desk::{Desk, Seat};
 use super::pace::pause::{AFTER_FAILURE, come, pause};
@@ -88,7 +89,7 @@ impl<'r> Asker<'r> {
             (Ok(answer), judged) => judged.map(|()| answer),
         };
         let mut recorder = recorder.borrow_mut();
-        search.parts().iter().for_each(|(status, count)| recorder.tally.count_parts(*status, *count));
+        search.parts().iter().for_each(|(status, count)| count_parts(&mut recorder.tally.parts, *status, *count));
         match judged {
             Ok(answer) => {
                 recorder.judged(due, &answer, search.verdict());

@@ -113,10 +113,7 @@ pub(crate) fn judge(
 ) -> Result<(), Failure> {
     let mut first = None;
     let answered = each_answer(form == BatchForm::Json, body, |place, answer| {
-        match counts.iter_mut().find(|count| count.0 == answer.status) {
-            Some(count) => count.1 += 1,
-            None => counts.push((answer.status, 1)),
-        }
+        count_parts(counts, answer.status, 1);
         if !statuses.contains(answer.status) {
             first.get_or_insert_with(|| {
                 let Failure { class, text } = Failure::refusal(answer.status, answer.body);
@@ -158,6 +155,14 @@ fn read_all<'b, E: Display>(
         answered += 1;
     }
     Ok(answered)
+}
+
+/// Counts answers of a status within an answer.
+pub(in crate::load) fn count_parts(counts: &mut Vec<(u16, u64)>, status: u16, count: u64) {
+    match counts.iter_mut().find(|known| known.0 == status) {
+        Some(known) => known.1 += count,
+        None => counts.push((status, count)),
+    }
 }
 
 /// The first failure of a batch, or that it has not as many answers as requests.

@@ -53,16 +53,13 @@ impl Gate {
 
     /// As soon as all workers wait here, what counts is over for all of them.
     pub(crate) async fn end_together(&self) {
-        self.meet(|gate| {
-            gate.end();
-        })
-        .await;
+        self.meet(Gate::end).await;
     }
 
     /// One reads when all have come and before anybody goes on: no worker asks anything then, and nothing that counts or
     /// does not is on the wrong side. Were it read when the first worker (or the last one) is through, the subject would
     /// be charged with less (or more) than was recorded.
-    async fn meet(&self, read: impl FnOnce(&Gate)) {
+    async fn meet<T>(&self, read: impl FnOnce(&Gate) -> T) {
         if self.workers.wait().await.is_leader() {
             read(self);
         }

@@ -12,6 +12,7 @@ use super::detail::Detail;
 use super::staged::StagedRecord;
 use crate::load::answer::Verdict;
 use crate::load::answer::failure::{ErrorClass, Failure};
+use crate::load::answer::odata_batch::count_parts;
 use crate::load::connections::{FirstRequests, Handshakes, Phases};
 use crate::load::scenario::record::Stepped;
 use crate::load::user::Answer;
@@ -383,7 +384,7 @@ impl Tally {
         self.other_statuses += other.other_statuses;
         self.kept_alive += other.kept_alive;
         for (status, count) in &other.parts {
-            self.count_parts(*status, *count);
+            count_parts(&mut self.parts, *status, *count);
         }
         self.wire_received_bytes += other.wire_received_bytes;
         self.wire_sent_bytes += other.wire_sent_bytes;
@@ -403,14 +404,6 @@ impl Tally {
         self.transfers.add(&other.transfers);
         for error in &other.errors {
             count_error(&mut self.errors, error.class, error.count, &error.example);
-        }
-    }
-
-    /// Counts answers within an answer.
-    pub(crate) fn count_parts(&mut self, status: u16, count: u64) {
-        match self.parts.iter_mut().find(|part| part.0 == status) {
-            Some(part) => part.1 += count,
-            None => self.parts.push((status, count)),
         }
     }
 }
