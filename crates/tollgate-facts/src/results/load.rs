@@ -163,7 +163,7 @@ pub struct CoursePoint {
 }
 
 /// Handshakes of TLS.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Handshaken {
     /// With certificates and signatures.
     pub full: u64,

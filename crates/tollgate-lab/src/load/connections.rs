@@ -7,42 +7,12 @@ use std::time::Instant;
 
 use hdrhistogram::Histogram;
 use tollgate_net::http1::client::{ClientConnection, Opening};
-use tollgate_net::tls::HandshakeKind;
 
 use super::record::recorder::{nanoseconds, times};
 use super::user::Answer;
 
 /// Of so many connections, the kernel is asked about one: it takes about 1 us.
 const LOOKED_AT_EACH: u64 = 16;
-
-/// Handshakes of TLS.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Handshakes {
-    /// With certificates and signatures.
-    pub full: u64,
-    /// From an earlier connection's session.
-    pub resumed: u64,
-    /// Without a connection in the end.
-    pub failed: u64,
-}
-
-impl Handshakes {
-    /// Counts what a connection was opened by.
-    pub(crate) fn count(&mut self, opening: Opening) {
-        match opening.handshake {
-            Some(HandshakeKind::Full) => self.full += 1,
-            Some(HandshakeKind::Resumed) => self.resumed += 1,
-            None => {}
-        }
-    }
-
-    /// Adds others.
-    pub fn add(&mut self, other: Handshakes) {
-        self.full += other.full;
-        self.resumed += other.resumed;
-        self.failed += other.failed;
-    }
-}
 
 /// First requests on their connections, from connecting to the last byte of the answer, added up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -13,6 +13,7 @@ use tollgate_net::http1::client::{
     Answers, BodySink, ClientConnection, ConnectError, Connector, Discard, ErrorClass as NetworkClass, ExchangeError,
     Exchanged, ResponseHead,
 };
+use tollgate_net::tls::HandshakeKind;
 
 use super::answer::failure::Failure;
 use super::connections::Opened;
@@ -126,7 +127,11 @@ impl User {
                         tally.handshakes.failed += u64::from(error.class() == NetworkClass::Tls);
                     })?;
                     tally.connections += 1;
-                    tally.handshakes.count(connection.opening());
+                    match connection.opening().handshake {
+                        Some(HandshakeKind::Full) => tally.handshakes.full += 1,
+                        Some(HandshakeKind::Resumed) => tally.handshakes.resumed += 1,
+                        None => {}
+                    }
                     (Box::new(connection), None, Some(begun))
                 }
             };

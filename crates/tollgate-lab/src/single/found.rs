@@ -14,7 +14,7 @@ use crate::judge::{Settling, cells};
 use crate::load::connections::{FirstRequests, Phases};
 use crate::load::record::course::BIN;
 use crate::load::record::little;
-use crate::load::record::recorder::{Recorder, Tally};
+use crate::load::record::recorder::Recorder;
 use crate::load::target::Connection;
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::Passed;
@@ -93,7 +93,7 @@ impl Recorded<'_> {
             other_statuses: tally.other_statuses,
             parts: tally.parts.iter().copied().collect(),
             checked: tally.checked,
-            handshakes: handshaken(tally),
+            handshakes: Some(tally.handshakes).filter(|found| *found != Handshaken::default()),
             phases: all.phases.as_deref().and_then(phase_times),
             first_request: first_request(&tally.first_requests),
             offered: load.rate.map(|rate| offered(rate, all)),
@@ -195,12 +195,6 @@ fn course(bins: &[(u64, u64)]) -> Vec<CoursePoint> {
         }
     };
     whole.chunks(step).enumerate().map(point).collect()
-}
-
-fn handshaken(tally: &Tally) -> Option<Handshaken> {
-    let handshakes = tally.handshakes;
-    let (full, resumed, failed) = (handshakes.full, handshakes.resumed, handshakes.failed);
-    (full + resumed + failed > 0).then_some(Handshaken { full, resumed, failed })
 }
 
 fn phase_times(phases: &Phases) -> Option<PhaseTimes> {

@@ -13,10 +13,11 @@ use super::staged::StagedRecord;
 use crate::load::answer::Verdict;
 use crate::load::answer::failure::{ErrorClass, Failure};
 use crate::load::answer::odata_batch::count_parts;
-use crate::load::connections::{FirstRequests, Handshakes, Phases};
+use crate::load::connections::{FirstRequests, Phases};
 use crate::load::scenario::record::Stepped;
 use crate::load::user::Answer;
 use tollgate_facts::results::Settlement;
+use tollgate_facts::results::load::Handshaken;
 
 /// Shortest time that is told apart: 1 ns.
 pub const TIME_NS_MIN: u64 = 1;
@@ -96,7 +97,7 @@ pub struct Tally {
     /// Connections opened.
     pub connections: u64,
     /// Handshakes of TLS.
-    pub handshakes: Handshakes,
+    pub handshakes: Handshaken,
     /// What the first requests on connections took.
     pub first_requests: FirstRequests,
     /// Of an open load: what was to be sent.
@@ -389,7 +390,9 @@ impl Tally {
         self.wire_received_bytes += other.wire_received_bytes;
         self.wire_sent_bytes += other.wire_sent_bytes;
         self.connections += other.connections;
-        self.handshakes.add(other.handshakes);
+        self.handshakes.full += other.handshakes.full;
+        self.handshakes.resumed += other.handshakes.resumed;
+        self.handshakes.failed += other.handshakes.failed;
         self.first_requests.add(other.first_requests);
         self.sends.add(other.sends);
         self.unit_times.extend_from_slice(&other.unit_times);
