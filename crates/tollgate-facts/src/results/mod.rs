@@ -220,7 +220,7 @@ pub enum Piece {
 }
 
 /// One way of doing the same thing.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Variant {
     /// Short name, unique in the experiment.
     pub name: String,

@@ -10,7 +10,7 @@ use crate::plan::PlanOptions;
 use crate::subject::{Peer, PostgresError};
 
 /// What a run is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct RunOptions {
     /// The experiment.
     pub experiment: Experiment,
@@ -53,26 +53,7 @@ pub struct RunOptions {
 impl RunOptions {
     /// An experiment as it stands, with the usual extent, on subjects that `serve_program` serves.
     pub fn of(experiment: Experiment, serve_program: PathBuf) -> RunOptions {
-        RunOptions {
-            experiment,
-            plan: PlanOptions::default(),
-            out: None,
-            subjects: Vec::new(),
-            peers: Vec::new(),
-            serve_arguments: Vec::new(),
-            subject_pids: Vec::new(),
-            headers: Vec::new(),
-            basic: None,
-            tls: ClientSettings::default(),
-            may_load: Vec::new(),
-            may_empty: Vec::new(),
-            link: LinkChoice::default(),
-            database: None,
-            seed: None,
-            command_line: Vec::new(),
-            serve_program,
-            version: String::new(),
-        }
+        RunOptions { experiment, serve_program, ..RunOptions::default() }
     }
 
     /// The peer that does the work of a variant; `None` where the experiment's own subject does.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::checker::{Checker, LEVEL_MAX};
-use super::description::{Distance, Experiment, ExtentOverride, Location, Own, Users, Variant};
+use super::description::{Distance, Experiment, ExtentOverride, Location, Own, Variant};
 use super::document::{Document, Table};
 use super::error::ExperimentError;
 use super::file::{ExtentFile, ExtentName, VariantFile};
@@ -42,22 +42,10 @@ impl Document<'_> {
             question: own.question.as_ref().clone(),
             heading: self.heading,
             levels,
-            named_levels: Vec::new(),
-            users: Users::OfLevel,
-            connections: Default::default(),
             equivalence_ppm: own.equivalence.as_ref().map(|share| checker.equivalence(share)).transpose()?,
-            round_trip_ms: None,
-            subject_arguments: Vec::new(),
-            configuration: None,
-            backends: Vec::new(),
             variants: self.variants()?,
-            quick: ExtentOverride::default(),
-            default: ExtentOverride::default(),
-            full: ExtentOverride::default(),
-            thresholds: Vec::new(),
-            published: Vec::new(),
             published_table: own.published_table,
-            own: Own::default(),
+            ..Experiment::default()
         })
     }
 

@@ -20,7 +20,7 @@ use crate::traffic::request::RequestShape;
 pub const TOLLGATE: &str = "tollgate";
 
 /// What the list of kinds says of all experiments of a kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Heading {
     /// Name of the kind.
     pub kind: &'static str,
@@ -33,7 +33,7 @@ pub struct Heading {
 }
 
 /// What can be swept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Factor {
     /// Its name in files and results.
     pub name: &'static str,
@@ -43,8 +43,8 @@ pub struct Factor {
     pub about: &'static str,
 }
 
-/// An experiment in which every name is known and every number is in range.
-#[derive(Debug, Clone)]
+/// An experiment in which every name is known and every number is in range. The default is one without variants, of no kind.
+#[derive(Debug, Clone, Default)]
 pub struct Experiment {
     /// Short name.
     pub name: String,

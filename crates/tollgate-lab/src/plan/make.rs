@@ -62,19 +62,10 @@ impl Plan {
             slice,
             slice_most: slice,
             starts: overrides.starts.unwrap_or(defaults.starts).min(blocks),
-            cell: None,
             round_trip: Duration::from_millis(round_trip_ms.into()),
-            subjects: 0,
-            warm_up: Duration::ZERO,
-            between: Duration::ZERO,
-            too_far: Vec::new(),
-            trials_least: Duration::ZERO,
-            settle: Duration::ZERO,
-            equal_rate: None,
-            passes_likely: Vec::new(),
-            presets: 0,
             until_width_ppm: options.until_width_ppm,
             equivalence_ppm: options.equivalence_ppm.or(experiment.equivalence_ppm),
+            ..Plan::default()
         })
     }
 

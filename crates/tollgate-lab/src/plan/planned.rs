@@ -21,7 +21,7 @@ pub const TRIALS_PER_BLOCK: u32 = 2;
 pub const BLOCKS_LEAST: u32 = 2;
 
 /// What a run measures.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
     /// The extent it was made from.
     pub extent: Extent,

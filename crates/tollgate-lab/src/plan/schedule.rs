@@ -79,19 +79,8 @@ mod tests {
             slice: Duration::from_millis(1),
             slice_most: Duration::from_millis(1),
             starts: starts.min(blocks),
-            cell: None,
-            round_trip: Duration::ZERO,
             subjects: variants as u32,
-            warm_up: Duration::ZERO,
-            between: Duration::ZERO,
-            too_far: Vec::new(),
-            trials_least: Duration::ZERO,
-            settle: Duration::ZERO,
-            equal_rate: None,
-            passes_likely: Vec::new(),
-            presets: 0,
-            until_width_ppm: None,
-            equivalence_ppm: None,
+            ..Plan::default()
         }
     }
 

@@ -292,10 +292,7 @@ impl Session<'_> {
                 stored => vec![report.batch_ms / stored as f64],
             },
             requests: report.stored,
-            records: 0,
             errors: report.set_aside,
-            bytes_received: 0,
-            bytes_sent: 0,
             response_time_mean_ms: report.batch_ms * block.level as f64 / report.stored.max(1) as f64,
             subject_cpu_us: Some(report.cpu_us),
             backend_cpu_us: database_us,
@@ -310,9 +307,7 @@ impl Session<'_> {
                 waiting_us: report.waiting_us,
                 link_us,
             }),
-            generator_cpu_us: 0.0,
-            generator_busiest_cpu_us: 0.0,
-            generator_run_queue_us: 0.0,
+            ..Trial::default()
         };
         let away = (self.options.link != LinkChoice::None).then_some(away);
         self.kind.ledger.add(&trial, Beside { asked: documents, ticks, readings, away });
