@@ -62,11 +62,16 @@ pub(crate) trait Kind: Sized {
     /// What a variant's work is done by, in words before its name.
     const DOER: &'static str;
 
+    /// When the result is stored.
+    const STORES: Stores = Stores::EachBlock;
+
     /// Measures everything, by [`Conductor::measure`] for blocks.
     fn measure(run: &mut Conductor<'_, Self>) -> Result<(), Halt>;
 
     /// Begins what is measured anew, for blocks of this level.
-    fn begin_anew(run: &mut Conductor<'_, Self>, subjects: &mut Self::Subjects, level: u64) -> Result<(), Halt>;
+    fn begin_anew(_run: &mut Conductor<'_, Self>, _subjects: &mut Self::Subjects, _level: u64) -> Result<(), Halt> {
+        Ok(())
+    }
 
     /// Whether there is anything to measure of a variant in a block.
     fn is_measured(_run: &Conductor<'_, Self>, _subjects: &Self::Subjects, _level: u64, _variant: usize) -> bool {
@@ -81,9 +86,6 @@ pub(crate) trait Kind: Sized {
         place: usize,
         variant: usize,
     ) -> Result<(), Halt>;
-
-    /// Whether the result is stored behind each trial or each block.
-    fn stores(run: &Conductor<'_, Self>) -> Stores;
 
     /// Whether what was not measured at all for this reason has no result either.
     fn leaves_nothing(halt: &Halt) -> bool {
@@ -127,7 +129,7 @@ pub(crate) struct Conductor<'a, K> {
     /// What is measured, with what became known meanwhile.
     pub(crate) experiment: Experiment,
     pub(crate) plan: Plan,
-    pub(crate) cores: &'a Cores,
+    pub(crate) cores: Cores,
     pub(crate) observer: &'a dyn Observer,
     pub(crate) stop: &'a StopFlag,
     pub(crate) store: Store,
@@ -142,21 +144,36 @@ pub(crate) struct Conductor<'a, K> {
 pub(crate) struct Beginning<'a> {
     pub(crate) options: &'a RunOptions,
     pub(crate) plan: Plan,
-    pub(crate) cores: &'a Cores,
-    pub(crate) observer: &'a dyn Observer,
-    pub(crate) stop: &'a StopFlag,
+    pub(crate) cores: Cores,
     pub(crate) store: Store,
     pub(crate) seed: u64,
-    pub(crate) started: jiff::Timestamp,
-    pub(crate) variants: Vec<results::Variant>,
-    /// The network in words.
-    pub(crate) network: String,
+    observer: &'a dyn Observer,
+    stop: &'a StopFlag,
+    started: jiff::Timestamp,
 }
 
 impl<'a> Beginning<'a> {
-    /// The run of a kind.
-    pub(crate) fn of<K: Kind>(self, kind: K) -> Conductor<'a, K> {
-        let result = blank(&self);
+    /// Chooses the folder of the result, the cores, and the seed of every order.
+    ///
+    /// # Errors
+    /// That the folder cannot be the result's.
+    pub(crate) fn new(
+        options: &'a RunOptions,
+        plan: Plan,
+        observer: &'a dyn Observer,
+        stop: &'a StopFlag,
+    ) -> Result<Beginning<'a>, RunError> {
+        let started = jiff::Timestamp::now();
+        let store = Store::choose(options.out.as_deref(), &options.experiment.name, started)?;
+        let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
+        Ok(Beginning { options, plan, cores: Cores::divide(), store, seed, observer, stop, started })
+    }
+
+    /// The run of a kind, with its variants as results have them, and the network in words.
+    pub(crate) fn of<K: Kind>(self, kind: K, variants: Vec<results::Variant>, network: String) -> Conductor<'a, K> {
+        let (trials, duration) = (self.plan.trials(), self.plan.duration());
+        self.observer.progress(&Progress::Planned { trials, duration });
+        let result = blank(&self, variants, network);
         let Beginning { options, plan, cores, observer, stop, store, .. } = self;
         let clock = Clock { began: Instant::now(), before: 0, aside: Duration::ZERO, planned: 0 };
         let (experiment, book) = (options.experiment.clone(), Book::default());
@@ -225,18 +242,17 @@ impl<K: Kind> Conductor<'_, K> {
                 self.clock.aside += began.elapsed();
                 start = block.start;
             }
-            let stores = K::stores(self);
             for (place, variant) in block.order.iter().enumerate() {
                 if !K::is_measured(self, subjects, block.level, *variant) {
                     continue;
                 }
                 K::trial(self, subjects, block, place, *variant)?;
-                if stores == Stores::EachTrial {
+                if K::STORES == Stores::EachTrial {
                     self.save()?;
                 }
                 self.tell(*variant, block.level);
             }
-            if stores == Stores::EachBlock {
+            if K::STORES == Stores::EachBlock {
                 self.save()?;
             }
             let is_whole = blocks.get(place_of_block + 1).is_none_or(|next| next.number != block.number);
@@ -276,12 +292,13 @@ fn text(time: jiff::Timestamp) -> String {
 }
 
 /// The result before anything is measured.
-fn blank(beginning: &Beginning<'_>) -> RunResult {
+fn blank(beginning: &Beginning<'_>, variants: Vec<results::Variant>, network: String) -> RunResult {
     let Beginning { options, plan, cores, .. } = beginning;
     let experiment = &options.experiment;
     let heading = experiment.heading;
-    let is_planned = |name: &str| beginning.variants.iter().any(|variant| variant.peer.as_deref() == Some(name));
+    let is_planned = |name: &str| variants.iter().any(|variant| variant.peer.as_deref() == Some(name));
     let peers = options.peers.iter().filter(|peer| is_planned(&peer.name));
+    let peers = peers.map(|peer| results::Peer { name: peer.name.clone(), title: peer.title.clone() }).collect();
     RunResult {
         format: FORMAT,
         experiment: results::Experiment {
@@ -292,7 +309,7 @@ fn blank(beginning: &Beginning<'_>) -> RunResult {
             levels: plan.levels.clone(),
             named_levels: experiment.named_levels.clone(),
             users: experiment.fixed_users(),
-            variants: beginning.variants.clone(),
+            variants,
             unit_of_work: heading.unit_of_work.to_owned(),
             piece: heading.piece,
             published_table: experiment.published_table.map(|table| table.name().to_owned()),
@@ -308,7 +325,7 @@ fn blank(beginning: &Beginning<'_>) -> RunResult {
             slice_ms: plan.slice.as_secs_f64() * 1e3,
             generator_cores: cores.generator.clone(),
             subject_cores: cores.subjects.clone(),
-            network: beginning.network.clone(),
+            network,
             equivalence_share: plan
                 .equivalence_ppm
                 .map_or(tollgate_facts::results::NO_TOLL_BAND, |ppm| f64::from(ppm) / 1e6),
@@ -323,7 +340,7 @@ fn blank(beginning: &Beginning<'_>) -> RunResult {
             ..results::Settings::default()
         },
         published: experiment.published.clone(),
-        peers: peers.map(|peer| results::Peer { name: peer.name.clone(), title: peer.title.clone() }).collect(),
+        peers,
         ..RunResult::default()
     }
 }

@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::checker::{Checker, LEVEL_MAX};
-use super::description::{Distance, Experiment, ExtentOverride, Location, Own, Variant};
+use super::description::{Experiment, ExtentOverride, Location, Own, Variant};
 use super::document::{Document, Table};
 use super::error::ExperimentError;
 use super::file::{ExtentFile, ExtentName, VariantFile};
 use super::values::{At, UpTo};
 use crate::traffic::request::RequestShape;
 use tollgate_facts::names::did_you_mean;
-use tollgate_facts::results::Published;
+use tollgate_facts::results::{Distance, Published};
 
 impl Document<'_> {
     /// The levels of the factor as ascending numbers.

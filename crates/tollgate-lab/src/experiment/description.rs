@@ -11,7 +11,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tollgate_facts::names::did_you_mean;
-use tollgate_facts::results::{NamedLevel, Piece};
+use tollgate_facts::results::{self, Distance, NamedLevel, Piece};
 
 use super::file::PublishedTable;
 use crate::traffic::request::RequestShape;
@@ -223,26 +223,6 @@ pub struct Variant {
     pub(crate) own: Own,
 }
 
-/// From how far away a variant is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Distance {
-    /// From the same machine.
-    #[default]
-    Local,
-    /// Through an emulated link.
-    Remote,
-}
-
-impl Distance {
-    /// The name in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Distance::Local => "local",
-            Distance::Remote => "remote",
-        }
-    }
-}
-
 /// Where a variant's work begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
@@ -350,6 +330,13 @@ impl Experiment {
     /// What its kind knows of it, if that is of this type.
     pub(crate) fn own<T: Any>(&self) -> Option<&T> {
         self.own.get()
+    }
+
+    /// A variant as results have it that is measured on this subject, without what only its kind knows.
+    pub(crate) fn stored(&self, variant: usize, subject: String) -> results::Variant {
+        let Variant { name, title, baseline, distance, peer, backend, .. } = self.variants[variant].clone();
+        let baseline = baseline.map(|baseline| self.variants[baseline].name.clone());
+        results::Variant { name, title, baseline, subject, distance, peer, backend, ..results::Variant::default() }
     }
 
     /// Positions of all variants that a name means: itself, and for the name that the file gives also those of other

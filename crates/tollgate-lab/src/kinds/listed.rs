@@ -1,8 +1,7 @@
 //! A kind of experiment as it stands in the list of kinds.
 
-use crate::conduct::conductor::RunOutcome;
-use crate::conduct::options::{Observer, RunError, RunOptions};
-use crate::conduct::stop::StopFlag;
+use crate::conduct::conductor::{Beginning, RunOutcome};
+use crate::conduct::options::{RunError, RunOptions};
 use crate::experiment::document::{Document, Keys};
 use crate::experiment::{Experiment, ExperimentError, Factor};
 use crate::plan::{Note, Plan, PlanOptions};
@@ -41,7 +40,7 @@ pub(crate) struct Listed {
     /// what cannot be.
     pub(crate) check: fn(&RunOptions, &mut Plan) -> Result<(), RunError>,
     /// Runs it.
-    pub(crate) run: fn(&RunOptions, Plan, &dyn Observer, &StopFlag) -> Result<RunOutcome, RunError>,
+    pub(crate) run: fn(Beginning<'_>) -> Result<RunOutcome, RunError>,
     /// The page of a result, if the result's own facts say that it is of this kind.
     pub(super) page: fn(&View<'_>) -> Option<Page>,
 }

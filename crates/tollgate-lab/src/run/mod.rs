@@ -12,6 +12,7 @@ pub use crate::conduct::options::{LinkChoice, Observer, Progress, RunError, RunO
 pub use crate::conduct::stop::StopFlag;
 pub use crate::conduct::store::{HISTOGRAMS, RESULT};
 
+use crate::conduct::conductor::Beginning;
 use crate::kinds;
 use crate::plan::Plan;
 
@@ -33,5 +34,5 @@ pub fn check(options: &RunOptions) -> Result<Plan, RunError> {
 /// Why nothing was measured: what was asked cannot be, or a subject could not be started.
 pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Result<RunOutcome, RunError> {
     let plan = check(options)?;
-    (kinds::of(&options.experiment).run)(options, plan, observer, stop)
+    (kinds::of(&options.experiment).run)(Beginning::new(options, plan, observer, stop)?)
 }

@@ -13,12 +13,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::listed::Listed;
-use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome, Stores};
+use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome};
 use crate::conduct::finite::{Finished, Finite};
-use crate::conduct::options::{LinkChoice, Observer, Progress, RunError, RunOptions};
-use crate::conduct::stop::{Broken, StopFlag};
-use crate::conduct::store::Store;
-use crate::cores::Cores;
+use crate::conduct::options::{LinkChoice, Progress, RunError, RunOptions};
+use crate::conduct::stop::Broken;
 use crate::experiment::{Experiment, Factor, Location};
 use crate::judge::cells::{self, CellRecord};
 use crate::load::record::recorder::Recorder;
@@ -27,7 +25,7 @@ use crate::plan::{Note, Plan, PlanOptions};
 use crate::probe::system::Ticks;
 use crate::subject::end_with_this_thread;
 use file::Words;
-use tollgate_facts::results::{self, Cell, Piece, Trial};
+use tollgate_facts::results::{Cell, Piece, Trial};
 
 /// The kind in the list.
 pub(super) const KIND: Listed = Listed {
@@ -78,36 +76,15 @@ fn check(options: &RunOptions, _plan: &mut Plan) -> Result<(), RunError> {
     Ok(())
 }
 
-fn run(options: &RunOptions, plan: Plan, observer: &dyn Observer, stop: &StopFlag) -> Result<RunOutcome, RunError> {
-    let started = jiff::Timestamp::now();
-    let experiment = &options.experiment;
-    let store = Store::choose(options.out.as_deref(), &experiment.name, started)?;
-    let cores = Cores::divide();
-    let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
-    observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
-    let variants = plan.variants.iter().map(|position| stored(experiment, *position)).collect();
-    let (network, commands) = (String::new(), Commands { seen: BTreeMap::new(), began: Instant::now() });
-    let beginning = Beginning { options, plan, cores: &cores, observer, stop, store, seed, started, variants, network };
-    beginning.of(commands).conduct()
-}
-
-/// A variant as results have it.
-fn stored(experiment: &Experiment, position: usize) -> results::Variant {
-    let variant = &experiment.variants[position];
-    results::Variant {
-        name: variant.name.clone(),
-        title: variant.title.clone(),
-        baseline: variant.baseline.map(|baseline| experiment.variants[baseline].name.clone()),
-        subject: match &variant.at {
-            Location::Here(words) => words.clone(),
-            Location::Gateway(_) | Location::Url(_) => String::new(),
-        },
-        inserting: None,
-        distance: results::Distance::Local,
-        peer: None,
-        connecting: None,
-        backend: None,
-    }
+fn run(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
+    let experiment = &beginning.options.experiment;
+    let words = |position: usize| match &experiment.variants[position].at {
+        Location::Here(words) => words.clone(),
+        Location::Gateway(_) | Location::Url(_) => String::new(),
+    };
+    let variants = beginning.plan.variants.iter().map(|position| experiment.stored(*position, words(*position)));
+    let (variants, commands) = (variants.collect(), Commands { seen: BTreeMap::new(), began: Instant::now() });
+    beginning.of(commands, variants, String::new()).conduct()
 }
 
 /// What a run of commands has beyond others.
@@ -144,10 +121,6 @@ impl Kind for Commands {
         run.plan_trials(run.plan.trials());
         let blocks = schedule::blocks(&run.plan, run.result.seed, |_, _| u32::MAX);
         run.blocks(&blocks, &mut ())
-    }
-
-    fn begin_anew(_run: &mut Running<'_>, _subjects: &mut (), _level: u64) -> Result<(), Halt> {
-        Ok(())
     }
 
     fn trial(
@@ -187,10 +160,6 @@ impl Kind for Commands {
         Ok(())
     }
 
-    fn stores(_run: &Running<'_>) -> Stores {
-        Stores::EachBlock
-    }
-
     fn fill(run: &mut Running<'_>) {
         for ((variant, level), used) in &run.kind.seen {
             let cell = used.cell(variant, *level, &run.book.of(variant, *level));
@@ -208,7 +177,7 @@ impl Running<'_> {
         }
         let words: &Words = self.experiment.variants[variant].own().expect("every variant has a command");
         let Words { status, longest, .. } = *words;
-        let finite = Finite { command: words.command(level), cores: self.cores, stop: self.stop, longest, status };
+        let finite = Finite { command: words.command(level), cores: &self.cores, stop: self.stop, longest, status };
         finite.run(start, |_| {}).map_err(|broken| match broken {
             Broken::Stopped => Halt::Stopped,
             Broken::Failed(how) => self.failed_at(variant, level, how),
@@ -235,6 +204,7 @@ impl Used {
 mod tests {
     use super::*;
     use crate::conduct::conductor::Ending;
+    use crate::conduct::stop::StopFlag;
     use tollgate_facts::results::{Figure, TollVerdict};
 
     const TEXT: &str = r#"
@@ -254,12 +224,6 @@ baseline = "few"
 command = ["sh", "-c", "i=0; while [ $i -lt {level}00 ]; do i=$((i+1)); done"]
 "#;
 
-    struct Silent;
-
-    impl Observer for Silent {
-        fn progress(&self, _: &Progress<'_>) {}
-    }
-
     fn ran(text: &str) -> Result<(RunOutcome, tempfile::TempDir), RunError> {
         let folder = tempfile::tempdir().unwrap();
         let mut options = crate::run::tests::options();
@@ -267,7 +231,7 @@ command = ["sh", "-c", "i=0; while [ $i -lt {level}00 ]; do i=$((i+1)); done"]
         options.plan = PlanOptions { extent: crate::plan::Extent::Quick, ..PlanOptions::default() };
         options.out = Some(folder.path().join("run"));
         let plan = Plan::new(&options.experiment, &options.plan).unwrap();
-        run(&options, plan, &Silent, &StopFlag::new()).map(|outcome| (outcome, folder))
+        run(Beginning::new(&options, plan, &(), &StopFlag::new())?).map(|outcome| (outcome, folder))
     }
 
     #[test]

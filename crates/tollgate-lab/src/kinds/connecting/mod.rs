@@ -19,9 +19,9 @@ use super::http::session::Session;
 use super::http::subjects::secured::Secured;
 use super::http::subjects::sites::{Origin, Processes, Site};
 use super::http::subjects::watched::Watched;
-use super::http::way::{Ground, Way};
+use super::http::way::Way;
 use super::listed::Listed;
-use crate::conduct::conductor::Halt;
+use crate::conduct::conductor::{Beginning, Halt};
 use crate::conduct::options::RunError;
 use crate::experiment::{Experiment, Factor};
 use crate::plan::Plan;
@@ -64,14 +64,15 @@ impl Way for Connecting {
         Processes::OfAll
     }
 
-    fn begin(ground: &Ground<'_>) -> Result<Connecting, RunError> {
-        let experiment = &ground.options.experiment;
+    fn begin(beginning: &Beginning<'_>, sites: &[Site]) -> Result<Connecting, RunError> {
+        let Beginning { options, plan, store, .. } = beginning;
+        let experiment = &options.experiment;
         // Before keys are made: who has no right to a line is told so at once.
-        let line = Line::open(experiment, ground.plan, ground.sites, ground.cores)?;
+        let line = Line::open(experiment, plan, sites, &beginning.cores)?;
         let is_ours =
             |site: &Site| matches!(site.place, Origin::Child(_)) && experiment.variants[site.variant].peer.is_none();
-        let secured = match ground.sites.iter().any(is_ours) {
-            true => Secured::make(experiment, &ground.plan.levels, ground.folder, &ground.options.serve_program)
+        let secured = match sites.iter().any(is_ours) {
+            true => Secured::make(experiment, &plan.levels, store.directory(), &options.serve_program)
                 .map_err(RunError::Failed)?,
             false => None,
         };

@@ -20,11 +20,9 @@ use std::time::{Duration, Instant};
 use tollgate_net::link::{LinkMode, accuracy};
 
 use super::listed::Listed;
-use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome, Stores};
-use crate::conduct::options::{LinkChoice, Observer, Progress, RunError, RunOptions};
-use crate::conduct::stop::{Broken, StopFlag};
-use crate::conduct::store::Store;
-use crate::cores::Cores;
+use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome};
+use crate::conduct::options::{LinkChoice, Progress, RunError, RunOptions};
+use crate::conduct::stop::Broken;
 use crate::experiment::{Experiment, Factor, Own};
 use crate::plan::Plan;
 use crate::plan::schedule::{self, Block};
@@ -98,24 +96,13 @@ pub(crate) fn check(options: &RunOptions, plan: &mut Plan) -> Result<(), RunErro
 }
 
 /// Runs it.
-pub(crate) fn run(
-    options: &RunOptions,
-    plan: Plan,
-    observer: &dyn Observer,
-    stop: &StopFlag,
-) -> Result<RunOutcome, RunError> {
-    if options.database.is_none() {
+pub(crate) fn run(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
+    if beginning.options.database.is_none() {
         postgres_programs()?;
     }
-    let started = jiff::Timestamp::now();
-    let store = Store::choose(options.out.as_deref(), &options.experiment.name, started)?;
-    let cores = Cores::divide();
-    let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
-    observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
     let batches = Batches { ledger: Ledger::default(), documents: HashMap::new(), began: Instant::now() };
-    let (variants, network) = (Vec::new(), words(options.link).to_owned());
-    let beginning = Beginning { options, plan, cores: &cores, observer, stop, store, seed, started, variants, network };
-    beginning.of(batches).conduct()
+    let network = words(beginning.options.link).to_owned();
+    beginning.of(batches, Vec::new(), network).conduct()
 }
 
 /// What a run of batches has beyond others.
@@ -162,10 +149,6 @@ impl Kind for Batches {
         run.batch(bench, block, place, variant)
     }
 
-    fn stores(_run: &Session<'_>) -> Stores {
-        Stores::EachBlock
-    }
-
     fn leaves_nothing(halt: &Halt) -> bool {
         matches!(halt, Halt::Subject { .. } | Halt::Stopped)
     }
@@ -199,13 +182,14 @@ impl Kind for Batches {
 impl Session<'_> {
     /// Starts a database. Of two at once the cores would be shared, so another one ends before.
     fn bench(&self) -> Result<Bench, Halt> {
-        Bench::start(self.options, self.cores).map_err(|error| Halt::Ours(error.to_string()))
+        Bench::start(self.options, &self.cores).map_err(|error| Halt::Ours(error.to_string()))
     }
 
     /// Writes down what is measured on.
     fn describe(&mut self, bench: &Bench) {
-        let (options, cores) = (self.options, self.cores);
-        let variants = self.plan.variants.iter().map(|variant| stored(options, bench, *variant));
+        let (options, cores) = (self.options, &self.cores);
+        let subject = format!("tollgate generate, a process for each trial, on {}", bench.words());
+        let variants = self.plan.variants.iter().map(|variant| options.experiment.stored(*variant, subject.clone()));
         self.result.experiment.variants = variants.collect();
         self.result.settings.starts = self.plan.starts;
         let used = |cores_of: &[usize]| if cores_of.is_empty() { cores.all.len() } else { cores_of.len() } as u32;
@@ -325,7 +309,7 @@ impl Session<'_> {
         let program = self.options.serve_program.as_path();
         let asked = Asked { program, database: &url, processes: level, documents };
         let bench = &*bench;
-        let ran = child::run(&asked, self.cores, self.stop, |command| bench.spawn(command));
+        let ran = child::run(&asked, &self.cores, self.stop, |command| bench.spawn(command));
         ran.map_err(|broken| match broken {
             Broken::Stopped => Halt::Stopped,
             Broken::Failed(how) => self.failed_at(variant, level, how.replace(&url, &secret::hide(&url))),
@@ -396,22 +380,6 @@ fn words(link: LinkChoice) -> &'static str {
         LinkChoice::Proxy => LinkMode::Proxy.words(),
         LinkChoice::Tun => LinkMode::Tun.words(),
         LinkChoice::None => "the network as it is: no delay is added",
-    }
-}
-
-/// A variant as results have it.
-fn stored(options: &RunOptions, bench: &Bench, variant: usize) -> results::Variant {
-    let variant = &options.experiment.variants[variant];
-    results::Variant {
-        name: variant.name.clone(),
-        title: variant.title.clone(),
-        baseline: variant.baseline.map(|baseline| options.experiment.variants[baseline].name.clone()),
-        subject: format!("tollgate generate, a process for each trial, on {}", bench.words()),
-        inserting: None,
-        distance: results::Distance::Local,
-        peer: None,
-        connecting: None,
-        backend: None,
     }
 }
 

@@ -5,8 +5,9 @@
 
 use std::time::Duration;
 
-use crate::experiment::{Connections, Distance, Experiment};
+use crate::experiment::{Connections, Experiment};
 use crate::plan::{Plan, TRIALS_PER_BLOCK};
+use tollgate_facts::results::Distance;
 
 /// Between two trials: the result is stored, workers are told and report.
 const TRIAL: Duration = Duration::from_millis(12);

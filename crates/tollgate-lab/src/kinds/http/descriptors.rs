@@ -5,12 +5,13 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::experiment::{Connections, Distance, Experiment};
+use crate::experiment::{Connections, Experiment};
 use crate::load::ports;
 use crate::load::target::Connection;
 use crate::plan::Plan;
 use crate::traffic::mode::Mode;
 use tollgate_facts::results::Connecting;
+use tollgate_facts::results::Distance;
 
 /// Descriptors beside the users' connections: files, pipes of the subjects, event queues, probes.
 const OTHERS: u64 = 64;

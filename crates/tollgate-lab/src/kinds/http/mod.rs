@@ -19,11 +19,9 @@ pub(super) mod way;
 use tollgate_net::link::Door;
 
 use crate::conduct::conductor::{Beginning, RunOutcome};
-use crate::conduct::options::{LinkChoice, Observer, Progress, RunError, RunOptions};
-use crate::conduct::stop::StopFlag;
-use crate::conduct::store::Store;
+use crate::conduct::options::{LinkChoice, RunError, RunOptions};
 use crate::cores::Cores;
-use crate::experiment::{Distance, Experiment, Factor};
+use crate::experiment::{Experiment, Factor};
 use crate::load::REQUEST_TIMEOUT;
 use crate::load::worker::Worker;
 use crate::plan::{ANSWERS_PER_USER, Note, Plan, seconds};
@@ -38,7 +36,7 @@ use session::Loading;
 use subjects::sites::{self, Origin, Site};
 use tollgate_facts::results;
 use trial::Generator;
-use way::{Ground, Way};
+use way::Way;
 
 /// Users who ask at the same time, each waiting for its answer before it asks again.
 pub(super) const CONCURRENCY: Factor = Factor {
@@ -73,32 +71,21 @@ pub(crate) fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(),
 }
 
 /// Runs it.
-pub(crate) fn run<W: Way>(
-    options: &RunOptions,
-    plan: Plan,
-    observer: &dyn Observer,
-    stop: &StopFlag,
-) -> Result<RunOutcome, RunError> {
+pub(crate) fn run<W: Way>(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
+    let Beginning { options, plan, cores, .. } = &beginning;
     let experiment = &options.experiment;
-    let sites = sites::sites(options, &plan, W::processes(experiment))?;
+    let sites = sites::sites(options, plan, W::processes(experiment))?;
     let headers = headers(options)?;
     W::check(options, &sites, &headers)?;
-    let started = jiff::Timestamp::now();
-    let store = Store::choose(options.out.as_deref(), &experiment.name, started)?;
-    let cores = Cores::divide();
-    let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
-    let ground = Ground { options, plan: &plan, sites: &sites, cores: &cores, folder: store.directory(), seed };
-    let way = W::begin(&ground)?;
-    let generator = W::generator(Generator::new(workers(&cores, way.door())?, cores.all.clone()));
-    observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
+    let way = W::begin(&beginning, &sites)?;
     let loading = Loading {
         sites: &sites,
         headers: &headers,
-        generator,
+        generator: W::generator(Generator::new(workers(cores, way.door())?, cores.all.clone())),
         cells: W::cells(Cells::new(
             experiment,
-            &plan,
-            |variant| sites::cores(&sites, &cores, variant),
+            plan,
+            |variant| sites::cores(&sites, cores, variant),
             |variant| sites::systems(&sites, experiment, variant, W::IS_ONE_HOST_ONE_SYSTEM),
         )),
         at: plan.levels[0],
@@ -108,11 +95,10 @@ pub(crate) fn run<W: Way>(
         way,
     };
     let variants = sites.iter().map(|site| stored(options, site, W::SERVED_BY)).collect();
-    let network = network(options, &plan, &sites, W::LINKED);
-    let is_away = remote::is_needed(W::LINKED, experiment, &plan);
+    let network = network(options, plan, &sites, W::LINKED);
+    let is_away = remote::is_needed(W::LINKED, experiment, plan);
     let round_trip_ms = is_away.then_some(plan.round_trip.as_secs_f64() * 1e3);
-    let beginning = Beginning { options, plan, cores: &cores, observer, stop, store, seed, started, variants, network };
-    let mut run = beginning.of(loading);
+    let mut run = beginning.of(loading, variants, network);
     run.result.settings.round_trip_ms = round_trip_ms;
     run.conduct()
 }
@@ -153,28 +139,19 @@ fn network(options: &RunOptions, plan: &Plan, sites: &[Site], linked: Linked) ->
 
 /// A variant as results have it.
 fn stored(options: &RunOptions, site: &Site, served_by: &str) -> results::Variant {
-    let experiment = &options.experiment;
-    let variant = &experiment.variants[site.variant];
+    let variant = &options.experiment.variants[site.variant];
+    let subject = match &site.place {
+        Origin::Child(path) if let Ok(Some(peer)) = options.peer(variant) => format!("{}, {path}", peer.title),
+        Origin::Child(path) => format!("{served_by}, {path}"),
+        Origin::There(target) => secret::hide(&target.to_string()),
+    };
     results::Variant {
-        name: variant.name.clone(),
-        title: variant.title.clone(),
-        baseline: variant.baseline.map(|baseline| experiment.variants[baseline].name.clone()),
-        subject: match &site.place {
-            Origin::Child(path) if let Ok(Some(peer)) = options.peer(variant) => format!("{}, {path}", peer.title),
-            Origin::Child(path) => format!("{served_by}, {path}"),
-            Origin::There(target) => secret::hide(&target.to_string()),
-        },
         inserting: variant.own().map(|mode: &Mode| results::Inserting {
             mode: mode.to_string(),
             connections: mode.connections(),
             records_per_request: (*mode != Mode::CustomRest).then(|| mode.records_per_request(1)),
         }),
-        distance: match variant.distance {
-            Distance::Local => results::Distance::Local,
-            Distance::Remote => results::Distance::Remote,
-        },
-        peer: variant.peer.clone(),
         connecting: variant.own().copied(),
-        backend: variant.backend.clone(),
+        ..options.experiment.stored(site.variant, subject)
     }
 }

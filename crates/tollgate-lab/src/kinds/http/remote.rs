@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use tollgate_net::link::{Effort, LinkSpec, RoundTrips, verify};
 
-use crate::experiment::{Distance, Experiment};
+use crate::experiment::Experiment;
 use crate::plan::Plan;
-use tollgate_facts::results::{LinkCheck, Moment, Validity, Verdict};
+use tollgate_facts::results::{Distance, LinkCheck, Moment, Validity, Verdict};
 use tollgate_facts::rules::LINK;
 
 /// Measures a link of this round trip.

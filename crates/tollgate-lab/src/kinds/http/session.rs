@@ -74,6 +74,8 @@ impl<W: Way> Kind for Loading<'_, W> {
 
     const DOER: &'static str = "subject of";
 
+    const STORES: Stores = W::STORES;
+
     fn measure(run: &mut Conductor<'_, Self>) -> Result<(), Halt> {
         W::check_link(run, Moment::Before)?;
         run.measure_blocks()?;
@@ -101,10 +103,6 @@ impl<W: Way> Kind for Loading<'_, W> {
         let slot = run.slot(variant);
         let Some(subject) = &mut subjects.all[slot] else { return Ok(()) };
         run.load_trial(block, place, variant, subject)
-    }
-
-    fn stores(_run: &Conductor<'_, Self>) -> Stores {
-        W::STORES
     }
 
     fn fill(run: &mut Conductor<'_, Self>) {
@@ -163,7 +161,7 @@ impl<W: Way> Session<'_, '_, W> {
             self.kind.sites,
             W::processes(&self.options.experiment),
             self.store.directory(),
-            self.cores,
+            &self.cores,
         );
         let backends = backends.map_err(|(variant, how)| self.failed(variant, how))?;
         let mut processes: HashMap<usize, Rc<RefCell<Process>>> = HashMap::new();
@@ -179,7 +177,7 @@ impl<W: Way> Session<'_, '_, W> {
                         let folder = self.store.directory().join(format!("subject-{}", site.process));
                         let laid = self.kind.way.laid(variant, self.kind.at, self.store.directory());
                         let around = (self.kind.way.secured(), &backends, laid.map_err(failed)?);
-                        let begun = Process::begin(site, self.options, around, &folder, self.cores);
+                        let begun = Process::begin(site, self.options, around, &folder, &self.cores);
                         let begun = begun.map_err(|how| failed(format!("is not there: {how}")))?;
                         let begun = Rc::new(RefCell::new(begun));
                         processes.insert(site.process, Rc::clone(&begun));
@@ -188,7 +186,7 @@ impl<W: Way> Session<'_, '_, W> {
                 };
                 let asked = (self.options, self.kind.headers);
                 let planned = (&self.plan, self.kind.way.secured(), &backends);
-                let begun = Watched::begin(site, variant, &process, asked, planned, (self.kind.sites, self.cores));
+                let begun = Watched::begin(site, variant, &process, asked, planned, (self.kind.sites, &self.cores));
                 let begun = subjects[slot].insert(begun.map_err(failed)?);
                 W::begun(self, site.variant, begun);
             }

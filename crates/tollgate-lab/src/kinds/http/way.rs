@@ -14,9 +14,8 @@ use super::subjects::secured::Secured;
 use super::subjects::sites::{Processes, Site};
 use super::subjects::watched::Watched;
 use super::trial::{Asked, Asking, Generator};
-use crate::conduct::conductor::{Halt, Stores};
+use crate::conduct::conductor::{Beginning, Halt, Stores};
 use crate::conduct::options::{RunError, RunOptions};
-use crate::cores::Cores;
 use crate::experiment::{Connections, Experiment, Variant};
 use crate::load::record::recorder::Tally;
 use crate::load::scenario::Conduct;
@@ -28,17 +27,6 @@ use tollgate_net::link::Door;
 
 /// A warm-up by users whose connections are open for a trial only has at most so many.
 const WARM_UP_USERS_MOST: u64 = 320;
-
-/// What a run is prepared with.
-pub(crate) struct Ground<'a> {
-    pub(crate) options: &'a RunOptions,
-    pub(crate) plan: &'a Plan,
-    pub(crate) sites: &'a [Site],
-    pub(crate) cores: &'a Cores,
-    /// The folder of the run.
-    pub(crate) folder: &'a Path,
-    pub(crate) seed: u64,
-}
 
 /// A way of loading servers.
 pub(crate) trait Way: Sized {
@@ -79,7 +67,7 @@ pub(crate) trait Way: Sized {
     }
 
     /// Makes what it needs before any subject.
-    fn begin(ground: &Ground<'_>) -> Result<Self, RunError>;
+    fn begin(beginning: &Beginning<'_>, sites: &[Site]) -> Result<Self, RunError>;
 
     /// The generator, as it is to look at subjects.
     fn generator(generator: Generator) -> Generator {

@@ -16,9 +16,9 @@ use super::http::session::Session;
 use super::http::subjects::sites::{Processes, Site};
 use super::http::subjects::watched::Watched;
 use super::http::trial::Asked;
-use super::http::way::{Ground, Way};
+use super::http::way::Way;
 use super::listed::Listed;
-use crate::conduct::conductor::{Halt, Stores};
+use crate::conduct::conductor::{Beginning, Halt, Stores};
 use crate::conduct::options::{RunError, RunOptions};
 use crate::experiment::{Experiment, Factor};
 use crate::load::insert::Closeness;
@@ -66,8 +66,8 @@ impl Way for Inserting {
         emptying::check(options, sites, headers)
     }
 
-    fn begin(ground: &Ground<'_>) -> Result<Inserting, RunError> {
-        Ok(Inserting::new(ground.seed, ground.plan.levels.iter().copied().max().unwrap_or(0)))
+    fn begin(beginning: &Beginning<'_>, _sites: &[Site]) -> Result<Inserting, RunError> {
+        Ok(Inserting::new(beginning.seed, beginning.plan.levels.iter().copied().max().unwrap_or(0)))
     }
 
     fn warm_up(run: &mut Session<'_, '_, Self>, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use crate::experiment::{Distance, Experiment};
+use crate::experiment::Experiment;
 use crate::kinds::http::between;
 use crate::kinds::http::plan::subjects;
 use crate::plan::{Note, Plan, PlanOptions, TRIALS_PER_BLOCK, WARM_UP_LEAST, blocks_within, goes_through, seconds};
 use crate::traffic::mode::Mode;
 use crate::traffic::places::InsertPlaces;
+use tollgate_facts::results::Distance;
 
 /// The plan.
 pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {

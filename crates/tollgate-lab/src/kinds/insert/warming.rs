@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use super::transfers::Inserting;
 use crate::conduct::conductor::Halt;
 use crate::conduct::options::Progress;
-use crate::experiment::Distance;
 use crate::kinds::http::session::Session;
 use crate::kinds::http::subjects::sites::{Origin, Site};
 use crate::kinds::http::subjects::watched::Watched;
 use crate::load::insert::Closeness;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
+use tollgate_facts::results::Distance;
 use tollgate_facts::stats::warm_up::{WarmUp, mser5};
 
 /// Subjects are warmed up by transfers of at most so many records.

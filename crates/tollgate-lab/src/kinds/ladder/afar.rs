@@ -9,11 +9,11 @@ use std::path::Path;
 use tollgate_net::link::{Link, LinkSpec};
 
 use super::file::{CONNECTIONS, DATABASE, Limit, WORK_PROCESSES};
-use crate::conduct::options::{RunError, RunOptions};
-use crate::cores::{self, Cores};
+use crate::conduct::conductor::Beginning;
+use crate::conduct::options::RunError;
+use crate::cores;
 use crate::experiment::{Configuration, Variant};
 use crate::kinds::http::subjects::backends::{Laid, lay};
-use crate::plan::Plan;
 use crate::subject::{Child, Postgres};
 
 /// The database of all rungs, and how they are configured. The server ends with this value, and the link before it.
@@ -29,7 +29,8 @@ impl Afar {
     ///
     /// # Errors
     /// What is not there, or could not be started.
-    pub(crate) fn start(options: &RunOptions, plan: &Plan, run: &Path, cores: &Cores) -> Result<Afar, RunError> {
+    pub(crate) fn start(beginning: &Beginning<'_>) -> Result<Afar, RunError> {
+        let Beginning { options, plan, cores, store, .. } = beginning;
         let configuration = options.experiment.configuration.clone().expect("a ladder is checked to have one");
         let postgres = Postgres::start(Ipv4Addr::LOCALHOST.into(), &[], cores)?;
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -40,7 +41,7 @@ impl Afar {
         let link = link.map_err(|error| RunError::Failed(format!("the link of {round_trip:?}: {error}")))?;
         let afar = Afar { link, postgres, configuration };
         // Past the link: what fills the tables is no part of the question, and would take seconds through it.
-        let laid = afar.laid((1, 1), &afar.postgres.url(), run).map_err(RunError::Failed)?;
+        let laid = afar.laid((1, 1), &afar.postgres.url(), store.directory()).map_err(RunError::Failed)?;
         let filled =
             Child::start(Ipv4Addr::LOCALHOST, &options.serve_program, &[laid.file.display().to_string()], cores);
         filled.map_err(|error| RunError::Failed(laid.told(&error)))?;

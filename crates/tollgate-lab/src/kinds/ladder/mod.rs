@@ -18,9 +18,9 @@ use super::http::subjects::backends::Laid;
 use super::http::subjects::sites::{Processes, Site};
 use super::http::subjects::watched::Watched;
 use super::http::trial::{Asking, Generator};
-use super::http::way::{Ground, Way};
+use super::http::way::Way;
 use super::listed::Listed;
-use crate::conduct::conductor::Halt;
+use crate::conduct::conductor::{Beginning, Halt};
 use crate::conduct::options::{RunError, RunOptions};
 use crate::experiment::{Experiment, Factor, Variant};
 use crate::load::scenario::Conduct;
@@ -80,8 +80,8 @@ impl Way for Afar {
         Ok(())
     }
 
-    fn begin(ground: &Ground<'_>) -> Result<Afar, RunError> {
-        Afar::start(ground.options, ground.plan, ground.folder, ground.cores)
+    fn begin(beginning: &Beginning<'_>, _sites: &[Site]) -> Result<Afar, RunError> {
+        Afar::start(beginning)
     }
 
     // What the looks show is the question.

@@ -10,8 +10,10 @@ use serde::Deserialize;
 use super::http;
 use super::http::file::answer::{self, Requests};
 use super::http::file::served::{self, Served};
-use super::http::way::{Ground, Way};
+use super::http::subjects::sites::Site;
+use super::http::way::Way;
 use super::listed::Listed;
+use crate::conduct::conductor::Beginning;
 use crate::conduct::options::RunError;
 use crate::experiment::document::{Document, Keys, TableName};
 use crate::experiment::{Connections, Experiment, ExperimentError};
@@ -56,7 +58,7 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
 struct Requesting;
 
 impl Way for Requesting {
-    fn begin(_ground: &Ground<'_>) -> Result<Requesting, RunError> {
+    fn begin(_beginning: &Beginning<'_>, _sites: &[Site]) -> Result<Requesting, RunError> {
         Ok(Requesting)
     }
 }

@@ -11,9 +11,11 @@ mod tests;
 use super::http;
 use super::http::file::served::{self, Served};
 use super::http::shape::LoadShape;
+use super::http::subjects::sites::Site;
 use super::http::trial::Asking;
-use super::http::way::{Ground, Way};
+use super::http::way::Way;
 use super::listed::Listed;
+use crate::conduct::conductor::Beginning;
 use crate::conduct::options::RunError;
 use crate::experiment::document::{Document, Keys, TableName};
 use crate::experiment::{Experiment, ExperimentError, Own};
@@ -94,7 +96,7 @@ impl Way for Playing {
 
     const FIRST_UNIT: Option<&'static str> = Some("answers no whole iteration");
 
-    fn begin(_ground: &Ground<'_>) -> Result<Playing, RunError> {
+    fn begin(_beginning: &Beginning<'_>, _sites: &[Site]) -> Result<Playing, RunError> {
         Ok(Playing)
     }
 

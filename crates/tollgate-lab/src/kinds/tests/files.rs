@@ -1,8 +1,9 @@
 //! Bad experiments as data: each with the whole message that its author would see.
 
-use crate::experiment::{Distance, Location, Variant};
+use crate::experiment::{Location, Variant};
 use crate::kinds::*;
 use crate::traffic::mode::Mode;
+use tollgate_facts::results::Distance;
 
 const GOOD: &str = r#"name = "mine"
 question = "What does it cost?"

@@ -7,9 +7,11 @@ mod page;
 use super::http;
 use super::http::file::list::{self, ListFile};
 use super::http::file::served::{self, Served};
+use super::http::subjects::sites::Site;
 use super::http::trial::Asking;
-use super::http::way::{Ground, Way};
+use super::http::way::Way;
 use super::listed::Listed;
+use crate::conduct::conductor::Beginning;
 use crate::conduct::options::RunError;
 use crate::experiment::document::Document;
 use crate::experiment::{Experiment, ExperimentError};
@@ -46,7 +48,7 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
 struct Walking;
 
 impl Way for Walking {
-    fn begin(_ground: &Ground<'_>) -> Result<Walking, RunError> {
+    fn begin(_beginning: &Beginning<'_>, _sites: &[Site]) -> Result<Walking, RunError> {
         Ok(Walking)
     }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use tollgate_lab::experiment::{Distance, Experiment, Location};
+use tollgate_lab::experiment::{Experiment, Location};
 use tollgate_lab::plan::{Plan, TRIALS_PER_BLOCK};
 use tollgate_lab::secret::hide;
 
@@ -11,6 +11,7 @@ use super::list;
 use super::selection::{self, Selection};
 use crate::failure::{Exit, Failure};
 use crate::readable::readable;
+use tollgate_facts::results::Distance;
 
 /// Arguments of `plan`.
 #[derive(Debug, Args)]

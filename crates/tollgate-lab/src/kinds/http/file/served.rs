@@ -13,11 +13,11 @@ use tollgate_net::http1::client::Target;
 
 use crate::experiment::document::{Document, Keys, TableName};
 use crate::experiment::{
-    At, Backend, Checker, Configuration, Distance, Experiment, ExperimentError, Location, ROUND_TRIP_MS_MAX, UpTo,
-    Variant, place,
+    At, Backend, Checker, Configuration, Experiment, ExperimentError, Location, ROUND_TRIP_MS_MAX, UpTo, Variant, place,
 };
 use crate::traffic::header::check_header;
 use tollgate_facts::names::did_you_mean;
+use tollgate_facts::results::Distance;
 
 /// Most backends of one experiment: each is a process.
 const BACKENDS_MAX: usize = 8;
@@ -147,7 +147,7 @@ impl Served {
         experiment.round_trip_ms = Some(remote.as_ref().round_trip_ms.0);
         let count = experiment.variants.len();
         let far = |variant: &Variant| Variant {
-            name: format!("{}-{}", variant.name, Distance::Remote.name()),
+            name: format!("{}-remote", variant.name),
             baseline: variant.baseline.map(|baseline| count + baseline),
             distance: Distance::Remote,
             ..variant.clone()

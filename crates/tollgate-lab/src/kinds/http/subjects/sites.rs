@@ -6,12 +6,12 @@ use tollgate_net::http1::client::{Scheme, Target};
 
 use crate::conduct::options::{RunError, RunOptions};
 use crate::cores::Cores;
-use crate::experiment::{Distance, Experiment, Location, Variant};
+use crate::experiment::{Experiment, Location, Variant};
 use crate::judge::Systems;
 use crate::plan::Plan;
 use crate::secret;
 use crate::subject::{Peer, check_loadable};
-use tollgate_facts::results::{Connecting, Encryption};
+use tollgate_facts::results::{Connecting, Distance, Encryption};
 
 /// Where one variant is measured.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use super::secured::Secured;
 use super::sites::{self, Origin, Site};
 use crate::conduct::options::RunOptions;
 use crate::cores::{self, Cores};
-use crate::experiment::{Distance, Variant};
+use crate::experiment::Variant;
 use crate::load::scenario::Program;
 use crate::load::target::{Connection, LoadTarget};
 use crate::plan::Plan;
@@ -30,7 +30,7 @@ use crate::probe::memory;
 use crate::probe::metrics::Metrics;
 use crate::subject::Child;
 use crate::traffic::header::basic_authorization;
-use tollgate_facts::results::{Connecting, Encryption, Reading};
+use tollgate_facts::results::{Connecting, Distance, Encryption, Reading};
 
 /// What stands in an argument of a subject for a folder of that process alone.
 const FOLDER: &str = "{folder}";
