@@ -79,13 +79,7 @@ pub(crate) trait Kind: Sized {
     }
 
     /// Measures one trial, and writes it down.
-    fn trial(
-        run: &mut Conductor<'_, Self>,
-        subjects: &mut Self::Subjects,
-        block: &Block,
-        place: usize,
-        variant: usize,
-    ) -> Result<(), Halt>;
+    fn trial(run: &mut Conductor<'_, Self>, subjects: &mut Self::Subjects, turn: Turn<'_>) -> Result<(), Halt>;
 
     /// Whether what was not measured at all for this reason has no result either.
     fn leaves_nothing(halt: &Halt) -> bool {
@@ -100,6 +94,17 @@ pub(crate) trait Kind: Sized {
 
     /// Adds what is computed once, at the end.
     fn close(_run: &mut Conductor<'_, Self>) {}
+}
+
+/// A trial that is due.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Turn<'b> {
+    /// The block that it belongs to.
+    pub(crate) block: &'b Block,
+    /// Its place in the block's order.
+    pub(crate) place: usize,
+    /// Position of the variant.
+    pub(crate) variant: usize,
 }
 
 /// When the result is stored.
@@ -242,15 +247,15 @@ impl<K: Kind> Conductor<'_, K> {
                 self.clock.aside += began.elapsed();
                 start = block.start;
             }
-            for (place, variant) in block.order.iter().enumerate() {
-                if !K::is_measured(self, subjects, block.level, *variant) {
+            for (place, &variant) in block.order.iter().enumerate() {
+                if !K::is_measured(self, subjects, block.level, variant) {
                     continue;
                 }
-                K::trial(self, subjects, block, place, *variant)?;
+                K::trial(self, subjects, Turn { block, place, variant })?;
                 if K::STORES == Stores::EachTrial {
                     self.save()?;
                 }
-                self.tell(*variant, block.level);
+                self.tell(variant, block.level);
             }
             if K::STORES == Stores::EachBlock {
                 self.save()?;

@@ -13,14 +13,14 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::listed::Listed;
-use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome};
+use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome, Turn};
 use crate::conduct::finite::{Finished, Finite};
 use crate::conduct::options::{LinkChoice, Progress, RunError, RunOptions};
 use crate::conduct::stop::Broken;
 use crate::experiment::{Experiment, Factor, Location};
 use crate::judge::cells::{self, CellRecord};
 use crate::load::record::recorder::Recorder;
-use crate::plan::schedule::{self, Block};
+use crate::plan::schedule;
 use crate::plan::{Note, Plan, PlanOptions};
 use crate::probe::system::Ticks;
 use crate::subject::end_with_this_thread;
@@ -123,13 +123,8 @@ impl Kind for Commands {
         run.blocks(&blocks, &mut ())
     }
 
-    fn trial(
-        run: &mut Running<'_>,
-        _subjects: &mut (),
-        block: &Block,
-        place: usize,
-        variant: usize,
-    ) -> Result<(), Halt> {
+    fn trial(run: &mut Running<'_>, _subjects: &mut (), turn: Turn<'_>) -> Result<(), Halt> {
+        let Turn { block, place, variant } = turn;
         let name = run.experiment.variants[variant].name.clone();
         let (start, before) = (run.kind.began.elapsed(), Ticks::now(&run.cores.all));
         let (began, mut times, mut cpu) = (Instant::now(), Vec::new(), Duration::ZERO);

@@ -47,7 +47,7 @@ impl Session<'_, '_, Connecting> {
                 let Some(subject) = &mut subjects[slot] else { continue };
                 let seed = self.result.seed ^ SEED ^ ((number as u64) << 32 | place as u64);
                 let is_last = block.order[place + 1..].iter().all(|later| later != variant);
-                self.offered(*variant, subject, block.level, (offer, planned), seed, is_last)?;
+                self.offered(subject, block.level, (offer, planned), seed, is_last)?;
                 self.tell(*variant, block.level);
             }
             // There are many trials, and no figure of one stands by itself.
@@ -58,7 +58,6 @@ impl Session<'_, '_, Connecting> {
 
     fn offered(
         &mut self,
-        variant: usize,
         subject: &mut Watched,
         level: u64,
         (offer, planned): (&Offer, RatePlan),
@@ -74,14 +73,13 @@ impl Session<'_, '_, Connecting> {
             seed,
             lane: Lane::WHOLE,
         };
-        let slot = self.slot(variant);
         let asked = Asked { work: Asking::Request, load: open.into(), stages: None, level };
-        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
-        let name = &self.options.experiment.variants[variant].name;
+        let measured = self.load(subject, asked, Course::Unrecorded)?;
+        let name = &self.options.experiment.variants[subject.variant].name;
         let tag = format!("{name}@{level}!rate");
         let stored = self.store.write_times(&tag, measured.start, measured.wall, &measured.recorder.response);
         self.book.further += 1;
-        self.kind.cells.add_at_rate(variant, level, offer, &measured, is_last_of_block);
+        self.kind.cells.add_at_rate(subject.variant, level, offer, &measured, is_last_of_block);
         self.kind.generator.keep(measured.recorder);
         stored.map_err(Halt::Ours)
     }

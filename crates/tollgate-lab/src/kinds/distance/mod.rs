@@ -20,12 +20,12 @@ use std::time::{Duration, Instant};
 use tollgate_net::link::{LinkMode, accuracy};
 
 use super::listed::Listed;
-use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome};
+use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome, Turn};
 use crate::conduct::options::{LinkChoice, Progress, RunError, RunOptions};
 use crate::conduct::stop::Broken;
 use crate::experiment::{Experiment, Factor, Own};
 use crate::plan::Plan;
-use crate::plan::schedule::{self, Block};
+use crate::plan::schedule;
 use crate::probe::system::Ticks;
 use crate::secret;
 use crate::subject::{check_loadable, is_named, postgres_programs};
@@ -139,14 +139,8 @@ impl Kind for Batches {
         Ok(())
     }
 
-    fn trial(
-        run: &mut Session<'_>,
-        bench: &mut Bench,
-        block: &Block,
-        place: usize,
-        variant: usize,
-    ) -> Result<(), Halt> {
-        run.batch(bench, block, place, variant)
+    fn trial(run: &mut Session<'_>, bench: &mut Bench, turn: Turn<'_>) -> Result<(), Halt> {
+        run.batch(bench, turn)
     }
 
     fn leaves_nothing(halt: &Halt) -> bool {
@@ -251,7 +245,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn batch(&mut self, bench: &mut Bench, block: &Block, place: usize, variant: usize) -> Result<(), Halt> {
+    fn batch(&mut self, bench: &mut Bench, turn: Turn<'_>) -> Result<(), Halt> {
+        let Turn { block, place, variant } = turn;
         let away = away(&self.experiment, variant).unwrap_or_default();
         let documents = self.kind.documents.get(&(variant, block.level)).copied().unwrap_or(DOCUMENTS_LEAST);
         let before = bench.ask(away).map_err(Halt::Ours)?;

@@ -14,7 +14,7 @@ use super::subjects::sites::{Origin, Site};
 use super::subjects::watched::{Process, Watched};
 use super::trial::{Asked, Asking, Generator, Measured};
 use super::way::Way;
-use crate::conduct::conductor::{Conductor, Halt, Kind, Stores};
+use crate::conduct::conductor::{Conductor, Halt, Kind, Stores, Turn};
 use crate::conduct::options::Progress;
 use crate::conduct::stop::Broken;
 use crate::experiment::Connections;
@@ -93,16 +93,10 @@ impl<W: Way> Kind for Loading<'_, W> {
         run.kind.way.is_measured(variant, level) && subjects.all[run.slot(variant)].is_some()
     }
 
-    fn trial(
-        run: &mut Conductor<'_, Self>,
-        subjects: &mut Subjects,
-        block: &Block,
-        place: usize,
-        variant: usize,
-    ) -> Result<(), Halt> {
-        let slot = run.slot(variant);
+    fn trial(run: &mut Conductor<'_, Self>, subjects: &mut Subjects, turn: Turn<'_>) -> Result<(), Halt> {
+        let slot = run.slot(turn.variant);
         let Some(subject) = &mut subjects.all[slot] else { return Ok(()) };
-        run.load_trial(block, place, variant, subject)
+        run.load_trial(turn, subject)
     }
 
     fn fill(run: &mut Conductor<'_, Self>) {
@@ -186,9 +180,9 @@ impl<W: Way> Session<'_, '_, W> {
                 };
                 let asked = (self.options, self.kind.headers);
                 let planned = (&self.plan, self.kind.way.secured(), &backends);
-                let begun = Watched::begin(site, variant, &process, asked, planned, (self.kind.sites, &self.cores));
+                let begun = Watched::begin(slot, variant, &process, asked, planned, (self.kind.sites, &self.cores));
                 let begun = subjects[slot].insert(begun.map_err(failed)?);
-                W::begun(self, site.variant, begun);
+                W::begun(self, begun);
             }
             if self.stop.is_stopped() {
                 return Err(Halt::Stopped);
@@ -211,9 +205,9 @@ impl<W: Way> Session<'_, '_, W> {
             self.observer.progress(&Progress::WarmingUp { variant: name });
             // One at each place: a listener that cannot do its work is told apart from one that fails under load.
             for level in W::places(&self.plan) {
-                self.first_answer(slot, site.variant, subject, level)?;
+                self.first_answer(subject, level)?;
             }
-            let is_steady = self.warm_up(slot, site.variant, subject, start)?;
+            let is_steady = self.warm_up(subject, start)?;
             W::started(self, site.variant, is_steady);
             self.part(slot);
         }
@@ -221,13 +215,13 @@ impl<W: Way> Session<'_, '_, W> {
     }
 
     /// One unit of work by one user: a subject that cannot do that is told apart from one that fails under load.
-    fn first_answer(&mut self, slot: usize, variant: usize, subject: &mut Watched, level: u64) -> Result<(), Halt> {
+    fn first_answer(&mut self, subject: &mut Watched, level: u64) -> Result<(), Halt> {
         let mut failed = None;
         for units in W::FIRST_LOOKS {
             let load = Closed::new(1, End { after: Some(FIRST_ANSWER_WITHIN), units: Some(*units) }).into();
             let work = W::first(self);
             let asked = Asked { work, load, stages: None, level };
-            let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
+            let measured = self.load(subject, asked, Course::Unrecorded)?;
             let tally = &measured.recorder.tally;
             let what = match (tally.requests, tally.units) {
                 (0, _) => Some("gives no valid answer"),
@@ -243,12 +237,12 @@ impl<W: Way> Session<'_, '_, W> {
                 break;
             }
         }
-        failed.map_or(Ok(()), |how| Err(self.failed(variant, how)))
+        failed.map_or(Ok(()), |how| Err(self.failed(subject.variant, how)))
     }
 
     /// Loads until response times are steady; says whether they became so.
-    fn warm_up(&mut self, slot: usize, variant: usize, subject: &mut Watched, start: u32) -> Result<bool, Halt> {
-        let experiment = &self.options.experiment;
+    fn warm_up(&mut self, subject: &mut Watched, start: u32) -> Result<bool, Halt> {
+        let (experiment, variant) = (&self.options.experiment, subject.variant);
         let peer = self.options.peer(&experiment.variants[variant]).ok().flatten();
         let wanted = peer.map_or(Duration::ZERO, |peer| peer.warm_up);
         let (level, ramp_up) = W::warm_up_at(experiment, &self.plan);
@@ -264,7 +258,7 @@ impl<W: Way> Session<'_, '_, W> {
             let ramp_up = ramp_up.take().unwrap_or_default();
             let load = Closed { ramp_up, ..Closed::new(users, End::after(WARM_UP_PART)) }.into();
             let asked = Asked { work: self.beforehand(), load, stages: None, level };
-            let measured = self.load(slot, variant, subject, asked, Course::Binned)?;
+            let measured = self.load(subject, asked, Course::Binned)?;
             let answered = measured.recorder.tally.requests as f64;
             self.kind.paces.note(variant, None, measured.recorder.tally.requests, measured.wall);
             points.push((began.elapsed().as_secs_f64(), answered / measured.wall.as_secs_f64().max(1e-9)));
@@ -296,13 +290,13 @@ impl<W: Way> Session<'_, '_, W> {
         }
     }
 
-    fn load_trial(&mut self, block: &Block, place: usize, variant: usize, subject: &mut Watched) -> Result<(), Halt> {
-        let slot = self.slot(variant);
+    fn load_trial(&mut self, turn: Turn<'_>, subject: &mut Watched) -> Result<(), Halt> {
+        let Turn { block, variant, .. } = turn;
         let pace = self.kind.paces.of(variant, block.level);
         let slice = self.plan.slice_of(self.options.experiment.users(block.level), pace);
         let end = End::after(slice);
-        let asked = W::asked(self, (block, place, variant), subject, end)?;
-        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
+        let asked = W::asked(self, turn, subject, end)?;
+        let measured = self.load(subject, asked, Course::Unrecorded)?;
         let name = &self.options.experiment.variants[variant].name;
         let tag = format!("{name}@{}", block.level);
         let recorder = &measured.recorder;
@@ -314,28 +308,22 @@ impl<W: Way> Session<'_, '_, W> {
         let tally = &recorder.tally;
         // Of servers that are not ours there are no starts.
         let start = if self.result.settings.starts == 0 { 0 } else { block.start };
-        let trial = Trial { start, ..trial_of(name, block, place, &measured) };
+        let trial = Trial { start, ..trial_of(name, turn, &measured) };
         self.kind.paces.note(variant, Some(block.level), tally.requests, measured.wall);
         self.kind.cells.add(variant, &trial, slice, &measured);
         self.book.trials.push(trial);
         let tried = W::tried(self, variant, block.level, &measured.recorder.tally);
         self.kind.generator.keep(measured.recorder);
         stored.map_err(Halt::Ours)?;
-        self.part(slot);
+        self.part(subject.slot);
         tried
     }
 
     /// What a trial asks of a subject that only answers.
-    pub(crate) fn reading_trial(
-        &mut self,
-        block: &Block,
-        place: usize,
-        variant: usize,
-        subject: &mut Watched,
-        end: End,
-    ) -> Result<Asked, Halt> {
+    pub(crate) fn reading_trial(&mut self, turn: Turn<'_>, subject: &mut Watched, end: End) -> Result<Asked, Halt> {
+        let Turn { block, place, .. } = turn;
         let users = self.options.experiment.users(block.level) as usize;
-        self.settle(self.slot(variant), variant, subject, block.level)?;
+        self.settle(subject, block.level)?;
         let seed = seed_of(self.result.seed, block, place);
         let work = W::asking(Conduct { seed, rows: Rows::AsTheyEnd });
         let shape = W::shape(&self.options.experiment);
@@ -345,15 +333,15 @@ impl<W: Way> Session<'_, '_, W> {
     }
 
     /// What is asked for a while before a trial that opens connections, and counts nowhere.
-    fn settle(&mut self, slot: usize, variant: usize, subject: &mut Watched, level: u64) -> Result<(), Halt> {
+    fn settle(&mut self, subject: &mut Watched, level: u64) -> Result<(), Halt> {
         if self.plan.settle.is_zero() {
             return Ok(());
         }
         let users = self.options.experiment.users(level) as usize;
         let load = Closed::new(users, End::after(self.plan.settle)).into();
         let asked = Asked { work: self.beforehand(), load, stages: None, level };
-        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
-        self.kind.cells.settled(variant, level, &measured.recorder.tally);
+        let measured = self.load(subject, asked, Course::Unrecorded)?;
+        self.kind.cells.settled(subject.variant, level, &measured.recorder.tally);
         self.kind.generator.keep(measured.recorder);
         Ok(())
     }
@@ -365,24 +353,17 @@ impl<W: Way> Session<'_, '_, W> {
         }
     }
 
-    pub(crate) fn load(
-        &mut self,
-        slot: usize,
-        variant: usize,
-        subject: &mut Watched,
-        asked: Asked,
-        course: Course,
-    ) -> Result<Measured, Halt> {
+    pub(crate) fn load(&mut self, subject: &mut Watched, asked: Asked, course: Course) -> Result<Measured, Halt> {
         let level = asked.level;
         // A short trial may be over before anybody looks whether it is to go on.
         if self.stop.is_stopped() {
             return Err(Halt::Stopped);
         }
         self.kind.way.set_link(level).map_err(Halt::Ours)?;
-        let measured = self.kind.generator.trial(slot, subject, asked, course, self.stop);
+        let measured = self.kind.generator.trial(subject, asked, course, self.stop);
         measured.map_err(|broken| match broken {
             Broken::Stopped => Halt::Stopped,
-            Broken::Failed(how) => self.failed_at(variant, level, how),
+            Broken::Failed(how) => self.failed_at(subject.variant, level, how),
         })
     }
 
@@ -407,7 +388,8 @@ fn seed_of(run: u64, block: &Block, place: usize) -> u64 {
     [block.level, u64::from(block.number), half].into_iter().fold(run, mixed)
 }
 
-fn trial_of(name: &str, block: &Block, place: usize, measured: &Measured) -> Trial {
+fn trial_of(name: &str, turn: Turn<'_>, measured: &Measured) -> Trial {
+    let Turn { block, place, .. } = turn;
     let tally = &measured.recorder.tally;
     let response_ns = tally.response_total_ns as f64 / tally.requests.max(1) as f64;
     let unit_times_ms: Vec<f64> = tally.unit_times.iter().map(|time| time.as_secs_f64() * 1e3).collect();

@@ -104,10 +104,9 @@ impl Generator {
         Generator { look_every: LOOK_OFTEN, ..self }
     }
 
-    /// Runs one trial in the slot of a variant.
+    /// Runs one trial.
     pub(crate) fn trial(
         &mut self,
-        slot: usize,
         subject: &mut Watched,
         asked: Asked,
         course: Course,
@@ -115,9 +114,10 @@ impl Generator {
     ) -> Result<Measured, Broken> {
         let Asked { work, load, stages, level } = asked;
         let Aim { target, place } = subject.aim(level).clone();
+        let slot = worker_slot(subject.slot, place);
         let shares = self.shares(&work, load);
         if matches!(work, Asking::Request) && target.takes_up_sessions() {
-            self.give_sessions(worker_slot(slot, place), &target, &shares, stop)?;
+            self.give_sessions(slot, &target, &shares, stop)?;
         }
         let gate = Arc::new(Gate::new(shares.len(), self.meter(subject)));
         if !matches!(work, Asking::Scenario(_)) {
@@ -131,7 +131,7 @@ impl Generator {
             let (cancel, cancelled) = oneshot::channel();
             cancels.push(cancel);
             self.workers[*worker].run(Order {
-                slot: worker_slot(slot, place),
+                slot,
                 target: Arc::clone(&target),
                 work: match &work {
                     Asking::Walk => Work::Walk(Arc::clone(&pass), role),

@@ -14,7 +14,7 @@ use super::subjects::secured::Secured;
 use super::subjects::sites::{Processes, Site};
 use super::subjects::watched::Watched;
 use super::trial::{Asked, Asking, Generator};
-use crate::conduct::conductor::{Beginning, Halt, Stores};
+use crate::conduct::conductor::{Beginning, Halt, Stores, Turn};
 use crate::conduct::options::{RunError, RunOptions};
 use crate::experiment::{Connections, Experiment, Variant};
 use crate::load::record::recorder::Tally;
@@ -105,7 +105,7 @@ pub(crate) trait Way: Sized {
     }
 
     /// A subject is there.
-    fn begun(_run: &mut Session<'_, '_, Self>, _variant: usize, _subject: &mut Watched) {}
+    fn begun(_run: &mut Session<'_, '_, Self>, _subject: &mut Watched) {}
 
     /// How often subjects were started, once more than this.
     fn starts(before: u32) -> u32 {
@@ -160,13 +160,8 @@ pub(crate) trait Way: Sized {
     }
 
     /// What a trial asks.
-    fn asked(
-        run: &mut Session<'_, '_, Self>,
-        (block, place, variant): (&Block, usize, usize),
-        subject: &mut Watched,
-        end: End,
-    ) -> Result<Asked, Halt> {
-        run.reading_trial(block, place, variant, subject, end)
+    fn asked(run: &mut Session<'_, '_, Self>, turn: Turn<'_>, subject: &mut Watched, end: End) -> Result<Asked, Halt> {
+        run.reading_trial(turn, subject, end)
     }
 
     /// A trial is written down.

@@ -18,7 +18,7 @@ use super::http::subjects::watched::Watched;
 use super::http::trial::Asked;
 use super::http::way::Way;
 use super::listed::Listed;
-use crate::conduct::conductor::{Beginning, Halt, Stores};
+use crate::conduct::conductor::{Beginning, Halt, Stores, Turn};
 use crate::conduct::options::{RunError, RunOptions};
 use crate::experiment::{Experiment, Factor};
 use crate::load::insert::Closeness;
@@ -82,13 +82,8 @@ impl Way for Inserting {
         self.onsets.get(&variant).is_none_or(|onset| level < *onset)
     }
 
-    fn asked(
-        run: &mut Session<'_, '_, Self>,
-        (block, _, variant): (&Block, usize, usize),
-        subject: &mut Watched,
-        end: End,
-    ) -> Result<Asked, Halt> {
-        let (shape, level) = (&run.options.experiment.variants[variant], block.level);
+    fn asked(run: &mut Session<'_, '_, Self>, turn: Turn<'_>, subject: &mut Watched, end: End) -> Result<Asked, Halt> {
+        let (shape, level) = (&run.options.experiment.variants[turn.variant], turn.block.level);
         let closeness = if level <= COMPARED_RECORDS_MAX { Closeness::Compare } else { Closeness::Count };
         Ok(run.kind.way.transfers(shape, subject, level, end, closeness))
     }

@@ -27,19 +27,14 @@ impl Session<'_, '_, Inserting> {
             let Some(subject) = &mut subjects[slot] else { continue };
             let name = &self.options.experiment.variants[site.variant].name;
             self.observer.progress(&Progress::Surveying { variant: name });
-            self.survey_one(slot, subject, &mut blocks_of)?;
+            self.survey_one(subject, &mut blocks_of)?;
         }
         let blocks = |variant, level| blocks_of.get(&(variant, level)).copied().unwrap_or(0);
         Ok(schedule::blocks(&self.plan, self.result.seed, blocks))
     }
 
-    fn survey_one(
-        &mut self,
-        slot: usize,
-        subject: &mut Watched,
-        blocks_of: &mut HashMap<(usize, u64), u32>,
-    ) -> Result<(), Halt> {
-        let variant = self.kind.sites[slot].variant;
+    fn survey_one(&mut self, subject: &mut Watched, blocks_of: &mut HashMap<(usize, u64), u32>) -> Result<(), Halt> {
+        let variant = subject.variant;
         let shape = &self.options.experiment.variants[variant];
         let mode = *shape.own::<Mode>().expect("every variant of an insert has a mode");
         let cell = self.plan.cell.expect("an insert has a bound on a cell's time");
@@ -51,10 +46,10 @@ impl Session<'_, '_, Inserting> {
                 self.too_long(variant, level, projected, "would take at least");
                 continue;
             }
-            let (mut failure, mut time) = self.survey_transfer(slot, subject, level)?;
+            let (mut failure, mut time) = self.survey_transfer(subject, level)?;
             // One that is slow once may be quick the next time: a cell is skipped only for the faster of two.
             if time.is_some_and(|time| blocks_within(cell, time.max(self.plan.slice), self.plan.blocks) == 0) {
-                let (again, faster) = self.survey_transfer(slot, subject, level)?;
+                let (again, faster) = self.survey_transfer(subject, level)?;
                 (failure, time) = (failure.or(again), time.min(faster).or(time));
             }
             match (failure, time) {
@@ -83,14 +78,13 @@ impl Session<'_, '_, Inserting> {
     /// One transfer: how it failed, if it did, and how long it took, if it was whole.
     fn survey_transfer(
         &mut self,
-        slot: usize,
         subject: &mut Watched,
         level: u64,
     ) -> Result<(Option<Failed>, Option<Duration>), Halt> {
-        let measured = self.transfer(slot, subject, level, Closeness::Compare)?;
+        let measured = self.transfer(subject, level, Closeness::Compare)?;
         let tally = &measured.recorder.tally;
         let found = (Failed::of(tally), tally.unit_times.first().copied());
-        self.kind.cells.surveyed(self.kind.sites[slot].variant, level, &tally.transfers);
+        self.kind.cells.surveyed(subject.variant, level, &tally.transfers);
         self.kind.generator.keep(measured.recorder);
         Ok(found)
     }

@@ -62,14 +62,12 @@ impl Session<'_, '_, Inserting> {
     /// One transfer before the trials.
     pub(super) fn transfer(
         &mut self,
-        slot: usize,
         subject: &mut Watched,
         level: u64,
         closeness: Closeness,
     ) -> Result<Measured, Halt> {
-        let variant = self.kind.sites[slot].variant;
-        let (shape, end) = (&self.options.experiment.variants[variant], End { after: None, units: Some(1) });
+        let (shape, end) = (&self.options.experiment.variants[subject.variant], End { after: None, units: Some(1) });
         let asked = self.kind.way.transfers(shape, subject, level, end, closeness);
-        self.load(slot, variant, subject, asked, Course::Unrecorded)
+        self.load(subject, asked, Course::Unrecorded)
     }
 }

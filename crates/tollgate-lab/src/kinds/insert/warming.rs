@@ -82,7 +82,7 @@ impl Session<'_, '_, Inserting> {
             for climber in &mut climbers {
                 let Some(at) = climber.at else { continue };
                 let Some(subject) = &mut subjects[climber.slot] else { continue };
-                let time = self.warm_up_transfer(climber.slot, subject, levels[at])?;
+                let time = self.warm_up_transfer(subject, levels[at])?;
                 round.extend(time.map(|time| (time.as_secs_f64().max(1e-9) / levels[at] as f64).ln()));
                 climber.went(time, &levels);
             }
@@ -103,10 +103,10 @@ impl Session<'_, '_, Inserting> {
     }
 
     /// One transfer: its time, unless it failed.
-    fn warm_up_transfer(&mut self, slot: usize, subject: &mut Watched, level: u64) -> Result<Option<Duration>, Halt> {
-        let shape = &self.options.experiment.variants[self.kind.sites[slot].variant];
+    fn warm_up_transfer(&mut self, subject: &mut Watched, level: u64) -> Result<Option<Duration>, Halt> {
+        let shape = &self.options.experiment.variants[subject.variant];
         self.observer.progress(&Progress::WarmingUp { variant: &shape.name });
-        let measured = self.transfer(slot, subject, level, Closeness::Count)?;
+        let measured = self.transfer(subject, level, Closeness::Count)?;
         let tally = &measured.recorder.tally;
         let time = tally.unit_times.first().copied().filter(|_| tally.failures() == 0);
         self.kind.generator.keep(measured.recorder);

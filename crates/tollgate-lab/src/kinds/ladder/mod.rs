@@ -101,8 +101,8 @@ impl Way for Afar {
         self.rung(variant, level, folder).map(Some)
     }
 
-    fn begun(run: &mut Session<'_, '_, Self>, variant: usize, subject: &mut Watched) {
-        run.kind.cells.look_costs(variant, run.kind.at, subject.look_cpu_us());
+    fn begun(run: &mut Session<'_, '_, Self>, subject: &mut Watched) {
+        run.kind.cells.look_costs(subject.variant, run.kind.at, subject.look_cpu_us());
     }
 
     // Each level has its own, once.

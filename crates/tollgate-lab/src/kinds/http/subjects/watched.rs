@@ -41,6 +41,10 @@ const LOOKS: u32 = 50;
 /// A subject that is there.
 #[derive(Debug)]
 pub(crate) struct Watched {
+    /// Its place among all subjects of the run.
+    pub(crate) slot: usize,
+    /// Position of the variant that it is the subject of.
+    pub(crate) variant: usize,
     /// What is loaded: one place for all levels, or one for each in their order.
     aims: Vec<(u64, Aim)>,
     /// Its CPU clocks.
@@ -140,18 +144,19 @@ fn arguments(options: &RunOptions, folder: &Path) -> Result<(Vec<String>, Option
 }
 
 impl Watched {
-    /// Watches the subject of `site` in `process`, through a link of this round trip if the variant is remote.
+    /// Watches the subject of the site in `slot` in `process`, through a link of this round trip if the variant is remote.
     ///
     /// # Errors
     /// What cannot be asked or watched.
     pub(crate) fn begin(
-        site: &Site,
+        slot: usize,
         variant: &Variant,
         process: &Rc<RefCell<Process>>,
         (options, headers): (&RunOptions, &[(String, String)]),
         (plan, secured, backends): (&Plan, Option<&Secured>, &Backends),
         (sites, cores): (&[Site], &Cores),
     ) -> Result<Watched, String> {
+        let site = &sites[slot];
         let direct = match &site.place {
             Origin::There(target) => target.clone(),
             Origin::Child(path) => target_on(process.borrow().url(), path)?,
@@ -197,7 +202,8 @@ impl Watched {
         let processes: Vec<u32> = ours.chain(sites::processes_behind(site, sites, &options.experiment)).collect();
         let backend_clocks = CpuClocks::new(&processes)?;
         let process = Rc::clone(process);
-        Ok(Watched { aims, clocks, backend_clocks, backends: behind, beside, process, _link: link })
+        let variant = site.variant;
+        Ok(Watched { slot, variant, aims, clocks, backend_clocks, backends: behind, beside, process, _link: link })
     }
 
     /// What is loaded at a level.
