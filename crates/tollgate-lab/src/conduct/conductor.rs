@@ -11,7 +11,7 @@ use tollgate_net::tls::TlsChoice;
 use super::book::{self, Book};
 use super::looking;
 use super::options::{Observer, Progress, RunError, RunOptions};
-use super::stop::StopFlag;
+use super::stop::{Broken, StopFlag};
 use super::store::Store;
 use crate::cores::Cores;
 use crate::experiment::Experiment;
@@ -284,6 +284,14 @@ impl<K: Kind> Conductor<'_, K> {
         book::judge(&self.experiment.thresholds, &mut self.result);
         K::conclude(self);
         self.store.write_result(&self.result).map_err(Halt::Ours)
+    }
+
+    /// Why a trial of a variant has no end.
+    pub(crate) fn broken(&self, variant: usize, level: u64, broken: Broken) -> Halt {
+        match broken {
+            Broken::Stopped => Halt::Stopped,
+            Broken::Failed(how) => self.failed_at(variant, level, how),
+        }
     }
 
     /// A failure of what is measured.

@@ -184,16 +184,8 @@ impl Checker<'_> {
     fn chosen(&self, names: &[At<String>], experiment: &Experiment) -> Result<Vec<usize>, ExperimentError> {
         let mut chosen = BTreeSet::new();
         for name in names {
-            let found = experiment
-                .variants_named(name.as_ref())
-                .map_err(|message| self.fault(name.span(), &message, "name variants of this file"))?;
-            for position in found {
-                let mut next = Some(position);
-                while let Some(position) = next {
-                    chosen.insert(position);
-                    next = experiment.variants[position].baseline;
-                }
-            }
+            let found = experiment.with_baselines(name.as_ref());
+            chosen.extend(found.map_err(|message| self.fault(name.span(), &message, "name variants of this file"))?);
         }
         Ok(chosen.into_iter().collect())
     }

@@ -353,6 +353,20 @@ impl Experiment {
         }
     }
 
+    /// The same with their baselines, and those of these.
+    ///
+    /// # Errors
+    /// The sentence that says which names there are.
+    pub(crate) fn with_baselines(&self, name: &str) -> Result<Vec<usize>, String> {
+        let mut all = self.variants_named(name)?;
+        let mut next = 0;
+        while let Some(position) = all.get(next) {
+            all.extend(self.variants[*position].baseline);
+            next += 1;
+        }
+        Ok(all)
+    }
+
     /// Position of a variant.
     ///
     /// # Errors

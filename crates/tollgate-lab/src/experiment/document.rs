@@ -255,17 +255,18 @@ fn known_name(
     known: impl Iterator<Item = &'static str>,
     checker: &Checker<'_>,
 ) -> Result<(), ExperimentError> {
-    let mut distinct: Vec<&str> = Vec::new();
-    known.for_each(|name| {
-        if !distinct.contains(&name) {
-            distinct.push(name)
-        }
-    });
+    let distinct = distinct(known);
     if distinct.contains(&name.as_ref().as_str()) {
         return Ok(());
     }
     let message = format!("unknown name `{}`", name.as_ref());
     Err(checker.fault(name.span(), &message, &did_you_mean(name.as_ref(), distinct)))
+}
+
+/// Names in their order, each once.
+pub(super) fn distinct<T: Copy + Ord>(names: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = BTreeSet::new();
+    names.filter(|name| seen.insert(*name)).collect()
 }
 
 /// Refuses a key that means nothing to this kind, and says to which it would.

@@ -5,7 +5,7 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use super::document::{COMMON, FileFormat, TableName};
+use super::document::{COMMON, FileFormat, TableName, distinct};
 use super::file::ExperimentFile;
 
 /// The schema of a file that is of one of these kinds.
@@ -51,14 +51,9 @@ fn keys(generator: &mut SchemaGenerator, table: TableName, kinds: &[FileFormat])
 
 /// That a key has one of these values.
 fn name_one<'n>(keys: &mut Map<String, Value>, key: &str, names: impl Iterator<Item = (&'n str, &'n str)>) {
-    let mut distinct: Vec<Value> = Vec::new();
-    for (name, about) in names.filter(|(_, about)| !about.is_empty()) {
-        let one = json!({ "type": "string", "const": name, "description": about });
-        if !distinct.contains(&one) {
-            distinct.push(one);
-        }
-    }
-    keys[key]["oneOf"] = distinct.into();
+    let one = |(name, about): (&str, &str)| json!({ "type": "string", "const": name, "description": about });
+    let told = distinct(names.filter(|(_, about)| !about.is_empty()));
+    keys[key]["oneOf"] = told.into_iter().map(one).collect();
 }
 
 fn object(keys: Map<String, Value>, required: &[&str], about: &str) -> Value {

@@ -31,7 +31,7 @@ use seen::LoadSeen;
 
 use crate::load::record::recorder::Transfers;
 use tollgate_facts::results::load::LittlesLaw;
-use tollgate_facts::results::{EqualRate, Settlement, Validity};
+use tollgate_facts::results::{Cell, EqualRate, Settlement, Validity};
 use tollgate_facts::rules::{self, ALL, Finding, Rule, marked, marked_above, refused};
 
 /// What a rule of runs finds, by what it is about.
@@ -77,7 +77,6 @@ const RULES: &[(Rule, Check)] = &[
 
 /// What the rules find in a cell, first with users who wait and then at equal rate; a single `ok` where they find nothing.
 pub fn judge(evidence: &Evidence<'_>) -> Vec<Validity> {
-    let of = |rule: &str, finding: Finding| finding.of(&evidence.cell.variant, evidence.cell.level, rule);
     let (closed, at_rate) = (evidence.closed(), evidence.at_rate());
     let with_users_who_wait = RULES.iter().filter_map(|(rule, check)| match check {
         Closed(check) => Some((rule.name, check(evidence)?)),
@@ -92,13 +91,23 @@ pub fn judge(evidence: &Evidence<'_>) -> Vec<Validity> {
         };
         Some((rule.name_at_rate(), finding?.at_equal_rate()))
     });
-    let mut found: Vec<Validity> =
-        with_users_who_wait.chain(at_equal_rate).map(|(rule, finding)| of(rule, finding)).collect();
-    if found.is_empty() {
-        let twice = RULES.iter().filter(|(_, check)| matches!(check, Each(_))).count();
-        found.push(of(ALL, Finding::nothing(RULES.len() + twice)));
-    }
-    found
+    let twice = RULES.iter().filter(|(_, check)| matches!(check, Each(_))).count();
+    told(evidence.cell, with_users_who_wait.chain(at_equal_rate), RULES.len() + twice)
+}
+
+/// What so many rules found in a cell; a single `ok` where that is nothing.
+pub(crate) fn told<'r>(cell: &Cell, found: impl Iterator<Item = (&'r str, Finding)>, rules: usize) -> Vec<Validity> {
+    let of = |(rule, finding): (&str, Finding)| finding.of(&cell.variant, cell.level, rule);
+    let found: Vec<Validity> = found.map(of).collect();
+    if found.is_empty() { vec![of((ALL, Finding::nothing(rules)))] } else { found }
+}
+
+/// That a cell has too few blocks, where nothing else can be said of how often it was measured.
+pub(crate) fn few_blocks(cell: &Cell) -> Option<Finding> {
+    let blocks = cell.rounds;
+    let reason = format!("only {blocks} whole blocks ({} trials)", cell.trials);
+    let remedy = "run at least 8 blocks: intervals from fewer are wide";
+    (blocks < BLOCKS_MIN).then(|| marked(reason, remedy, (f64::from(blocks), f64::from(BLOCKS_MIN))))
 }
 
 /// What is said of a variant whose subject died or was stopped while it was measured.

@@ -2,6 +2,8 @@
 //!
 //! It deliberately plans nothing.
 
+use std::collections::BTreeSet;
+
 use super::make::PlanOptions;
 use crate::experiment::{Experiment, LEVEL_MAX};
 
@@ -38,19 +40,13 @@ pub(super) fn checked_levels(asked: &[u64], experiment: &Experiment) -> Result<V
 
 /// Positions of the variants that are measured, baselines among them.
 pub(super) fn chosen(experiment: &Experiment, options: &PlanOptions) -> Result<Vec<usize>, String> {
-    let overrides = &options.extent.of(experiment).variants;
-    let mut chosen = vec![options.only.is_empty() && overrides.is_none(); experiment.variants.len()];
-    if let (true, Some(variants)) = (options.only.is_empty(), overrides) {
-        variants.iter().for_each(|position| chosen[*position] = true);
+    if options.only.is_empty() {
+        let of_extent = options.extent.of(experiment).variants.clone();
+        return Ok(of_extent.unwrap_or_else(|| (0..experiment.variants.len()).collect()));
     }
+    let mut chosen = BTreeSet::new();
     for name in &options.only {
-        for position in experiment.variants_named(name)? {
-            let mut next = Some(position);
-            while let Some(position) = next {
-                chosen[position] = true;
-                next = experiment.variants[position].baseline;
-            }
-        }
+        chosen.extend(experiment.with_baselines(name)?);
     }
-    Ok((0..chosen.len()).filter(|position| chosen[*position]).collect())
+    Ok(chosen.into_iter().collect())
 }

@@ -16,7 +16,6 @@ use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome, Turn};
 use crate::conduct::finite::{Finished, Finite};
 use crate::conduct::options::{LinkChoice, Progress, RunError, RunOptions};
-use crate::conduct::stop::Broken;
 use crate::experiment::{Experiment, Factor, Location};
 use crate::judge::cells::{self, CellRecord};
 use crate::load::record::recorder::Recorder;
@@ -173,10 +172,7 @@ impl Running<'_> {
         let words: &Words = self.experiment.variants[variant].own().expect("every variant has a command");
         let Words { status, longest, .. } = *words;
         let finite = Finite { command: words.command(level), cores: &self.cores, stop: self.stop, longest, status };
-        finite.run(start, |_| {}).map_err(|broken| match broken {
-            Broken::Stopped => Halt::Stopped,
-            Broken::Failed(how) => self.failed_at(variant, level, how),
-        })
+        finite.run(start, |_| {}).map_err(|broken| self.broken(variant, level, broken))
     }
 }
 

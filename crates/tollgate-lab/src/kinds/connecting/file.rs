@@ -133,16 +133,6 @@ enum ConnectionName {
     New,
 }
 
-impl ConnectionName {
-    /// Requests on one connection; `None`: as many as the server keeps it for.
-    fn requests(self) -> Option<u32> {
-        match self {
-            ConnectionName::KeepAlive => None,
-            ConnectionName::New => Some(1),
-        }
-    }
-}
-
 /// How long connections live, by requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -274,17 +264,15 @@ impl Checker<'_> {
     }
 
     fn connecting(&self, file: &ConnectingFile) -> Result<Connecting, ExperimentError> {
-        let requests_per_connection = match file.connection.as_ref().map(|connection| (connection.as_ref(), connection))
-        {
-            None => None,
-            Some((ConnectionFile::Named(name), _)) => name.requests(),
-            Some((ConnectionFile::Counted(counted), connection)) => {
-                let requests = counted.requests;
-                if requests == 0 || requests > REQUESTS_MAX {
+        let requests_per_connection = match file.connection.as_ref().map(|named| (named.as_ref(), named.span())) {
+            None | Some((ConnectionFile::Named(ConnectionName::KeepAlive), _)) => None,
+            Some((ConnectionFile::Named(ConnectionName::New), _)) => Some(1),
+            Some((ConnectionFile::Counted(ConnectionCounted { requests }), span)) => {
+                if !(1..=REQUESTS_MAX).contains(requests) {
                     let help = format!("it is from 1 to {REQUESTS_MAX}");
-                    return Err(self.fault(connection.span(), &format!("`requests` is {requests}"), &help));
+                    return Err(self.fault(span, &format!("`requests` is {requests}"), &help));
                 }
-                Some(requests)
+                Some(*requests)
             }
         };
         let encryption = file.tls.as_ref().map_or(Encryption::Off, |tls| *tls.as_ref());

@@ -1,7 +1,7 @@
 //! Rules about a batch: whether it did what it was asked, and whether the link before its database was what was asked.
 
-use crate::judge::bounds::BLOCKS_MIN;
 use crate::judge::held_up::steal_finding;
+use crate::judge::{few_blocks, told};
 use crate::probe::system::Ticks;
 use tollgate_facts::results::{Cell, Validity};
 use tollgate_facts::rules::{self, Finding, Rule, marked, refused};
@@ -28,8 +28,12 @@ pub(crate) struct BatchEvidence<'a> {
 type BatchCheck = fn(&BatchEvidence<'_>) -> Option<Finding>;
 
 /// All rules in the order of the report.
-const RULES: &[(Rule, BatchCheck)] =
-    &[(rules::DOCUMENTS, documents), (rules::LINK, link), (rules::SAMPLES, samples), (rules::STEAL, steal)];
+const RULES: &[(Rule, BatchCheck)] = &[
+    (rules::DOCUMENTS, documents),
+    (rules::LINK, link),
+    (rules::SAMPLES, |evidence| few_blocks(evidence.cell)),
+    (rules::STEAL, |evidence| steal_finding(evidence.ticks)),
+];
 
 /// The names of all rules.
 #[cfg(test)]
@@ -39,13 +43,8 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 /// What the rules find in a cell; a single `ok` where they find nothing.
 pub(crate) fn judge(evidence: &BatchEvidence<'_>) -> Vec<Validity> {
-    let of = |rule: &str, finding: Finding| finding.of(&evidence.cell.variant, evidence.cell.level, rule);
-    let mut found: Vec<Validity> =
-        RULES.iter().filter_map(|(rule, check)| Some(of(rule.name, check(evidence)?))).collect();
-    if found.is_empty() {
-        found.push(of(rules::ALL, Finding::nothing(RULES.len())));
-    }
-    found
+    let found = RULES.iter().filter_map(|(rule, check)| Some((rule.name, check(evidence)?)));
+    told(evidence.cell, found, RULES.len())
 }
 
 /// Each document that waits is stored, once.
@@ -66,17 +65,6 @@ fn link(evidence: &BatchEvidence<'_>) -> Option<Finding> {
     );
     let remedy = "stop what else runs on this machine; `tollgate link verify` shows what it can";
     (off_us > bound).then(|| found(reason, remedy, (off_us, bound)))
-}
-
-fn samples(evidence: &BatchEvidence<'_>) -> Option<Finding> {
-    let blocks = evidence.cell.rounds;
-    let reason = format!("only {blocks} whole blocks ({} trials)", evidence.cell.trials);
-    let remedy = "run at least 8 blocks: intervals from fewer are wide";
-    (blocks < BLOCKS_MIN).then(|| marked(reason, remedy, (f64::from(blocks), f64::from(BLOCKS_MIN))))
-}
-
-fn steal(evidence: &BatchEvidence<'_>) -> Option<Finding> {
-    steal_finding(evidence.ticks)
 }
 
 #[cfg(test)]

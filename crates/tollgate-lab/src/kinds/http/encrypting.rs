@@ -20,7 +20,7 @@ pub(crate) struct Encrypting {
 }
 
 /// One way of encrypting.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct EncryptionLevel {
     /// A few words for people.
     pub(crate) title: String,
@@ -101,13 +101,7 @@ impl EncryptionLevel {
 
     /// What a server that is there already offers.
     pub(crate) fn of_server() -> EncryptionLevel {
-        EncryptionLevel {
-            title: "the server's own TLS".to_owned(),
-            version: None,
-            key: None,
-            chain: 0,
-            round_trip: None,
-        }
+        EncryptionLevel { title: "the server's own TLS".to_owned(), ..EncryptionLevel::default() }
     }
 }
 

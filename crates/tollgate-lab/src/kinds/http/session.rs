@@ -16,7 +16,6 @@ use super::trial::{Asked, Asking, Generator, Measured};
 use super::way::Way;
 use crate::conduct::conductor::{Conductor, Halt, Kind, Stores, Turn};
 use crate::conduct::options::Progress;
-use crate::conduct::stop::Broken;
 use crate::experiment::Connections;
 use crate::load::record::course::{BIN, Course};
 use crate::load::scenario::{Conduct, Rows, mixed};
@@ -361,10 +360,7 @@ impl<W: Way> Session<'_, '_, W> {
         }
         self.kind.way.set_link(level).map_err(Halt::Ours)?;
         let measured = self.kind.generator.trial(subject, asked, course, self.stop);
-        measured.map_err(|broken| match broken {
-            Broken::Stopped => Halt::Stopped,
-            Broken::Failed(how) => self.failed_at(subject.variant, level, how),
-        })
+        measured.map_err(|broken| self.broken(subject.variant, level, broken))
     }
 
     /// What is asked of a subject that only answers, while nothing counts: each time of other rows, and of no fewer.

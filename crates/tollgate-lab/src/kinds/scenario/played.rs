@@ -121,10 +121,8 @@ impl Checker<'_> {
             known.push(step.name.as_ref());
         }
         let mut variables: Vec<String> = BUILT_IN.map(str::to_owned).to_vec();
-        let mut feeds = Vec::with_capacity(file.feeds.len());
-        for (number, feed) in file.feeds.iter().enumerate() {
-            feeds.push(self.feed(feed, number, &mut variables)?);
-        }
+        let feeds = (0..).zip(&file.feeds).map(|(number, feed)| self.feed(feed, number, &mut variables));
+        let feeds = feeds.collect::<Result<_, _>>()?;
         self.constants(file, variants, &mut variables)?;
         let mut writer = StepWriter { checker: self, file, variables, has_token: false };
         let setup = file.setup.iter().map(|step| writer.step(step)).collect::<Result<_, _>>()?;
@@ -170,7 +168,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn feed(&self, file: &FeedFile, number: usize, variables: &mut Vec<String>) -> Result<Fed, ExperimentError> {
+    fn feed(&self, file: &FeedFile, seed: u64, variables: &mut Vec<String>) -> Result<Fed, ExperimentError> {
         let text = self.file(&file.file)?;
         let table = Table::parse(text.as_bytes()).map_err(|error| {
             let message = format!("`{}` is no table", file.file.as_ref());
@@ -185,7 +183,7 @@ impl Checker<'_> {
             }
             variables.push(column.clone());
         }
-        Ok(Fed { feed: Feed { table: Arc::new(table), order: file.order, end: file.end, seed: number as u64 }, first })
+        Ok(Fed { feed: Feed { table: Arc::new(table), order: file.order, end: file.end, seed }, first })
     }
 }
 
@@ -237,14 +235,9 @@ impl StepWriter<'_> {
                 parsed.map_err(|message: String| self.fault(status.span(), &message, "such as `status = 201`"))?
             }
         };
-        let think = match file.think.as_ref().or(self.file.think.as_ref()) {
-            None => None,
-            Some(think) => Some(self.think(think)?),
-        };
-        let mut assertions = Vec::with_capacity(file.assert.len());
-        for assertion in &file.assert {
-            assertions.push(self.assertion(assertion)?);
-        }
+        let think = file.think.as_ref().or(self.file.think.as_ref());
+        let think = think.map(|think| self.think(think)).transpose()?;
+        let assertions = file.assert.iter().map(|assertion| self.assertion(assertion)).collect::<Result<_, _>>()?;
         let mut extracts = Vec::with_capacity(file.extract.len() + 1);
         for (name, source) in &file.extract {
             // What has a value may be given another one.
@@ -377,10 +370,7 @@ impl StepWriter<'_> {
                 return Err(self.fault(span, "a text stands at one place", help));
             }
         };
-        let pattern = match &file.regex {
-            None => None,
-            Some(pattern) => Some(self.pattern(pattern, &span)?),
-        };
+        let pattern = file.regex.as_ref().map(|pattern| self.pattern(pattern, &span)).transpose()?;
         Ok(Source { place, pattern })
     }
 
