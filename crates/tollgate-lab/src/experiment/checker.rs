@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use super::error::ExperimentError;
+use super::file::VariantFile;
 use super::files::Files;
 use super::values::At;
 
@@ -37,6 +38,12 @@ impl Checker<'_> {
     pub(crate) fn file(&self, name: &At<String>) -> Result<String, ExperimentError> {
         let fault = |why: &str| self.fault(name.span(), &format!("`{}` cannot be read", name.as_ref()), why);
         self.files.read(name.as_ref()).map_err(|why| fault(&why))
+    }
+
+    /// A fault of a variant in which something is missing.
+    pub(crate) fn unsaid(&self, way: &VariantFile, what: &str, help: &str) -> ExperimentError {
+        let message = format!("variant `{}` does not say {what}", way.name.as_ref());
+        self.fault(way.name.span(), &message, help)
     }
 
     pub(crate) fn fault(&self, span: Range<usize>, message: &str, help: &str) -> ExperimentError {

@@ -85,8 +85,7 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(files.into_iter().zip(&document.ways)) {
         let help = "add `command`, such as `command = [\"gzip\", \"-9\", \"-k\", \"-f\", \"big.log\"]`";
         let Some(command) = file.command else {
-            let message = format!("variant `{}` does not say what it runs", variant.name);
-            return Err(document.checker.fault(way.name.span(), &message, help));
+            return Err(document.checker.unsaid(way, "what it runs", help));
         };
         if command.as_ref().first().is_none_or(String::is_empty) {
             return Err(document.checker.fault(command.span(), "the command has no program", help));

@@ -83,8 +83,8 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     let mut experiment = document.experiment(document.levels(PROCESSES_MAX)?)?;
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(links.iter().zip(&document.ways)) {
         let Some(round_trip) = &file.round_trip_us else {
-            let message = format!("variant `{}` does not say how far its database is", variant.name);
-            return Err(checker.fault(way.name.span(), &message, "add `round_trip_us`, such as `round_trip_us = 500`"));
+            let help = "add `round_trip_us`, such as `round_trip_us = 500`";
+            return Err(checker.unsaid(way, "how far its database is", help));
         };
         if *round_trip.as_ref() > ROUND_TRIP_US_MAX {
             let message = format!("`round_trip_us` is {}", round_trip.as_ref());

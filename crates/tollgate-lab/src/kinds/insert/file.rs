@@ -45,9 +45,8 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     let mut experiment = document.experiment(document.levels_of_users()?)?;
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(modes.iter().zip(&document.ways)) {
         let Some(mode) = &file.mode else {
-            let message = format!("variant `{}` does not say how it sends its records", variant.name);
             let help = "add `mode`, such as `mode = \"batch-100\"`";
-            return Err(document.checker.fault(way.name.span(), &message, help));
+            return Err(document.checker.unsaid(way, "how it sends its records", help));
         };
         let parsed: Result<Mode, String> = mode.as_ref().parse();
         let parsed = parsed

@@ -110,8 +110,8 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     }
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(limits.iter().zip(&document.ways)) {
         let Some(limit) = file.connections else {
-            let message = format!("variant `{}` does not say how many connections are let in", variant.name);
-            return Err(checker.fault(way.name.span(), &message, "add `connections`, such as `connections = 500`"));
+            let help = "add `connections`, such as `connections = 500`";
+            return Err(checker.unsaid(way, "how many connections are let in", help));
         };
         variant.own = Own::new(Limit(limit.0));
     }

@@ -85,13 +85,9 @@ fn scenario_of(
         (_, 0) => Err(checker.fault(document.workload_span(), "there is no scenario", "add a `[[scenario]]`")),
         (None, 1) => Ok(0),
         (None, _) => {
-            let message = format!("variant `{}` does not say what it plays", variant.way.name.as_ref());
             let first = names().next().unwrap_or_default();
-            Err(checker.fault(
-                variant.way.name.span(),
-                &message,
-                &format!("add `scenario`, such as `scenario = \"{first}\"`"),
-            ))
+            let help = format!("add `scenario`, such as `scenario = \"{first}\"`");
+            Err(checker.unsaid(variant.way, "what it plays", &help))
         }
         (Some(name), _) => names().position(|known| known == name.as_ref()).ok_or_else(|| {
             let message = format!("there is no scenario `{}`", name.as_ref());

@@ -106,19 +106,17 @@ impl Checker<'_> {
 
     /// What a valid answer of a variant is.
     fn answer(&self, file: &RequestFile) -> Result<AnswerShape, ExperimentError> {
-        let element = match &file.answer.element {
-            None => None,
-            Some(element) => {
-                let named = element.as_ref();
-                let path: Vec<String> = named.path.split('/').map(str::to_owned).collect();
-                let is_name = |name: &String| !name.is_empty() && !name.contains([':', ' ', '<', '@', '[']);
-                if path.len() > DEPTH_MAX || !path.iter().all(is_name) {
-                    let help = "write local names from the outermost element on, such as `Envelope/Body/answer`";
-                    return Err(self.fault(element.span(), &format!("`{}` is no path", named.path), help));
-                }
-                Some(Element { path, namespace: named.namespace.clone(), text: named.text.clone() })
+        let mut answer = AnswerShape { bytes: file.answer.bytes, element: None };
+        if let Some(element) = &file.answer.element {
+            let ElementFile { path: named, namespace, text } = element.as_ref().clone();
+            let path: Vec<String> = named.split('/').map(str::to_owned).collect();
+            let is_name = |name: &String| !name.is_empty() && !name.contains([':', ' ', '<', '@', '[']);
+            if path.len() > DEPTH_MAX || !path.iter().all(is_name) {
+                let help = "write local names from the outermost element on, such as `Envelope/Body/answer`";
+                return Err(self.fault(element.span(), &format!("`{named}` is no path"), help));
             }
-        };
-        Ok(AnswerShape { bytes: file.answer.bytes, element })
+            answer.element = Some(Element { path, namespace, text });
+        }
+        Ok(answer)
     }
 }

@@ -34,18 +34,14 @@ pub(crate) fn fill(
 ) -> Result<(), ExperimentError> {
     let checker = &document.checker;
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(files.into_iter().zip(&document.ways)) {
-        let missing = |what: &str, help: &str| {
-            let message = format!("variant `{}` does not say {what}", variant.name);
-            checker.fault(way.name.span(), &message, help)
-        };
         let Some(format) = &file.format else {
             let help = "add `format`, such as `format = \"odata-v2-atom\"`";
-            return Err(missing("how its list is read", help));
+            return Err(checker.unsaid(way, "how its list is read", help));
         };
         if matches!(format.as_ref(), ListFormat::Json | ListFormat::Xml) && file.detail.is_none() {
             let help =
                 "plain JSON and XML have no links: add `detail`, such as `detail = \"flights/{carrid}/{connid}\"`";
-            return Err(missing("where an entity is", help));
+            return Err(checker.unsaid(way, "where an entity is", help));
         }
         variant.request.format = Some(*format.as_ref());
         variant.request.detail = file.detail.as_ref().map(|detail| checker.template(detail)).transpose()?;

@@ -119,9 +119,8 @@ impl Served {
                 (Some(url), _) => checker.location(url)?,
                 (None, Some(usual)) => usual?,
                 (None, None) => {
-                    let message = format!("variant `{}` does not say where its work begins", variant.name);
                     let help = "add `url`, such as `url = \"/rest/flights\"`";
-                    return Err(checker.fault(way.name.span(), &message, help));
+                    return Err(checker.unsaid(way, "where its work begins", help));
                 }
             };
             variant.request.method = "GET".to_owned();
