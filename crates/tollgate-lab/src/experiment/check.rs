@@ -9,7 +9,7 @@ use super::checker::{Checker, LEVEL_MAX};
 use super::description::{Experiment, ExtentOverride, Location, Own, Variant};
 use super::document::{Document, Table};
 use super::error::ExperimentError;
-use super::file::{ExtentFile, ExtentName, VariantFile};
+use super::file::{ExtentFile, VariantFile};
 use super::values::{At, UpTo};
 use crate::traffic::request::RequestShape;
 use tollgate_facts::names::did_you_mean;
@@ -55,12 +55,7 @@ impl Document<'_> {
         debug_assert!(all.into_iter().all(Table::is_taken), "a kind reads all keys that it says it has");
         let Document { checker, own, .. } = self;
         for (name, extent) in &own.extent {
-            let checked = checker.extent(extent, &experiment)?;
-            match name {
-                ExtentName::Quick => experiment.quick = checked,
-                ExtentName::Default => experiment.default = checked,
-                ExtentName::Full => experiment.full = checked,
-            }
+            experiment.extents.insert(*name, checker.extent(extent, &experiment)?);
         }
         experiment.thresholds = checker.thresholds(&own.thresholds, &experiment)?;
         for published in own.published {

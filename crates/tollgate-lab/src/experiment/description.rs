@@ -4,6 +4,7 @@
 //! own.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use serde::Deserialize;
 use tollgate_facts::names::did_you_mean;
 use tollgate_facts::results::{self, Distance, NamedLevel, Piece};
 
-use super::file::PublishedTable;
+use super::file::{Extent, PublishedTable};
 use crate::traffic::request::RequestShape;
 
 /// The subject that is tollgate itself, among those of `--subjects`.
@@ -73,12 +74,8 @@ pub struct Experiment {
     pub backends: Vec<Backend>,
     /// The ways of doing it, in the order of the file.
     pub variants: Vec<Variant>,
-    /// What the file says of `--quick`.
-    pub quick: ExtentOverride,
-    /// What the file says of a run without either flag.
-    pub default: ExtentOverride,
-    /// What the file says of `--full`.
-    pub full: ExtentOverride,
+    /// What the file says of each extent; absent where it says nothing.
+    pub extents: BTreeMap<Extent, ExtentOverride>,
     /// What is expected of the figures; each names what is there.
     pub thresholds: Vec<tollgate_facts::threshold::Threshold>,
     /// Figures that others published.
@@ -274,7 +271,7 @@ impl Experiment {
             let Some(place) = places[position] else { continue };
             self.variants[place].baseline = all[position].baseline.and_then(|baseline| places[baseline]);
         }
-        for extent in [&mut self.quick, &mut self.default, &mut self.full] {
+        for extent in self.extents.values_mut() {
             if let Some(variants) = &mut extent.variants {
                 let on_all = of_all.iter().flat_map(|places| variants.iter().filter_map(|position| places[*position]));
                 let mut chosen: Vec<usize> = on_all.collect();
@@ -306,7 +303,7 @@ impl Experiment {
         for variant in &mut self.variants {
             variant.baseline = variant.baseline.and_then(|baseline| places[baseline]);
         }
-        for extent in [&mut self.quick, &mut self.default, &mut self.full] {
+        for extent in self.extents.values_mut() {
             if let Some(variants) = &mut extent.variants {
                 *variants = variants.iter().filter_map(|position| places[*position]).collect();
             }

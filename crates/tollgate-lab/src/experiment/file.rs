@@ -33,7 +33,7 @@ pub(crate) struct ExperimentFile {
     pub(super) equivalence: Option<At<f64>>,
     /// How long each extent measures; what is absent has the defaults of `tollgate plan`.
     #[serde(default)]
-    pub(super) extent: BTreeMap<ExtentName, ExtentFile>,
+    pub(super) extent: BTreeMap<Extent, ExtentFile>,
     /// What is expected of the figures: a run of which it is not shown exits with 99.
     #[serde(default, rename = "threshold")]
     pub(super) thresholds: Vec<ThresholdFile>,
@@ -81,12 +81,13 @@ pub enum PublishedTable {
 }
 
 /// The three extents of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum ExtentName {
+pub enum Extent {
     /// `--quick`.
     Quick,
     /// Neither `--quick` nor `--full`.
+    #[default]
     Default,
     /// `--full`.
     Full,

@@ -23,7 +23,7 @@ pub use description::{
 };
 pub(crate) use description::{Own, place};
 pub use error::ExperimentError;
-pub use file::PublishedTable;
+pub use file::{Extent, PublishedTable};
 pub(crate) use file::{ROUND_TRIP_MS_MAX, VariantFile};
 pub use files::Files;
 pub(crate) use schema::schema;

@@ -41,7 +41,7 @@ pub(super) fn checked_levels(asked: &[u64], experiment: &Experiment) -> Result<V
 /// Positions of the variants that are measured, baselines among them.
 pub(super) fn chosen(experiment: &Experiment, options: &PlanOptions) -> Result<Vec<usize>, String> {
     if options.only.is_empty() {
-        let of_extent = options.extent.of(experiment).variants.clone();
+        let of_extent = options.extent.of(experiment).variants;
         return Ok(of_extent.unwrap_or_else(|| (0..experiment.variants.len()).collect()));
     }
     let mut chosen = BTreeSet::new();

@@ -2,19 +2,8 @@
 
 use std::time::Duration;
 
+pub use crate::experiment::Extent;
 use crate::experiment::{Experiment, ExtentOverride};
-
-/// How much is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Extent {
-    /// A first look: two levels if the experiment says so, short slices, one start.
-    Quick,
-    /// A few minutes.
-    #[default]
-    Default,
-    /// Every level, narrow intervals, three starts of each subject.
-    Full,
-}
 
 /// What an extent measures where neither the file nor the command line says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,11 +48,7 @@ impl Extent {
     }
 
     /// What an experiment's file says of it.
-    pub(crate) fn of(self, experiment: &Experiment) -> &ExtentOverride {
-        match self {
-            Extent::Quick => &experiment.quick,
-            Extent::Default => &experiment.default,
-            Extent::Full => &experiment.full,
-        }
+    pub(crate) fn of(self, experiment: &Experiment) -> ExtentOverride {
+        experiment.extents.get(&self).cloned().unwrap_or_default()
     }
 }

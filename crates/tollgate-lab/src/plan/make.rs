@@ -49,7 +49,7 @@ impl Plan {
             return Err("there must be at least 1 block (--blocks)".to_owned());
         }
         let levels = match &options.levels {
-            None => overrides.levels.clone().unwrap_or_else(|| experiment.levels.clone()),
+            None => overrides.levels.unwrap_or_else(|| experiment.levels.clone()),
             Some(levels) => asked::checked_levels(levels, experiment)?,
         };
         let slice = Duration::from_millis(overrides.slice_ms.unwrap_or(defaults.slice_ms).into());

@@ -195,9 +195,7 @@ pub(super) fn on_one_listener(mut experiment: Experiment) -> Experiment {
     experiment.own = Own::new(Encrypting { levels, ..encrypting.clone() });
     experiment.named_levels = vec![named((1, &EncryptionLevel::of_server()))];
     experiment.levels = vec![1];
-    for extent in [&mut experiment.quick, &mut experiment.default, &mut experiment.full] {
-        extent.levels = None;
-    }
+    experiment.extents.values_mut().for_each(|extent| extent.levels = None);
     experiment
 }
 
