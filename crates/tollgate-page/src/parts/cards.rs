@@ -4,7 +4,7 @@ use crate::blocks::{Block, Card, Section};
 use crate::number;
 use crate::words::sentence;
 use crate::words::view::{self, View, headline_level};
-use tollgate_facts::results::{Figure, Toll, TollVerdict, Variant};
+use tollgate_facts::results::{Figure, Piece, Toll, TollVerdict, Variant};
 
 /// A card for each variant; absent where no level stands for the run.
 pub fn section(view: &View<'_>) -> Option<Section> {
@@ -41,8 +41,11 @@ fn of_bottom(view: &View<'_>, variant: &Variant, level: Option<u64>, card: Card)
     let text = |value| number::in_column(value, decimals);
     let cpu = view::cpu(cell).map(|cpu| (format!("CPU per {piece}"), format!("{} us", number::three_digits(cpu.mean))));
     let time = (format!("a {noun}"), format!("{} ms", number::three_digits(cell.unit_time_ms.mean)));
-    let rate = ("requests/s".to_owned(), number::three_digits(cell.requests_per_second.mean));
-    let lines = [Some(time), Some(rate), cpu, Some(("bytes".to_owned(), number::bytes(cell.bytes_per_unit)))];
+    let is_whole = experiment.piece == Piece::Unit;
+    let counted = if is_whole { sentence::pieces(experiment) } else { "requests".to_owned() };
+    let rate = (format!("{counted}/s"), number::three_digits(cell.requests_per_second.mean));
+    let bytes = (!is_whole).then(|| ("bytes".to_owned(), number::bytes(cell.bytes_per_unit)));
+    let lines = [Some(time), Some(rate), cpu, bytes];
     Card {
         figure: Some((text(estimate.mean), unit.to_owned())),
         interval: format!("95 % between {} and {}", text(estimate.low), text(estimate.high)),

@@ -160,7 +160,7 @@ fn legend(view: &View<'_>) -> Vec<String> {
         format!("{of_tolls}, CPU: subject's time for one {}", sentence::piece(&view.run.experiment)),
         format!("a percentile stands only where at least 30 {counted}s were slower"),
     ];
-    if !view.any_errors() {
+    if !view.any_errors() && view.run.experiment.piece != Piece::Unit {
         signs.push("no request failed".to_owned());
     }
     signs.extend(sentence::signs(view.run, has));
