@@ -88,6 +88,7 @@ impl Finite<'_> {
             let words = words.trim().replace('\n', " | ");
             let first = words.char_indices().rev().nth(WORDS_MAX - 1).map_or(0, |(at, _)| at);
             let words = &words[first..];
+            let words = if words.is_empty() { "none" } else { words };
             return Err(Broken::Failed(format!("ended with {status}; its last words: {words}")));
         }
         let memory_bytes_max = own_bytes.filter(|own| memory_bytes > own + own / OWN_PART).map(|_| memory_bytes);

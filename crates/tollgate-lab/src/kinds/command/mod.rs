@@ -9,6 +9,7 @@ mod rules;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -179,7 +180,10 @@ impl Running<'_> {
 /// Starts it so that it ends with the lab, and prints to nobody.
 fn start(command: &mut Command) -> io::Result<Child> {
     end_with_this_thread(command);
-    command.stdout(Stdio::null()).spawn()
+    command.stdout(Stdio::null()).spawn().map_err(|error| {
+        let folder = command.get_current_dir().unwrap_or(Path::new("."));
+        io::Error::new(error.kind(), format!("{:?} in {}: {error}", command.get_program(), folder.display()))
+    })
 }
 
 impl Used {
