@@ -77,8 +77,8 @@ fn counted(starts: &[Vec<f64>]) -> impl Iterator<Item = &Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::Noise;
     use crate::stats::ALPHA;
-    use crate::stats::synthetic::Noise;
 
     const WITHIN: f64 = 0.05;
 

@@ -49,8 +49,8 @@ mod tests {
     use statrs::distribution::{ContinuousCDF, StudentsT};
 
     use super::*;
+    use crate::fixture::Noise;
     use crate::stats::ALPHA;
-    use crate::stats::synthetic::Noise;
 
     /// Starts of so many values with noise of 1 and levels of their own, that change by so much from first to last.
     fn starts(noise: &mut Noise, count: usize, values: usize, change: f64) -> Vec<Vec<f64>> {

@@ -37,7 +37,7 @@ pub fn centre(values: &[f64], alpha: f64) -> Option<Centre> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::synthetic::Noise;
+    use crate::fixture::Noise;
 
     #[test]
     fn the_middle_is_that_of_all_pairs_and_the_interval_that_of_the_printed_tables() {

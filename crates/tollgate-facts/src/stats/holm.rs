@@ -20,7 +20,7 @@ pub fn adjust(probabilities: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::synthetic::Noise;
+    use crate::fixture::Noise;
 
     fn check(given: &[f64], expected: &[f64]) {
         let adjusted = adjust(given);

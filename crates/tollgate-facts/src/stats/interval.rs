@@ -90,7 +90,7 @@ fn distribution(freedom: f64) -> StudentsT {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::synthetic::Noise;
+    use crate::fixture::Noise;
 
     fn close(got: f64, expected: f64, bound: f64) {
         assert!((got - expected).abs() <= bound, "expected {expected} within {bound}, got {got}");

@@ -15,9 +15,6 @@ pub mod straight;
 pub mod warm_up;
 pub mod welch;
 
-#[cfg(any(test, feature = "fixture"))]
-pub mod synthetic;
-
 pub use interval::{Estimate, Interval, estimate, mean_interval};
 
 /// Probability of a false claim that is accepted: intervals are those of 95 %.

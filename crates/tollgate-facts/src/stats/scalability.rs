@@ -162,7 +162,7 @@ fn step(matrix: [[f64; 3]; 3], slope: [f64; 3], is_held: [bool; 3], damping: f64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::synthetic::Noise;
+    use crate::fixture::Noise;
 
     const LEVELS: [f64; 10] = [1.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0, 1280.0];
 

@@ -52,7 +52,7 @@ pub fn interim_looks_before(block: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::synthetic::Noise;
+    use crate::fixture::Noise;
     use crate::stats::{Interval, mean_interval};
 
     const RUNS: usize = 10_000;

@@ -100,7 +100,7 @@ fn normal_limit(smaller: u64, ranks: &[u64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::synthetic::Noise;
+    use crate::fixture::Noise;
 
     fn check(differences: &[f64], expected: f64) {
         let got = probability(differences);

@@ -62,7 +62,7 @@ pub fn doubt(residual_share: f64, share_max: f64, instead: &str) -> Option<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::synthetic::Noise;
+    use crate::fixture::Noise;
 
     #[test]
     fn a_share_is_typical_of_all_pairs_and_doubted_beyond_its_bound() {

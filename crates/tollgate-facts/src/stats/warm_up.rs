@@ -91,7 +91,7 @@ pub fn mser5(bins: &[f64]) -> WarmUp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::synthetic::Noise;
+    use crate::fixture::Noise;
 
     /// `rising` bins climb to 100, then the series stays there, with noise of 5.
     fn series(rising: usize, steady: usize, seed: u64) -> Vec<f64> {

@@ -31,9 +31,9 @@ pub fn difference(values: &[f64], over: &[f64], alpha: f64) -> Option<Interval> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::Noise;
     use crate::stats::ALPHA;
     use crate::stats::interval::quantile;
-    use crate::stats::synthetic::Noise;
 
     #[test]
     fn an_interval_is_the_textbook_one() {

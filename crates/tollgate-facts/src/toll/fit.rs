@@ -59,8 +59,8 @@ fn fit(variant: &str, points: &[(f64, f64)]) -> Option<Fit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::Noise;
     use crate::results::Validity;
-    use crate::stats::synthetic::Noise;
 
     const LEVELS: [f64; 8] = [5.0, 10.0, 50.0, 100.0, 500.0, 1000.0, 5000.0, 20_000.0];
 

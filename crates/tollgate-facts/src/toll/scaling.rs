@@ -172,7 +172,7 @@ fn interval(mean: f64, mut values: Vec<f64>, n: u32) -> Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::synthetic::Noise;
+    use crate::fixture::Noise;
 
     /// Eight blocks at each level of a law, with noise of 2 %.
     fn levels(law: (f64, f64, f64), users: &[u64], seed: u64) -> Vec<(u64, Blocks)> {

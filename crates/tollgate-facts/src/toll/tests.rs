@@ -3,9 +3,9 @@
 use std::sync::LazyLock;
 
 use super::*;
+use crate::fixture::Noise;
 use crate::results::{Distance, Experiment, Looks, Piece, Trial, Variant, Verdict};
 use crate::rules::{DIFFERENT_BACKEND, FEW_ROUNDS, joint_names};
-use crate::stats::synthetic::Noise;
 
 /// One slice of a second varies by 14 % on the machine that the method was measured on, neighbours correlate by 0.53.
 const SPREAD: f64 = 0.14;

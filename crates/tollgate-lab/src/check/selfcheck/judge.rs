@@ -120,7 +120,7 @@ pub(super) fn sight(figure: Figure, comparisons: &[Comparison], among: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tollgate_facts::stats::synthetic::Noise;
+    use tollgate_facts::fixture::Noise;
 
     const BLOCKS: usize = 16;
     const SPREAD: f64 = 0.05;

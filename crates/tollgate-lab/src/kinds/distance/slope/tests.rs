@@ -2,8 +2,8 @@
 
 use super::*;
 use tollgate_facts::fixture;
+use tollgate_facts::fixture::Noise;
 use tollgate_facts::results::{BatchFound, Batched, TollVerdict, Validity};
-use tollgate_facts::stats::synthetic::Noise;
 
 const LINKS: [(&str, f64); 4] = [("rtt-0", 0.0), ("rtt-250us", 250.0), ("rtt-1ms", 1000.0), ("rtt-5ms", 5000.0)];
 const AT_REST_US: f64 = 1800.0;
