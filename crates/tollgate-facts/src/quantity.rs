@@ -15,18 +15,7 @@ pub struct Quantity {
     pub figure: Option<Figure>,
     /// Why a cell may not hold it.
     pub missing: &'static str,
-    of: fn(&Cell) -> Option<Found>,
-}
-
-/// A quantity as it was found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Found {
-    /// The figure, in the quantity's unit.
-    pub value: f64,
-    /// Its 95 % interval; absent where none is stored.
-    pub interval: Option<(f64, f64)>,
-    /// Blocks behind it; 0 where it has no interval.
-    pub blocks: u32,
+    of: fn(&Cell) -> Option<Estimate>,
 }
 
 const UNMEASURED: &str = "nothing was measured";
@@ -73,7 +62,7 @@ const fn one(
     name: &'static str,
     unit: &'static str,
     missing: &'static str,
-    of: fn(&Cell) -> Option<Found>,
+    of: fn(&Cell) -> Option<Estimate>,
 ) -> Quantity {
     Quantity { name, unit, figure: None, missing, of }
 }
@@ -83,9 +72,9 @@ impl Quantity {
         Quantity { figure: Some(figure), ..self }
     }
 
-    /// What the cell holds of it.
-    pub fn of(self, cell: &Cell) -> Option<Found> {
-        (self.of)(cell).filter(|found| found.value.is_finite())
+    /// What the cell holds of it, in its unit; of 0 blocks where no interval is stored.
+    pub fn of(self, cell: &Cell) -> Option<Estimate> {
+        (self.of)(cell).filter(|found| found.mean.is_finite())
     }
 
     /// Whether it is of the load at equal rate.
@@ -109,21 +98,20 @@ impl Eq for Quantity {}
 
 impl Figure {
     /// What the cell holds of it.
-    pub(crate) fn of_cell(self, cell: &Cell) -> Option<Found> {
+    pub(crate) fn of_cell(self, cell: &Cell) -> Option<Estimate> {
         QUANTITIES.iter().find(|quantity| quantity.figure == Some(self))?.of(cell)
     }
 }
 
-fn estimated(estimate: Estimate) -> Option<Found> {
-    let interval = (estimate.n > 1).then_some((estimate.low, estimate.high));
-    (estimate.n > 0).then_some(Found { value: estimate.mean, interval, blocks: estimate.n })
+fn estimated(estimate: Estimate) -> Option<Estimate> {
+    Some(estimate).filter(|estimate| estimate.n > 0)
 }
 
-fn plain(value: f64) -> Option<Found> {
-    Some(Found { value, interval: None, blocks: 0 })
+fn plain(value: f64) -> Option<Estimate> {
+    Some(Estimate { mean: value, low: value, high: value, n: 0 })
 }
 
-fn answered(cell: &Cell, value: f64) -> Option<Found> {
+fn answered(cell: &Cell, value: f64) -> Option<Estimate> {
     plain(value).filter(|_| cell.requests > 0)
 }
 

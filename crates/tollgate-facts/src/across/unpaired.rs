@@ -3,7 +3,7 @@
 //! It deliberately takes no pair of blocks for a pair: those of two runs were measured at different times.
 
 use super::{Beside, Lone, RatioOf, TimesBeside, TimesOf, ValueOf, offered};
-use crate::results::{Cell, EqualRate, Figure, RunResult, Toll, TollVerdict, Validity, Verdict};
+use crate::results::{Cell, EqualRate, Estimate, Figure, RunResult, TollVerdict, Validity, Verdict};
 use crate::stats::{holm, welch};
 use crate::toll::{self, FIGURES, Left};
 
@@ -66,6 +66,8 @@ struct FigureAt<'r> {
 /// What one run found, and what else its ratio is made of.
 struct InRun<'r> {
     at: FigureAt<'r>,
+    /// Of a toll.
+    baseline: Option<&'r str>,
     value: ValueOf,
     /// Logarithms of the means of its blocks.
     logs: Vec<f64>,
@@ -75,51 +77,39 @@ struct InRun<'r> {
 
 /// Figures of cells.
 pub(super) fn cells(runs: &[&RunResult], places: &[Place]) -> Vec<Beside> {
-    rows(runs, places, |held| {
-        let first = held.first()?;
-        let found = held.iter().filter_map(|at| at.of_cell()).collect();
-        Some(Row { baseline: None, unit: first.figure.unit(), level: first.level, found })
-    })
+    rows(runs, places, |held| held.iter().filter_map(|at| at.of_cell()).collect())
 }
 
 /// Tolls, as each run has them.
 pub(super) fn tolls(runs: &[&RunResult], places: &[Place]) -> Vec<Beside> {
     rows(runs, places, |held| {
-        let found: Vec<(&FigureAt<'_>, &Toll)> =
-            held.iter().filter_map(|at| Some((at, at.run.toll(at.variant, at.level, at.figure)?))).collect();
-        let first = found.first()?.1;
+        let mut found: Vec<InRun<'_>> = held.iter().filter_map(|at| at.of_toll()).collect();
         // Over another baseline it is another toll.
-        let same = found.iter().filter(|(_, toll)| toll.baseline == first.baseline);
-        let found = same.map(|(at, toll)| at.of_toll(toll)).collect();
-        Some(Row { baseline: Some(first.baseline.clone()), unit: "", level: first.level, found })
+        let baseline = found.first().and_then(|first| first.baseline);
+        found.retain(|found| found.baseline == baseline);
+        found
     })
-}
-
-/// One figure of one place.
-struct Row<'r> {
-    baseline: Option<String>,
-    unit: &'static str,
-    level: u64,
-    found: Vec<InRun<'r>>,
 }
 
 /// The rows in which at least two runs found something, with their ratios judged as one family of claims.
 fn rows<'r>(
     runs: &[&'r RunResult],
     places: &'r [Place],
-    row: impl Fn(&[FigureAt<'r>]) -> Option<Row<'r>>,
+    found: impl Fn(&[FigureAt<'r>]) -> Vec<InRun<'r>>,
 ) -> Vec<Beside> {
     let of = |place: &'r Place, figure: Figure| {
-        let Row { baseline, unit, level, found } =
-            row(&place.held_by(runs, figure)).filter(|row| row.found.len() > 1)?;
+        let found = found(&place.held_by(runs, figure));
+        let (first, further) = found.split_first().filter(|(_, further)| !further.is_empty())?;
+        // Nothing is divided by the first run where that does not have it.
+        let divided = further.iter().filter(|_| first.at.number == 1);
         Some(Beside {
             variant: place.variant.clone(),
-            baseline,
-            level,
+            baseline: first.baseline.map(str::to_owned),
+            level: first.at.level,
             level_title: place.title.clone(),
             figure,
-            unit: unit.to_owned(),
-            ratios: ratios(&found),
+            unit: if first.baseline.is_some() { "" } else { figure.unit() }.to_owned(),
+            ratios: divided.map(|found| ratio(found, first)).collect(),
             values: found.into_iter().map(|found| found.value).collect(),
         })
     };
@@ -159,14 +149,6 @@ pub(super) fn lone(runs: &[&RunResult], places: &[Place]) -> Vec<Lone> {
         _ => None,
     };
     places.iter().filter_map(of).collect()
-}
-
-/// Each further run by the first one, before they are judged; nothing where the first one does not have it.
-fn ratios(found: &[InRun<'_>]) -> Vec<RatioOf> {
-    match found.split_first() {
-        Some((first, further)) if first.value.run == 1 => further.iter().map(|found| ratio(found, first)).collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// One run by the first one: refused or joint already, or with a probability of its own.
@@ -243,23 +225,13 @@ impl<'r> FigureAt<'r> {
             .or_else(|| is_zero().then(|| "a block is zero: a ratio to zero says nothing".to_owned()));
         let joint = left(Left::Joint)
             .map(|why| format!("{why}; the time is generator's and subject's together: read the CPU time"));
-        let standing = match (&refused, concerned.is_empty()) {
-            (Some(_), _) => Verdict::Refused,
-            (None, true) => Verdict::Ok,
-            (None, false) => Verdict::Marked,
-        };
-        let value = ValueOf {
-            run: self.number,
-            value: if refused.is_some() { 0.0 } else { found.value },
-            interval: found.interval.filter(|_| refused.is_none()),
-            standing,
-            doubts: concerned.iter().map(|doubt| format!("{}: {}", doubt.rule, doubt.reason)).collect(),
-            rate_per_second: self.offered().map(|rate| rate.rate_per_second),
-        };
-        Some(InRun { at: self, value, logs, refused, joint })
+        let doubts = concerned.iter().map(|doubt| format!("{}: {}", doubt.rule, doubt.reason)).collect();
+        let value = self.value(found, doubts, refused.is_some());
+        Some(InRun { at: self, baseline: None, value, logs, refused, joint })
     }
 
-    fn of_toll(self, toll: &Toll) -> InRun<'r> {
+    fn of_toll(self) -> Option<InRun<'r>> {
+        let toll = self.run.toll(self.variant, self.level, self.figure)?;
         let mut doubts = toll.doubts(&self.run.validity);
         let because = |verdict| (toll.verdict == verdict).then(|| toll.note.clone().unwrap_or_default());
         let [refused, joint] = [TollVerdict::Refused, TollVerdict::Joint].map(because);
@@ -269,19 +241,23 @@ impl<'r> FigureAt<'r> {
         let note = toll.note.as_ref().filter(|note| is_barred && !is_told(note));
         // Such as two systems, or one block: no rule of a cell says it.
         doubts.extend(note.map(|note| format!("toll: {note}")));
-        let standing = match (toll.verdict, doubts.is_empty()) {
-            (TollVerdict::Refused, _) => Verdict::Refused,
-            (_, false) => Verdict::Marked,
-            (_, true) => Verdict::Ok,
-        };
-        let value = ValueOf {
+        let value = self.value(toll.estimate(), doubts, refused.is_some());
+        let logs = toll::block_log_ratios(self.run, toll);
+        Some(InRun { at: self, baseline: Some(&toll.baseline), value, logs, refused, joint })
+    }
+
+    fn value(self, found: Estimate, doubts: Vec<String>, is_refused: bool) -> ValueOf {
+        ValueOf {
             run: self.number,
-            value: toll.ratio,
-            interval: (standing != Verdict::Refused).then_some((toll.low, toll.high)),
-            standing,
+            value: if is_refused { 0.0 } else { found.mean },
+            interval: found.interval().filter(|_| !is_refused),
+            standing: match (is_refused, doubts.is_empty()) {
+                (true, _) => Verdict::Refused,
+                (false, true) => Verdict::Ok,
+                (false, false) => Verdict::Marked,
+            },
             doubts,
             rate_per_second: self.offered().map(|rate| rate.rate_per_second),
-        };
-        InRun { at: self, value, logs: toll::block_log_ratios(self.run, toll), refused, joint }
+        }
     }
 }

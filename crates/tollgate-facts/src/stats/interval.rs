@@ -24,6 +24,13 @@ pub struct Estimate {
     pub n: u32,
 }
 
+impl Estimate {
+    /// The ends of its interval; absent of fewer than two blocks, which have none.
+    pub fn interval(self) -> Option<(f64, f64)> {
+        (self.n > 1).then_some((self.low, self.high))
+    }
+}
+
 /// A mean with its two-sided interval and the probability of so large a mean by chance if the truth were zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {

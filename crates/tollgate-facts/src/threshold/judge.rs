@@ -10,9 +10,9 @@
 
 use super::{Asked, Comparison, Selection, Threshold};
 use crate::across::{Across, Beside, RatioOf};
-use crate::quantity::{Found, Quantity};
+use crate::quantity::Quantity;
 use crate::results::{
-    Figure, Outcome, RunResult, ThresholdFinding, ThresholdResult, TollVerdict, Validity, Variant, Verdict,
+    Estimate, Figure, Outcome, RunResult, ThresholdFinding, ThresholdResult, TollVerdict, Validity, Variant, Verdict,
 };
 use crate::rules;
 
@@ -38,25 +38,16 @@ pub fn judge_across(thresholds: &[Threshold], across: &Across, runs: &[&RunResul
     thresholds.iter().map(|threshold| threshold.result(findings(threshold))).collect()
 }
 
-/// Where something was to be found.
-#[derive(Debug, Clone, Copy, Default)]
-struct At<'a> {
-    /// Number of the run, where several stand side by side.
-    run: Option<u32>,
-    variant: Option<&'a str>,
-    level: Option<u64>,
-}
-
-impl<'a> At<'a> {
-    fn cell(run: Option<u32>, variant: &'a str, level: u64) -> At<'a> {
-        At { run, variant: Some(variant), level: Some(level) }
-    }
+/// A finding of which nothing is known but its place; the run has a number where several stand side by side.
+fn at(run: Option<u32>, variant: &str, level: u64) -> ThresholdFinding {
+    ThresholdFinding { run, variant: Some(variant.to_owned()), level: Some(level), ..ThresholdFinding::default() }
 }
 
 impl Threshold {
     fn result(&self, mut findings: Vec<ThresholdFinding>) -> ThresholdResult {
         if findings.is_empty() {
-            findings.push(self.nothing(At::default(), "nothing that it asks for was measured".to_owned()));
+            findings
+                .push(self.nothing(ThresholdFinding::default(), "nothing that it asks for was measured".to_owned()));
         }
         ThresholdResult {
             expect: self.text.clone(),
@@ -70,8 +61,8 @@ impl Threshold {
     fn in_each_run(&self, run: &RunResult, number: u32) -> Vec<ThresholdFinding> {
         let mut found = self.in_run(run, Some(number));
         if found.is_empty() {
-            let Selection { variant, level, .. } = &self.selection;
-            let at = At { run: Some(number), variant: variant.as_deref(), level: *level };
+            let Selection { variant, level, .. } = self.selection.clone();
+            let at = ThresholdFinding { run: Some(number), variant, level, ..ThresholdFinding::default() };
             found.push(self.nothing(at, "this run does not have it".to_owned()));
         }
         found
@@ -82,7 +73,7 @@ impl Threshold {
             Asked::Of(quantity) => self.of_cells(run, number, quantity),
             Asked::Toll(figure) => self.of_tolls(run, number, figure),
             Asked::Ratio(_) | Asked::TollRatio(_) => {
-                let at = At { run: number, ..At::default() };
+                let at = ThresholdFinding { run: number, ..ThresholdFinding::default() };
                 vec![self.nothing(at, "a ratio of runs takes two runs".to_owned())]
             }
         }
@@ -91,21 +82,24 @@ impl Threshold {
     /// One finding for each planned cell: one that is missing does not pass unseen.
     fn of_cells(&self, run: &RunResult, number: Option<u32>, quantity: Quantity) -> Vec<ThresholdFinding> {
         let of = |(variant, level): (&Variant, u64)| {
-            let (name, at) = (&variant.name, At::cell(number, &variant.name, level));
+            let (name, at) = (&variant.name, at(number, &variant.name, level));
             let Some(cell) = run.cell(name, level) else { return self.nothing(at, unmeasured(run, name, level)) };
             let Some(found) = quantity.of(cell) else { return self.nothing(at, quantity.missing.to_owned()) };
-            let held = self.held(at, found);
             let is_refusal = |doubt: &&Validity| {
                 doubt.verdict == Verdict::Refused && (quantity.is_at_rate() || !rules::is_at_rate(&doubt.rule))
             };
-            let Some(refusal) = run.findings(name, level).find(is_refusal) else { return held };
-            let reason = format!("refused: {}", refusal.reason);
+            let refusal = run.findings(name, level).find(is_refusal);
+            let Some(refusal) = refusal.map(|refusal| format!("refused: {}", refusal.reason)) else {
+                return self.held(at, found);
+            };
             // A figure of a refused cell does not hold, and does not fail either: it says nothing. Only failures that
             // are counted may be what the cell is refused for.
-            match held.outcome {
-                _ if !quantity.is_of_errors() => self.nothing(at, reason),
-                Outcome::Fails => held,
-                _ => ThresholdFinding { outcome: Outcome::NotShown, reason: Some(reason), ..held },
+            if !quantity.is_of_errors() {
+                return self.nothing(at, refusal);
+            }
+            match self.held(at, found) {
+                held if held.outcome == Outcome::Fails => held,
+                held => ThresholdFinding { outcome: Outcome::NotShown, reason: Some(refusal), ..held },
             }
         };
         self.planned(run).map(of).collect()
@@ -115,14 +109,11 @@ impl Threshold {
     fn of_tolls(&self, run: &RunResult, number: Option<u32>, figure: Figure) -> Vec<ThresholdFinding> {
         let with_baseline = self.planned(run).filter(|(variant, _)| variant.baseline.is_some());
         let of = |(variant, level): (&Variant, u64)| {
-            let at = At::cell(number, &variant.name, level);
-            match run.toll(&variant.name, level, figure) {
-                Some(toll) => {
-                    let ratio = ratio(toll.ratio, toll.low, toll.high, toll.blocks);
-                    self.of_claim(at, toll.verdict, toll.note.as_deref(), ratio)
-                }
-                None => self.nothing(at, unmeasured(run, &variant.name, level)),
-            }
+            let at = at(number, &variant.name, level);
+            let Some(toll) = run.toll(&variant.name, level, figure) else {
+                return self.nothing(at, unmeasured(run, &variant.name, level));
+            };
+            self.of_claim(at, toll.verdict, toll.note.as_deref(), toll.estimate())
         };
         with_baseline.map(of).collect()
     }
@@ -139,8 +130,8 @@ impl Threshold {
     fn of_ratios(&self, beside: &[Beside], figure: Figure, runs: &[&RunResult]) -> Vec<ThresholdFinding> {
         let Some((first, further)) = runs.split_first() else { return Vec::new() };
         let of_ratio = |found: &RatioOf, variant: &str, level: u64| {
-            let (at, note) = (At::cell(Some(found.run), variant, level), found.note.as_deref());
-            self.of_claim(at, found.verdict, note, ratio(found.ratio, found.low, found.high, found.blocks))
+            let ratio = Estimate { mean: found.ratio, low: found.low, high: found.high, n: found.blocks };
+            self.of_claim(at(Some(found.run), variant, level), found.verdict, found.note.as_deref(), ratio)
         };
         let mut rows: Vec<&Beside> =
             beside.iter().filter(|row| row.figure == figure && self.selects(&row.variant, row.level)).collect();
@@ -156,7 +147,7 @@ impl Threshold {
                 findings.push(match ratios.iter().find(|found| found.run == number) {
                     Some(found) => of_ratio(found, &variant.name, level),
                     None => {
-                        let at = At::cell(Some(number), &variant.name, level);
+                        let at = at(Some(number), &variant.name, level);
                         self.nothing(at, without_ratio(first, run, number, variant, level))
                     }
                 });
@@ -174,7 +165,13 @@ impl Threshold {
     }
 
     /// A ratio held against the bound, if something may be claimed of it.
-    fn of_claim(&self, at: At<'_>, verdict: TollVerdict, note: Option<&str>, ratio: Found) -> ThresholdFinding {
+    fn of_claim(
+        &self,
+        at: ThresholdFinding,
+        verdict: TollVerdict,
+        note: Option<&str>,
+        ratio: Estimate,
+    ) -> ThresholdFinding {
         let note = note.unwrap_or_default();
         match verdict {
             TollVerdict::Refused => self.nothing(at, format!("refused: {note}")),
@@ -184,21 +181,19 @@ impl Threshold {
     }
 
     /// A figure held against the bound.
-    fn held(&self, at: At<'_>, found: Found) -> ThresholdFinding {
-        let ends = found.interval.unwrap_or((found.value, found.value));
-        let (outcome, decided) = decide(self.comparison, ends, self.bound);
+    fn held(&self, at: ThresholdFinding, found: Estimate) -> ThresholdFinding {
+        let interval = found.interval();
+        let (outcome, decided) = decide(self.comparison, interval.unwrap_or((found.mean, found.mean)), self.bound);
         // Of what has an interval, one block says nothing of it.
         let (outcome, reason) = match outcome {
-            _ if found.interval.is_none() && found.blocks == 1 => {
-                (Outcome::NotShown, Some("one block has no interval: take more"))
-            }
+            _ if found.n == 1 => (Outcome::NotShown, Some("one block has no interval: take more")),
             Outcome::NotShown => (outcome, Some("the bound is inside the interval: take more blocks")),
             Outcome::Holds | Outcome::Fails => (outcome, None),
         };
         ThresholdFinding {
-            value: Some(found.value),
-            low: found.interval.map(|interval| interval.0),
-            high: found.interval.map(|interval| interval.1),
+            value: Some(found.mean),
+            low: interval.map(|(low, _)| low),
+            high: interval.map(|(_, high)| high),
             decided: Some(decided),
             outcome,
             reason: reason.map(str::to_owned),
@@ -207,16 +202,8 @@ impl Threshold {
     }
 
     /// No figure that may be read.
-    fn nothing(&self, at: At<'_>, reason: String) -> ThresholdFinding {
-        ThresholdFinding {
-            run: at.run,
-            variant: at.variant.map(str::to_owned),
-            level: at.level,
-            bound: self.bound,
-            unit: self.asked.unit().to_owned(),
-            reason: Some(reason),
-            ..ThresholdFinding::default()
-        }
+    fn nothing(&self, at: ThresholdFinding, reason: String) -> ThresholdFinding {
+        ThresholdFinding { bound: self.bound, unit: self.asked.unit().to_owned(), reason: Some(reason), ..at }
     }
 }
 
@@ -228,10 +215,6 @@ fn decide(comparison: Comparison, (low, high): (f64, f64), bound: f64) -> (Outco
         (false, false) => (Outcome::Fails, good_end),
         _ => (Outcome::NotShown, bad_end),
     }
-}
-
-fn ratio(value: f64, low: f64, high: f64, blocks: u32) -> Found {
-    Found { value, interval: Some((low, high)), blocks }
 }
 
 /// Why a cell has no figures.

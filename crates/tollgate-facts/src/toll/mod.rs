@@ -16,7 +16,7 @@ pub mod ranks;
 pub mod round_trips;
 pub mod scaling;
 
-use crate::results::{Figure, RunResult, Toll, TollVerdict, Validity, Variant};
+use crate::results::{Estimate, Figure, RunResult, Toll, TollVerdict, Validity, Variant};
 use crate::rules::ALL;
 use crate::stats::{between_starts, holm};
 pub(crate) use doubted::Left;
@@ -56,6 +56,11 @@ impl Toll {
     /// Whether the ratio may be printed: a refused toll keeps its place, but its numbers say nothing.
     pub fn is_shown(&self) -> bool {
         self.verdict != TollVerdict::Refused
+    }
+
+    /// The ratio with its interval.
+    pub(crate) fn estimate(&self) -> Estimate {
+        Estimate { mean: self.ratio, low: self.low, high: self.high, n: self.blocks }
     }
 }
 
