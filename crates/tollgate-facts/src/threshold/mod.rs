@@ -10,6 +10,7 @@ mod parse;
 pub use judge::{judge, judge_across, worst};
 pub use parse::{TEXT_BYTES_MAX, ThresholdError};
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::names::did_you_mean;
@@ -72,19 +73,11 @@ pub struct Selection {
 
 /// On which side of the bound a figure is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comparison {
-    /// `<`
-    Below,
-    /// `<=`
-    AtMost,
-    /// `>`
-    Above,
-    /// `>=`
-    AtLeast,
-    /// `==`, for counts
-    Equal,
-    /// `!=`, for counts
-    Unequal,
+pub struct Comparison {
+    /// As it is written.
+    pub sign: &'static str,
+    /// How values on the right side compare with the bound.
+    right: &'static [Ordering],
 }
 
 /// What a threshold is held against before anything is measured: the variants, baselines or not, and the levels.
@@ -166,20 +159,12 @@ impl Threshold {
 impl Comparison {
     /// Whether a value is on the right side.
     pub fn accepts(self, value: f64, bound: f64) -> bool {
-        match self {
-            Self::Below => value < bound,
-            Self::AtMost => value <= bound,
-            Self::Above => value > bound,
-            Self::AtLeast => value >= bound,
-            // Counts, which are exact.
-            Self::Equal => value.total_cmp(&bound).is_eq(),
-            Self::Unequal => value.total_cmp(&bound).is_ne(),
-        }
+        value.partial_cmp(&bound).is_some_and(|found| self.right.contains(&found))
     }
 
     /// Whether small values are the right ones.
     pub fn wants_little(self) -> bool {
-        matches!(self, Self::Below | Self::AtMost)
+        self.right.contains(&Ordering::Less) && !self.right.contains(&Ordering::Greater)
     }
 }
 

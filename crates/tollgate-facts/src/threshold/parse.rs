@@ -8,6 +8,7 @@
 //! ```
 //! It deliberately knows no experiment: whether a variant is there is for `Threshold::check` to say.
 
+use std::cmp::Ordering::{Equal, Greater, Less};
 use std::fmt;
 use std::ops::Range;
 
@@ -51,13 +52,13 @@ type RatioOf = fn(Figure) -> Asked;
 const HEADS: [(&str, RatioOf); 3] = [("toll", Asked::Toll), ("ratio", Asked::Ratio), ("toll-ratio", Asked::TollRatio)];
 
 /// Longest first, so that `<=` is not taken for `<`.
-const COMPARISONS: [(&str, Comparison); 6] = [
-    ("<=", Comparison::AtMost),
-    (">=", Comparison::AtLeast),
-    ("==", Comparison::Equal),
-    ("!=", Comparison::Unequal),
-    ("<", Comparison::Below),
-    (">", Comparison::Above),
+const COMPARISONS: [Comparison; 6] = [
+    Comparison { sign: "<=", right: &[Less, Equal] },
+    Comparison { sign: ">=", right: &[Greater, Equal] },
+    Comparison { sign: "==", right: &[Equal] },
+    Comparison { sign: "!=", right: &[Less, Greater] },
+    Comparison { sign: "<", right: &[Less] },
+    Comparison { sign: ">", right: &[Greater] },
 ];
 
 /// Units of times, each in nanoseconds.
@@ -83,8 +84,7 @@ pub(super) fn threshold(text: &str) -> Result<Threshold, ThresholdError> {
     let (asked, selection) = reader.asked()?;
     let comparison_at = reader.here();
     let comparison = reader.comparison()?;
-    let is_exact = asked == Asked::Of(ERRORS);
-    if matches!(comparison, Comparison::Equal | Comparison::Unequal) && !is_exact {
+    if ["==", "!="].contains(&comparison.sign) && asked != Asked::Of(ERRORS) {
         let at = comparison_at..comparison_at + 2;
         let help = "a measured figure has an interval: use `<`, `<=`, `>` or `>=`";
         return Err(reader.fault(at, "only `errors` is equal to a number", help));
@@ -121,7 +121,6 @@ impl<'t> Reader<'t> {
             });
         };
         let selection = self.selection()?;
-        self.skip_space();
         if !self.take(".") {
             return Err(self.expected("`.` and a figure", &format!("such as `{name}(variant).cpu < 1.3`")));
         }
@@ -136,11 +135,10 @@ impl<'t> Reader<'t> {
     /// `(variant, level)`, each of them by itself, or nothing.
     fn selection(&mut self) -> Result<Selection, ThresholdError> {
         let mut selection = Selection::default();
-        self.skip_space();
-        let opened_at = self.at;
         if !self.take("(") {
             return Ok(selection);
         }
+        let opened_at = self.at - 1;
         for is_first in [true, false] {
             let (item, at) = self.item();
             if item.is_empty() {
@@ -156,7 +154,6 @@ impl<'t> Reader<'t> {
                 selection.variant = Some(item.to_owned());
                 selection.variant_at = at;
             }
-            self.skip_space();
             if self.take(")") {
                 return Ok(selection);
             }
@@ -171,8 +168,7 @@ impl<'t> Reader<'t> {
     }
 
     fn comparison(&mut self) -> Result<Comparison, ThresholdError> {
-        self.skip_space();
-        if let Some((_, comparison)) = COMPARISONS.into_iter().find(|(sign, _)| self.take(sign)) {
+        if let Some(comparison) = COMPARISONS.into_iter().find(|comparison| self.take(comparison.sign)) {
             return Ok(comparison);
         }
         let help = if self.rest().starts_with('=') { "did you mean `==`?" } else { "such as `p99 < 5 ms`" };
@@ -238,7 +234,9 @@ impl<'t> Reader<'t> {
         (&rest[..length], at)
     }
 
+    /// Whether this comes next, behind white space; then it is passed over.
     fn take(&mut self, sign: &str) -> bool {
+        self.skip_space();
         let is_there = self.rest().starts_with(sign);
         self.at += if is_there { sign.len() } else { 0 };
         is_there
