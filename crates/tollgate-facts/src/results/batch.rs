@@ -134,15 +134,18 @@ pub struct Hinge {
     pub bound: Bound,
 }
 
-/// What keeps a batch from being faster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// What keeps a batch from being faster; shown in a word or two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
     /// The batch's CPU time by its cores.
+    #[display("cores of the batch")]
     Cores,
     /// The database's CPU time by its cores.
+    #[display("cores of the database")]
     Database,
     /// The time of one process, waiting included, by the processes.
+    #[display("waiting")]
     Processes,
 }
 
@@ -165,42 +168,21 @@ pub struct PresetFound {
     pub reason: String,
 }
 
-/// What may be said of a distance with a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// What may be said of a distance with a name; shown in a word or two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[display(rename_all = "lowercase")]
 pub enum PresetVerdict {
     /// The found overhead differs from the predicted one by no more than both intervals allow.
     Confirmed,
     /// It differs by more.
+    #[display("not confirmed")]
     Off,
     /// The intervals are too wide, or the line too doubtful, to tell.
     Unclear,
     /// The link cannot keep so short a delay, or there is no line.
     Refused,
     /// It was not run to its end.
+    #[display("not run")]
     Open,
-}
-
-impl Bound {
-    /// In a word or two.
-    pub fn words(self) -> &'static str {
-        match self {
-            Bound::Cores => "cores of the batch",
-            Bound::Database => "cores of the database",
-            Bound::Processes => "waiting",
-        }
-    }
-}
-
-impl PresetVerdict {
-    /// In a word or two.
-    pub fn words(self) -> &'static str {
-        match self {
-            PresetVerdict::Confirmed => "confirmed",
-            PresetVerdict::Off => "not confirmed",
-            PresetVerdict::Unclear => "unclear",
-            PresetVerdict::Refused => "refused",
-            PresetVerdict::Open => "not run",
-        }
-    }
 }

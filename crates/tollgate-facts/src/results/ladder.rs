@@ -46,19 +46,24 @@ pub struct Occupancy {
     pub bound: f64,
 }
 
-/// What keeps a pass from being faster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+/// What keeps a pass from being faster; shown in words, as who binds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Binding {
     /// All work processes are busy, and requests wait for one.
+    #[display("work processes")]
     WorkProcesses,
     /// All connections are open, and others wait to be let in.
+    #[display("connection limit")]
     Connections,
     /// All users are being served: more of them would have more done.
+    #[display("users")]
     Users,
     /// All cores are busy, with the gateway, the database, the generator or somebody else.
+    #[display("CPU")]
     Processor,
     /// Now the one, now the other, or none of them.
+    #[display("unclear")]
     #[default]
     Unclear,
 }
@@ -67,18 +72,5 @@ impl Occupancy {
     /// Whether nobody waited, neither for a work process nor to be let in, for as long as a limit takes to bind.
     pub fn is_without_queue(&self) -> bool {
         self.nobody_waited_share >= FULL_SHARE_MIN
-    }
-}
-
-impl Binding {
-    /// In words, as who binds.
-    pub fn words(self) -> &'static str {
-        match self {
-            Binding::WorkProcesses => "work processes",
-            Binding::Connections => "connection limit",
-            Binding::Users => "users",
-            Binding::Processor => "CPU",
-            Binding::Unclear => "unclear",
-        }
     }
 }

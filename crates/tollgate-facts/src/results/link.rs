@@ -21,8 +21,9 @@ pub struct LinkCheck {
 }
 
 /// A moment of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[display(rename_all = "kebab-case")]
 pub enum Moment {
     /// Before the first trial.
     Before,
@@ -34,15 +35,5 @@ impl LinkCheck {
     /// Whether the median is as near to what was asked as it has to be.
     pub fn is_kept(&self) -> bool {
         (self.got_ms - self.asked_ms).abs() <= self.tolerance_ms
-    }
-}
-
-impl Moment {
-    /// The word in sentences.
-    pub fn name(self) -> &'static str {
-        match self {
-            Moment::Before => "before",
-            Moment::After => "after",
-        }
     }
 }

@@ -86,7 +86,7 @@ fn of_slope(run: &RunResult, slope: &Slope) -> String {
 }
 
 fn of_presets(run: &RunResult, presets: &[PresetFound]) -> Option<String> {
-    let part = |preset: &PresetFound| format!("{}: {} ({})", preset.name, preset.verdict.words(), preset.reason);
+    let part = |preset: &PresetFound| format!("{}: {} ({})", preset.name, preset.verdict, preset.reason);
     let parts: Vec<String> = presets.iter().map(part).collect();
     let level = run.experiment.levels.first().copied().unwrap_or_default();
     let cells: Vec<Named<'_>> =
@@ -149,7 +149,7 @@ fn presets(view: &View<'_>) -> Option<Table> {
             added(view, &preset.name),
             of_cell(with_interval(preset.predicted)),
             of_cell(with_interval(preset.found)),
-            preset.verdict.words().into(),
+            preset.verdict.to_string().into(),
         ]
     };
     let head = ["preset", "to cost", "us by the line", "us added", "predicted", "found", "verdict"];
@@ -192,7 +192,7 @@ fn hinges(view: &View<'_>) -> Option<Table> {
         let off = percent(found.mean * 1e3 / hinge.expected_us - 1.0, 0.0);
         // What is expected comes from what one process did without delay.
         let expected = |text: String| view.figure(base, first, text);
-        let own = vec![hinge.bound.words().to_owned(), number::three_digits(found.mean)];
+        let own = vec![hinge.bound.to_string(), number::three_digits(found.mean)];
         let mut line = of_cell(view, row, own);
         line.cells.insert(2, expected(number::three_digits(hinge.expected_us / 1e3)));
         line.cells.push(expected(off));

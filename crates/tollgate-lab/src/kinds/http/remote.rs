@@ -10,8 +10,8 @@ use tollgate_net::link::{Effort, LinkSpec, RoundTrips, verify};
 
 use crate::experiment::Experiment;
 use crate::plan::Plan;
-use tollgate_facts::results::{Distance, LinkCheck, Moment, Validity, Verdict};
-use tollgate_facts::rules::LINK;
+use tollgate_facts::results::{Distance, LinkCheck, Moment, Validity};
+use tollgate_facts::rules::{LINK, marked};
 
 /// Measures a link of this round trip.
 ///
@@ -64,8 +64,7 @@ pub(crate) fn words(round_trip: Duration, checks: &[LinkCheck]) -> String {
     let asked_ms = round_trip.as_secs_f64() * 1e3;
     let mut words = format!("a link of {asked_ms} ms round trip (a proxy: no handshake, no slow start, no loss)");
     for (position, check) in checks.iter().enumerate() {
-        let (joint, got_ms, moment) =
-            (if position == 0 { ", measured" } else { "," }, check.got_ms, check.moment.name());
+        let (joint, got_ms, moment) = (if position == 0 { ", measured" } else { "," }, check.got_ms, check.moment);
         words.push_str(&format!("{joint} {got_ms:.3} ms {moment}"));
     }
     words
@@ -87,17 +86,9 @@ pub(crate) fn doubts(checks: &[LinkCheck], linked: Linked, (experiment, plan): (
 /// A doubt of one cell for a measurement that is off, with what it was of, and what else is said of it.
 pub(crate) fn doubt(check: &LinkCheck, (variant, level): (&str, u64), (what, more): (&str, &str)) -> Validity {
     let LinkCheck { moment, asked_ms, got_ms, tolerance_ms, .. } = *check;
-    let moment = moment.name();
-    Validity {
-        variant: variant.to_owned(),
-        level,
-        rule: LINK.name.to_owned(),
-        verdict: Verdict::Marked,
-        reason: format!("the {what} took {got_ms:.3} ms {moment} the trials, where {asked_ms} ms were asked{more}"),
-        remedy: "stop what else runs on this machine; `tollgate link verify` shows what it can".to_owned(),
-        value: (got_ms - asked_ms).abs(),
-        bound: tolerance_ms,
-    }
+    let reason = format!("the {what} took {got_ms:.3} ms {moment} the trials, where {asked_ms} ms were asked{more}");
+    let remedy = "stop what else runs on this machine; `tollgate link verify` shows what it can";
+    marked(reason, remedy, ((got_ms - asked_ms).abs(), tolerance_ms)).of(variant, level, LINK.name)
 }
 
 #[cfg(test)]

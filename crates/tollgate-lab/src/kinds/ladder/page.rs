@@ -172,7 +172,7 @@ fn bindings(view: &View<'_>, is_wanted: &dyn Fn(&str) -> bool) -> Table {
     let row = |row: &Row<'_>| {
         let seen = row.cell.occupancy.as_ref()?;
         let figures = vec![
-            seen.binding.words().to_owned(),
+            seen.binding.to_string(),
             format!("{} %", percent(seen.value)),
             of(seen.busy_mean, seen.work_processes),
             number::three_digits(seen.waiting_mean),
@@ -228,8 +228,8 @@ fn occupancy(view: &View<'_>, key: usize, variant: &str, cells: &[(&Cell, &Occup
 
 fn bound(view: &View<'_>, cell: &Cell, seen: &Occupancy) -> String {
     let text = match seen.binding {
-        Binding::WorkProcesses | Binding::Users => format!("{} bind", seen.binding.words()),
-        Binding::Connections | Binding::Processor => format!("{} binds", seen.binding.words()),
+        Binding::WorkProcesses | Binding::Users => format!("{} bind", seen.binding),
+        Binding::Connections | Binding::Processor => format!("{} binds", seen.binding),
         Binding::Unclear => "unclear".to_owned(),
     };
     view.figure(&cell.variant, cell.level, text).numbered()
