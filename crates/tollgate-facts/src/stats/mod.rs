@@ -15,10 +15,21 @@ pub mod straight;
 pub mod warm_up;
 pub mod welch;
 
+use std::collections::BTreeMap;
+
 pub use interval::{Estimate, Interval, estimate, mean_interval};
 
 /// Probability of a false claim that is accepted: intervals are those of 95 %.
 pub const ALPHA: f64 = 0.05;
+
+/// Values by their keys, such as those of each block, in the order of the keys.
+pub fn by_key<K: Ord, V>(pairs: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, Vec<V>> {
+    let mut found: BTreeMap<K, Vec<V>> = BTreeMap::new();
+    for (key, value) in pairs {
+        found.entry(key).or_default().push(value);
+    }
+    found
+}
 
 /// Arithmetic mean; absent for no values.
 pub fn mean(values: &[f64]) -> Option<f64> {

@@ -9,7 +9,7 @@ use crate::results::{
 };
 use crate::rules::DIFFERENT_BACKEND;
 use crate::stats::between_starts::{self, Between};
-use crate::stats::{ALPHA, Interval, drift, hodges_lehmann, mean, mean_interval, signed_rank};
+use crate::stats::{ALPHA, Interval, by_key, drift, hodges_lehmann, mean, mean_interval, signed_rank};
 use std::collections::BTreeMap;
 
 /// Above this probability, by itself, a test sees nothing of a toll that the other one claims.
@@ -91,16 +91,13 @@ impl<'a> Pair<'a> {
         let Some(over_blocks) = mean_interval(&differences, alpha) else {
             return Some((refused(format!("no interval from {blocks} complete block(s): take more")), None));
         };
-        let (interval, between_starts, drift) = match figure.is_at_rate() {
+        let starts = match figure.is_at_rate() {
             // The load at equal rate follows the closed one, on the processes of the last start.
-            true => (over_blocks, None, None),
-            false => {
-                let starts = by_start(&ratios, &trials[0]);
-                let (interval, between_starts) = over_starts(over_blocks, &starts, alpha);
-                let drift = drift::drift(&starts).map(|drift| Drift { change: drift.change.exp_m1(), p: drift.p });
-                (interval, between_starts, drift)
-            }
+            true => Vec::new(),
+            false => by_start(&ratios, &trials[0]),
         };
+        let (interval, between_starts) = over_starts(over_blocks, &starts, alpha);
+        let drift = drift::drift(&starts).map(|drift| Drift { change: drift.change.exp_m1(), p: drift.p });
         let (ratio, low, high) = (interval.mean.exp(), interval.low.exp(), interval.high.exp());
         let typical = mean(&ratios.keys().map(|block| of_either[1][block]).collect::<Vec<f64>>())?.exp();
         let own = Probabilities {
@@ -195,17 +192,16 @@ impl<'a> Pair<'a> {
 
     /// Whether errors of either began at a lower level.
     pub(super) fn is_after_onset(&self, gaps: &[Gap]) -> bool {
-        gaps.iter().any(|gap| {
-            gap.kind == GapKind::AfterOnset
-                && gap.level == self.level
-                && (gap.variant == self.variant || gap.variant == self.baseline)
-        })
+        gaps.iter().any(|gap| gap.kind == GapKind::AfterOnset && self.holds(&gap.variant, gap.level))
     }
 
     fn doubts<'r>(&self, run: &'r RunResult) -> impl Iterator<Item = &'r Validity> {
-        run.validity.iter().filter(|doubt| {
-            doubt.level == self.level && (doubt.variant == self.variant || doubt.variant == self.baseline)
-        })
+        run.validity.iter().filter(|doubt| self.holds(&doubt.variant, doubt.level))
+    }
+
+    /// Whether a cell is one of the two.
+    fn holds(&self, variant: &str, level: u64) -> bool {
+        level == self.level && [self.variant, self.baseline].contains(&variant)
     }
 
     fn refused(&self, figure: Figure, reason: String) -> Toll {
@@ -259,12 +255,8 @@ pub(super) fn log_ratios([of_variant, of_baseline]: &[Logs; 2]) -> Logs {
 
 /// The log ratios of blocks, in their order, by the start that they belong to.
 pub(super) fn by_start(ratios: &Logs, trials: &[&Trial]) -> Vec<Vec<f64>> {
-    let mut starts: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for (block, ratio) in ratios {
-        let own = trials.iter().filter(|trial| trial.block == *block).take(1);
-        own.for_each(|trial| starts.entry(trial.start).or_default().push(*ratio));
-    }
-    starts.into_values().collect()
+    let start_of = |block: u32| Some(trials.iter().find(|trial| trial.block == block)?.start);
+    by_key(ratios.iter().filter_map(|(block, ratio)| Some((start_of(*block)?, *ratio)))).into_values().collect()
 }
 
 /// What starts differ by, and the interval that the toll has: where they are seen to differ, the wider one of that over
@@ -293,17 +285,13 @@ fn groups(figure: Figure, cell: Option<&Cell>) -> Logs {
 
 /// The mean logarithm of a figure by block, of blocks in which the variant ran as often as in the fullest one.
 fn blocks(figure: Figure, trials: &[&Trial], over: Over) -> Logs {
-    let mut runs: BTreeMap<u32, usize> = BTreeMap::new();
-    let mut logs: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for trial in trials {
-        *runs.entry(trial.block).or_default() += 1;
-        if let Some(value) = figure.of(trial, over) {
-            logs.entry(trial.block).or_default().push(value.ln());
-        }
-    }
-    let whole = runs.into_values().max().unwrap_or(0);
-    let of_whole = |(block, logs): (u32, Vec<f64>)| mean(&logs).filter(|_| logs.len() == whole).map(|log| (block, log));
-    logs.into_iter().filter_map(of_whole).collect()
+    let values = by_key(trials.iter().map(|trial| (trial.block, figure.of(trial, over))));
+    let whole = values.values().map(Vec::len).max().unwrap_or(0);
+    let of_whole = |(block, values): (u32, Vec<Option<f64>>)| {
+        let logs: Vec<f64> = values.into_iter().flatten().map(f64::ln).collect();
+        mean(&logs).filter(|_| logs.len() == whole).map(|log| (block, log))
+    };
+    values.into_iter().filter_map(of_whole).collect()
 }
 
 /// Where Student t and the signed ranks disagree on whether there is a toll: the one claims it among all tolls, the

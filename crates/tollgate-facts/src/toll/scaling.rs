@@ -4,15 +4,13 @@
 //! What it deliberately does not do: extrapolate, or fit levels with errors. The law itself is in
 //! [`crate::stats::scalability`].
 
-use std::collections::BTreeMap;
-
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::results::{Cell, Estimate, RunResult, Scaling, Trial, Validity, Verdict};
 use crate::rules::FEW_ROUNDS;
-use crate::stats::ALPHA;
 use crate::stats::scalability::{self, Law};
+use crate::stats::{ALPHA, by_key};
 
 /// Fewest error-free levels of a fit.
 pub const LEVELS_MIN: usize = 6;
@@ -55,13 +53,11 @@ fn of(run: &RunResult, variant: &str, seed: u64) -> Scaling {
 
 /// The throughput of each block, its trials together.
 fn blocks(trials: &[&Trial]) -> Blocks {
-    let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-    for trial in trials {
-        let (requests, seconds) = sums.entry(trial.block).or_default();
-        *requests += trial.requests as f64;
-        *seconds += trial.duration_ms / 1e3;
-    }
-    let rates = sums.into_values().map(|(requests, seconds)| requests / seconds);
+    let rate = |trials: Vec<&Trial>| {
+        let requests: f64 = trials.iter().map(|trial| trial.requests as f64).sum();
+        requests / trials.iter().map(|trial| trial.duration_ms / 1e3).sum::<f64>()
+    };
+    let rates = by_key(trials.iter().map(|trial| (trial.block, *trial))).into_values().map(rate);
     rates.filter(|rate| rate.is_finite() && *rate > 0.0).map(f64::ln).collect()
 }
 
