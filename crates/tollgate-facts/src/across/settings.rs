@@ -60,11 +60,9 @@ fn of(run: &RunResult) -> Vec<(String, String)> {
     let value = |part: serde_json::Result<Value>| part.expect("results are plain data, which JSON can hold");
     let mut settings = value(serde_json::to_value(&run.settings));
     // What came out of a run is none of its settings.
-    if let Some(settings) = settings.as_object_mut() {
-        settings.remove("content_checked_share");
-        let asked = run.settings.network.split_once(LINK_MEASURED).map_or(&*run.settings.network, |(asked, _)| asked);
-        settings.insert("network".to_owned(), Value::from(asked));
-    }
+    settings["content_checked_share"].take();
+    let network = &run.settings.network;
+    settings["network"] = network.split_once(LINK_MEASURED).map_or(network.as_str(), |(asked, _)| asked).into();
     flatten("machine", &value(serde_json::to_value(&run.machine)), &mut found);
     let own = [("tollgate", run.version.clone()), ("command", run.command.join(" ")), ("seed", run.seed.to_string())];
     found.extend(own.map(|(name, value)| (name.to_owned(), value)));
@@ -82,17 +80,15 @@ fn of(run: &RunResult) -> Vec<(String, String)> {
         found.push((of("offered"), offered::rate(offered)));
         found.push((of("arrivals"), offered::arrivals(offered).to_owned()));
     }
-    let Value::Object(mut parts) = value(serde_json::to_value(experiment)) else { return found };
-    let (variants, named_levels) = (parts.remove("variants"), parts.remove("named_levels"));
+    let mut parts = value(serde_json::to_value(experiment));
+    let named = [("variant", "name", parts["variants"].take()), ("level", "title", parts["named_levels"].take())];
     // Levels have their own line.
-    parts.remove("levels");
-    flatten("", &Value::Object(parts), &mut found);
-    let list = |list: Option<Value>| list.and_then(|list| list.as_array().cloned()).unwrap_or_default();
-    let named = [("variant", "name", list(variants)), ("level", "title", list(named_levels))];
-    for (what, key, things) in named {
-        for mut thing in things {
-            let Some(Value::String(name)) = thing.as_object_mut().and_then(|thing| thing.remove(key)) else { continue };
-            flatten(&format!("{what} {name}"), &thing, &mut found);
+    parts["levels"].take();
+    flatten("", &parts, &mut found);
+    for (what, key, mut things) in named {
+        for thing in things.as_array_mut().into_iter().flatten() {
+            let name = plain(&thing[key].take());
+            flatten(&format!("{what} {name}"), thing, &mut found);
         }
     }
     found
