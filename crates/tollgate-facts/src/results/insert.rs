@@ -16,14 +16,6 @@ pub struct Inserting {
     pub records_per_request: Option<u64>,
 }
 
-impl Inserting {
-    /// Whether so many records fill one request and give every connection its own: below that the mode is another one
-    /// by another name.
-    pub fn is_whole_at(&self, level: u64) -> bool {
-        level >= u64::from(self.connections) && self.records_per_request.is_none_or(|records| level >= records)
-    }
-}
-
 /// What the transfers of one cell inserted.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Inserted {

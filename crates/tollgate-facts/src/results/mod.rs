@@ -265,9 +265,12 @@ impl Experiment {
 }
 
 impl Variant {
-    /// Whether it is what its name says at this level; always so where nothing is inserted.
+    /// Whether it is what its name says at this level: whether so many records fill one request and give every connection
+    /// its own, as below that the mode is another one by another name. Always so where nothing is inserted.
     pub fn is_whole_at(&self, level: u64) -> bool {
-        self.inserting.as_ref().is_none_or(|inserting| inserting.is_whole_at(level))
+        self.inserting.as_ref().is_none_or(|Inserting { connections, records_per_request, .. }| {
+            level >= u64::from(*connections).max(records_per_request.unwrap_or(0))
+        })
     }
 }
 
