@@ -10,6 +10,7 @@ use tollgate_net::http1::client::ErrorClass as NetworkClass;
 
 use super::bounds::{ERROR_SHARE_MAX, FRESH_SHARE_MAX};
 use super::evidence::Evidence;
+use super::held_up::Shown;
 use super::scenario;
 use super::seen::LoadSeen;
 use super::settling::classes;
@@ -18,8 +19,7 @@ use tollgate_facts::rules::{Finding, marked, marked_above, refused};
 
 pub(super) fn errors(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     let is_closed = seen.checked.is_some();
-    let failed = seen.failed();
-    let asked = seen.answered + failed;
+    let Shown { failed, asked, .. } = seen.shown;
     if is_closed && asked == 0 {
         return Some(refused("0 requests were answered".to_owned(), "let the run go on to its end", (0.0, 1.0)));
     }

@@ -4,7 +4,7 @@
 
 use hdrhistogram::Histogram;
 
-use super::settling::Settling;
+use crate::load::record::recorder::Tally;
 use crate::probe::system::Ticks;
 use tollgate_facts::results::load::LittlesLaw;
 use tollgate_facts::results::{Cell, Connecting};
@@ -20,8 +20,8 @@ pub struct Evidence<'a> {
     pub littles_law: Option<LittlesLaw>,
     /// Answers for each user in a trial, on average; absent where a trial's length does not hang on its users.
     pub answers_per_user: Option<f64>,
-    /// What failed before its trials.
-    pub settling: &'a Settling,
+    /// What was counted before its trials, in the time in which their connections are opened.
+    pub settling: &'a Tally,
     /// What all cores did during the cell's trials with users who wait.
     pub ticks: Ticks,
     /// The same during those at equal rate.

@@ -6,7 +6,6 @@
 use super::bounds::{CORES_BUSY_MAX, GENERATOR_SHARE_MAX, RUN_QUEUE_SHARE_MAX, STEAL_SHARE_MAX};
 use super::evidence::Evidence;
 use super::seen::LoadSeen;
-use super::stalls::stalled;
 use crate::probe::system::Ticks;
 use tollgate_facts::results::{Percentiles, TcpCounts};
 use tollgate_facts::rules::{Finding, marked_above};
@@ -101,24 +100,8 @@ pub(super) fn joint(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
     marked_above(reason, "read CPU per request instead of times", (busy, CORES_BUSY_MAX))
 }
 
-pub(super) fn stalls(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
-    stalled(seen.beats, seen.response_ms)
-}
-
-pub(super) fn listen_overflow(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
-    seen.shown().turned_away(seen.tcp?)
-}
-
-pub(super) fn retransmissions(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
-    seen.shown().sent_again(seen.tcp?)
-}
-
-pub(super) fn steal(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
-    steal_finding(seen.ticks)
-}
-
 /// That the hypervisor took more of the cores than it may.
-pub(crate) fn steal_finding(ticks: Ticks) -> Option<Finding> {
+pub(crate) fn steal(ticks: Ticks) -> Option<Finding> {
     let share = ticks.steal_share();
     let reason = format!("the hypervisor took {:.1} % of the cores' time", share * 100.0);
     let remedy = "run again when the host is calmer, or on a machine of its own";

@@ -11,7 +11,7 @@ mod evidence;
 pub(crate) mod held_up;
 mod scenario;
 mod seen;
-mod settling;
+pub(crate) mod settling;
 pub mod spread;
 pub(crate) mod stalls;
 mod systems;
@@ -23,11 +23,11 @@ pub use bounds::{
     RUN_QUEUE_SHARE_MAX, STEAL_SHARE_MAX,
 };
 pub use evidence::{Evidence, Systems};
-pub use settling::Settling;
 
 use Check::{AtRate, Closed, Each};
 use bounds::{BACKEND_PART_MIN, BLOCKS_MIN, SUBJECT_CORES_BUSY_MAX};
 use seen::LoadSeen;
+use stalls::stalled;
 
 use crate::load::record::recorder::Transfers;
 use tollgate_facts::results::load::LittlesLaw;
@@ -62,17 +62,17 @@ const RULES: &[(Rule, Check)] = &[
     (rules::SETTLING, Closed(users::settling)),
     (rules::CLIENT_SATURATION, Each(held_up::client_saturation)),
     (rules::RUN_QUEUE, Each(held_up::run_queue)),
-    (rules::STALLS, Each(held_up::stalls)),
+    (rules::STALLS, Each(|_, seen| stalled(seen.beats, seen.shown.response_ms))),
     (rules::JOINT, Each(held_up::joint)),
     (rules::BACKEND, Closed(backend)),
     (rules::FRESH_CONNECTIONS, Each(answers::fresh_connections)),
-    (rules::LISTEN_OVERFLOW, Each(held_up::listen_overflow)),
-    (rules::RETRANSMISSIONS, Each(held_up::retransmissions)),
+    (rules::LISTEN_OVERFLOW, Each(|_, seen| seen.shown.turned_away(seen.tcp?))),
+    (rules::RETRANSMISSIONS, Each(|_, seen| seen.shown.sent_again(seen.tcp?))),
     (rules::HANDSHAKES, Each(at_rate::handshakes)),
     (rules::LATENESS, AtRate(at_rate::lateness)),
     (rules::RATE, AtRate(at_rate::rate)),
     (rules::WARM_UP, Closed(users::warm_up)),
-    (rules::STEAL, Each(held_up::steal)),
+    (rules::STEAL, Each(|_, seen| held_up::steal(seen.ticks))),
 ];
 
 /// What the rules find in a cell, first with users who wait and then at equal rate; a single `ok` where they find nothing.
@@ -102,10 +102,11 @@ pub(crate) fn told<'r>(cell: &Cell, found: impl Iterator<Item = (&'r str, Findin
     if found.is_empty() { vec![of((ALL, Finding::nothing(rules)))] } else { found }
 }
 
-/// That a cell has too few blocks, where nothing else can be said of how often it was measured.
+/// That a cell has too few blocks.
 pub(crate) fn few_blocks(cell: &Cell) -> Option<Finding> {
-    let blocks = cell.rounds;
-    let reason = format!("only {blocks} whole blocks ({} trials)", cell.trials);
+    let (blocks, trials) = (cell.rounds, cell.trials);
+    let s = |count: u32| if count == 1 { "" } else { "s" };
+    let reason = format!("only {blocks} whole block{} ({trials} trial{})", s(blocks), s(trials));
     let remedy = "run at least 8 blocks: intervals from fewer are wide";
     (blocks < BLOCKS_MIN).then(|| marked(reason, remedy, (f64::from(blocks), f64::from(BLOCKS_MIN))))
 }
@@ -154,14 +155,12 @@ fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
         let decided = (count as f64, REQUESTS_MIN as f64);
         return Some(marked(format!("only {count} {what}"), "run longer: --blocks, or without --quick", decided));
     }
-    let (blocks, trials) = (cell.rounds, cell.trials);
-    let s = |count: u32| if count == 1 { "" } else { "s" };
-    let reason = format!("only {blocks} whole block{} ({trials} trial{})", s(blocks), s(trials));
-    let remedy = match cell.inserted.is_some() && blocks < evidence.blocks_planned {
+    let few = few_blocks(cell)?;
+    let remedy = match cell.inserted.is_some() && cell.rounds < evidence.blocks_planned {
         true => "give each cell more time: `cell_ms` of the extent in the experiment's file, or a longer extent",
-        false => "run at least 8 blocks: intervals from fewer are wide",
+        false => few.remedy,
     };
-    (blocks < BLOCKS_MIN).then(|| marked(reason, remedy, (f64::from(blocks), f64::from(BLOCKS_MIN))))
+    Some(Finding { remedy, ..few })
 }
 
 fn backend(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -183,8 +182,10 @@ fn backend(evidence: &Evidence<'_>) -> Option<Finding> {
 #[cfg(test)]
 pub(crate) mod tests {
     use std::collections::BTreeSet;
+    use std::sync::LazyLock;
 
     use super::*;
+    use crate::load::record::recorder::Tally;
     use crate::probe::system::Ticks;
     use tollgate_facts::fixture;
     use tollgate_facts::results::Cell;
@@ -211,7 +212,7 @@ pub(crate) mod tests {
         judged(About::Toll, [rules::RANKS.name, rules::DRIFT.name].into_iter());
     }
 
-    const NOTHING_BEFORE: &Settling = &Settling::NONE;
+    static NOTHING_BEFORE: LazyLock<Tally> = LazyLock::new(Tally::default);
 
     /// A cell without any fault, and the evidence that shows it.
     pub(crate) fn sound() -> Cell {
@@ -240,7 +241,7 @@ pub(crate) mod tests {
                 holds: Some(true),
             }),
             answers_per_user: None,
-            settling: NOTHING_BEFORE,
+            settling: &NOTHING_BEFORE,
             ticks: Ticks { total: 1000, idle: 400, steal: 0 },
             rate_ticks: Ticks { total: 1000, idle: 400, steal: 0 },
             beats: None,

@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use super::evidence::Evidence;
 use super::held_up::Shown;
 use crate::probe::system::Ticks;
-use tollgate_facts::results::{GeneratorUse, Percentiles, TcpCounts};
+use tollgate_facts::results::{GeneratorUse, TcpCounts};
 
 /// One load, and how generator, machine and network were while it lasted.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +20,9 @@ pub(super) struct LoadSeen<'a> {
     pub(super) checked: Option<u64>,
     pub(super) errors: &'a BTreeMap<String, u64>,
     pub(super) error_examples: &'a BTreeMap<String, String>,
-    pub(super) response_ms: Percentiles,
+    /// What it shows by itself of what the kernel counts of TCP for all programs together: requests and answers are as
+    /// large at equal rate as with users who wait.
+    pub(super) shown: Shown,
     pub(super) generator: GeneratorUse,
     pub(super) beats: Option<&'a Histogram<u64>>,
     pub(super) tcp: Option<TcpCounts>,
@@ -29,60 +31,48 @@ pub(super) struct LoadSeen<'a> {
     pub(super) fresh_connections: u64,
     /// Full and resumed handshakes, where they are counted.
     pub(super) handshakes: Option<(u64, u64)>,
-    /// Mean bytes of a request or of an answer, whichever are more: as large at equal rate as with users who wait.
-    larger_bytes: f64,
-}
-
-impl LoadSeen<'_> {
-    /// Requests that failed.
-    pub(super) fn failed(&self) -> u64 {
-        self.errors.values().sum()
-    }
-
-    /// What it shows by itself of what the kernel counts of TCP for all programs together.
-    pub(super) fn shown(&self) -> Shown {
-        let (failed, larger_bytes) = (self.failed(), self.larger_bytes);
-        Shown { response_ms: self.response_ms, failed, asked: self.answered + failed, larger_bytes }
-    }
 }
 
 impl<'a> Evidence<'a> {
     /// With users who wait.
     pub(super) fn closed(&self) -> LoadSeen<'a> {
         let cell = self.cell;
-        let asked = cell.requests + cell.errors.values().sum::<u64>();
+        let failed: u64 = cell.errors.values().sum();
+        let asked = cell.requests + failed;
+        let larger_bytes = cell.bytes_received.max(cell.bytes_sent) as f64 / asked.max(1) as f64;
         LoadSeen {
             answered: cell.requests,
             checked: Some(self.checked),
             errors: &cell.errors,
             error_examples: &cell.error_examples,
-            response_ms: cell.response_time_ms,
+            shown: Shown { response_ms: cell.response_time_ms, failed, asked, larger_bytes },
             generator: cell.generator,
             beats: self.beats,
             tcp: cell.tcp,
             ticks: self.ticks,
             fresh_connections: cell.connections.saturating_sub(self.connections_entitled),
             handshakes: cell.connected.map(|connected| (connected.handshakes_full, connected.handshakes_resumed)),
-            larger_bytes: cell.bytes_received.max(cell.bytes_sent) as f64 / asked.max(1) as f64,
         }
     }
 
     /// At equal rate, where there was such a load.
     pub(super) fn at_rate(&self) -> Option<LoadSeen<'a>> {
         let rate = self.cell.equal_rate.as_ref()?;
+        let (closed, failed) = (self.closed(), rate.errors.values().sum());
+        let (response_ms, asked) = (rate.response_time_ms, rate.answered + failed);
         Some(LoadSeen {
             answered: rate.answered,
             checked: None,
             errors: &rate.errors,
             error_examples: &rate.error_examples,
-            response_ms: rate.response_time_ms,
+            shown: Shown { response_ms, failed, asked, ..closed.shown },
             generator: rate.generator,
             beats: self.rate_beats,
             tcp: rate.tcp,
             ticks: self.rate_ticks,
             fresh_connections: self.rate_connections.saturating_sub(self.rate_connections_entitled),
             handshakes: Some((rate.handshakes_full, rate.handshakes_resumed)),
-            ..self.closed()
+            ..closed
         })
     }
 }

@@ -3,6 +3,7 @@
 
 use super::bounds::ANSWERS_PER_USER_MIN;
 use super::evidence::Evidence;
+use super::settling::told;
 use tollgate_facts::rules::{Finding, marked, marked_above};
 
 pub(super) fn few_rounds(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -14,7 +15,7 @@ pub(super) fn few_rounds(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 pub(super) fn settling(evidence: &Evidence<'_>) -> Option<Finding> {
-    let (reason, count) = evidence.settling.told("before trials, while connections were opened")?;
+    let (reason, count) = told(evidence.settling, "before trials, while connections were opened")?;
     let remedy = "they are in no figure; raise the subject's backlog and limits of connections, or use fewer users";
     Some(marked(reason, remedy, (count as f64, 0.0)))
 }
@@ -29,7 +30,6 @@ pub(super) fn warm_up(evidence: &Evidence<'_>) -> Option<Finding> {
 mod tests {
     use super::super::tests::{evidence, sound};
     use super::*;
-    use crate::judge::Settling;
     use crate::load::answer::failure::ErrorClass;
     use crate::load::record::recorder::{ErrorTally, Tally};
     use tollgate_facts::results::Verdict;
@@ -51,10 +51,10 @@ mod tests {
     #[test]
     fn what_fails_while_connections_are_opened_is_told() {
         let cell = sound();
-        let mut before = Settling::NONE;
+        let mut before = Tally::default();
         let mut tally = Tally { requests: 1, ..Tally::default() };
         before.add(&tally);
-        let of = |before: &Settling| settling(&Evidence { settling: before, ..evidence(&cell) });
+        let of = |before: &Tally| settling(&Evidence { settling: before, ..evidence(&cell) });
         assert!(of(&before).is_none());
         tally.errors.push(ErrorTally { class: ErrorClass::Status(503), count: 1, example: "503, full".to_owned() });
         before.add(&tally);

@@ -10,7 +10,7 @@ use tollgate_net::http1::client::Target;
 use super::marks::{self, Evidence};
 use super::rows::Short;
 use super::{QuickLoad, Rate};
-use crate::judge::{Settling, cells};
+use crate::judge::cells;
 use crate::load::connections::{FirstRequests, Phases};
 use crate::load::record::course::BIN;
 use crate::load::record::little;
@@ -106,7 +106,7 @@ impl Recorded<'_> {
             interrupted: self.interrupted,
         };
         let evidence = Evidence {
-            before: all.before.as_deref().map_or_else(Settling::default, Settling::of),
+            before: all.before.as_deref(),
             is_staged: load.stages.is_some(),
             rows: Short::of(load, tally, *took).filter(|_| !self.interrupted),
             run_queue_share,

@@ -10,12 +10,14 @@ use super::rows::Short;
 use crate::judge::answers::wrong_answers;
 use crate::judge::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
 use crate::judge::held_up::Shown;
+use crate::judge::settling::told;
 use crate::judge::stalls::stalled;
 use crate::judge::unsent::{SENT_SHARE_MIN, Unsent};
 use crate::judge::{
     CORES_BUSY_MAX, ERROR_SHARE_MAX, FRESH_SHARE_MAX, GENERATOR_SHARE_MAX, REQUESTS_MIN, RUN_QUEUE_SHARE_MAX,
-    STEAL_SHARE_MAX, Settling,
+    STEAL_SHARE_MAX,
 };
+use crate::load::record::recorder::Tally;
 use crate::probe::system::Ticks;
 use tollgate_facts::results::Verdict;
 use tollgate_facts::results::load::{LittlesLaw, Mark, Offered, QuickResult};
@@ -25,8 +27,8 @@ use tollgate_facts::rules::{self, Finding, Rule, marked, marked_above, refused};
 pub(super) struct Evidence<'a> {
     /// The figures, without marks.
     pub(super) result: QuickResult,
-    /// What failed while users came.
-    pub(super) before: Settling,
+    /// What was counted while users came.
+    pub(super) before: Option<&'a Tally>,
     /// Whether users or rate changed by stages: what a server cannot bear is a finding there.
     pub(super) is_staged: bool,
     /// What was not done since the rows of a feed came to an end.
@@ -207,7 +209,7 @@ fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 fn settling(evidence: &Evidence<'_>) -> Option<Finding> {
-    let (reason, count) = evidence.before.told("while users came, before anything counted")?;
+    let (reason, count) = told(evidence.before?, "while users came, before anything counted")?;
     let remedy =
         "they are in no figure; raise the server's backlog and limits of connections, or take longer to come (--ramp)";
     Some(marked(reason, remedy, (count as f64, 0.0)))
@@ -296,7 +298,7 @@ mod tests {
         };
         Evidence {
             result,
-            before: Settling::default(),
+            before: None,
             is_staged: false,
             rows: None,
             run_queue_share: 0.0,

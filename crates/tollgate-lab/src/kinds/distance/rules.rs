@@ -1,6 +1,6 @@
 //! Rules about a batch: whether it did what it was asked, and whether the link before its database was what was asked.
 
-use crate::judge::held_up::steal_finding;
+use crate::judge::held_up::steal;
 use crate::judge::{few_blocks, told};
 use crate::probe::system::Ticks;
 use tollgate_facts::results::{Cell, Validity};
@@ -32,7 +32,7 @@ const RULES: &[(Rule, BatchCheck)] = &[
     (rules::DOCUMENTS, documents),
     (rules::LINK, link),
     (rules::SAMPLES, |evidence| few_blocks(evidence.cell)),
-    (rules::STEAL, |evidence| steal_finding(evidence.ticks)),
+    (rules::STEAL, |evidence| steal(evidence.ticks)),
 ];
 
 /// The names of all rules.

@@ -9,7 +9,7 @@ use crate::conduct::series::Growing;
 use crate::experiment::Experiment;
 use crate::judge::cells::{self, CellRecord};
 use crate::judge::spread::{self, Groups};
-use crate::judge::{self, Evidence, Settling, Systems};
+use crate::judge::{self, Evidence, Systems};
 use crate::load::record::little;
 use crate::load::record::recorder::{Recorder, Tally, Transfers};
 use crate::plan::Plan;
@@ -104,8 +104,8 @@ struct Entry {
     connecting: Option<Connecting>,
     /// The shortest time for which users of a trial began to ask; absent before the first one.
     slice_least: Option<Duration>,
-    /// What failed before trials, while connections were opened.
-    settling: Settling,
+    /// What was counted before trials, while connections were opened.
+    settling: Tally,
     /// What was recorded at equal rate; absent before that.
     rate: Option<AtRate>,
     /// What was seen of a ladder's gateway; absent for other experiments.
