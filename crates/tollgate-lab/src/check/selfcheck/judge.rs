@@ -3,6 +3,8 @@
 //!
 //! Pure numbers; it runs nothing.
 
+use statrs::distribution::{Beta, Binomial, ContinuousCDF, DiscreteCDF};
+
 use super::{COMPARISONS, Claim, Comparison, Fitness, Sight};
 use tollgate_facts::results::Figure;
 use tollgate_facts::stats::signed_rank::median;
@@ -16,7 +18,8 @@ const REFUSED_BY_CHANCE: f64 = 0.02;
 /// How many of so many comparisons of equals may see a difference: more come by chance in less than 2 % of self-checks,
 /// if each sees one in 5 %. Of 20 it is 3.
 pub fn significant_most(comparisons: usize) -> usize {
-    let is_enough = |most: &usize| 1.0 - at_most(*most, comparisons, ALPHA) <= REFUSED_BY_CHANCE;
+    let seen = Binomial::new(ALPHA, comparisons as u64).expect("a share is between 0 and 1");
+    let is_enough = |most: &usize| seen.sf(*most as u64) <= REFUSED_BY_CHANCE;
     (0..comparisons).find(is_enough).unwrap_or(comparisons)
 }
 
@@ -27,25 +30,8 @@ pub(super) fn false_claims_most(seen: usize, comparisons: usize) -> f64 {
     if seen >= comparisons {
         return 1.0;
     }
-    let (mut low, mut high) = (0.0, 1.0);
-    // Each step halves what is left: 50 leave 1e-15.
-    for _ in 0..50 {
-        let share = (low + high) / 2.0;
-        if at_most(seen, comparisons, share) > ALPHA { low = share } else { high = share }
-    }
-    high
-}
-
-/// The probability that at most so many of so many come, each with the probability `share`, which is neither 0 nor 1.
-fn at_most(seen: usize, comparisons: usize, share: f64) -> f64 {
-    // By logarithms, since of a thousand none may come with a probability that is no number any more.
-    let mut exactly_ln = comparisons as f64 * (1.0 - share).ln();
-    let mut sum = exactly_ln.exp();
-    for count in 0..seen {
-        exactly_ln += ((comparisons - count) as f64 / (count + 1) as f64 * share / (1.0 - share)).ln();
-        sum += exactly_ln.exp();
-    }
-    sum
+    let share = Beta::new(seen as f64 + 1.0, (comparisons - seen) as f64).expect("fewer were seen than compared");
+    share.inverse_cdf(1.0 - ALPHA)
 }
 
 /// Whether tolls of the machine may be believed.
