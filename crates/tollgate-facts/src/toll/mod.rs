@@ -77,7 +77,7 @@ pub fn compute(run: &RunResult) -> Vec<Toll> {
         let baseline = experiment.variant(variant.baseline.as_deref()?)?;
         Some((baseline, Over::of(baseline)))
     };
-    family(Pair::all(experiment, baseline), run)
+    family(Pair::all(run, baseline), run)
 }
 
 /// The ratios of these pairs as one family of claims.
@@ -85,9 +85,8 @@ pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, run: &RunResult)
     let mut tolls = Vec::new();
     // Only of these is anything claimed: a joint one must not make the others' claims harder.
     let mut claims: Vec<(usize, Probabilities)> = Vec::new();
-    for pair in pairs.filter(|pair| !pair.is_after_onset(&run.gaps)) {
-        let trials = pair.trials(run);
-        for (toll, own) in FIGURES.iter().filter_map(|figure| pair.compare(*figure, &trials, run)) {
+    for pair in pairs.filter(|pair| !pair.is_after_onset()) {
+        for (toll, own) in FIGURES.into_iter().filter_map(|figure| pair.compare(figure)) {
             claims.extend(own.map(|own| (tolls.len(), own)));
             tolls.push(toll);
         }
@@ -103,19 +102,17 @@ pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, run: &RunResult)
 
 /// The logarithms of a figure's block means, of one variant at one level.
 pub(crate) fn block_logs(run: &RunResult, variant: &str, level: u64, figure: Figure) -> Vec<f64> {
-    let pair = Pair { variant, baseline: variant, level, over: Over::Baseline };
-    let [logs, _] = pair.by_block(figure, &pair.trials(run), run);
+    let [logs, _] = Pair::new(run, variant, variant, level, Over::Baseline).by_block(figure);
     logs.into_values().collect()
 }
 
 /// The log ratios that a toll's interval is over: one for each block that holds both, or for each start.
 pub fn block_log_ratios(run: &RunResult, toll: &Toll) -> Vec<f64> {
     let over = run.experiment.variant(&toll.baseline).map_or(Over::Baseline, Over::of);
-    let pair = Pair { variant: &toll.variant, baseline: &toll.baseline, level: toll.level, over };
-    let trials = pair.trials(run);
-    let ratios = pair::log_ratios(&pair.by_block(toll.figure, &trials, run));
+    let pair = Pair::new(run, &toll.variant, &toll.baseline, toll.level, over);
+    let ratios = pair::log_ratios(&pair.by_block(toll.figure));
     match toll.between_starts.is_some_and(|between| between.is_interval_over_starts) {
-        true => between_starts::means(&pair::by_start(&ratios, &trials[0])),
+        true => between_starts::means(&pair.by_start(&ratios)),
         false => ratios.into_values().collect(),
     }
 }

@@ -20,10 +20,13 @@ pub(super) type Logs = BTreeMap<u32, f64>;
 
 /// Two variants at one level, the second being what the first is divided by.
 pub(crate) struct Pair<'a> {
-    pub(crate) variant: &'a str,
-    pub(crate) baseline: &'a str,
-    pub(crate) level: u64,
-    pub(crate) over: Over,
+    run: &'a RunResult,
+    variant: &'a str,
+    baseline: &'a str,
+    level: u64,
+    over: Over,
+    /// The trials of either.
+    trials: [Vec<&'a Trial>; 2],
 }
 
 /// What the second one of a pair is.
@@ -54,39 +57,40 @@ pub(super) struct Probabilities {
 }
 
 impl<'a> Pair<'a> {
+    pub(super) fn new(run: &'a RunResult, variant: &'a str, baseline: &'a str, level: u64, over: Over) -> Pair<'a> {
+        let trials = [variant, baseline].map(|name| run.trials_of(name, level));
+        Pair { run, variant, baseline, level, over, trials }
+    }
+
     /// Every variant that has a counterpart, with it, at all levels at which both are what their names say.
     pub(super) fn all(
-        experiment: &'a Experiment,
+        run: &'a RunResult,
         counterpart: impl Fn(&Variant) -> Option<(&'a Variant, Over)>,
     ) -> impl Iterator<Item = Pair<'a>> {
-        let cells = experiment.levels.iter().flat_map(|level| experiment.variants.iter().map(move |of| (of, *level)));
+        let Experiment { levels, variants, .. } = &run.experiment;
+        let cells = levels.iter().flat_map(|level| variants.iter().map(move |variant| (variant, *level)));
         cells.filter_map(move |(variant, level)| {
             let (baseline, over) = counterpart(variant)?;
             let is_whole = variant.is_whole_at(level) && baseline.is_whole_at(level);
-            is_whole.then_some(Pair { variant: &variant.name, baseline: &baseline.name, level, over })
+            is_whole.then(|| Pair::new(run, &variant.name, &baseline.name, level, over))
         })
     }
 
     /// Compares one figure in the trials of either, block by block: a toll that is refused or joint already, or one that
     /// is still to be judged, with its own probabilities.
-    pub(super) fn compare(
-        &self,
-        figure: Figure,
-        trials: &[Vec<&Trial>; 2],
-        run: &RunResult,
-    ) -> Option<(Toll, Option<Probabilities>)> {
-        let of_either = self.by_block(figure, trials, run);
+    pub(super) fn compare(&self, figure: Figure) -> Option<(Toll, Option<Probabilities>)> {
+        let of_either = self.by_block(figure);
         if of_either.iter().any(Logs::is_empty) {
             return None;
         }
         let refused = |reason: String| self.refused(figure, reason);
         let has_zero = of_either.iter().flat_map(Logs::values).any(|log| !log.is_finite());
-        if let Some(reason) = self.refusal(figure, &trials[0], has_zero, run) {
+        if let Some(reason) = self.refusal(figure, has_zero) {
             return Some((refused(reason), None));
         }
         let ratios = log_ratios(&of_either);
         let differences: Vec<f64> = ratios.values().copied().collect();
-        let (blocks, looking) = (differences.len(), run.settings.looking());
+        let (blocks, looking) = (differences.len(), self.run.settings.looking());
         let alpha = looking.alpha();
         let Some(over_blocks) = mean_interval(&differences, alpha) else {
             return Some((refused(format!("no interval from {blocks} complete block(s): take more")), None));
@@ -94,7 +98,7 @@ impl<'a> Pair<'a> {
         let starts = match figure.is_at_rate() {
             // The load at equal rate follows the closed one, on the processes of the last start.
             true => Vec::new(),
-            false => by_start(&ratios, &trials[0]),
+            false => self.by_start(&ratios),
         };
         let (interval, between_starts) = over_starts(over_blocks, &starts, alpha);
         let drift = drift::drift(&starts).map(|drift| Drift { change: drift.change.exp_m1(), p: drift.p });
@@ -110,7 +114,7 @@ impl<'a> Pair<'a> {
             high: centre.high.map(f64::exp),
             p: own.by_ranks,
         });
-        let joint = self.joint(figure, run);
+        let joint = self.joint(figure);
         let toll = Toll {
             ratio,
             low,
@@ -131,18 +135,18 @@ impl<'a> Pair<'a> {
     }
 
     /// Why there is no ratio to be read of these two, the first reason.
-    fn refusal(&self, figure: Figure, trials: &[&Trial], has_zero: bool, run: &RunResult) -> Option<String> {
+    fn refusal(&self, figure: Figure, has_zero: bool) -> Option<String> {
         let (variant, baseline) = (self.variant, self.baseline);
-        let told = self.left(figure, run, Left::Refused);
+        let told = self.left(figure, Left::Refused);
         let elsewhere = || {
             let is_told = self.over != Over::Tollgate && figure != Figure::Bytes;
             let is_it = |doubt: &&Validity| doubt.rule == DIFFERENT_BACKEND.name && doubt.variant == variant;
-            Some(self.doubts(run).filter(|_| is_told).find(is_it)?.reason.clone())
+            Some(self.doubts().filter(|_| is_told).find(is_it)?.reason.clone())
         };
         let unwatched = || {
             let is_half = |trial: &&Trial| trial.subject_cpu_us.is_some() && trial.backend_cpu_us.is_none();
-            let is_it = self.over == Over::Backend && figure == Figure::SubjectCpu && trials.iter().any(is_half);
-            is_it.then(|| {
+            let is_it = self.over == Over::Backend && figure == Figure::SubjectCpu;
+            (is_it && self.trials[0].iter().any(is_half)).then(|| {
                 format!(
                     "the server behind {variant} was not watched, and its CPU time is a part: give --subject-pid \
                      {baseline} as well, another process than that of {variant}"
@@ -150,7 +154,7 @@ impl<'a> Pair<'a> {
             })
         };
         let without_cell = || {
-            let name = [variant, baseline].into_iter().find(|name| run.cell(name, self.level).is_none())?;
+            let name = [variant, baseline].into_iter().find(|name| self.run.cell(name, self.level).is_none())?;
             Some(format!("{name} has no result at {}", self.level))
         };
         let nothing = || {
@@ -165,38 +169,40 @@ impl<'a> Pair<'a> {
     }
 
     /// Why a time is that of generator and subject together.
-    fn joint(&self, figure: Figure, run: &RunResult) -> Option<String> {
-        let why = self.left(figure, run, Left::Joint)?;
+    fn joint(&self, figure: Figure) -> Option<String> {
+        let why = self.left(figure, Left::Joint)?;
         let ratio = if self.over == Over::Tollgate { "ratio" } else { "toll" };
         Some(format!("{why}; the time is generator's and subject's together: read the CPU {ratio}"))
     }
 
     /// The first doubt that leaves just this of a figure, in words.
-    fn left(&self, figure: Figure, run: &RunResult, left: Left) -> Option<String> {
-        let doubt = self.doubts(run).find(|doubt| figure.left_by(doubt) == left)?;
+    fn left(&self, figure: Figure, left: Left) -> Option<String> {
+        let doubt = self.doubts().find(|doubt| figure.left_by(doubt) == left)?;
         Some(format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason))
     }
 
     /// The figure's logarithms of either by block; at equal rate by group of blocks.
-    pub(super) fn by_block(&self, figure: Figure, trials: &[Vec<&Trial>; 2], run: &RunResult) -> [Logs; 2] {
+    pub(super) fn by_block(&self, figure: Figure) -> [Logs; 2] {
         match figure.is_at_rate() {
-            true => [self.variant, self.baseline].map(|name| groups(figure, run.cell(name, self.level))),
-            false => trials.each_ref().map(|trials| blocks(figure, trials, self.over)),
+            true => [self.variant, self.baseline].map(|name| groups(figure, self.run.cell(name, self.level))),
+            false => self.trials.each_ref().map(|trials| blocks(figure, trials, self.over)),
         }
     }
 
-    /// The trials of either.
-    pub(super) fn trials<'r>(&self, run: &'r RunResult) -> [Vec<&'r Trial>; 2] {
-        [self.variant, self.baseline].map(|name| run.trials_of(name, self.level))
+    /// The log ratios of blocks, in their order, by the start that they belong to.
+    pub(super) fn by_start(&self, ratios: &Logs) -> Vec<Vec<f64>> {
+        let start_of = |block: u32| Some(self.trials[0].iter().find(|trial| trial.block == block)?.start);
+        by_key(ratios.iter().filter_map(|(block, ratio)| Some((start_of(*block)?, *ratio)))).into_values().collect()
     }
 
     /// Whether errors of either began at a lower level.
-    pub(super) fn is_after_onset(&self, gaps: &[Gap]) -> bool {
-        gaps.iter().any(|gap| gap.kind == GapKind::AfterOnset && self.holds(&gap.variant, gap.level))
+    pub(super) fn is_after_onset(&self) -> bool {
+        let is_it = |gap: &Gap| gap.kind == GapKind::AfterOnset && self.holds(&gap.variant, gap.level);
+        self.run.gaps.iter().any(is_it)
     }
 
-    fn doubts<'r>(&self, run: &'r RunResult) -> impl Iterator<Item = &'r Validity> {
-        run.validity.iter().filter(|doubt| self.holds(&doubt.variant, doubt.level))
+    fn doubts(&self) -> impl Iterator<Item = &'a Validity> {
+        self.run.validity.iter().filter(|doubt| self.holds(&doubt.variant, doubt.level))
     }
 
     /// Whether a cell is one of the two.
@@ -251,12 +257,6 @@ pub(super) fn judge(toll: &mut Toll, own: Probabilities, adjusted: Probabilities
 /// The log ratios of the blocks that hold both.
 pub(super) fn log_ratios([of_variant, of_baseline]: &[Logs; 2]) -> Logs {
     of_variant.iter().filter_map(|(block, log)| Some((*block, log - of_baseline.get(block)?))).collect()
-}
-
-/// The log ratios of blocks, in their order, by the start that they belong to.
-pub(super) fn by_start(ratios: &Logs, trials: &[&Trial]) -> Vec<Vec<f64>> {
-    let start_of = |block: u32| Some(trials.iter().find(|trial| trial.block == block)?.start);
-    by_key(ratios.iter().filter_map(|(block, ratio)| Some((start_of(*block)?, *ratio)))).into_values().collect()
 }
 
 /// What starts differ by, and the interval that the toll has: where they are seen to differ, the wider one of that over

@@ -38,7 +38,7 @@ pub fn compute(run: &RunResult) -> Vec<Comparison> {
             between_starts: ratio.between_starts,
         })
     };
-    toll::family(Pair::all(experiment, own), run).into_iter().filter_map(comparison).collect()
+    toll::family(Pair::all(run, own), run).into_iter().filter_map(comparison).collect()
 }
 
 #[cfg(test)]
