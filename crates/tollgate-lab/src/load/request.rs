@@ -16,14 +16,13 @@ use tollgate_net::pacer::Pacer;
 use super::answer::content::{LastRight, Search};
 use super::answer::failure::ErrorClass;
 use super::answer::odata_batch::count_parts;
-use super::pace::arrivals::Schedule;
 use super::pace::desk::{Desk, Seat};
 use super::pace::pause::{AFTER_FAILURE, come, pause};
 use super::record::recorder::Recorder;
 use super::script::{Place, Script, Writer};
 use super::user::{Asking, User};
-use crate::traffic::model::{Closed, Lane, Load, Open};
-use crate::traffic::stages::{Presence, Stages};
+use crate::traffic::model::{Load, Rate};
+use crate::traffic::stages::Presence;
 
 /// Full handshakes by which sessions are prepared, at most: an RSA key takes milliseconds for each.
 const PRIMED_MAX: usize = 512;
@@ -31,7 +30,7 @@ const PRIMED_MAX: usize = 512;
 /// Gives each user a TLS session to begin with, where connections are opened while time counts and may take one up.
 pub(crate) async fn prime(asking: &Asking, script: &Script, load: &Load) {
     if asking.target.takes_up_sessions() {
-        asking.prime(load.users().min(PRIMED_MAX), &script.first()).await;
+        asking.prime(load.users.min(PRIMED_MAX), &script.first()).await;
     }
 }
 
@@ -39,9 +38,7 @@ pub(crate) async fn prime(asking: &Asking, script: &Script, load: &Load) {
 pub(super) struct Requests {
     pub(super) asking: Rc<Asking>,
     pub(super) script: Arc<Script>,
-    pub(super) lane: Lane,
-    /// How users or rate change; absent: not at all.
-    pub(super) stages: Option<Arc<Stages>>,
+    pub(super) load: Load,
     pub(super) recorder: Rc<RefCell<Recorder>>,
     /// Rows of the feed that the lane has taken.
     pub(super) rows: Cell<u64>,
@@ -61,7 +58,7 @@ impl<'r> Asker<'r> {
     fn new(user: &'r mut User, requests: &'r Requests, number: usize) -> Asker<'r> {
         let target = &requests.asking.target;
         let search = Search::new(&target.shape, &target.checks, &requests.known);
-        Asker { user, requests, search, writer: Writer::new(&requests.script, requests.lane, number) }
+        Asker { user, requests, search, writer: Writer::new(&requests.script, requests.load.lane, number) }
     }
 
     /// Asks for what was due and is begun at these moments, judges the answer and writes it down; `begin` does so before it
@@ -120,7 +117,6 @@ struct Waiting {
     start: Instant,
     /// Since when requests count; absent while users still come.
     counted_from: Cell<Option<Instant>>,
-    load: Closed,
 }
 
 /// Asks until the load's end with all `users`, one task each, and gives them back. `on_counted` is called when
@@ -128,13 +124,14 @@ struct Waiting {
 pub(super) async fn run(
     users: Vec<User>,
     requests: Requests,
-    (load, uncounted): (Closed, Uncounted),
+    uncounted: Uncounted,
     on_counted: impl FnOnce() -> Instant,
 ) -> Vec<User> {
     let start = Instant::now();
-    let counted_from = Cell::new(load.ramp_up.is_zero().then_some(start));
-    requests.recorder.borrow_mut().begin_stages(requests.stages.as_ref(), start);
-    let shared = Rc::new(Waiting { requests, uncounted, begun: Cell::default(), start, counted_from, load });
+    let ramp_up = requests.load.ramp_up();
+    let counted_from = Cell::new(ramp_up.is_zero().then_some(start));
+    requests.recorder.borrow_mut().begin_stages(requests.load.stages.as_ref(), start);
+    let shared = Rc::new(Waiting { requests, uncounted, begun: Cell::default(), start, counted_from });
     let mut tasks = JoinSet::new();
     for (number, mut user) in users.into_iter().enumerate() {
         let shared = Rc::clone(&shared);
@@ -145,7 +142,7 @@ pub(super) async fn run(
         });
     }
     if shared.counted_from.get().is_none() {
-        tokio::time::sleep(load.ramp_up).await;
+        tokio::time::sleep(ramp_up).await;
         shared.counted_from.set(Some(on_counted()));
     }
     let (users, stayed): (Vec<User>, Vec<Duration>) = tasks.join_all().await.into_iter().unzip();
@@ -157,7 +154,8 @@ pub(super) async fn run(
 
 /// Asks until the end, and says since when it counted.
 async fn repeat(user: &mut User, shared: &Waiting, number: usize) -> Option<Instant> {
-    let Waiting { requests, start, load, .. } = shared;
+    let Waiting { requests, start, .. } = shared;
+    let load = &requests.load;
     let comes_after = load.comes_after(number);
     if !comes_after.is_zero() {
         tokio::time::sleep(comes_after).await;
@@ -171,7 +169,7 @@ async fn repeat(user: &mut User, shared: &Waiting, number: usize) -> Option<Inst
             None => shared.uncounted.get_or_init(RefCell::default),
             Some(from) => {
                 if entered.is_none() {
-                    previous = if load.ramp_up.is_zero() { *start } else { Instant::now() };
+                    previous = if load.ramp_up().is_zero() { *start } else { Instant::now() };
                     entered = Some(previous);
                 }
                 if load.end.is_reached(previous.saturating_duration_since(from), shared.begun.get()) {
@@ -180,8 +178,8 @@ async fn repeat(user: &mut User, shared: &Waiting, number: usize) -> Option<Inst
                 &*requests.recorder
             }
         };
-        if let Some(stages) = &requests.stages {
-            match come(stages, requests.lane.user(number), *start, &mut previous, recorder).await {
+        if let Some(stages) = &load.stages {
+            match come(stages, load.lane.user(number), *start, &mut previous, recorder).await {
                 Presence::There => {}
                 Presence::Gone => return entered,
                 Presence::ComesAfter(_) => continue,
@@ -205,14 +203,13 @@ async fn repeat(user: &mut User, shared: &Waiting, number: usize) -> Option<Inst
 }
 
 /// Asks at the load's rate, and gives the users back.
-pub(super) async fn at_a_rate(mut resting: Vec<User>, requests: Requests, open: Open, pacer: &mut Pacer) -> Vec<User> {
+pub(super) async fn at_a_rate(mut resting: Vec<User>, requests: Requests, rate: Rate, pacer: &mut Pacer) -> Vec<User> {
     let desk = Desk::new(&requests.recorder);
     let start = Instant::now();
-    requests.recorder.borrow_mut().begin_stages(requests.stages.as_ref(), start);
-    let schedule = Schedule::new(open, requests.stages.clone());
+    requests.recorder.borrow_mut().begin_stages(requests.load.stages.as_ref(), start);
     let requests = Rc::new(requests);
     let came = desk
-        .hand_out((open, schedule, start), pacer, |number, seat| {
+        .hand_out((&requests.load, rate, start), pacer, |number, seat| {
             let mut user = resting.pop().unwrap_or_default();
             let (requests, desk) = (Rc::clone(&requests), Rc::clone(&desk));
             async move {

@@ -34,8 +34,7 @@ use super::user::{Asking, User};
 use super::{request, walk};
 use crate::cores;
 use crate::probe::generator::{ThreadUse, Used};
-use crate::traffic::model::{Lane, Load};
-use crate::traffic::stages::Stages;
+use crate::traffic::model::{Load, Pace};
 
 /// How often a running load looks whether it shall stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -59,8 +58,6 @@ pub struct Order {
     /// This worker's share of the load: by how many users or at which rate, and until when. Only single requests come
     /// at a rate, and only their users come one after another.
     pub load: Load,
-    /// How users or rate of the load change while it lasts, which is as long as they last; absent: not at all.
-    pub stages: Option<Arc<Stages>>,
     /// Where it is said when what counts begins and ends, if that is not the whole of the trial.
     pub gate: Arc<Gate>,
     /// Whether the course over time is recorded.
@@ -80,11 +77,10 @@ pub enum Work {
     Request,
     /// Nothing that counts: users get the TLS sessions that their next requests are to take up.
     Prime,
-    /// Requests as a script has them; of a feed's rows those of this lane.
-    Script(Arc<Script>, Lane),
-    /// A scenario, again and again; its workers begin to count together, and end it together. Of feeds' rows those of this
-    /// lane.
-    Scenario(Arc<Program>, Lane, Conduct),
+    /// Requests as a script has them.
+    Script(Arc<Script>),
+    /// A scenario, again and again; its workers begin to count together, and end it together.
+    Scenario(Arc<Program>, Conduct),
     /// Transfers of records, which one worker does alone.
     Insert(Box<Transfer>),
 }
@@ -291,7 +287,7 @@ impl Meanwhile<'_> {
 }
 
 async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
-    let Order { target, work, load, stages, gate, course, mut recorder, cancel, .. } = order;
+    let Order { target, work, load, gate, course, mut recorder, cancel, .. } = order;
     let connector = kept.connector.get_or_insert_with(|| {
         let connector = Connector::new(target.tls.clone()).socket(target.socket);
         Rc::new(connector.exchange_timeout(tools.timeout))
@@ -300,18 +296,18 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
     // with the reason.
     let _ = connector.prepare(&target.target);
     let (connector, closing) = (Rc::clone(connector), Rc::clone(&tools.closing));
-    let (script, lane) = match &work {
-        Work::Script(script, lane) => (Arc::clone(script), *lane),
-        _ => (Arc::new(Script::of_target(&target)), Lane::WHOLE),
+    let script = match &work {
+        Work::Script(script) => Arc::clone(script),
+        _ => Arc::new(Script::of_target(&target)),
     };
     let answers = script.answers();
     let asking = Rc::new(Asking { connector, target, closing, answers, addresses: Default::default() });
     let mut users = std::mem::take(&mut kept.users);
     // A scenario's users have a setup before they are called.
-    if matches!((&load, &work), (Load::Closed(_), _) | (_, Work::Scenario(..))) {
-        users.resize_with(users.len().max(load.users()), User::default);
+    if matches!((load.pace, &work), (Pace::Closed { .. }, _) | (_, Work::Scenario(..))) {
+        users.resize_with(users.len().max(load.users), User::default);
     }
-    let resting = users.split_off(load.users().min(users.len()));
+    let resting = users.split_off(load.users.min(users.len()));
     if let Work::Script(..) = work {
         request::prime(&asking, &script, &load).await;
     }
@@ -330,17 +326,17 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
         beating.count_from(now);
     };
     let meanwhile = Meanwhile { cancel, beating: &beating, recorder: &recorder };
-    let back = match (work, load) {
-        (Work::Walk(pass, role), _) => {
-            let leads = (role == Role::Leads).then(|| load.end());
+    let back = match work {
+        Work::Walk(pass, role) => {
+            let leads = (role == Role::Leads).then_some(load.end);
             let walked = walk::run(std::mem::take(&mut kept.walk), users, asking, (pass, leads), written);
             meanwhile.run(walked).await.map(|(walk, back)| {
                 kept.walk = walk;
                 back
             })
         }
-        (Work::Prime, load) => meanwhile.run(request::prime(&asking, &script, &load)).await.map(|()| users),
-        (Work::Request | Work::Script(..), load) => {
+        Work::Prime => meanwhile.run(request::prime(&asking, &script, &load)).await.map(|()| users),
+        Work::Request | Work::Script(_) => {
             let on_counted = || {
                 // Users wait while it is read; what they are answered meanwhile does not count.
                 gate.begin();
@@ -348,31 +344,31 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
                 on_counted(now);
                 now
             };
-            let (rows, known) = (Cell::default(), LastRight::default());
-            let asked = Requests { asking, script, lane, stages, recorder: written, rows, known };
-            match load {
-                Load::Closed(closed) => {
+            let (pace, rows, known) = (load.pace, Cell::default(), LastRight::default());
+            let asked = Requests { asking, script, load, recorder: written, rows, known };
+            match pace {
+                Pace::Closed { .. } => {
                     let uncounted = Uncounted::default();
-                    let run = request::run(users, asked, (closed, Rc::clone(&uncounted)), on_counted);
+                    let run = request::run(users, asked, Rc::clone(&uncounted), on_counted);
                     let back = meanwhile.run(run).await;
                     recorder.borrow_mut().before = uncounted.get().map(|aside| Box::new(aside.borrow().tally.clone()));
                     back
                 }
-                Load::Open(open) => meanwhile.run(request::at_a_rate(users, asked, open, &mut tools.pacer)).await,
+                Pace::Open(rate) => meanwhile.run(request::at_a_rate(users, asked, rate, &mut tools.pacer)).await,
             }
         }
-        (Work::Scenario(program, lane, conduct), load) => {
+        Work::Scenario(program, conduct) => {
             let on_ended = |now| {
                 ended = Some((now, thread_use.read()));
                 beating.stop(&recorder);
             };
-            let play = Play { program, lane, conduct, load, stages, gate };
+            let play = Play { program, conduct, load, gate };
             let records = (written, &mut tools.pacer);
             meanwhile.run(scenario::run(users, asking, play, records, on_counted, on_ended)).await
         }
-        (Work::Insert(transfer), _) => {
+        Work::Insert(transfer) => {
             let (connections, scratch) = ((users, &mut kept.aside), &mut tools.scratch);
-            let run = insert::run(connections, asking, &transfer, load.end(), written, scratch, thread_use);
+            let run = insert::run(connections, asking, &transfer, load.end, written, scratch, thread_use);
             meanwhile.run(run).await.map(|(users, used)| {
                 used_within = Some(used);
                 users

@@ -20,6 +20,7 @@ use tollgate_net::tls::ClientSettings;
 #[cfg(test)]
 pub(crate) use marks::names as mark_names;
 
+pub use crate::traffic::model::Rate;
 use tollgate_facts::results::load::QuickResult;
 
 use crate::conduct::options::RunError;
@@ -38,7 +39,7 @@ use crate::load::worker::{self, Order, ReportEnd, Work, Worker};
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::Meter;
 use crate::traffic::feed::{self, Feed, FeedEnd};
-use crate::traffic::model::{Arrivals, Closed, End, Lane, Load, Open};
+use crate::traffic::model::{End, Load, Pace};
 use crate::traffic::stages::Stages;
 use crate::traffic::statuses::Statuses;
 
@@ -139,17 +140,6 @@ pub enum Via {
     Address(SocketAddr),
     /// To a proxy (`host:port`), which is asked for the URL.
     Proxy(String),
-}
-
-/// A rate of requests.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rate {
-    /// Requests per second.
-    pub per_second: f64,
-    /// How their intended starts lie.
-    pub arrivals: Arrivals,
-    /// Seed of what is drawn.
-    pub seed: u64,
 }
 
 impl QuickLoad {
@@ -268,17 +258,8 @@ fn order(
     gate: &Arc<Gate>,
 ) -> Vec<oneshot::Sender<()>> {
     let end = End { after: load.duration, units: load.requests_bound() };
-    let all = match load.rate {
-        None => Load::from(Closed { users: load.concurrency, end, ramp_up: load.ramp_up }),
-        Some(Rate { per_second, arrivals, seed }) => Load::from(Open {
-            rate_per_second: per_second,
-            arrivals,
-            users_max: load.concurrency,
-            end,
-            seed,
-            lane: Lane::WHOLE,
-        }),
-    };
+    let pace = load.rate.map_or(Pace::Closed { ramp_up: load.ramp_up }, Pace::Open);
+    let all = Load { pace, stages: load.stages.clone(), ..Load::closed(load.concurrency, end) };
     let mut cancels = Vec::new();
     for (index, worker) in workers.iter().enumerate() {
         let (cancel, cancelled) = oneshot::channel();
@@ -290,9 +271,8 @@ fn order(
         worker.run(Order {
             slot: 0,
             target: Arc::clone(target),
-            work: Work::Script(Arc::clone(script), Lane { index: index as u32, count: workers.len() as u32 }),
+            work: Work::Script(Arc::clone(script)),
             load: all.share(index, workers.len()),
-            stages: load.stages.clone(),
             gate: Arc::clone(gate),
             course: load.course,
             recorder: Recorder::detailed(detail),

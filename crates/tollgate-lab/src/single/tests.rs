@@ -23,7 +23,7 @@ use crate::load::record::recorder::{Recorder, Tally};
 use crate::load::target::LoadTarget;
 use crate::load::worker::{Order, ReportEnd, Role, Work, Worker};
 use crate::testing::{ITEMS, TestServer, get};
-use crate::traffic::model::{Closed, End};
+use crate::traffic::model::{Arrivals, End, Load};
 use crate::traffic::request::{ListFormat, RequestShape};
 use tollgate_facts::results::load::QuickResult;
 
@@ -261,9 +261,8 @@ fn walk(
             worker.run(Order {
                 slot: 0,
                 target: Arc::clone(&target),
-                load: Closed::new(users / workers.len(), end).into(),
+                load: Load::closed(users / workers.len(), end),
                 work: Work::Walk(Arc::clone(&pass), if index == 0 { Role::Leads } else { Role::Follows }),
-                stages: None,
                 gate: Arc::default(),
                 course: Course::Unrecorded,
                 recorder: Recorder::default(),
@@ -371,9 +370,8 @@ fn users_with_a_session_each_take_it_up_and_no_request_but_theirs_counts() {
         worker.run(Order {
             slot: 0,
             target: Arc::clone(&target),
-            load: Closed::new(USERS, passes(REQUESTS)).into(),
+            load: Load::closed(USERS, passes(REQUESTS)),
             work,
-            stages: None,
             gate: Arc::default(),
             course: Course::Unrecorded,
             recorder: Recorder::default(),

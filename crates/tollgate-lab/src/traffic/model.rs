@@ -4,49 +4,54 @@
 //!
 //! What it deliberately does not do: ask.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use tollgate_facts::results::Arrivals;
 
+use super::stages::Stages;
+
 /// How much is asked, and when.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Load {
-    /// By users who wait for their answers.
-    Closed(Closed),
-    /// At a rate.
-    Open(Open),
-}
-
-/// A closed load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Closed {
-    /// Users who ask at the same time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Load {
+    /// Users who ask at the same time. At a rate the most of them: there are as many as there are requests under way.
+    /// Requests beyond them wait, which is told as lateness; those that still wait at the end are counted as unsent.
     pub users: usize,
-    /// When they stop.
-    pub end: End,
-    /// Over which time the users come, evenly. Nothing of what they do meanwhile counts; `end` counts from its end.
-    pub ramp_up: Duration,
-}
-
-/// An open load. Response times count from the intended start of a request, whenever it could be sent.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Open {
-    /// Requests per second, all workers together.
-    pub rate_per_second: f64,
-    /// How their intended starts lie.
-    pub arrivals: Arrivals,
-    /// Users at most: there are as many as there are requests under way. Requests beyond them wait, which is told as
-    /// lateness; those that still wait at the end are counted as unsent.
-    pub users_max: usize,
+    /// What a request waits for.
+    pub pace: Pace,
+    /// How users or rate change while it lasts, which is as long as they last; absent: not at all.
+    pub stages: Option<Arc<Stages>>,
     /// When there are no more requests.
     pub end: End,
-    /// Seed of what is drawn.
-    pub seed: u64,
-    /// Which of the load's requests these are.
+    /// Which part of the load this is.
     pub lane: Lane,
 }
 
-/// A worker's part of an open load: constant arrivals take turns, of Poisson ones each lane draws its own.
+/// What a request waits for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pace {
+    /// For its user's answer to the one before (a closed load).
+    Closed {
+        /// Over which time the users come, evenly. Nothing of what they do meanwhile counts; the load's end counts from
+        /// its end.
+        ramp_up: Duration,
+    },
+    /// For its intended start (an open load). Response times count from there, whenever it could be sent.
+    Open(Rate),
+}
+
+/// A rate of requests.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// Requests per second, all workers together.
+    pub per_second: f64,
+    /// How their intended starts lie.
+    pub arrivals: Arrivals,
+    /// Seed of what is drawn.
+    pub seed: u64,
+}
+
+/// A worker's part of a load: of an open one constant arrivals take turns, of Poisson ones each lane draws its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lane {
     /// Its number, from 0.
@@ -65,64 +70,38 @@ pub struct End {
 }
 
 impl Load {
-    /// Users at most.
-    pub fn users(mut self) -> usize {
-        *self.bounds().0
+    /// So many users at once, who wait for their answers.
+    pub fn closed(users: usize, end: End) -> Load {
+        Load { users, pace: Pace::Closed { ramp_up: Duration::ZERO }, stages: None, end, lane: Lane::WHOLE }
     }
 
-    /// When it ends.
-    pub fn end(mut self) -> End {
-        *self.bounds().1
-    }
-
-    /// The same with another end.
-    #[must_use]
-    pub fn with_end(mut self, end: End) -> Load {
-        *self.bounds().1 = end;
-        self
+    /// At a rate, by so many users at most.
+    pub fn at_a_rate(users: usize, rate: Rate, end: End) -> Load {
+        Load { pace: Pace::Open(rate), ..Load::closed(users, end) }
     }
 
     /// The part of one of so many workers, of whom none may be left without a user: users and units are divided.
     #[must_use]
-    pub fn share(mut self, index: usize, workers: usize) -> Load {
-        let (users, end) = self.bounds();
-        *users = share(*users as u64, index, workers) as usize;
-        end.units = end.units.map(|units| share(units, index, workers));
-        if let Load::Open(open) = &mut self {
-            open.lane = Lane { index: index as u32, count: workers as u32 };
-        }
-        self
-    }
-
-    fn bounds(&mut self) -> (&mut usize, &mut End) {
-        match self {
-            Load::Closed(closed) => (&mut closed.users, &mut closed.end),
-            Load::Open(open) => (&mut open.users_max, &mut open.end),
+    pub fn share(&self, index: usize, workers: usize) -> Load {
+        Load {
+            users: share(self.users as u64, index, workers) as usize,
+            end: End { units: self.end.units.map(|units| share(units, index, workers)), ..self.end },
+            lane: Lane { index: index as u32, count: workers as u32 },
+            ..self.clone()
         }
     }
-}
 
-impl From<Closed> for Load {
-    fn from(closed: Closed) -> Load {
-        Load::Closed(closed)
-    }
-}
-
-impl From<Open> for Load {
-    fn from(open: Open) -> Load {
-        Load::Open(open)
-    }
-}
-
-impl Closed {
-    /// So many users at once.
-    pub fn new(users: usize, end: End) -> Closed {
-        Closed { users, end, ramp_up: Duration::ZERO }
+    /// Over which time its users come.
+    pub fn ramp_up(&self) -> Duration {
+        match self.pace {
+            Pace::Closed { ramp_up } => ramp_up,
+            Pace::Open(_) => Duration::ZERO,
+        }
     }
 
     /// When the user with this number comes, from the start of the ramp-up.
     pub fn comes_after(&self, user: usize) -> Duration {
-        self.ramp_up.mul_f64(user as f64 / self.users.max(1) as f64)
+        self.ramp_up().mul_f64(user as f64 / self.users.max(1) as f64)
     }
 }
 
@@ -183,18 +162,18 @@ mod tests {
 
     #[test]
     fn users_come_evenly_and_the_first_at_once() {
-        let closed = Closed { ramp_up: Duration::from_secs(2), ..Closed::new(4, End::after(Duration::from_secs(1))) };
-        let comes: Vec<u128> = (0..4).map(|user| closed.comes_after(user).as_millis()).collect();
+        let pace = Pace::Closed { ramp_up: Duration::from_secs(2) };
+        let load = Load { pace, ..Load::closed(4, End::after(Duration::from_secs(1))) };
+        let comes: Vec<u128> = (0..4).map(|user| load.comes_after(user).as_millis()).collect();
         assert_eq!(comes, [0, 500, 1000, 1500]);
     }
 
     #[test]
     fn a_share_has_its_lane_and_the_rate_of_all() {
         let end = End { after: None, units: Some(5) };
-        let open =
-            Open { rate_per_second: 100.0, arrivals: Arrivals::Poisson, users_max: 7, end, seed: 1, lane: Lane::WHOLE };
-        let Load::Open(part) = Load::from(open).share(1, 2) else { panic!("an open load stays one") };
-        assert_eq!((part.users_max, part.end.units, part.lane), (3, Some(2), Lane { index: 1, count: 2 }));
-        assert!((part.rate_per_second - 100.0).abs() < f64::EPSILON);
+        let rate = Rate { per_second: 100.0, arrivals: Arrivals::Poisson, seed: 1 };
+        let part = Load::at_a_rate(7, rate, end).share(1, 2);
+        assert_eq!((part.users, part.end.units, part.lane), (3, Some(2), Lane { index: 1, count: 2 }));
+        assert_eq!(part.pace, Pace::Open(rate));
     }
 }

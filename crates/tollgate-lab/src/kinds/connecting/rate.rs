@@ -14,7 +14,7 @@ use crate::kinds::http::trial::{Asked, Asking};
 use crate::load::record::course::Course;
 use crate::plan::schedule::{self, Block};
 use crate::plan::{Plan, RatePlan, TRIALS_PER_BLOCK};
-use crate::traffic::model::{End, Lane, Open};
+use crate::traffic::model::{End, Load, Rate};
 
 /// Distinguishes what is drawn here from what is drawn for the closed load.
 const SEED: u64 = 0x7261_7465;
@@ -65,15 +65,9 @@ impl Session<'_, '_, Connecting> {
         is_last_of_block: bool,
     ) -> Result<(), Halt> {
         let users = self.options.experiment.users(level) * USERS_FACTOR;
-        let open = Open {
-            rate_per_second: offer.rate_per_second,
-            arrivals: offer.arrivals,
-            users_max: users as usize,
-            end: End::after(planned.slice),
-            seed,
-            lane: Lane::WHOLE,
-        };
-        let asked = Asked { work: Asking::Request, load: open.into(), stages: None, level };
+        let rate = Rate { per_second: offer.rate_per_second, arrivals: offer.arrivals, seed };
+        let load = Load::at_a_rate(users as usize, rate, End::after(planned.slice));
+        let asked = Asked { work: Asking::Request, load, level };
         let measured = self.load(subject, asked, Course::Unrecorded)?;
         let name = &self.options.experiment.variants[subject.variant].name;
         let tag = format!("{name}@{level}!rate");

@@ -22,7 +22,7 @@ use crate::load::scenario::{Conduct, Rows, mixed};
 use crate::plan::schedule::Block;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
 use crate::secret;
-use crate::traffic::model::{Closed, End};
+use crate::traffic::model::{End, Load, Pace};
 use tollgate_facts::results::{self, Moment, Trial};
 use tollgate_facts::stats::warm_up::{self, WarmUp, mser5};
 use tollgate_facts::toll::{round_trips, scaling};
@@ -217,9 +217,9 @@ impl<W: Way> Session<'_, '_, W> {
     fn first_answer(&mut self, subject: &mut Watched, level: u64) -> Result<(), Halt> {
         let mut failed = None;
         for units in W::FIRST_LOOKS {
-            let load = Closed::new(1, End { after: Some(FIRST_ANSWER_WITHIN), units: Some(*units) }).into();
+            let load = Load::closed(1, End { after: Some(FIRST_ANSWER_WITHIN), units: Some(*units) });
             let work = W::first(self);
-            let asked = Asked { work, load, stages: None, level };
+            let asked = Asked { work, load, level };
             let measured = self.load(subject, asked, Course::Unrecorded)?;
             let tally = &measured.recorder.tally;
             let what = match (tally.requests, tally.units) {
@@ -254,9 +254,9 @@ impl<W: Way> Session<'_, '_, W> {
         let mut course = Vec::new();
         let mut points = Vec::new();
         loop {
-            let ramp_up = ramp_up.take().unwrap_or_default();
-            let load = Closed { ramp_up, ..Closed::new(users, End::after(WARM_UP_PART)) }.into();
-            let asked = Asked { work: self.beforehand(), load, stages: None, level };
+            let pace = Pace::Closed { ramp_up: ramp_up.take().unwrap_or_default() };
+            let load = Load { pace, ..Load::closed(users, End::after(WARM_UP_PART)) };
+            let asked = Asked { work: self.beforehand(), load, level };
             let measured = self.load(subject, asked, Course::Binned)?;
             let answered = measured.recorder.tally.requests as f64;
             self.kind.paces.note(variant, None, measured.recorder.tally.requests, measured.wall);
@@ -326,9 +326,9 @@ impl<W: Way> Session<'_, '_, W> {
         let seed = seed_of(self.result.seed, block, place);
         let work = W::asking(Conduct { seed, rows: Rows::AsTheyEnd });
         let shape = W::shape(&self.options.experiment);
-        let closed = || Closed::new(users, end).into();
+        let closed = || Load::closed(users, end);
         let load = shape.map_or_else(closed, |shape| shape.of_trial(block.level, end, mixed(seed, ARRIVALS)));
-        Ok(Asked { work, load, stages: shape.and_then(|shape| shape.stages.clone()), level: block.level })
+        Ok(Asked { work, load, level: block.level })
     }
 
     /// What is asked for a while before a trial that opens connections, and counts nowhere.
@@ -337,8 +337,8 @@ impl<W: Way> Session<'_, '_, W> {
             return Ok(());
         }
         let users = self.options.experiment.users(level) as usize;
-        let load = Closed::new(users, End::after(self.plan.settle)).into();
-        let asked = Asked { work: self.beforehand(), load, stages: None, level };
+        let load = Load::closed(users, End::after(self.plan.settle));
+        let asked = Asked { work: self.beforehand(), load, level };
         let measured = self.load(subject, asked, Course::Unrecorded)?;
         self.kind.cells.settled(subject.variant, level, &measured.recorder.tally);
         self.kind.generator.keep(measured.recorder);

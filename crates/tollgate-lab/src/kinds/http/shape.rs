@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::experiment::Users;
-use crate::traffic::model::{Closed, End, Lane, Load, Open};
+use crate::traffic::model::{End, Load, Rate};
 use crate::traffic::stages::{Stages, Unit};
 use tollgate_facts::results::Arrivals;
 
@@ -36,11 +36,12 @@ impl LoadShape {
 
     /// The load of a trial.
     pub(crate) fn of_trial(&self, level: u64, end: End, seed: u64) -> Load {
-        if !self.is_open() {
-            return Closed::new(level as usize, end).into();
-        }
-        let (rate_per_second, users_max) = (level as f64, self.users_max as usize);
-        Open { rate_per_second, arrivals: self.arrivals, users_max, end, seed, lane: Lane::WHOLE }.into()
+        let rate = Rate { per_second: level as f64, arrivals: self.arrivals, seed };
+        let load = match self.is_open() {
+            true => Load::at_a_rate(self.users_max as usize, rate, end),
+            false => Load::closed(level as usize, end),
+        };
+        Load { stages: self.stages.clone(), ..load }
     }
 
     /// The one level that stages are, and what it is called; absent where levels are rates.

@@ -17,8 +17,7 @@ use crate::load::target::LoadTarget;
 use crate::load::worker::{self, Order, Report, ReportEnd, Role, Work, Worker};
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::{Meter, Passed};
-use crate::traffic::model::{Lane, Load};
-use crate::traffic::stages::Stages;
+use crate::traffic::model::Load;
 use tollgate_facts::results::Reading;
 
 /// A subject is looked at so often while a trial lasts; the first time in the middle of a slice, or behind a trial that was
@@ -55,8 +54,6 @@ pub(crate) struct Asked {
     pub(crate) work: Asking,
     /// By how many or at which rate, and until when.
     pub(crate) load: Load,
-    /// How users or rate change meanwhile; absent: not at all.
-    pub(crate) stages: Option<Arc<Stages>>,
     /// At which level.
     pub(crate) level: u64,
 }
@@ -112,10 +109,10 @@ impl Generator {
         course: Course,
         stop: &StopFlag,
     ) -> Result<Measured, Broken> {
-        let Asked { work, load, stages, level } = asked;
+        let Asked { work, load, level } = asked;
         let Aim { target, place } = subject.aim(level).clone();
         let slot = worker_slot(subject.slot, place);
-        let shares = self.shares(&work, load);
+        let shares = self.shares(&work, &load);
         if matches!(work, Asking::Request) && target.takes_up_sessions() {
             self.give_sessions(slot, &target, &shares, stop)?;
         }
@@ -125,7 +122,7 @@ impl Generator {
             gate.begin();
         }
         let mut cancels = Vec::new();
-        let pass = Arc::new(Pass::new(load.users(), shares.len()));
+        let pass = Arc::new(Pass::new(load.users, shares.len()));
         for (worker, load) in &shares {
             let role = if *worker == 0 { Role::Leads } else { Role::Follows };
             let (cancel, cancelled) = oneshot::channel();
@@ -138,20 +135,18 @@ impl Generator {
                     Asking::Request => Work::Request,
                     Asking::Scenario(conduct) => {
                         let program = target.program.clone().expect("a variant that plays a scenario has its program");
-                        let lane = Lane { index: *worker as u32, count: shares.len() as u32 };
-                        Work::Scenario(program, lane, *conduct)
+                        Work::Scenario(program, *conduct)
                     }
                     Asking::Insert(transfer) => Work::Insert(transfer.clone()),
                 },
-                load: *load,
-                stages: stages.clone(),
+                load: load.clone(),
                 gate: Arc::clone(&gate),
                 course,
                 recorder: self.spare.pop().unwrap_or_default(),
                 cancel: cancelled,
             });
         }
-        let slice = load.end().after.unwrap_or(LOOK_EVERY);
+        let slice = load.end.after.unwrap_or(LOOK_EVERY);
         let is_insert = matches!(work, Asking::Insert(_));
         // What the subject spends on an answer about itself would be charged to a transfer: it is asked only in one that
         // is longer than all short ones of a trial together. To look into /proc costs it nothing.
@@ -218,8 +213,7 @@ impl Generator {
                 slot,
                 target: Arc::clone(target),
                 work: Work::Prime,
-                load: *load,
-                stages: None,
+                load: load.clone(),
                 gate: Arc::default(),
                 course: Course::Unrecorded,
                 recorder: self.spare.pop().unwrap_or_default(),
@@ -251,12 +245,12 @@ impl Generator {
     }
 
     /// Which worker has what of the load.
-    fn shares(&self, work: &Asking, load: Load) -> Vec<(usize, Load)> {
+    fn shares(&self, work: &Asking, load: &Load) -> Vec<(usize, Load)> {
         let most = if matches!(work, Asking::Insert(_)) { 1 } else { self.workers.len() };
-        let workers = most.min(load.users());
+        let workers = most.min(load.users);
         let of = |index: usize| match work {
             // The leader alone counts passes, and the only worker transfers.
-            Asking::Walk | Asking::Insert(_) => load.share(index, workers).with_end(load.end()),
+            Asking::Walk | Asking::Insert(_) => Load { end: load.end, ..load.share(index, workers) },
             Asking::Request | Asking::Scenario(_) => load.share(index, workers),
         };
         (0..workers).map(|index| (index, of(index))).collect()

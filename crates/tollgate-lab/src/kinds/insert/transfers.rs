@@ -13,7 +13,7 @@ use crate::kinds::http::trial::{Asked, Asking, Measured};
 use crate::load::insert::{Closeness, Records, Transfer};
 use crate::load::record::course::Course;
 use crate::traffic::mode::Mode;
-use crate::traffic::model::{Closed, End};
+use crate::traffic::model::{End, Load};
 
 /// What a run of inserts knows beyond its plan.
 #[derive(Debug)]
@@ -53,8 +53,8 @@ impl Inserting {
             clocks: subject.clocks.clone(),
             closeness,
         };
-        let load = Closed::new(mode.connections_for(level) as usize, end).into();
-        Asked { work: Asking::Insert(Box::new(transfer)), load, stages: None, level }
+        let load = Load::closed(mode.connections_for(level) as usize, end);
+        Asked { work: Asking::Insert(Box::new(transfer)), load, level }
     }
 }
 

@@ -2,44 +2,41 @@
 //!
 //! What it deliberately does not do: wait, or know the time.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::traffic::model::{Arrivals, Open};
-use crate::traffic::stages::Stages;
+use crate::traffic::model::{Arrivals, Load, Rate};
 
 /// The intended starts of one lane, in order.
 #[derive(Debug)]
-pub(crate) struct Schedule {
-    open: Open,
-    /// How the rate changes; absent: not at all.
-    stages: Option<Arc<Stages>>,
+pub(crate) struct Schedule<'l> {
+    load: &'l Load,
+    rate: Rate,
     random: ChaCha8Rng,
     count: u64,
     /// How many were due before, of all lanes.
     due: f64,
 }
 
-impl Schedule {
-    /// The starts of `open`, none if its rate is not above zero.
-    pub(crate) fn new(open: Open, stages: Option<Arc<Stages>>) -> Schedule {
-        let mut random = ChaCha8Rng::seed_from_u64(open.seed);
+impl<'l> Schedule<'l> {
+    /// The starts of `load` at this rate, none if it is not above zero.
+    pub(crate) fn new(load: &'l Load, rate: Rate) -> Schedule<'l> {
+        let mut random = ChaCha8Rng::seed_from_u64(rate.seed);
         // Lanes are streams of one seed: they never overlap.
-        random.set_stream(u64::from(open.lane.index));
-        Schedule { open, stages, random, count: 0, due: 0.0 }
+        random.set_stream(u64::from(load.lane.index));
+        Schedule { load, rate, random, count: 0, due: 0.0 }
     }
 
     /// How many of all lanes were due when the next one of this lane is.
     fn next_due(&mut self) -> f64 {
-        let lane = self.open.lane;
-        match self.open.arrivals {
+        let lane = self.load.lane;
+        match self.rate.arrivals {
             Arrivals::Constant => {
                 let number = self.count as f64 * f64::from(lane.count) + f64::from(lane.index);
                 // A rate that grows from nothing has its first in the middle of what is due until the second.
-                if self.stages.is_some() { number + 0.5 } else { number }
+                if self.load.stages.is_some() { number + 0.5 } else { number }
             }
             Arrivals::Poisson => {
                 // In (0, 1]: the logarithm of 0 is no time.
@@ -50,20 +47,20 @@ impl Schedule {
     }
 }
 
-impl Iterator for Schedule {
+impl Iterator for Schedule<'_> {
     type Item = Duration;
 
     fn next(&mut self) -> Option<Duration> {
-        let rate = self.open.rate_per_second;
-        if self.stages.is_none() && (rate.is_nan() || rate <= 0.0) {
+        let rate = self.rate.per_second;
+        if self.load.stages.is_none() && (rate.is_nan() || rate <= 0.0) {
             return None;
         }
         self.due = self.next_due();
-        let at = match &self.stages {
+        let at = match &self.load.stages {
             Some(stages) => stages.reaches(self.due)?,
             None => Duration::try_from_secs_f64(self.due / rate).ok()?,
         };
-        if self.open.end.is_reached(at, self.count) {
+        if self.load.end.is_reached(at, self.count) {
             return None;
         }
         self.count += 1;
@@ -73,20 +70,26 @@ impl Iterator for Schedule {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::traffic::model::{End, Lane, Load};
+    use std::sync::Arc;
 
-    fn open(arrivals: Arrivals, end: End) -> Open {
-        Open { rate_per_second: 1000.0, arrivals, users_max: 8, end, seed: 7, lane: Lane::WHOLE }
+    use super::*;
+    use crate::traffic::model::{End, Lane, Pace};
+    use crate::traffic::stages::Stages;
+
+    fn open(arrivals: Arrivals, end: End) -> Load {
+        Load::at_a_rate(8, Rate { per_second: 1000.0, arrivals, seed: 7 }, end)
+    }
+
+    /// The starts of a load that is at a rate.
+    fn starts(load: &Load) -> Vec<Duration> {
+        let Pace::Open(rate) = load.pace else { panic!("an open load stays one") };
+        Schedule::new(load, rate).collect()
     }
 
     /// The starts of all lanes in microseconds, in order.
-    fn starts_us(open: Open, lanes: usize) -> Vec<u64> {
-        let lane = |index| match Load::from(open).share(index, lanes) {
-            Load::Open(open) => Schedule::new(open, None).map(|at| at.as_micros() as u64),
-            Load::Closed(_) => unreachable!("an open load stays one"),
-        };
-        let mut starts: Vec<u64> = (0..lanes).flat_map(lane).collect();
+    fn starts_us(open: &Load, lanes: usize) -> Vec<u64> {
+        let lane = |index| starts(&open.share(index, lanes));
+        let mut starts: Vec<u64> = (0..lanes).flat_map(lane).map(|at| at.as_micros() as u64).collect();
         starts.sort_unstable();
         starts
     }
@@ -96,17 +99,17 @@ mod tests {
         let expected: Vec<u64> = (0..100).map(|number| number * 1000).collect();
         for lanes in [1, 2, 4] {
             let open = open(Arrivals::Constant, End::after(Duration::from_millis(100)));
-            assert_eq!(starts_us(open, lanes), expected, "{lanes}");
+            assert_eq!(starts_us(&open, lanes), expected, "{lanes}");
         }
-        assert_eq!(starts_us(open(Arrivals::Constant, End { after: None, units: Some(3) }), 1), [0, 1000, 2000]);
-        assert!(starts_us(open(Arrivals::Constant, End { after: None, units: None }), 1).is_empty());
+        assert_eq!(starts_us(&open(Arrivals::Constant, End { after: None, units: Some(3) }), 1), [0, 1000, 2000]);
+        assert!(starts_us(&open(Arrivals::Constant, End { after: None, units: None }), 1).is_empty());
     }
 
     #[test]
     fn poisson_starts_have_the_rate_and_the_spread_of_independent_users() {
         for lanes in [1, 3] {
             let end = End::after(Duration::from_secs(100));
-            let starts = starts_us(open(Arrivals::Poisson, end), lanes);
+            let starts = starts_us(&open(Arrivals::Poisson, end), lanes);
             let count = starts.len() as f64;
             // 100,000 are expected; four standard deviations are 1,265.
             assert!((count - 100_000.0).abs() < 1265.0, "{count}");
@@ -122,8 +125,8 @@ mod tests {
     fn the_same_seed_draws_the_same_starts_and_each_lane_its_own() {
         let end = End { after: None, units: Some(20) };
         let draw = |seed, index| {
-            let open = Open { seed, lane: Lane { index, count: 2 }, ..open(Arrivals::Poisson, end) };
-            Schedule::new(open, None).collect::<Vec<Duration>>()
+            let rate = Rate { per_second: 1000.0, arrivals: Arrivals::Poisson, seed };
+            starts(&Load { lane: Lane { index, count: 2 }, ..Load::at_a_rate(8, rate, end) })
         };
         assert_eq!(draw(1, 0), draw(1, 0));
         assert_ne!(draw(1, 0), draw(2, 0));
@@ -132,9 +135,10 @@ mod tests {
 
     #[test]
     fn a_rate_that_is_none_has_no_starts() {
-        for rate_per_second in [0.0, -1.0, f64::NAN, f64::MIN_POSITIVE] {
-            let open = Open { rate_per_second, ..open(Arrivals::Poisson, End::after(Duration::from_secs(1))) };
-            assert_eq!(Schedule::new(open, None).count(), 0, "{rate_per_second}");
+        for per_second in [0.0, -1.0, f64::NAN, f64::MIN_POSITIVE] {
+            let rate = Rate { per_second, arrivals: Arrivals::Poisson, seed: 7 };
+            let open = Load::at_a_rate(8, rate, End::after(Duration::from_secs(1)));
+            assert!(starts(&open).is_empty(), "{per_second}");
         }
     }
 
@@ -143,11 +147,9 @@ mod tests {
         // 0 to 200 per second in 1 s, 1 s at 200, and down: 100 + 200 + 100.
         let stages: Arc<Stages> = Arc::new("1s:200/s,1s:200/s,1s:0/s".parse().unwrap());
         let due = |arrivals: Arrivals, lanes: usize| -> Vec<f64> {
-            let lane = |index| match Load::from(open(arrivals, End::after(stages.lasts()))).share(index, lanes) {
-                Load::Open(open) => Schedule::new(open, Some(Arc::clone(&stages))).map(|at| at.as_secs_f64()),
-                Load::Closed(_) => unreachable!("an open load stays one"),
-            };
-            let mut all: Vec<f64> = (0..lanes).flat_map(lane).collect();
+            let open = Load { stages: Some(Arc::clone(&stages)), ..open(arrivals, End::after(stages.lasts())) };
+            let lane = |index| starts(&open.share(index, lanes));
+            let mut all: Vec<f64> = (0..lanes).flat_map(lane).map(|at| at.as_secs_f64()).collect();
             all.sort_unstable_by(f64::total_cmp);
             all
         };

@@ -15,7 +15,7 @@ use tollgate_net::pacer::Pacer;
 
 use super::arrivals::Schedule;
 use crate::load::record::recorder::Recorder;
-use crate::traffic::model::Open;
+use crate::traffic::model::{Load, Rate};
 
 /// What is due and waits for a user, at most: 16 MB. More is unsent at once.
 const WAITING_MAX: usize = 1_000_000;
@@ -69,11 +69,11 @@ impl Desk {
         Rc::new(Desk { recorder: Rc::clone(recorder), waiting, idle, called, is_closed })
     }
 
-    /// Hands out what is due from `start` on, calls users as they are needed (each by its number, with its seat), and gives
-    /// back what they are in the end.
+    /// Hands out what is due of a load from `start` on, calls users as they are needed (each by its number, with its seat),
+    /// and gives back what they are in the end.
     pub(crate) async fn hand_out<U, F>(
         self: &Rc<Desk>,
-        (open, schedule, start): (Open, Schedule, Instant),
+        (load, rate, start): (&Load, Rate, Instant),
         pacer: &mut Pacer,
         mut come: impl FnMut(usize, Rc<Seat>) -> F,
     ) -> Vec<U>
@@ -83,7 +83,7 @@ impl Desk {
     {
         let mut tasks = JoinSet::new();
         let (mut came, mut overdue) = (0, 0);
-        for after in schedule {
+        for after in Schedule::new(load, rate) {
             let intended = start + after;
             if Instant::now() < intended {
                 pacer.until(intended).await;
@@ -105,7 +105,7 @@ impl Desk {
                 continue;
             }
             let is_woken = self.wake_one();
-            let taker = if is_woken || came < open.users_max { Taker::Called } else { Taker::Missing };
+            let taker = if is_woken || came < load.users { Taker::Called } else { Taker::Missing };
             self.waiting.borrow_mut().push_back(Due { intended, taker });
             if taker == Taker::Missing {
                 self.recorder.borrow_mut().overdue(intended, Instant::now());
@@ -116,7 +116,7 @@ impl Desk {
                 came += 1;
             }
         }
-        if let Some(after) = open.end.after {
+        if let Some(after) = load.end.after {
             if !self.is_closed.get() {
                 pacer.until(start + after).await;
             }

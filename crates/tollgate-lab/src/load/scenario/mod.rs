@@ -22,16 +22,15 @@ use tollgate_net::pacer::Pacer;
 
 pub use program::Program;
 
-use super::pace::arrivals::Schedule;
 use super::pace::desk::{Desk, Seat};
 use super::pace::gate::Gate;
 use super::pace::pause::{AFTER_FAILURE, come, pause};
 use super::record::recorder::Recorder;
 use super::user::{Asking, User};
 use crate::traffic::feed::{Feed, FeedEnd, Order, Way};
-use crate::traffic::model::{End, Lane, Load, Open};
+use crate::traffic::model::{Load, Pace, Rate};
 use crate::traffic::scenario::{Fed, Think};
-use crate::traffic::stages::{Presence, Stages};
+use crate::traffic::stages::Presence;
 use player::Player;
 use program::Ready;
 use record::Stepped;
@@ -82,11 +81,8 @@ struct Playing {
 /// What is played, and how.
 pub(super) struct Play {
     pub(super) program: Arc<Program>,
-    pub(super) lane: Lane,
     pub(super) conduct: Conduct,
     pub(super) load: Load,
-    /// How users or rate of the load change; absent: not at all.
-    pub(super) stages: Option<Arc<Stages>>,
     /// Where all workers meet before anything counts, and when that is over.
     pub(super) gate: Arc<Gate>,
 }
@@ -111,7 +107,7 @@ pub(super) async fn run(
     }
     let rows = vec![Cell::new(0); program.played.scenario.feeds.len()];
     let shared = Rc::new(Performance { asking, recorder, play, rows, begun: Cell::default() });
-    let Play { program, load, stages, gate, .. } = &shared.play;
+    let Play { program, load, gate, .. } = &shared.play;
     let begin = |(number, user)| {
         let player = Player::new(program);
         Playing { user, player, number, takes_part: true }
@@ -122,11 +118,11 @@ pub(super) async fn run(
     }
     gate.begin_together().await;
     let start = Instant::now();
-    shared.recorder.borrow_mut().begin_stages(stages.as_ref(), start);
+    shared.recorder.borrow_mut().begin_stages(load.stages.as_ref(), start);
     on_counted(start);
-    all = match *load {
-        Load::Closed(closed) => each(all, &shared, Phase::Counted(closed.end, start)).await,
-        Load::Open(open) => at_a_rate(all, &shared, (open, start), pacer).await,
+    all = match load.pace {
+        Pace::Closed { .. } => each(all, &shared, Phase::Counted(start)).await,
+        Pace::Open(rate) => at_a_rate(all, &shared, (rate, start), pacer).await,
     };
     on_ended(Instant::now());
     shared.recorder.borrow_mut().close_iterations();
@@ -141,8 +137,8 @@ pub(super) async fn run(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Setup,
-    /// Until this end, since then.
-    Counted(End, Instant),
+    /// Until the load's end, since then.
+    Counted(Instant),
     Teardown,
 }
 
@@ -152,11 +148,11 @@ async fn each(all: Vec<Playing>, shared: &Rc<Performance>, phase: Phase) -> Vec<
         let shared = Rc::clone(shared);
         tasks.spawn_local(async move {
             match phase {
-                Phase::Counted(end, start) if playing.takes_part => {
+                Phase::Counted(start) if playing.takes_part => {
                     let entered = Instant::now();
                     // Stages count from one moment for all; whoever has none begins when it has its turn.
-                    let start = if shared.play.stages.is_some() { start } else { entered };
-                    repeat(&mut playing, &shared, end, start).await;
+                    let start = if shared.play.load.stages.is_some() { start } else { entered };
+                    repeat(&mut playing, &shared, start).await;
                     shared.recorder.borrow_mut().tally.busy_ns += start.elapsed().as_nanos() as u64;
                 }
                 Phase::Counted(..) => {}
@@ -186,15 +182,16 @@ async fn once(playing: &mut Playing, shared: &Performance, steps: &[Ready]) -> b
 }
 
 /// Iterations until the end, each as soon as the one before it is over.
-async fn repeat(playing: &mut Playing, shared: &Performance, end: End, start: Instant) {
+async fn repeat(playing: &mut Playing, shared: &Performance, start: Instant) {
+    let load = &shared.play.load;
     let mut drawn = Drawn::new(shared, playing.number);
     let mut previous = start;
     loop {
         let after = previous.saturating_duration_since(start);
-        if end.is_reached(after, shared.begun.get()) {
+        if load.end.is_reached(after, shared.begun.get()) {
             return;
         }
-        if let Some(stages) = &shared.play.stages {
+        if let Some(stages) = &load.stages {
             match come(stages, playing.number_of_all(shared), start, &mut previous, &shared.recorder).await {
                 Presence::There => {}
                 Presence::Gone => return,
@@ -214,7 +211,7 @@ async fn repeat(playing: &mut Playing, shared: &Performance, end: End, start: In
 async fn at_a_rate(
     all: Vec<Playing>,
     shared: &Rc<Performance>,
-    (open, start): (Open, Instant),
+    (rate, start): (Rate, Instant),
     pacer: &mut Pacer,
 ) -> Vec<Playing> {
     let (mut resting, mut absent): (Vec<Playing>, Vec<Playing>) =
@@ -222,10 +219,9 @@ async fn at_a_rate(
     // The first ones come first.
     resting.reverse();
     let desk = Desk::new(&shared.recorder);
-    let open = Open { users_max: resting.len(), ..open };
-    let schedule = Schedule::new(open, shared.play.stages.clone());
+    let load = Load { users: resting.len(), ..shared.play.load.clone() };
     let came = desk
-        .hand_out((open, schedule, start), pacer, |_, seat| {
+        .hand_out((&load, rate, start), pacer, |_, seat| {
             let playing = resting.pop().expect("no more users are called than there are");
             let (shared, desk) = (Rc::clone(shared), Rc::clone(&desk));
             serve(playing, seat, shared, desk)
@@ -260,7 +256,7 @@ struct Drawn {
 
 impl Drawn {
     fn new(shared: &Performance, user: usize) -> Drawn {
-        let Play { conduct: Conduct { seed, rows }, lane, load, ref program, .. } = shared.play;
+        let Play { conduct: Conduct { seed, rows }, ref load, ref program, .. } = shared.play;
         let way = |fed: &Fed| {
             // Feeds of one trial draw apart from each other.
             let mut feed = Feed { seed: mixed(seed, fed.feed.seed), ..fed.feed.clone() };
@@ -268,13 +264,13 @@ impl Drawn {
                 feed.end = FeedEnd::Again;
             }
             // At a rate a user is whoever is free: no rows are its own.
-            if feed.order == Order::InOrder && matches!(load, Load::Open(_)) {
+            if feed.order == Order::InOrder && matches!(load.pace, Pace::Open(_)) {
                 feed.order = Order::Unique;
             }
-            Way::new(&feed, lane, user)
+            Way::new(&feed, load.lane, user)
         };
         let mut thinking = ChaCha8Rng::seed_from_u64(mixed(seed, THINK_SEED));
-        thinking.set_stream((u64::from(lane.index) << 32) | user as u64);
+        thinking.set_stream((u64::from(load.lane.index) << 32) | user as u64);
         Drawn { ways: program.played.scenario.feeds.iter().map(way).collect(), thinking, count: 0 }
     }
 }
@@ -359,7 +355,7 @@ fn think(think: Option<Think>, random: &mut ChaCha8Rng) -> Duration {
 impl Playing {
     /// Its number among the users of all workers.
     fn number_of_all(&self, shared: &Performance) -> usize {
-        shared.play.lane.user(self.number)
+        shared.play.load.lane.user(self.number)
     }
 
     /// Sets the variables that every iteration has.

@@ -10,7 +10,8 @@ use crate::load::record::course::Course;
 use crate::load::target::{Connection, LoadTarget};
 use crate::load::worker::{Order, Report, Work, Worker};
 use crate::testing::{TestServer, get};
-use crate::traffic::model::{Arrivals, Closed, End, Load};
+use crate::traffic::model::{Arrivals, End, Load};
+use crate::traffic::stages::Stages;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -50,25 +51,14 @@ fn target(server: &TestServer) -> LoadTarget {
     LoadTarget::new(Target::parse(&server.url("/noted/")).unwrap(), get(), &[], Connection::KeepAlive).unwrap()
 }
 
-fn play(server: &TestServer, program: &Arc<Program>, conduct: Conduct, load: impl Into<Load>) -> Report {
-    play_in(server, program, conduct, load.into(), None)
-}
-
-fn play_in(
-    server: &TestServer,
-    program: &Arc<Program>,
-    conduct: Conduct,
-    load: Load,
-    stages: Option<Arc<Stages>>,
-) -> Report {
+fn play(server: &TestServer, program: &Arc<Program>, conduct: Conduct, load: Load) -> Report {
     let worker = Worker::start(None, REQUEST_TIMEOUT, None).unwrap();
     let (_cancel, cancelled) = oneshot::channel();
     worker.run(Order {
         slot: 0,
         target: Arc::new(target(server)),
-        work: Work::Scenario(Arc::clone(program), Lane::WHOLE, conduct),
+        work: Work::Scenario(Arc::clone(program), conduct),
         load,
-        stages,
         gate: Arc::default(),
         course: Course::Unrecorded,
         recorder: Recorder::default(),
@@ -77,9 +67,8 @@ fn play_in(
     worker.report(PATIENCE).expect("the trial ends")
 }
 
-fn at_a_rate(rate_per_second: f64, users_max: usize, end: End) -> Load {
-    let (arrivals, seed, lane) = (Arrivals::Constant, 1, Lane::WHOLE);
-    Open { rate_per_second, arrivals, users_max, end, seed, lane }.into()
+fn at_a_rate(per_second: f64, users_max: usize, end: End) -> Load {
+    Load::at_a_rate(users_max, Rate { per_second, arrivals: Arrivals::Constant, seed: 1 }, end)
 }
 
 fn iterations(count: u64) -> End {
@@ -91,7 +80,7 @@ fn drawn_rows_are_those_of_the_seed_and_others_for_another() {
     let server = TestServer::start();
     let program = program(&server, 1000, "order = \"random\"");
     let rows = |seed: u64| {
-        play(&server, &program, Conduct { seed, rows: Rows::AsTheyEnd }, Closed::new(1, iterations(20)));
+        play(&server, &program, Conduct { seed, rows: Rows::AsTheyEnd }, Load::closed(1, iterations(20)));
         std::mem::take(&mut *server.seen.noted.lock().unwrap())
     };
     let (one, again, other) = (rows(1), rows(1), rows(2));
@@ -105,7 +94,7 @@ fn a_path_that_begins_with_a_value_is_whole_with_a_slash_in_front_and_else_besid
     let asked = |path: &str, row: &str| {
         let program = program_at(&server, path, (&format!("\"{row}\"\n"), ""));
         let conduct = Conduct { seed: 1, rows: Rows::AsTheyEnd };
-        let tally = play(&server, &program, conduct, Closed::new(1, iterations(1))).recorder.tally;
+        let tally = play(&server, &program, conduct, Load::closed(1, iterations(1))).recorder.tally;
         let noted = std::mem::take(&mut *server.seen.noted.lock().unwrap());
         noted.into_iter().next().ok_or_else(|| tally.errors.first().map(|error| error.example.clone()))
     };
@@ -127,7 +116,7 @@ fn behind_the_last_row_users_leave_but_never_where_nothing_counts() {
     let server = TestServer::start();
     let program = program(&server, 3, "order = \"unique\", end = \"stop\"");
     let tally =
-        |rows: Rows| play(&server, &program, Conduct { seed: 1, rows }, Closed::new(2, iterations(10))).recorder.tally;
+        |rows: Rows| play(&server, &program, Conduct { seed: 1, rows }, Load::closed(2, iterations(10))).recorder.tally;
     let (counted, before) = (tally(Rows::AsTheyEnd), tally(Rows::Again));
     assert_eq!((counted.units, counted.out_of_rows), (3, 2));
     assert_eq!((before.units, before.out_of_rows), (10, 0));
@@ -163,7 +152,7 @@ fn in_stages_what_was_due_in_each_is_its_own() {
     let conduct = Conduct { seed: 1, rows: Rows::AsTheyEnd };
     let stages: Arc<Stages> = Arc::new("100ms:200..200/s,100ms:0..0/s,100ms:400..400/s".parse().unwrap());
     let load = at_a_rate(stages.most(), 50, End::after(stages.lasts()));
-    let recorder = play_in(&server, &program, conduct, load, Some(stages)).recorder;
+    let recorder = play(&server, &program, conduct, Load { stages: Some(stages), ..load }).recorder;
     let due: Vec<u64> = recorder.staged.as_ref().unwrap().parts.iter().map(|part| part.counts.due).collect();
     assert_eq!((due, recorder.tally.sends.intended), (vec![20, 0, 40], 60));
     let staged = recorder.staged.as_ref().unwrap();
@@ -177,8 +166,8 @@ fn in_stages_of_users_none_is_there_where_none_is_asked_for() {
     let program = program(&server, 1000, "");
     let conduct = Conduct { seed: 1, rows: Rows::AsTheyEnd };
     let stages: Arc<Stages> = Arc::new("50ms:3..3,200ms:0..0,50ms:1..1".parse().unwrap());
-    let load = Closed::new(3, End::after(stages.lasts())).into();
-    let recorder = play_in(&server, &program, conduct, load, Some(stages)).recorder;
+    let load = Load::closed(3, End::after(stages.lasts()));
+    let recorder = play(&server, &program, conduct, Load { stages: Some(stages), ..load }).recorder;
     let staged = recorder.staged.as_ref().unwrap();
     let [some, none, one] = [0, 1, 2].map(|place| staged.parts[place].counts);
     // Whoever comes in the end may do so behind it, where a machine is busy.
