@@ -28,7 +28,7 @@ use crate::traffic::stages::Presence;
 const PRIMED_MAX: usize = 512;
 
 /// Gives each user a TLS session to begin with, where connections are opened while time counts and may take one up.
-pub(crate) async fn prime(asking: &Asking, script: &Script, load: &Load) {
+pub(super) async fn prime(asking: &Asking, script: &Script, load: &Load) {
     if asking.target.takes_up_sessions() {
         asking.prime(load.users.min(PRIMED_MAX), &script.first()).await;
     }
@@ -105,7 +105,7 @@ impl<'r> Asker<'r> {
 }
 
 /// Where it is written down what happens before anything counts; made when something does.
-pub(crate) type Uncounted = Rc<OnceCell<RefCell<Recorder>>>;
+pub(super) type Uncounted = Rc<OnceCell<RefCell<Recorder>>>;
 
 /// A closed load under way.
 struct Waiting {

@@ -101,7 +101,7 @@ impl LoadTarget {
     }
 
     /// Whether its connections are opened while time counts and may take up a TLS session.
-    pub(crate) fn takes_up_sessions(&self) -> bool {
+    pub(super) fn takes_up_sessions(&self) -> bool {
         let opens = self.connection != Connection::KeepAlive;
         opens && self.target.scheme() == Scheme::Https && self.tls.resumption == Resumption::Allowed
     }

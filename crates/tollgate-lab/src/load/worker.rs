@@ -24,7 +24,7 @@ use super::pace::closing::Closing;
 use super::pace::gate::Gate;
 use super::pass::Pass;
 use super::record::course::Course;
-use super::record::heartbeat::{Beating, Heartbeat};
+use super::record::heartbeat::Heartbeat;
 use super::record::recorder::Recorder;
 use super::request::{Requests, Uncounted};
 use super::scenario::{self, Conduct, Play, Program};
@@ -58,7 +58,7 @@ pub struct Order {
     /// This worker's share of the load: by how many users or at which rate, and until when. Only single requests come
     /// at a rate, and only their users come one after another.
     pub load: Load,
-    /// Where it is said when what counts begins and ends, if that is not the whole of the trial.
+    /// Where its workers meet before anything counts, and where it is said when that begins and ends.
     pub gate: Arc<Gate>,
     /// Whether the course over time is recorded.
     pub course: Course,
@@ -73,11 +73,7 @@ pub struct Order {
 pub enum Work {
     /// Its part of the pass that all workers share.
     Walk(Arc<Pass>, Role),
-    /// The same request again and again.
-    Request,
-    /// Nothing that counts: users get the TLS sessions that their next requests are to take up.
-    Prime,
-    /// Requests as a script has them.
+    /// Requests as a script has them. Before they count, users get the TLS sessions that these are to take up.
     Script(Arc<Script>),
     /// A scenario, again and again; its workers begin to count together, and end it together.
     Scenario(Arc<Program>, Conduct),
@@ -267,27 +263,8 @@ fn prepare(timeout: Duration) -> Result<(Runtime, Tools), String> {
     Ok((runtime, Tools { scratch, thread_use, pacer, heartbeat, closing, timeout }))
 }
 
-/// What goes on while a worker asks.
-struct Meanwhile<'b> {
-    cancel: oneshot::Receiver<()>,
-    beating: &'b Beating<'b>,
-    recorder: &'b RefCell<Recorder>,
-}
-
-impl Meanwhile<'_> {
-    /// Does all that is `asked`; `None` where it is cancelled before.
-    async fn run<T>(self, asked: impl Future<Output = T>) -> Option<T> {
-        tokio::select! {
-            biased;
-            done = asked => Some(done),
-            _ = self.cancel => None,
-            never = self.beating.run(self.recorder) => match never {},
-        }
-    }
-}
-
 async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
-    let Order { target, work, load, gate, course, mut recorder, cancel, .. } = order;
+    let Order { target, work, load, gate, course, recorder, cancel, .. } = order;
     let connector = kept.connector.get_or_insert_with(|| {
         let connector = Connector::new(target.tls.clone()).socket(target.socket);
         Rc::new(connector.exchange_timeout(tools.timeout))
@@ -296,11 +273,7 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
     // with the reason.
     let _ = connector.prepare(&target.target);
     let (connector, closing) = (Rc::clone(connector), Rc::clone(&tools.closing));
-    let script = match &work {
-        Work::Script(script) => Arc::clone(script),
-        _ => Arc::new(Script::of_target(&target)),
-    };
-    let answers = script.answers();
+    let answers = if let Work::Script(script) = &work { script.answers() } else { target.answers() };
     let asking = Rc::new(Asking { connector, target, closing, answers, addresses: Default::default() });
     let mut users = std::mem::take(&mut kept.users);
     // A scenario's users have a setup before they are called.
@@ -308,73 +281,81 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
         users.resize_with(users.len().max(load.users), User::default);
     }
     let resting = users.split_off(load.users.min(users.len()));
-    if let Work::Script(..) = work {
-        request::prime(&asking, &script, &load).await;
-    }
-    recorder.reset(course, Instant::now());
-    let mut before = tools.thread_use.read();
-    let mut started = Instant::now();
+    let thread_use = &tools.thread_use;
+    let (mut before, mut started) = (thread_use.read(), Instant::now());
     let recorder = Rc::new(RefCell::new(recorder));
-    let written = Rc::clone(&recorder);
+    let (written, uncounted) = (Rc::clone(&recorder), Uncounted::default());
     let (mut used_within, mut ended) = (None, None);
     // An insert pauses by itself to count and delete rows, which is in no time: its beats would say nothing.
     let beating = if matches!(work, Work::Insert(_)) { tools.heartbeat.still() } else { tools.heartbeat.begin() };
-    let thread_use = &tools.thread_use;
     let mut on_counted = |now| {
         (started, before) = (now, thread_use.read());
         recorder.borrow_mut().begin_course(now);
         beating.count_from(now);
     };
-    let meanwhile = Meanwhile { cancel, beating: &beating, recorder: &recorder };
-    let back = match work {
-        Work::Walk(pass, role) => {
-            let leads = (role == Role::Leads).then_some(load.end);
-            let walked = walk::run(std::mem::take(&mut kept.walk), users, asking, (pass, leads), written);
-            meanwhile.run(walked).await.map(|(walk, back)| {
+    let asked = async {
+        if let Work::Script(script) = &work {
+            request::prime(&asking, script, &load).await;
+        }
+        recorder.borrow_mut().reset(course, Instant::now());
+        // All that is asked from here on counts; but of a scenario nothing before its setup is over, and of requests
+        // nothing before all users have come.
+        let counts_at_once = match &work {
+            Work::Scenario(..) => false,
+            Work::Script(_) => load.ramp_up().is_zero(),
+            Work::Walk(..) | Work::Insert(_) => true,
+        };
+        if counts_at_once {
+            gate.begin_together().await;
+            on_counted(Instant::now());
+        }
+        match work {
+            Work::Walk(pass, role) => {
+                let leads = (role == Role::Leads).then_some(load.end);
+                let (walk, users) =
+                    walk::run(std::mem::take(&mut kept.walk), users, asking, (pass, leads), written).await;
                 kept.walk = walk;
-                back
-            })
-        }
-        Work::Prime => meanwhile.run(request::prime(&asking, &script, &load)).await.map(|()| users),
-        Work::Request | Work::Script(_) => {
-            let on_counted = || {
-                // Users wait while it is read; what they are answered meanwhile does not count.
-                gate.begin();
-                let now = Instant::now();
-                on_counted(now);
-                now
-            };
-            let (pace, rows, known) = (load.pace, Cell::default(), LastRight::default());
-            let asked = Requests { asking, script, load, recorder: written, rows, known };
-            match pace {
-                Pace::Closed { .. } => {
-                    let uncounted = Uncounted::default();
-                    let run = request::run(users, asked, Rc::clone(&uncounted), on_counted);
-                    let back = meanwhile.run(run).await;
-                    recorder.borrow_mut().before = uncounted.get().map(|aside| Box::new(aside.borrow().tally.clone()));
-                    back
-                }
-                Pace::Open(rate) => meanwhile.run(request::at_a_rate(users, asked, rate, &mut tools.pacer)).await,
+                users
             }
-        }
-        Work::Scenario(program, conduct) => {
-            let on_ended = |now| {
-                ended = Some((now, thread_use.read()));
-                beating.stop(&recorder);
-            };
-            let play = Play { program, conduct, load, gate };
-            let records = (written, &mut tools.pacer);
-            meanwhile.run(scenario::run(users, asking, play, records, on_counted, on_ended)).await
-        }
-        Work::Insert(transfer) => {
-            let (connections, scratch) = ((users, &mut kept.aside), &mut tools.scratch);
-            let run = insert::run(connections, asking, &transfer, load.end, written, scratch, thread_use);
-            meanwhile.run(run).await.map(|(users, used)| {
+            Work::Script(script) => {
+                let on_counted = || {
+                    // Users wait while it is read; what they are answered meanwhile does not count.
+                    gate.begin();
+                    let now = Instant::now();
+                    on_counted(now);
+                    now
+                };
+                let (pace, rows, known) = (load.pace, Cell::default(), LastRight::default());
+                let asked = Requests { asking, script, load, recorder: written, rows, known };
+                match pace {
+                    Pace::Closed { .. } => request::run(users, asked, Rc::clone(&uncounted), on_counted).await,
+                    Pace::Open(rate) => request::at_a_rate(users, asked, rate, &mut tools.pacer).await,
+                }
+            }
+            Work::Scenario(program, conduct) => {
+                let on_ended = |now| {
+                    ended = Some((now, thread_use.read()));
+                    beating.stop(&recorder);
+                };
+                let play = Play { program, conduct, load, gate };
+                scenario::run(users, asking, play, (written, &mut tools.pacer), on_counted, on_ended).await
+            }
+            Work::Insert(transfer) => {
+                let (connections, scratch) = ((users, &mut kept.aside), &mut tools.scratch);
+                let (users, used) =
+                    insert::run(connections, asking, &transfer, load.end, written, scratch, thread_use).await;
                 used_within = Some(used);
                 users
-            })
+            }
         }
     };
+    let back = tokio::select! {
+        biased;
+        back = asked => Some(back),
+        _ = cancel => None,
+        never = beating.run(&recorder) => match never {},
+    };
+    recorder.borrow_mut().before = uncounted.get().map(|aside| Box::new(aside.borrow().tally.clone()));
     // What fell due at the very end was not noticed yet.
     beating.note(&recorder);
     drop(beating);

@@ -219,9 +219,6 @@ pub fn quick_recorded(load: &QuickLoad, stop: &StopFlag) -> Result<Quick, RunErr
         .collect::<Result<_, String>>()
         .map_err(RunError::Failed)?;
     let gate = Arc::new(Gate::new(threads, Meter { cores: cores.all, ..Meter::default() }));
-    if load.ramp_up.is_zero() || load.rate.is_some() {
-        gate.begin();
-    }
     let started = jiff::Timestamp::now();
     let cancels = order(load, &workers, (&target, &script), &gate);
     let reports = worker::reports(workers.iter(), cancels, || stop.is_stopped());

@@ -13,8 +13,8 @@ use crate::load::pass::Pass;
 use crate::load::record::course::Course;
 use crate::load::record::recorder::Recorder;
 use crate::load::scenario::Conduct;
-use crate::load::target::LoadTarget;
-use crate::load::worker::{self, Order, Report, ReportEnd, Role, Work, Worker};
+use crate::load::script::Script;
+use crate::load::worker::{Order, Report, ReportEnd, Role, Work, Worker};
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::{Meter, Passed};
 use crate::traffic::model::Load;
@@ -113,14 +113,7 @@ impl Generator {
         let Aim { target, place } = subject.aim(level).clone();
         let slot = worker_slot(subject.slot, place);
         let shares = self.shares(&work, &load);
-        if matches!(work, Asking::Request) && target.takes_up_sessions() {
-            self.give_sessions(slot, &target, &shares, stop)?;
-        }
         let gate = Arc::new(Gate::new(shares.len(), self.meter(subject)));
-        if !matches!(work, Asking::Scenario(_)) {
-            // All that is asked from here on counts; of a scenario nothing does before its setup is over.
-            gate.begin();
-        }
         let mut cancels = Vec::new();
         let pass = Arc::new(Pass::new(load.users, shares.len()));
         for (worker, load) in &shares {
@@ -132,7 +125,7 @@ impl Generator {
                 target: Arc::clone(&target),
                 work: match &work {
                     Asking::Walk => Work::Walk(Arc::clone(&pass), role),
-                    Asking::Request => Work::Request,
+                    Asking::Request => Work::Script(Arc::new(Script::of_target(&target))),
                     Asking::Scenario(conduct) => {
                         let program = target.program.clone().expect("a variant that plays a scenario has its program");
                         Work::Scenario(program, *conduct)
@@ -195,35 +188,6 @@ impl Generator {
             measured.samples.push((began.elapsed().as_secs_f64() * 1e3, subject.sample()));
         }
         Ok(measured)
-    }
-
-    /// Sees to it that the users of a trial have TLS sessions to take up, before anything counts.
-    fn give_sessions(
-        &mut self,
-        slot: usize,
-        target: &Arc<LoadTarget>,
-        shares: &[(usize, Load)],
-        stop: &StopFlag,
-    ) -> Result<(), Broken> {
-        let mut cancels = Vec::new();
-        for (worker, load) in shares {
-            let (cancel, cancelled) = oneshot::channel();
-            cancels.push(cancel);
-            self.workers[*worker].run(Order {
-                slot,
-                target: Arc::clone(target),
-                work: Work::Prime,
-                load: load.clone(),
-                gate: Arc::default(),
-                course: Course::Unrecorded,
-                recorder: self.spare.pop().unwrap_or_default(),
-                cancel: cancelled,
-            });
-        }
-        let workers = shares.iter().map(|(worker, _)| &self.workers[*worker]);
-        let reports = worker::reports(workers, cancels, || stop.is_stopped());
-        self.spare.extend(reports.into_iter().map(|report| report.recorder));
-        if stop.is_stopped() { Err(Broken::Stopped) } else { Ok(()) }
     }
 
     /// Closes all connections of a variant's slot.
