@@ -62,12 +62,12 @@ enum Sent {
     /// The same again and again: while its connection goes on, and as the last one on it.
     Fixed { going_on: Vec<u8>, last: Vec<u8> },
     /// A row's.
-    Fed(Box<Fed>),
+    Fed(Feed, Box<Form>),
 }
 
+/// A request with places for values.
 #[derive(Debug, Clone)]
-pub(super) struct Fed {
-    feed: Feed,
+pub(super) struct Form {
     values: Values,
     going_on: Head,
     last: Head,
@@ -105,14 +105,17 @@ impl Script {
     /// # Errors
     /// What cannot stand in a request, or is no place or no column, and where.
     pub fn new(message: &Message, feed: Option<Feed>, always_last: bool) -> Result<Script, String> {
-        let Some(feed) = feed else { return fixed(message, always_last) };
-        let mut filling = Filling { feed: &feed, values: Values::default(), slots: Vec::new() };
+        let mut filling = Filling { feed: feed.as_ref(), values: Values::default(), slots: Vec::new() };
         let going_on = filling.head(message, always_last)?;
         let last = filling.head(message, true)?;
         let (body, rows) = filling.body(message)?;
         let (answers, values) = (going_on.template.answers(), filling.values);
-        let fed = Fed { values, going_on, last, body, rows, feed };
-        Ok(Script { answers, sent: Sent::Fed(Box::new(fed)) })
+        let form = Form { values, going_on, last, body, rows };
+        let sent = match feed {
+            Some(feed) => Sent::Fed(feed, Box::new(form)),
+            None => Sent::Fixed { going_on: form.only(Place::GoingOn), last: form.only(Place::Last) },
+        };
+        Ok(Script { answers, sent })
     }
 
     /// Which kind of answer its requests get.
@@ -139,7 +142,7 @@ pub(super) enum Writer<'s> {
     /// Those that are written already: while the connection goes on, and as the last one on it.
     Fixed { going_on: &'s [u8], last: &'s [u8] },
     /// Those of a feed's rows, on its user's way.
-    Fed { fed: &'s Fed, way: Box<Way>, rows: Vec<u32>, out: Vec<u8> },
+    Fed { form: &'s Form, way: Box<Way>, rows: Vec<u32>, out: Vec<u8> },
 }
 
 impl<'s> Writer<'s> {
@@ -147,9 +150,9 @@ impl<'s> Writer<'s> {
     pub(super) fn new(script: &'s Script, lane: Lane, user: usize) -> Writer<'s> {
         match &script.sent {
             Sent::Fixed { going_on, last } => Writer::Fixed { going_on, last },
-            Sent::Fed(fed) => {
-                let way = Box::new(Way::new(&fed.feed, lane, user));
-                Writer::Fed { fed, way, rows: Vec::new(), out: Vec::new() }
+            Sent::Fed(feed, form) => {
+                let way = Box::new(Way::new(feed, lane, user));
+                Writer::Fed { form, way, rows: Vec::new(), out: Vec::new() }
             }
         }
     }
@@ -159,19 +162,26 @@ impl<'s> Writer<'s> {
     pub(super) fn next(&mut self, shared: &Cell<u64>, place: Place) -> Option<&[u8]> {
         match self {
             Writer::Fixed { going_on, last } => Some(if place == Place::Last { last } else { going_on }),
-            Writer::Fed { fed, way, rows, out } => {
+            Writer::Fed { form, way, rows, out } => {
                 rows.clear();
-                for _ in 0..fed.rows {
+                for _ in 0..form.rows {
                     rows.push(way.next(shared)?);
                 }
-                fed.render(rows, place, out);
+                form.render(rows, place, out);
                 Some(out)
             }
         }
     }
 }
 
-impl Fed {
+impl Form {
+    /// Of a form without a feed the one request that it has.
+    fn only(&self, place: Place) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.render(&vec![0; self.rows], place, &mut out);
+        out
+    }
+
     fn render(&self, rows: &[u32], place: Place, out: &mut Vec<u8>) {
         let Head { template, columns } = if place == Place::Last { &self.last } else { &self.going_on };
         let head = columns.iter().map(|column| self.values.value(*column, rows[0] as usize));
@@ -183,48 +193,6 @@ impl Fed {
     }
 }
 
-fn fixed(message: &Message, always_last: bool) -> Result<Script, String> {
-    let parts: Vec<&[u8]> = match &message.body {
-        None => Vec::new(),
-        Some(Body::Plain(bytes)) => vec![bytes],
-        Some(Body::Parted(Parted { before, parts, behind })) => {
-            let part = parts.first().map_or(&[][..], Vec::as_slice);
-            before.iter().flat_map(|before| [before.as_slice(), part]).chain([behind.as_slice()]).collect()
-        }
-    };
-    let render = |is_last: bool| {
-        let template = head(message, is_last, |_, text| Ok(vec![FieldPiece::Text(text)]))?;
-        let mut out = Vec::new();
-        template.render_with(std::iter::empty(), parts.iter().copied(), &mut out);
-        Ok::<_, String>((out, template.answers()))
-    };
-    let (going_on, answers) = render(always_last)?;
-    let (last, _) = render(true)?;
-    Ok(Script { answers, sent: Sent::Fixed { going_on, last } })
-}
-
-/// A message's head. `pieces` takes apart the text of a field with this name; without a name, that of the target.
-fn head<'m>(
-    message: &'m Message,
-    is_last: bool,
-    mut pieces: impl FnMut(Option<&str>, &'m str) -> Result<Vec<FieldPiece<'m>>, String>,
-) -> Result<RequestTemplate, String> {
-    let mut builder = RequestTemplate::builder(&message.method, &message.authority);
-    for piece in pieces(None, &message.target)? {
-        builder = match piece {
-            FieldPiece::Text(text) => builder.target_text(text),
-            FieldPiece::Slot => builder.target_slot(),
-        };
-    }
-    for (name, value) in fields(&message.headers, is_last) {
-        builder = builder.header_with(name, &pieces(Some(name), value)?);
-    }
-    if message.body.is_some() {
-        builder = builder.framed(message.framing);
-    }
-    builder.build().map_err(|error| error.to_string())
-}
-
 /// The fields that are sent: all of them, in their order. What the last request says of its connection is ours.
 fn fields(headers: &[(String, String)], is_last: bool) -> impl Iterator<Item = (&str, &str)> {
     let kept = headers.iter().filter(move |(name, _)| !(is_last && name.eq_ignore_ascii_case("connection")));
@@ -232,9 +200,9 @@ fn fields(headers: &[(String, String)], is_last: bool) -> impl Iterator<Item = (
     kept.chain(is_last.then_some(("Connection", "close")))
 }
 
-/// Finds the columns that a message names.
+/// Finds the columns that a message names; without a feed whatever looks like a place stays as it is.
 struct Filling<'f> {
-    feed: &'f Feed,
+    feed: Option<&'f Feed>,
     values: Values,
     slots: Vec<u32>,
 }
@@ -247,20 +215,37 @@ impl Filling<'_> {
         place: &str,
         allowed: impl Fn(&[u8]) -> bool,
     ) -> Result<u32, String> {
-        let columns = &self.feed.table.columns;
-        let Some(column) = columns.iter().position(|column| column == name) else {
-            let known = columns.iter().map(String::as_str);
+        let table = &*self.feed.expect("there are places where there is a feed").table;
+        let Some(column) = table.columns.iter().position(|column| column == name) else {
+            let known = table.columns.iter().map(String::as_str);
             let hint = match suggest::nearest(name, known.clone()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("it has {}", known.collect::<Vec<_>>().join(", ")),
             };
             return Err(format!("{place}: the feed has no column `{name}`: {hint}"));
         };
-        self.values.column(&self.feed.table, column, escape, allowed).map_err(|error| format!("{place}: {error}"))
+        self.values.column(table, column, escape, allowed).map_err(|error| format!("{place}: {error}"))
+    }
+
+    fn pieces<'t>(&self, text: &'t str, place: &str) -> Result<Vec<Piece<'t>>, String> {
+        if self.feed.is_some() { pieces(text, place) } else { Ok(vec![Piece::Text(text)]) }
     }
 
     fn head(&mut self, message: &Message, is_last: bool) -> Result<Head, String> {
-        let template = head(message, is_last, |field, text| self.field(field, text))?;
+        let mut builder = RequestTemplate::builder(&message.method, &message.authority);
+        for piece in self.field(None, &message.target)? {
+            builder = match piece {
+                FieldPiece::Text(text) => builder.target_text(text),
+                FieldPiece::Slot => builder.target_slot(),
+            };
+        }
+        for (name, value) in fields(&message.headers, is_last) {
+            builder = builder.header_with(name, &self.field(Some(name), value)?);
+        }
+        if message.body.is_some() {
+            builder = builder.framed(message.framing);
+        }
+        let template = builder.build().map_err(|error| error.to_string())?;
         Ok(Head { template, columns: std::mem::take(&mut self.slots) })
     }
 
@@ -272,7 +257,7 @@ impl Filling<'_> {
             Some(name) => (format!("header `{name}`"), Escape::Raw),
         };
         let mut found = Vec::new();
-        for piece in pieces(text, &place)? {
+        for piece in self.pieces(text, &place)? {
             found.push(match piece {
                 Piece::Text(text) => FieldPiece::Text(text),
                 Piece::Value { column, escape, .. } => {
@@ -289,11 +274,12 @@ impl Filling<'_> {
     fn body(&mut self, message: &Message) -> Result<(Vec<BodyPiece>, usize), String> {
         match &message.body {
             None => Ok((Vec::new(), 1)),
+            Some(Body::Plain(bytes)) if self.feed.is_none() => Ok((vec![BodyPiece::Text(bytes.clone())], 1)),
             Some(Body::Plain(bytes)) => {
                 let text = std::str::from_utf8(bytes).map_err(|_| "the body: with a feed it must be text in UTF-8")?;
                 let default = Escape::of_fields(fields(&message.headers, false));
                 let mut found = Vec::new();
-                for piece in pieces(text, "the body")? {
+                for piece in self.pieces(text, "the body")? {
                     found.push(match piece {
                         Piece::Text(text) => BodyPiece::Text(text.into()),
                         Piece::Value { column, escape, position } => {
@@ -307,7 +293,7 @@ impl Filling<'_> {
             }
             Some(Body::Parted(Parted { before, parts, behind })) => {
                 let write = |row: usize, out: &mut Vec<u8>| out.extend_from_slice(&parts[row % parts.len()]);
-                let column = self.values.made(self.feed.table.rows(), write)?;
+                let column = self.values.made(self.feed.map_or(1, |feed| feed.table.rows()), write)?;
                 let each = before.iter().enumerate();
                 let mut found: Vec<BodyPiece> = each
                     .flat_map(|(row, text)| [BodyPiece::Text(text.clone()), BodyPiece::Value { row, column }])
