@@ -15,7 +15,6 @@ use tollgate_net::pacer::Pacer;
 
 use super::answer::content::{LastRight, Search};
 use super::answer::failure::ErrorClass;
-use super::answer::odata_batch::count_parts;
 use super::pace::desk::{Desk, Seat};
 use super::pace::pause::{AFTER_FAILURE, come, pause};
 use super::record::recorder::Recorder;
@@ -76,7 +75,8 @@ impl<'r> Asker<'r> {
         begin(&mut recorder.borrow_mut());
         search.begin();
         let asked = user.ask(asking, request, search, recorder).await;
-        let judged = search.judge(asked.as_ref().err().map(|failure| failure.class));
+        let mut recorder = recorder.borrow_mut();
+        let judged = search.judge(asked.as_ref().err().map(|failure| failure.class), &mut recorder.tally.parts);
         let judged = match (asked, judged) {
             // What the answer says of itself tells more than its status.
             (Err(failure), Err(closer)) if closer.class == ErrorClass::SoapFault && !failure.is_unanswered() => {
@@ -85,8 +85,6 @@ impl<'r> Asker<'r> {
             (Err(failure), _) => Err(failure),
             (Ok(answer), judged) => judged.map(|()| answer),
         };
-        let mut recorder = recorder.borrow_mut();
-        search.parts().iter().for_each(|(status, count)| count_parts(&mut recorder.tally.parts, *status, *count));
         match judged {
             Ok(answer) => {
                 recorder.judged(due, &answer, search.verdict());

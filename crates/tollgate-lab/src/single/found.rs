@@ -91,7 +91,7 @@ impl Recorded<'_> {
             connections: tally.connections,
             kept_alive: tally.kept_alive,
             other_statuses: tally.other_statuses,
-            parts: tally.parts.iter().copied().collect(),
+            parts: tally.parts.clone(),
             checked: tally.checked,
             handshakes: Some(tally.handshakes).filter(|found| *found != Handshaken::default()),
             phases: all.phases.as_deref().and_then(phase_times),

@@ -5,6 +5,7 @@
 //! (see [`super::read`]).
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use tollgate_net::http1::client::BodySink;
 use tollgate_xml::pull::{Event, PullReader};
@@ -31,14 +32,12 @@ pub(crate) struct Search<'a> {
     kept: Vec<u8>,
     came_bytes: u64,
     is_found: bool,
-    /// Of the answer to a batch: how many answers of each status it holds.
-    parts: Vec<(u16, u64)>,
 }
 
 impl<'a> Search<'a> {
     /// A search for what a target's shape and checks say of answers, if they say anything.
     pub(crate) fn new(shape: &'a RequestShape, checks: &'a Checks, known: &'a LastRight) -> Search<'a> {
-        Search { shape, checks, known, kept: Vec::new(), came_bytes: 0, is_found: false, parts: Vec::new() }
+        Search { shape, checks, known, kept: Vec::new(), came_bytes: 0, is_found: false }
     }
 
     /// Another answer comes.
@@ -46,12 +45,6 @@ impl<'a> Search<'a> {
         self.kept.clear();
         self.came_bytes = 0;
         self.is_found = false;
-        self.parts.clear();
-    }
-
-    /// Of the answer to a batch: how many answers of each status it holds, once it is judged.
-    pub(crate) fn parts(&self) -> &[(u16, u64)] {
-        &self.parts
     }
 
     /// What is known of an answer that was not refused. Its length says nothing: a page of errors may be as long as the
@@ -67,11 +60,12 @@ impl<'a> Search<'a> {
         if looks { Verdict::Right } else { Verdict::Unknown }
     }
 
-    /// Judges the whole answer; of one that failed for another reason only what it says of itself is looked at.
+    /// Judges the whole answer; of one that failed for another reason only what it says of itself is looked at. Of that to
+    /// a batch the answers in it are counted in `parts`, by status.
     ///
     /// # Errors
     /// What came instead.
-    pub(crate) fn judge(&mut self, failed: Option<ErrorClass>) -> Result<(), Failure> {
+    pub(crate) fn judge(&self, failed: Option<ErrorClass>, parts: &mut BTreeMap<u16, u64>) -> Result<(), Failure> {
         if let Some(class) = failed {
             let is_soap = self.checks.kind == AnswerKind::Soap && matches!(class, ErrorClass::Status(_));
             return if is_soap { soap::refuse_fault(&self.kept) } else { Ok(()) };
@@ -89,7 +83,7 @@ impl<'a> Search<'a> {
             if self.came_bytes != self.kept.len() as u64 {
                 return Err(Failure::content(format!("the answer to a batch has more than {BATCH_BYTES_MAX} bytes")));
             }
-            return odata_batch::judge(form, &self.kept, requests, &self.checks.statuses, &mut self.parts);
+            return odata_batch::judge(form, &self.kept, requests, &self.checks.statuses, parts);
         }
         let element = self.shape.answer.element.as_ref();
         if element.is_none() && self.checks.kind == AnswerKind::Plain {
@@ -244,8 +238,8 @@ mod tests {
         let mut search = Search::new(shape, &checks, &known);
         search.begin();
         parts.iter().for_each(|part| search.part(part.as_bytes()));
-        let first = search.judge(None);
-        assert_eq!(search.judge(None), first, "the same answer again is judged alike");
+        let first = search.judge(None, &mut BTreeMap::new());
+        assert_eq!(search.judge(None, &mut BTreeMap::new()), first, "the same answer again is judged alike");
         first.map_err(|failure| failure.text)
     }
 
@@ -277,7 +271,7 @@ mod tests {
             let mut search = Search::new(&shape, &checks, &known);
             search.begin();
             search.part(body.as_bytes());
-            let judged = search.judge(None).map(|()| search.verdict());
+            let judged = search.judge(None, &mut BTreeMap::new()).map(|()| search.verdict());
             assert_eq!(judged.map_err(|failure| failure.class.name()), expected.map_err(str::to_owned), "{body}");
         };
         let down = "<html>We are down for maintenance</html>";
@@ -301,7 +295,7 @@ mod tests {
             // Also in the middle of a character.
             filled.pop();
             [begin.as_bytes(), &filled, &[b'y'; 100], b"</b>"].iter().for_each(|part| search.part(part));
-            assert_eq!(search.judge(None), Ok(()), "{fill}");
+            assert_eq!(search.judge(None, &mut BTreeMap::new()), Ok(()), "{fill}");
         }
     }
 

@@ -4,6 +4,7 @@
 //! Frames are the wire's. What it deliberately does not do: insert records and settle their accounts; see
 //! [`crate::load::insert`].
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use tollgate_wire::batch::{Outgoing, Response, json, multipart};
@@ -109,11 +110,11 @@ pub(crate) fn judge(
     body: &[u8],
     requests: usize,
     statuses: &Statuses,
-    counts: &mut Vec<(u16, u64)>,
+    counts: &mut BTreeMap<u16, u64>,
 ) -> Result<(), Failure> {
     let mut first = None;
     let answered = each_answer(form == BatchForm::Json, body, |place, answer| {
-        count_parts(counts, answer.status, 1);
+        *counts.entry(answer.status).or_default() += 1;
         if !statuses.contains(answer.status) {
             first.get_or_insert_with(|| {
                 let Failure { class, text } = Failure::refusal(answer.status, answer.body);
@@ -155,14 +156,6 @@ fn read_all<'b, E: Display>(
         answered += 1;
     }
     Ok(answered)
-}
-
-/// Counts answers of a status within an answer.
-pub(in crate::load) fn count_parts(counts: &mut Vec<(u16, u64)>, status: u16, count: u64) {
-    match counts.iter_mut().find(|known| known.0 == status) {
-        Some(known) => known.1 += count,
-        None => counts.push((status, count)),
-    }
 }
 
 /// The first failure of a batch, or that it has not as many answers as requests.
@@ -229,16 +222,16 @@ mod tests {
     fn every_part_of_an_answer_is_counted() {
         let part = |id: u32, status: u16| format!("{{\"id\":\"{id}\",\"status\":{status},\"body\":{{}}}}");
         let check = |parts: &[String], requests: usize, expected: Result<(), &str>, counted: &[(u16, u64)]| {
-            let (body, mut counts) = (format!("{{\"responses\":[{}]}}", parts.join(",")), Vec::new());
+            let (body, mut counts) = (format!("{{\"responses\":[{}]}}", parts.join(",")), BTreeMap::new());
             let judged = judge(BatchForm::Json, body.as_bytes(), requests, &Statuses::default(), &mut counts);
             assert_eq!(judged.map_err(|failure| failure.text), expected.map_err(str::to_owned), "{body}");
-            assert_eq!(counts, counted, "{body}");
+            assert_eq!(counts.into_iter().collect::<Vec<_>>(), counted, "{body}");
         };
         check(&[part(0, 200), part(1, 204)], 2, Ok(()), &[(200, 1), (204, 1)]);
         let two_fail = [part(0, 201), part(1, 409), part(2, 503), part(3, 201)];
         check(&two_fail, 4, Err("part 2 of 4: 409 Conflict"), &[(201, 2), (409, 1), (503, 1)]);
         check(&[part(0, 200)], 2, Err("1 answers to a batch of 2 requests"), &[(200, 1)]);
-        let mut counts = Vec::new();
+        let mut counts = BTreeMap::new();
         let broken = judge(BatchForm::Multipart, b"no", 1, &Statuses::default(), &mut counts).unwrap_err();
         assert_eq!(broken.text, "the answer to a batch has no boundary");
     }

@@ -3,6 +3,7 @@
 //!
 //! It deliberately judges nothing and drops nothing: a failure has its class, its time and, for the first, its text.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
@@ -12,7 +13,6 @@ use super::detail::Detail;
 use super::staged::StagedRecord;
 use crate::load::answer::Verdict;
 use crate::load::answer::failure::{ErrorClass, Failure};
-use crate::load::answer::odata_batch::count_parts;
 use crate::load::connections::{FirstRequests, Phases};
 use crate::load::scenario::record::Stepped;
 use crate::load::user::Answer;
@@ -89,7 +89,7 @@ pub struct Tally {
     /// Answers after which the server goes on serving the connection.
     pub kept_alive: u64,
     /// Answers within the answers to batches, by status.
-    pub parts: Vec<(u16, u64)>,
+    pub parts: BTreeMap<u16, u64>,
     /// Bytes received below TLS, its handshakes included.
     pub wire_received_bytes: u64,
     /// Bytes sent below TLS, its handshakes included.
@@ -385,7 +385,7 @@ impl Tally {
         self.other_statuses += other.other_statuses;
         self.kept_alive += other.kept_alive;
         for (status, count) in &other.parts {
-            count_parts(&mut self.parts, *status, *count);
+            *self.parts.entry(*status).or_default() += count;
         }
         self.wire_received_bytes += other.wire_received_bytes;
         self.wire_sent_bytes += other.wire_sent_bytes;
