@@ -3,6 +3,7 @@
 //!
 //! It knows no run, so that every part of a result may be made of it.
 
+use derive_more::AddAssign;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +72,7 @@ pub struct GeneratorUse {
 }
 
 /// Counts of TCP in one namespace, all programs together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, AddAssign, Serialize, Deserialize, JsonSchema)]
 pub struct TcpCounts {
     /// Connections that were turned away because a listener's queue was full (`ListenOverflows`).
     pub listen_overflows: u64,
@@ -86,20 +87,11 @@ pub struct TcpCounts {
 impl TcpCounts {
     /// What was counted since `before`.
     pub fn since(self, before: TcpCounts) -> TcpCounts {
-        self.with(before, u64::saturating_sub)
-    }
-
-    /// Both added.
-    pub fn plus(self, other: TcpCounts) -> TcpCounts {
-        self.with(other, |one, other| one + other)
-    }
-
-    fn with(self, other: TcpCounts, of: fn(u64, u64) -> u64) -> TcpCounts {
         TcpCounts {
-            listen_overflows: of(self.listen_overflows, other.listen_overflows),
-            listen_drops: of(self.listen_drops, other.listen_drops),
-            segments_retransmitted: of(self.segments_retransmitted, other.segments_retransmitted),
-            segments_sent: of(self.segments_sent, other.segments_sent),
+            listen_overflows: self.listen_overflows.saturating_sub(before.listen_overflows),
+            listen_drops: self.listen_drops.saturating_sub(before.listen_drops),
+            segments_retransmitted: self.segments_retransmitted.saturating_sub(before.segments_retransmitted),
+            segments_sent: self.segments_sent.saturating_sub(before.segments_sent),
         }
     }
 

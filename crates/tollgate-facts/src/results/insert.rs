@@ -1,5 +1,6 @@
 //! What is stored of inserts: how records were sent, what then stood in the table, and the law fitted to the times.
 
+use derive_more::AddAssign;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +37,7 @@ pub struct Inserted {
 }
 
 /// What stood in the table after the transfers, against what was acknowledged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, AddAssign, Serialize, Deserialize, JsonSchema)]
 pub struct Settlement {
     /// Transfers whose rows were counted.
     pub counted: u64,
@@ -51,17 +52,6 @@ pub struct Settlement {
 }
 
 impl Settlement {
-    /// Both added.
-    pub fn plus(self, other: Settlement) -> Settlement {
-        Settlement {
-            counted: self.counted + other.counted,
-            compared: self.compared + other.compared,
-            lost: self.lost + other.lost,
-            surplus: self.surplus + other.surplus,
-            wrong: self.wrong + other.wrong,
-        }
-    }
-
     /// Whether everything that was looked at agreed.
     pub fn agrees(self) -> bool {
         self.lost == 0 && self.surplus == 0 && self.wrong == 0

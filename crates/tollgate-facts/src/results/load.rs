@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use derive_more::AddAssign;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -163,7 +164,7 @@ pub struct CoursePoint {
 }
 
 /// Handshakes of TLS.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, AddAssign, Serialize, JsonSchema)]
 pub struct Handshaken {
     /// With certificates and signatures.
     pub full: u64,

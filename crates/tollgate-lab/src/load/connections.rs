@@ -5,6 +5,7 @@
 
 use std::time::Instant;
 
+use derive_more::AddAssign;
 use hdrhistogram::Histogram;
 use tollgate_net::http1::client::{ClientConnection, Opening};
 
@@ -15,7 +16,7 @@ use super::user::Answer;
 const LOOKED_AT_EACH: u64 = 16;
 
 /// First requests on their connections, from connecting to the last byte of the answer, added up.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, AddAssign)]
 pub struct FirstRequests {
     /// How many.
     pub count: u64,
@@ -53,19 +54,6 @@ impl FirstRequests {
             self.retransmitted += u64::from(counts.retransmitted);
             self.round_trip_time_ns += counts.round_trip_time.as_nanos() as u64;
         }
-    }
-
-    /// Adds others.
-    pub fn add(&mut self, other: FirstRequests) {
-        self.count += other.count;
-        self.wire_sent_bytes += other.wire_sent_bytes;
-        self.wire_received_bytes += other.wire_received_bytes;
-        self.round_trips += other.round_trips;
-        self.looked_at += other.looked_at;
-        self.segments_sent += other.segments_sent;
-        self.segments_received += other.segments_received;
-        self.retransmitted += other.retransmitted;
-        self.round_trip_time_ns += other.round_trip_time_ns;
     }
 }
 

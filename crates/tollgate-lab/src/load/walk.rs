@@ -191,7 +191,7 @@ async fn get_list(walk: &mut Walk, user: &mut User, shared: &Shared) -> Result<D
         shared.recorder.borrow_mut().failure(&Failure::content("the list names no entity"), now, now);
         return Err(());
     }
-    shared.recorder.borrow_mut().tally.lists.add(Bodies::of(bytes));
+    shared.recorder.borrow_mut().tally.lists += Bodies::of(bytes);
     Ok(time)
 }
 
@@ -213,7 +213,7 @@ async fn get_details(user: &mut User, shared: &Shared, (details, begun): Now) {
         match got {
             Ok((answer, verdict)) => {
                 recorder.judged(previous, &answer, verdict.unwrap_or(Verdict::Right));
-                recorder.tally.details.add(Bodies::of(answer.body_bytes));
+                recorder.tally.details += Bodies::of(answer.body_bytes);
                 previous = answer.finished;
             }
             Err(failure) => {

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use derive_more::AddAssign;
+
 /// Watches the thread that made it. Reading costs about 2 us, so it is done around a trial, not in it.
 #[derive(Debug)]
 pub struct ThreadUse {
@@ -12,7 +14,7 @@ pub struct ThreadUse {
 }
 
 /// Nanoseconds since the thread began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, AddAssign)]
 pub struct Used {
     /// On a core.
     pub cpu_ns: u64,
@@ -47,8 +49,8 @@ impl Used {
     }
 }
 
-/// What several threads used in the same time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// What several threads used in the same time; added, what they used in one time after another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, AddAssign)]
 pub struct ThreadsUsed {
     /// On a core, all of them together: what a request costs.
     pub cpu_ns: u64,
@@ -66,15 +68,6 @@ impl ThreadsUsed {
             busiest_cpu_ns: all.busiest_cpu_ns.max(thread.cpu_ns),
             run_queue_max_ns: all.run_queue_max_ns.max(thread.run_queue_ns),
         })
-    }
-
-    /// Both added, as of one time after another.
-    pub fn plus(self, other: ThreadsUsed) -> ThreadsUsed {
-        ThreadsUsed {
-            cpu_ns: self.cpu_ns + other.cpu_ns,
-            busiest_cpu_ns: self.busiest_cpu_ns + other.busiest_cpu_ns,
-            run_queue_max_ns: self.run_queue_max_ns + other.run_queue_max_ns,
-        }
     }
 }
 

@@ -45,7 +45,9 @@ mod tests {
             TcpCounts { listen_overflows: 3, listen_drops: 5, segments_retransmitted: 1, segments_sent: 999 };
         assert_eq!(found, expected);
         assert_eq!(found.turned_away(), 5);
-        assert_eq!(found.plus(found).since(found), found);
+        let mut twice = found;
+        twice += found;
+        assert_eq!(twice.since(found), found);
         assert_eq!(parse("", "Tcp: OutSegs\n"), TcpCounts::default());
         let nothing = TcpCounts::default();
         assert_eq!(nothing.turned_away(), 0);

@@ -5,6 +5,8 @@
 use std::collections::HashMap;
 use std::{fs, io};
 
+use derive_more::Add;
+
 use super::cpu::CpuClocks;
 use super::system::TICK_NS;
 
@@ -39,7 +41,7 @@ pub(super) struct Found {
 }
 
 /// Context switches of a thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Add)]
 pub(super) struct Switches {
     pub(super) voluntary: u64,
     pub(super) involuntary: u64,
@@ -58,10 +60,6 @@ impl Switches {
             voluntary: self.voluntary.saturating_sub(before.voluntary),
             involuntary: self.involuntary.saturating_sub(before.involuntary),
         }
-    }
-
-    pub(super) fn plus(self, other: Switches) -> Switches {
-        Switches { voluntary: self.voluntary + other.voluntary, involuntary: self.involuntary + other.involuntary }
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::fs;
 
+use derive_more::{Add, AddAssign};
+
 /// A tick of /proc, whatever the kernel's own is: USER_HZ is 100 wherever there is Linux.
 pub(crate) const TICK_NS: u64 = 10_000_000;
 
 /// Ticks of some cores since the machine began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Add, AddAssign)]
 pub struct Ticks {
     /// All of them.
     pub total: u64,
@@ -33,11 +35,6 @@ impl Ticks {
         }
     }
 
-    /// Both added.
-    pub fn plus(self, other: Ticks) -> Ticks {
-        Ticks { total: self.total + other.total, idle: self.idle + other.idle, steal: self.steal + other.steal }
-    }
-
     /// Share of the cores' time that was not idle, 0 to 1.
     pub fn busy_share(self) -> f64 {
         if self.total == 0 { 0.0 } else { 1.0 - self.idle as f64 / self.total as f64 }
@@ -60,7 +57,7 @@ fn parse(text: &str, cores: &[usize]) -> Ticks {
         let (core, fields) = line.strip_prefix("cpu")?.split_once(' ')?;
         core.parse().is_ok_and(|core: usize| cores.contains(&core)).then(|| ticks(fields))?
     };
-    text.lines().filter_map(of_core).fold(Ticks::default(), Ticks::plus)
+    text.lines().filter_map(of_core).fold(Ticks::default(), |sum, of_core| sum + of_core)
 }
 
 /// user nice system idle iowait irq softirq steal guest guest_nice, guests being counted in user and nice already.

@@ -333,7 +333,7 @@ impl Sums {
         let switched = |sum: Switches, (found, before): &(Found, Known)| {
             let since =
                 |(thread, now): (&u32, &Switches)| now.since(before.switches.get(thread).copied().unwrap_or_default());
-            Some(found.switches.as_ref()?.iter().map(since).fold(sum, Switches::plus))
+            Some(found.switches.as_ref()?.iter().map(since).fold(sum, |sum, one| sum + one))
         };
         Sums {
             cpu_ns: seen.iter().map(|(found, before)| Some(found.cpu_ns?.saturating_sub(before.cpu_ns))).sum(),

@@ -136,7 +136,7 @@ impl Kind for Commands {
             memory_bytes_max = finished.memory_bytes_max.unwrap_or(0).max(memory_bytes_max);
         }
         let used = run.kind.seen.entry((name.clone(), block.level)).or_default();
-        used.ticks = used.ticks.plus(Ticks::now(&run.cores.all).since(before));
+        used.ticks += Ticks::now(&run.cores.all).since(before);
         used.memory_bytes_max = used.memory_bytes_max.max(memory_bytes_max);
         let runs = times.len() as u64;
         run.book.trials.push(Trial {

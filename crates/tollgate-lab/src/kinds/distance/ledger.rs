@@ -44,7 +44,7 @@ impl Ledger {
     pub(crate) fn add(&mut self, trial: &Trial, beside: Beside) {
         let entry = self.entries.entry((trial.variant.clone(), trial.level)).or_default();
         entry.asked += beside.asked;
-        entry.ticks = entry.ticks.plus(beside.ticks);
+        entry.ticks += beside.ticks;
         entry.away = beside.away;
         beside.readings.into_iter().for_each(|reading| entry.series.add(trial.start_ms, reading));
         entry.series.add_cores(trial);

@@ -183,8 +183,8 @@ impl Cells {
         entry.recorder.add(&measured.recorder);
         entry.came_most = entry.came_most.max(measured.recorder.tally.sends.users);
         entry.trials_out_of_rows += u32::from(measured.recorder.tally.out_of_rows > 0);
-        entry.ticks = entry.ticks.plus(measured.passed.ticks);
-        entry.tcp = entry.tcp.plus(measured.passed.tcp);
+        entry.ticks += measured.passed.ticks;
+        entry.tcp += measured.passed.tcp;
         for (at_ms, readings) in &measured.samples {
             if let Some(seen) = &mut entry.seen {
                 seen.add(readings);
@@ -223,11 +223,11 @@ impl Cells {
             tcp: TcpCounts::default(),
         });
         rate.wall += measured.wall;
-        rate.used = rate.used.plus(measured.used);
+        rate.used += measured.used;
         rate.came_most.resize(rate.came_most.len().max(measured.came.len()), 0);
         rate.came_most.iter_mut().zip(&measured.came).for_each(|(most, came)| *most = (*most).max(*came));
-        rate.ticks = rate.ticks.plus(measured.passed.ticks);
-        rate.tcp = rate.tcp.plus(measured.passed.tcp);
+        rate.ticks += measured.passed.ticks;
+        rate.tcp += measured.passed.tcp;
         rate.recorder.add(&measured.recorder);
         rate.recorder.tally.unit_times.clear();
         rate.groups.add(&measured.recorder.response, is_last_of_block);
@@ -414,7 +414,7 @@ impl Entry {
             })
         });
         if let Some(inserted) = &mut cell.inserted {
-            inserted.settlement = inserted.settlement.plus(self.surveyed.settlement);
+            inserted.settlement += self.surveyed.settlement;
             inserted.work_processes_busy_max = self.series.peak("work-processes-busy");
             inserted.work_processes_waiting_max = self.series.peak("work-processes-waiting");
         }

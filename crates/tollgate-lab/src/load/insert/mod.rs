@@ -160,8 +160,7 @@ pub(super) async fn run(
         users = send_all(users, &shared).await;
         let thread_used = thread_use.read().since(before.1);
         let cpu_ns = before.0.zip(at_rest_ns(&transfer.clocks)).map(|(before, after)| after.saturating_sub(before));
-        used.cpu_ns += thread_used.cpu_ns;
-        used.run_queue_ns += thread_used.run_queue_ns;
+        used += thread_used;
 
         let done = std::mem::take(&mut *shared.done.borrow_mut());
         drop(shared);

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use derive_more::AddAssign;
 use hdrhistogram::Histogram;
 
 use super::course::{Bins, Course};
@@ -126,7 +127,7 @@ pub struct Tally {
 }
 
 /// What an open load was to send.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, AddAssign)]
 pub struct Sends {
     /// Requests whose intended start fell within the trial.
     pub intended: u64,
@@ -159,7 +160,7 @@ impl Transfers {
 
     /// Adds a settlement.
     pub fn settle(&mut self, settlement: Settlement, fault: Option<String>) {
-        self.settlement = self.settlement.plus(settlement);
+        self.settlement += settlement;
         self.fault = self.fault.take().or(fault);
     }
 
@@ -171,7 +172,7 @@ impl Transfers {
 }
 
 /// How many bodies of one kind, and their bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, AddAssign)]
 pub struct Bodies {
     /// How many.
     pub count: u64,
@@ -183,12 +184,6 @@ impl Bodies {
     /// One of so many bytes.
     pub fn of(bytes: u64) -> Bodies {
         Bodies { count: 1, bytes }
-    }
-
-    /// Adds others.
-    pub fn add(&mut self, other: Bodies) {
-        self.count += other.count;
-        self.bytes += other.bytes;
     }
 
     /// The mean size; absent of none.
@@ -360,15 +355,6 @@ impl Recorder {
     }
 }
 
-impl Sends {
-    /// Adds others.
-    pub fn add(&mut self, other: Sends) {
-        self.intended += other.intended;
-        self.unsent += other.unsent;
-        self.users += other.users;
-    }
-}
-
 impl Tally {
     /// Failures of all classes.
     pub fn failures(&self) -> u64 {
@@ -390,15 +376,13 @@ impl Tally {
         self.wire_received_bytes += other.wire_received_bytes;
         self.wire_sent_bytes += other.wire_sent_bytes;
         self.connections += other.connections;
-        self.handshakes.full += other.handshakes.full;
-        self.handshakes.resumed += other.handshakes.resumed;
-        self.handshakes.failed += other.handshakes.failed;
-        self.first_requests.add(other.first_requests);
-        self.sends.add(other.sends);
+        self.handshakes += other.handshakes;
+        self.first_requests += other.first_requests;
+        self.sends += other.sends;
         self.unit_times.extend_from_slice(&other.unit_times);
         self.units += other.units;
-        self.lists.add(other.lists);
-        self.details.add(other.details);
+        self.lists += other.lists;
+        self.details += other.details;
         self.response_total_ns += other.response_total_ns;
         self.failed_total_ns += other.failed_total_ns;
         self.waited_ns += other.waited_ns;

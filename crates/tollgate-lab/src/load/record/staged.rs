@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use derive_more::AddAssign;
 use hdrhistogram::Histogram;
 
 use super::recorder::{Recorder, nanoseconds, times};
@@ -51,7 +52,7 @@ pub struct CoursePart {
 }
 
 /// Counts of a stage or of a point of time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, AddAssign)]
 pub struct Counts {
     /// Units of work that were due; of users who wait none is.
     pub due: u64,
@@ -133,25 +134,14 @@ impl StagedRecord {
     /// Adds what another worker or trial recorded of the same stages.
     pub(crate) fn add(&mut self, other: &StagedRecord) {
         for (own, other) in self.parts.iter_mut().zip(&other.parts) {
-            own.counts.add(other.counts);
+            own.counts += other.counts;
             own.times += &other.times;
         }
         self.points.resize_with(self.points.len().max(other.points.len()), CoursePart::default);
         for (own, other) in self.points.iter_mut().zip(&other.points) {
-            own.counts.add(other.counts);
+            own.counts += other.counts;
             own.times_us += &other.times_us;
         }
-    }
-}
-
-impl Counts {
-    fn add(&mut self, other: Counts) {
-        self.due += other.due;
-        self.begun += other.begun;
-        self.whole += other.whole;
-        self.failed += other.failed;
-        self.requests += other.requests;
-        self.users_ns += other.users_ns;
     }
 }
 
