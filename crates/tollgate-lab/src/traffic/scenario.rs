@@ -175,6 +175,32 @@ impl fmt::Display for Source {
     }
 }
 
+impl Text {
+    /// The text itself, where it has no places.
+    pub(crate) fn fixed(&self) -> Option<&str> {
+        match &self.0[..] {
+            [] => Some(""),
+            [Part::Fixed(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Writes it with these values of all variables.
+    pub(crate) fn write(&self, values: &[Vec<u8>], out: &mut Vec<u8>) {
+        self.0.iter().for_each(|part| part.write(values, out));
+    }
+}
+
+impl Part {
+    /// Writes it with these values of all variables.
+    pub(crate) fn write(&self, values: &[Vec<u8>], out: &mut Vec<u8>) {
+        match self {
+            Part::Fixed(text) => out.extend_from_slice(text.as_bytes()),
+            Part::Value(variable, escape) => escape.write(&values[*variable], out),
+        }
+    }
+}
+
 impl Place {
     /// Whether the body must be kept for it.
     pub(crate) fn is_in_body(&self) -> bool {

@@ -1,33 +1,51 @@
-//! One user of a scenario: its variables and cookies, how they go into requests, and what answers leave there.
+//! One user of a scenario: its rows, variables and cookies, how they go into requests, and what answers leave there.
 //!
 //! Values are written into buffers that the user keeps, so that a request costs no memory once they have grown. What it
 //! deliberately does not do: decide when to ask.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::ops::Range;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use tollgate_net::http1::client::{Collect, Discard, RequestTemplate, ResponseHead, Target};
 
 use super::cookies::Cookies;
 use super::find::find;
-use super::program::{HeadPart, Program, Ready};
+use super::program::Ready;
+use super::{Play, Rows, mixed};
 use crate::load::answer::content::contains;
 use crate::load::answer::failure::{ErrorClass, Failure};
 use crate::load::record::recorder::Recorder;
 use crate::load::user::{Answer, Asking, User};
 use crate::secret;
-use crate::traffic::scenario::{Condition, Part, Text};
+use crate::traffic::feed::{Feed, FeedEnd, Order, Way};
+use crate::traffic::model::Pace;
+use crate::traffic::scenario::{BUILT_IN, Condition, Fed, Part, Text, Think};
 
 /// Bytes of an answer that are searched.
 const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Characters of a text that is shown in a failure.
 const SHOWN_MAX: usize = 80;
+/// What is drawn of times to think is drawn apart from rows, whose feeds have the numbers from 0 on.
+pub(super) const THINK_SEED: u64 = u64::MAX;
+/// An exponential time to think is at most so many times its mean.
+const THINK_MEANS_MAX: f64 = 10.0;
 
-/// A user's own.
-#[derive(Default)]
+/// A user on its way.
 pub(super) struct Player {
+    /// Its number among the users of its worker.
+    pub(super) number: usize,
+    /// Whether its setup went well.
+    pub(super) takes_part: bool,
+    pub(super) user: User,
+    /// Its ways through the feeds, from iteration to iteration.
+    ways: Vec<Way>,
+    thinking: ChaCha8Rng,
+    /// Iterations begun.
+    pub(super) iterations: u64,
     /// Values of all variables.
     values: Vec<Vec<u8>>,
     cookies: Cookies,
@@ -42,26 +60,77 @@ pub(super) struct Player {
 }
 
 impl Player {
-    /// A user at its beginning.
-    pub(super) fn new(program: &Program) -> Player {
-        let mut values = vec![Vec::new(); program.played.scenario.variables.len()];
-        for (variable, value) in &program.played.constants {
+    /// A user at its beginning, with its number among those of its worker.
+    pub(super) fn new(play: &Play, user: User, number: usize) -> Player {
+        let Play { conduct, load, program, .. } = play;
+        let played = &program.played;
+        let mut values = vec![Vec::new(); played.scenario.variables.len()];
+        for (variable, value) in &played.constants {
             values[*variable] = value.clone().into_bytes();
         }
-        Player { values, body: Collect::up_to(BODY_BYTES_MAX), ..Player::default() }
+        let way = |fed: &Fed| {
+            // Feeds of one trial draw apart from each other.
+            let mut feed = Feed { seed: mixed(conduct.seed, fed.feed.seed), ..fed.feed.clone() };
+            if conduct.rows == Rows::Again {
+                feed.end = FeedEnd::Again;
+            }
+            // At a rate a user is whoever is free: no rows are its own.
+            if feed.order == Order::InOrder && matches!(load.pace, Pace::Open(_)) {
+                feed.order = Order::Unique;
+            }
+            Way::new(&feed, load.lane, number)
+        };
+        let mut thinking = ChaCha8Rng::seed_from_u64(mixed(conduct.seed, THINK_SEED));
+        thinking.set_stream((u64::from(load.lane.index) << 32) | number as u64);
+        Player {
+            number,
+            takes_part: true,
+            user,
+            ways: played.scenario.feeds.iter().map(way).collect(),
+            thinking,
+            iterations: 0,
+            values,
+            cookies: Cookies::default(),
+            request: Vec::new(),
+            escaped: Vec::new(),
+            spans: Vec::new(),
+            body: Collect::up_to(BODY_BYTES_MAX),
+            fields: Vec::new(),
+            found: Vec::new(),
+        }
     }
 
-    /// Gives a variable a number.
-    pub(super) fn set_number(&mut self, variable: usize, number: u64) {
-        let value = &mut self.values[variable];
-        value.clear();
-        write!(value, "{number}").expect("memory takes it");
+    /// Sets the variables that every iteration has.
+    pub(super) fn begin(&mut self, number_of_all: usize, iteration: u64, unique: u64) {
+        let numbers: [u64; BUILT_IN.len()] = [number_of_all as u64, iteration, unique];
+        for (value, number) in self.values.iter_mut().zip(numbers) {
+            value.clear();
+            write!(value, "{number}").expect("memory takes it");
+        }
     }
 
-    /// Gives a variable a value.
-    pub(super) fn set(&mut self, variable: usize, text: &[u8]) {
-        self.values[variable].clear();
-        self.values[variable].extend_from_slice(text);
+    /// Takes a row of each feed; `None` where there is none for it. `taken` counts the rows of each that the lane has taken.
+    pub(super) fn take_rows(&mut self, feeds: &[Fed], taken: &[Cell<u64>]) -> Option<()> {
+        for ((way, fed), taken) in self.ways.iter_mut().zip(feeds).zip(taken) {
+            let (row, table) = (way.next(taken)?, &fed.feed.table);
+            for (column, value) in self.values[fed.first..][..table.columns.len()].iter_mut().enumerate() {
+                value.clear();
+                value.extend_from_slice(table.value(row as usize, column));
+            }
+        }
+        Some(())
+    }
+
+    /// How long it thinks now.
+    pub(super) fn think(&mut self, think: Option<Think>) -> Duration {
+        match think {
+            None => Duration::ZERO,
+            Some(Think::Constant(time)) => time,
+            Some(Think::Exponential(mean)) => {
+                let share: f64 = self.thinking.random_range(0.0..1.0);
+                mean.mul_f64((-(1.0 - share).ln()).min(THINK_MEANS_MAX))
+            }
+        }
     }
 
     /// Asks what a step says, judges the answer and takes out of it what later steps need. A failure says which step it is
@@ -69,11 +138,10 @@ impl Player {
     pub(super) async fn play(
         &mut self,
         ready: &Ready,
-        user: &mut User,
         asking: &Asking,
         recorder: &RefCell<Recorder>,
     ) -> Result<Answer, Failure> {
-        let played = self.try_to_play(ready, user, asking, recorder).await;
+        let played = self.try_to_play(ready, asking, recorder).await;
         played.map_err(|failure| {
             let asked = self.asked();
             let text = match failure.class {
@@ -100,7 +168,6 @@ impl Player {
     async fn try_to_play(
         &mut self,
         ready: &Ready,
-        user: &mut User,
         asking: &Asking,
         recorder: &RefCell<Recorder>,
     ) -> Result<Answer, Failure> {
@@ -117,7 +184,7 @@ impl Player {
                 }
             }
         };
-        let (request, manner) = (&self.request, ready.manner());
+        let (user, request, manner) = (&mut self.user, &self.request, ready.manner());
         let answer = match ready.reads_body {
             true => user.ask_as(asking, request, &mut self.body, recorder, manner, on_head).await?,
             false => user.ask_as(asking, request, &mut Discard, recorder, manner, on_head).await?,
@@ -134,22 +201,17 @@ impl Player {
         self.request.clear();
         self.escaped.clear();
         self.spans.clear();
+        let step = &ready.step;
         // The folder's own place, if there is one.
         self.spans.extend(ready.folder.iter().map(|_| 0..0));
-        for slot in &ready.slots {
-            let span = self.escape(|values, out| slot.escape.write(&values[slot.variable], out));
-            let text = &self.escaped[span];
-            let (fits, place) = match slot.part {
-                HeadPart::Target => (RequestTemplate::is_target_text(text), "path"),
-                HeadPart::Field => (RequestTemplate::is_field_text(text), "header"),
-            };
-            if !fits {
-                let text = format!("a value cannot stand in the {place}: {}", quoted(text));
-                return Err(Failure::new(ErrorClass::Extraction, text));
+        if step.path.fixed().is_none() {
+            let first_end = self.write_slot(&step.path, "path", RequestTemplate::is_target_text)?;
+            if let Some(folder) = &ready.folder {
+                self.lead(folder, target, first_end)?;
             }
         }
-        if let Some(folder) = &ready.folder {
-            self.lead(folder, target, &ready.step.path)?;
+        for (_, text) in step.headers.iter().filter(|(_, text)| text.fixed().is_none()) {
+            self.write_slot(text, "header", RequestTemplate::is_field_text)?;
         }
         let mut template = &ready.plain;
         if !self.cookies.text().is_empty() {
@@ -159,11 +221,11 @@ impl Player {
             self.spans.push(start..self.escaped.len());
         }
         let head = self.spans.len();
-        let parts = ready.step.body.as_ref().map_or(&[][..], |body| &body.0);
-        for part in parts {
-            if let Part::Value(variable, escape) = part {
-                self.escape(|values, out| escape.write(&values[*variable], out));
-            }
+        let parts = step.body.as_ref().map_or(&[][..], |body| &body.0);
+        for part in parts.iter().filter(|part| matches!(part, Part::Value(..))) {
+            let start = self.escaped.len();
+            part.write(&self.values, &mut self.escaped);
+            self.spans.push(start..self.escaped.len());
         }
         let escaped = &self.escaped;
         let (head, rest) = self.spans.split_at(head);
@@ -176,19 +238,29 @@ impl Player {
         Ok(())
     }
 
-    /// Puts one more escaped value behind the others, and says where.
-    fn escape(&mut self, write: impl FnOnce(&[Vec<u8>], &mut Vec<u8>)) -> Range<usize> {
+    /// Puts one more text of the head behind the others, and says where its first part ends. Its values must fit there.
+    fn write_slot(&mut self, text: &Text, place: &str, fits: fn(&[u8]) -> bool) -> Result<usize, Failure> {
         let start = self.escaped.len();
-        write(&self.values, &mut self.escaped);
+        let mut first_end = None;
+        for part in &text.0 {
+            let begin = self.escaped.len();
+            part.write(&self.values, &mut self.escaped);
+            let written = &self.escaped[begin..];
+            if matches!(part, Part::Value(..)) && !fits(written) {
+                let text = format!("a value cannot stand in the {place}: {}", quoted(written));
+                return Err(Failure::new(ErrorClass::Extraction, text));
+            }
+            first_end.get_or_insert(self.escaped.len());
+        }
         self.spans.push(start..self.escaped.len());
-        start..self.escaped.len()
+        Ok(first_end.unwrap_or(start))
     }
 
-    /// What stands in front of a path that begins with a value: nothing where a slash does, else the folder. Of an address
-    /// on the host that is asked the path is taken.
-    fn lead(&mut self, folder: &str, target: &Target, path: &Text) -> Result<(), Failure> {
-        let first = &mut self.spans[1];
-        let value = &self.escaped[first.clone()];
+    /// What stands in front of a path that begins with a value, which ends there: nothing where a slash does, else the
+    /// folder. Of an address on the host that is asked the path is taken.
+    fn lead(&mut self, folder: &str, target: &Target, first_end: usize) -> Result<(), Failure> {
+        let path = &mut self.spans[1];
+        let value = &self.escaped[path.start..first_end];
         if is_address(value) {
             let Some(start) = path_of_address(value, target) else {
                 let text = format!(
@@ -197,14 +269,9 @@ impl Player {
                 );
                 return Err(Failure::new(ErrorClass::Extraction, text));
             };
-            first.start += start;
+            path.start += start;
         }
-        let mut values = self.spans[1..].iter();
-        let front = path.0.iter().find_map(|part| match part {
-            Part::Fixed(text) => text.bytes().next(),
-            Part::Value(..) => values.next().and_then(|span| self.escaped[span.clone()].first().copied()),
-        });
-        if front != Some(b'/') {
+        if !self.escaped[path.clone()].starts_with(b"/") {
             let start = self.escaped.len();
             self.escaped.extend_from_slice(folder.as_bytes());
             self.spans[0] = start..self.escaped.len();
@@ -223,7 +290,8 @@ impl Player {
             for condition in &assertion.conditions {
                 let found = &self.found;
                 if let Condition::Equals(text) | Condition::Contains(text) = condition {
-                    write_text(text, &self.values, &mut self.escaped);
+                    self.escaped.clear();
+                    text.write(&self.values, &mut self.escaped);
                 }
                 let (holds, wanted) = match condition {
                     Condition::Equals(_) => (*found == self.escaped, "is not what it should equal"),
@@ -272,16 +340,6 @@ fn path_of_address(address: &[u8], target: &Target) -> Option<usize> {
         && named.host().eq_ignore_ascii_case(target.host());
     let authority = text.find("://")? + "://".len();
     is_own.then(|| text[authority..].find('/').map_or(text.len(), |path| authority + path))
-}
-
-fn write_text(text: &Text, values: &[Vec<u8>], out: &mut Vec<u8>) {
-    out.clear();
-    for part in &text.0 {
-        match part {
-            Part::Fixed(text) => out.extend_from_slice(text.as_bytes()),
-            Part::Value(variable, escape) => escape.write(&values[*variable], out),
-        }
-    }
 }
 
 fn quoted(text: &[u8]) -> String {

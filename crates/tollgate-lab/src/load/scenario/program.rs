@@ -6,8 +6,7 @@ use tollgate_net::http1::client::{BodyFraming, Piece, RequestTemplate, TemplateB
 
 use crate::load::answer::Verdict;
 use crate::load::target::{LoadTarget, Manner, Repeat};
-use crate::traffic::feed::template::Escape;
-use crate::traffic::scenario::{Part, Place, Played, Source, Step, Text, Variable};
+use crate::traffic::scenario::{Part, Place, Played, Source, Step};
 use crate::traffic::statuses::Statuses;
 
 /// What users play.
@@ -25,35 +24,18 @@ pub struct Program {
 #[derive(Debug, Clone)]
 pub(super) struct Ready {
     pub(super) step: Step,
-    /// As it is sent by a user without cookies.
+    /// As it is sent by a user without cookies: of path and fields each that has places is a slot.
     pub(super) plain: RequestTemplate,
     /// The same with cookies, whose slot is the last one.
     pub(super) with_cookies: RequestTemplate,
     /// Of a path that begins with a value: what stands in front of whatever does not begin with a slash. It has the first
     /// slot of the head.
     pub(super) folder: Option<String>,
-    /// Values of the head, in the order of its slots.
-    pub(super) slots: Vec<Slot>,
     /// Names of fields that the step looks at.
     pub(super) fields: Vec<String>,
     /// Whether the body is looked at.
     pub(super) reads_body: bool,
     pub(super) repeat: Repeat,
-}
-
-/// A place for a value in the head.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Slot {
-    pub(super) variable: Variable,
-    pub(super) escape: Escape,
-    pub(super) part: HeadPart,
-}
-
-/// Where in the head a value goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum HeadPart {
-    Target,
-    Field,
 }
 
 impl Program {
@@ -83,15 +65,6 @@ impl Ready {
         let template = |head: TemplateBuilder| head.build().map_err(|error| format!("step `{}`: {error}", step.name));
         let plain = template(head(step, target))?;
         let with_cookies = template(head(step, target).header_with("Cookie", &[Piece::Slot]))?;
-        let slots_of = |text: &Text, part: HeadPart| -> Vec<Slot> {
-            let slot = |piece: &Part| match piece {
-                Part::Value(variable, escape) => Some(Slot { variable: *variable, escape: *escape, part }),
-                Part::Fixed(_) => None,
-            };
-            text.0.iter().filter_map(slot).collect()
-        };
-        let mut slots = slots_of(&step.path, HeadPart::Target);
-        slots.extend(step.headers.iter().flat_map(|(_, value)| slots_of(value, HeadPart::Field)));
         let sources = || {
             let asserted = step.assertions.iter().map(|assertion| &assertion.source);
             step.extracts.iter().map(|extract| &extract.source).chain(asserted)
@@ -105,7 +78,6 @@ impl Ready {
             plain,
             with_cookies,
             folder: begins_with_a_value.then(|| folder(target).to_owned()),
-            slots,
             fields: sources().filter_map(field).collect(),
             reads_body: sources().any(|source| source.place.is_in_body()),
             repeat: Repeat::of(&step.method),
@@ -141,29 +113,20 @@ fn head(step: &Step, target: &LoadTarget) -> TemplateBuilder {
         Some(Part::Value(..)) => builder.target_slot(),
         _ => builder.target_text(folder(target)),
     };
-    for part in &step.path.0 {
-        builder = match part {
-            Part::Fixed(text) => builder.target_text(text),
-            Part::Value(..) => builder.target_slot(),
-        };
-    }
+    builder = match step.path.fixed() {
+        Some(text) => builder.target_text(text),
+        None => builder.target_slot(),
+    };
     for (name, value) in &target.fields {
         if !step.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)) {
             builder = builder.header(name, value);
         }
     }
     for (name, value) in &step.headers {
-        builder = builder.header_with(name, &value.0.iter().map(piece).collect::<Vec<_>>());
+        builder = builder.header_with(name, &[value.fixed().map_or(Piece::Slot, Piece::Text)]);
     }
     if step.body.is_some() || matches!(step.method.as_str(), "POST" | "PUT" | "PATCH" | "MERGE") {
         builder = builder.framed(BodyFraming::Length);
     }
     builder
-}
-
-fn piece(part: &Part) -> Piece<'_> {
-    match part {
-        Part::Fixed(text) => Piece::Text(text),
-        Part::Value(..) => Piece::Slot,
-    }
 }

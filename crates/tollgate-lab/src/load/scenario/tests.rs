@@ -183,5 +183,5 @@ fn each_part_of_a_seed_is_one_of_its_own() {
     seeds.sort_unstable();
     seeds.dedup();
     assert_eq!(seeds.len(), 512);
-    assert_eq!(mixed(1, THINK_SEED), mixed(1, THINK_SEED));
+    assert_eq!(mixed(1, player::THINK_SEED), mixed(1, player::THINK_SEED));
 }
