@@ -134,19 +134,19 @@ pub(super) async fn run(
     for (number, mut user) in users.into_iter().enumerate() {
         let shared = Rc::clone(&shared);
         tasks.spawn_local(async move {
-            let entered = repeat(&mut user, &shared, number).await;
-            // From clock reads of its own, which no record shares.
-            (user, entered.map_or(Duration::ZERO, |entered| entered.elapsed()))
+            if let Some(entered) = repeat(&mut user, &shared, number).await {
+                // From clock reads of its own, which no record shares.
+                shared.requests.recorder.borrow_mut().tally.busy_ns += entered.elapsed().as_nanos() as u64;
+            }
+            user
         });
     }
     if shared.counted_from.get().is_none() {
         tokio::time::sleep(ramp_up).await;
         shared.counted_from.set(Some(on_counted()));
     }
-    let (users, stayed): (Vec<User>, Vec<Duration>) = tasks.join_all().await.into_iter().unzip();
-    let mut recorder = shared.requests.recorder.borrow_mut();
-    recorder.tally.busy_ns += stayed.iter().sum::<Duration>().as_nanos() as u64;
-    recorder.close_units();
+    let users = tasks.join_all().await;
+    shared.requests.recorder.borrow_mut().close_units();
     users
 }
 

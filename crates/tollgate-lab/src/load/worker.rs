@@ -131,7 +131,8 @@ struct Kept {
 
 /// What a worker has for all slots.
 struct Tools {
-    scratch: insert::Scratch,
+    /// The requests of the last transfer, for their memory.
+    rendered: Rc<insert::Rendered>,
     thread_use: ThreadUse,
     pacer: Pacer,
     heartbeat: Heartbeat,
@@ -259,8 +260,8 @@ fn prepare(timeout: Duration) -> Result<(Runtime, Tools), String> {
         let timers = Pacer::new().and_then(|pacer| Ok((pacer, Heartbeat::new()?)));
         timers.map_err(|error| format!("no timer for the load: {error}"))?
     };
-    let (scratch, closing) = (insert::Scratch::default(), Rc::default());
-    Ok((runtime, Tools { scratch, thread_use, pacer, heartbeat, closing, timeout }))
+    let (rendered, closing) = (Rc::default(), Rc::default());
+    Ok((runtime, Tools { rendered, thread_use, pacer, heartbeat, closing, timeout }))
 }
 
 async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
@@ -341,9 +342,9 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
                 scenario::run(users, asking, play, (written, &mut tools.pacer), on_counted, on_ended).await
             }
             Work::Insert(transfer) => {
-                let (connections, scratch) = ((users, &mut kept.aside), &mut tools.scratch);
+                let (connections, rendered) = ((users, &mut kept.aside), &mut tools.rendered);
                 let (users, used) =
-                    insert::run(connections, asking, &transfer, load.end, written, scratch, thread_use).await;
+                    insert::run(connections, asking, &transfer, load.end, written, rendered, thread_use).await;
                 used_within = Some(used);
                 users
             }

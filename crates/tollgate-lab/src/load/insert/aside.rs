@@ -13,8 +13,8 @@ use tollgate_net::http1::client::{Collect, Connector};
 use super::super::REQUEST_TIMEOUT;
 use super::super::target::{LoadTarget, resolve};
 use super::super::user::{Asking, User};
+use super::Emptying;
 use super::records::Row;
-use super::{Emptying, beside};
 use crate::load::answer::failure::Failure;
 use crate::load::record::recorder::Recorder;
 use crate::traffic::places::InsertPlaces;
@@ -26,15 +26,15 @@ const PAGES_MAX: usize = 100_000;
 
 /// One who asks beside the measurement.
 pub(super) struct Aside<'a> {
-    pub(super) user: &'a mut User,
+    user: &'a mut User,
     /// How it reads: with GET.
-    pub(super) reading: &'a Asking,
+    pub(super) reading: Rc<Asking>,
     /// How it empties the table: with POST.
-    pub(super) emptying: &'a Asking,
+    emptying: Rc<Asking>,
     pub(super) places: &'a InsertPlaces,
     /// Where these requests are written down: nobody reads it.
-    pub(super) recorder: &'a RefCell<Recorder>,
-    pub(super) answer: &'a mut Collect,
+    recorder: RefCell<Recorder>,
+    answer: Collect,
 }
 
 #[derive(Deserialize)]
@@ -44,19 +44,30 @@ struct Page {
     next: Option<String>,
 }
 
-/// An answer's memory that any page fits into.
-pub(super) fn answer() -> Collect {
-    Collect::up_to(PAGE_BYTES_MAX)
-}
+impl<'a> Aside<'a> {
+    /// One who reads and empties these targets.
+    pub(super) fn new(
+        user: &'a mut User,
+        connector: &Rc<Connector>,
+        (reading, emptying): (&Arc<LoadTarget>, &Arc<LoadTarget>),
+        places: &'a InsertPlaces,
+    ) -> Aside<'a> {
+        let asking = |target: &Arc<LoadTarget>| {
+            let (connector, target, answers) = (Rc::clone(connector), Arc::clone(target), target.answers());
+            Rc::new(Asking { connector, target, closing: Rc::default(), answers, addresses: Default::default() })
+        };
+        let (recorder, answer) = (RefCell::default(), Collect::up_to(PAGE_BYTES_MAX));
+        Aside { user, reading: asking(reading), emptying: asking(emptying), places, recorder, answer }
+    }
 
-impl Aside<'_> {
     /// How many rows there are.
     ///
     /// # Errors
     /// That they cannot be counted, and why.
     pub(super) async fn count(&mut self) -> Result<u64, Failure> {
         let path = format!("{}/$count", self.places.entity_path());
-        self.ask(self.reading, &path).await.map_err(|failure| because("the rows cannot be counted", failure))?;
+        let asked = self.ask(Rc::clone(&self.reading), &path).await;
+        asked.map_err(|failure| because("the rows cannot be counted", failure))?;
         let text = String::from_utf8_lossy(&self.answer.bytes);
         // A byte order mark before the number is allowed (OData URL conventions, 4.8).
         let number = text.trim().trim_start_matches('\u{feff}').parse();
@@ -75,7 +86,8 @@ impl Aside<'_> {
             if pages > PAGES_MAX {
                 return Err(Failure::content(format!("the rows have more than {PAGES_MAX} pages")));
             }
-            self.ask(self.reading, &path).await.map_err(|failure| because("the rows cannot be read", failure))?;
+            let asked = self.ask(Rc::clone(&self.reading), &path).await;
+            asked.map_err(|failure| because("the rows cannot be read", failure))?;
             let page: Page = serde_json::from_slice(&self.answer.bytes)
                 .map_err(|error| Failure::content(format!("the rows cannot be read: {error}")))?;
             page.value.iter().for_each(&mut each);
@@ -103,15 +115,15 @@ impl Aside<'_> {
     /// # Errors
     /// That it cannot be emptied, and why.
     pub(super) async fn delete_all(&mut self) -> Result<(), Failure> {
-        let asked = self.ask(self.emptying, &self.places.delete_all).await;
+        let asked = self.ask(Rc::clone(&self.emptying), &self.places.delete_all).await;
         asked.map_err(|failure| because("the table cannot be emptied", failure))
     }
 
-    async fn ask(&mut self, asking: &Asking, path: &str) -> Result<(), Failure> {
+    async fn ask(&mut self, asking: Rc<Asking>, path: &str) -> Result<(), Failure> {
         let mut request = Vec::new();
         asking.target.render(path, &mut request);
         self.answer.clear();
-        match self.user.ask(asking, &request, self.answer, self.recorder).await {
+        match self.user.ask(&asking, &request, &mut self.answer, &self.recorder).await {
             Ok(_) if self.answer.is_cut() => Err(Failure::content("the answer is too long")),
             Ok(_) => Ok(()),
             Err(failure) => Err(failure.in_words_of(&self.answer.bytes)),
@@ -131,14 +143,7 @@ pub fn count(reading: &Arc<LoadTarget>, places: &InsertPlaces) -> Result<u64, St
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("no runtime to ask with: {error}"))?;
     let connector = Rc::new(Connector::new(reading.tls.clone()).exchange_timeout(REQUEST_TIMEOUT));
-    let asking = beside(&connector, reading);
-    let mut aside = Aside {
-        user: &mut User::default(),
-        reading: &asking,
-        emptying: &asking,
-        places,
-        recorder: &RefCell::default(),
-        answer: &mut answer(),
-    };
+    let mut user = User::default();
+    let mut aside = Aside::new(&mut user, &connector, (reading, reading), places);
     runtime.block_on(aside.count()).map_err(|failure| failure.text)
 }

@@ -19,15 +19,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
-use tollgate_net::http1::client::{Collect, Connector};
+use tollgate_net::http1::client::Collect;
 
 pub use aside::count;
 pub use records::Records;
+pub(super) use render::Rendered;
 pub use settle::Closeness;
 
 use self::answers::Standing;
 use self::aside::Aside;
-use self::render::Rendered;
 use super::answer::failure::Failure;
 use super::record::recorder::Recorder;
 use super::target::LoadTarget;
@@ -82,19 +82,6 @@ pub enum Emptying {
     OnlyOwnRows,
 }
 
-/// What a worker keeps for transfers between trials, for all variants: its memory.
-pub(super) struct Scratch {
-    rendered: Rc<Rendered>,
-    aside: RefCell<Recorder>,
-    answer: Collect,
-}
-
-impl Default for Scratch {
-    fn default() -> Scratch {
-        Scratch { rendered: Rc::default(), aside: RefCell::default(), answer: aside::answer() }
-    }
-}
-
 /// One request's outcome, judged when the transfer is over.
 struct Done {
     index: usize,
@@ -117,29 +104,21 @@ struct Sending {
 }
 
 /// Transfers until `end`, over all connections; gives them back, and what the thread used meanwhile. Beside them there is
-/// one for what is in no figure.
+/// one for what is in no figure. Requests are rendered into the memory of those of the trial before.
 pub(super) async fn run(
     (mut users, aside_user): (Vec<User>, &mut User),
     asking: Rc<Asking>,
     transfer: &Transfer,
     end: End,
     recorder: Rc<RefCell<Recorder>>,
-    scratch: &mut Scratch,
+    rendered: &mut Rc<Rendered>,
     thread_use: &ThreadUse,
 ) -> (Vec<User>, Used) {
     let mut used = Used::default();
     // Copied only where a cancelled transfer still holds its requests.
-    Rc::make_mut(&mut scratch.rendered).render(&asking.target, transfer);
-    let reading = beside(&asking.connector, &transfer.reading);
-    let emptying = beside(&asking.connector, &transfer.emptying);
-    let mut aside = Aside {
-        user: aside_user,
-        reading: &reading,
-        emptying: &emptying,
-        places: &transfer.places,
-        recorder: &scratch.aside,
-        answer: &mut scratch.answer,
-    };
+    Rc::make_mut(rendered).render(&asking.target, transfer);
+    let targets = (&transfer.reading, &transfer.emptying);
+    let mut aside = Aside::new(aside_user, &asking.connector, targets, &transfer.places);
     if let Err(failure) = begin(&mut users, &asking, &mut aside, transfer.permission, &recorder).await {
         recorder.borrow_mut().failure(&failure, Instant::now(), Instant::now());
         return (users, used);
@@ -150,12 +129,12 @@ pub(super) async fn run(
         let before = (at_rest_ns(&transfer.clocks), thread_use.read());
         let shared = Rc::new(Sending {
             asking: Rc::clone(&asking),
-            rendered: Rc::clone(&scratch.rendered),
+            rendered: Rc::clone(rendered),
             recorder: Rc::clone(&recorder),
             next: Cell::new(0),
             is_failed: Cell::new(false),
             keeps_answers: matches!(transfer.mode, Mode::Batch { .. } | Mode::CustomRest),
-            done: RefCell::new(Vec::with_capacity(scratch.rendered.count())),
+            done: RefCell::new(Vec::with_capacity(rendered.count())),
         });
         users = send_all(users, &shared).await;
         let thread_used = thread_use.read().since(before.1);
@@ -169,7 +148,7 @@ pub(super) async fn run(
         let is_last = end.is_reached(timed, recorder.borrow().tally.units + 1)
             || end.after.is_some_and(|slice| began.elapsed() >= slice * SETTLING_SLICES_MAX);
         let mut standing = vec![Standing::Absent; transfer.count];
-        let is_whole = judge(transfer.mode, done, &scratch.rendered, &mut standing, &recorder);
+        let is_whole = judge(transfer.mode, done, rendered, &mut standing, &recorder);
         let closeness = if is_last || !is_whole { transfer.closeness } else { Closeness::Count };
         let settled = settle::settle(&mut aside, &transfer.records, &standing, closeness).await;
         let emptied = aside.delete_all().await;
@@ -191,16 +170,6 @@ pub(super) async fn run(
             return (users, used);
         }
     }
-}
-
-fn beside(connector: &Rc<Connector>, target: &Arc<LoadTarget>) -> Rc<Asking> {
-    Rc::new(Asking {
-        connector: Rc::clone(connector),
-        target: Arc::clone(target),
-        closing: Rc::default(),
-        answers: target.answers(),
-        addresses: Default::default(),
-    })
 }
 
 /// Opens every connection, or sees that it is still open: to open one is no part of a transfer. And empties the table.

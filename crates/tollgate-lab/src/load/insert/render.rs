@@ -16,7 +16,7 @@ const GROUP: &str = "g";
 
 /// Requests, one behind the other.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Rendered {
+pub(in crate::load) struct Rendered {
     text: Vec<u8>,
     requests: Vec<Rendering>,
     body: Vec<u8>,
