@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::checker::{Checker, LEVEL_MAX};
-use super::description::{Experiment, ExtentOverride, Location, Own, Variant};
+use super::description::{Experiment, Location, Own, Variant};
 use super::document::{Document, Table};
 use super::error::ExperimentError;
-use super::file::{ExtentFile, VariantFile};
-use super::values::{At, UpTo};
+use super::file::{Extent, ExtentFile, VariantFile};
+use super::values::At;
 use crate::traffic::request::RequestShape;
 use tollgate_facts::names::did_you_mean;
 use tollgate_facts::results::{Distance, Published};
@@ -54,9 +54,10 @@ impl Document<'_> {
         let all = self.variants.iter().chain([&self.top, &self.factor, &self.workload]);
         debug_assert!(all.into_iter().all(Table::is_taken), "a kind reads all keys that it says it has");
         let Document { checker, own, .. } = self;
-        for (name, extent) in &own.extent {
-            experiment.extents.insert(*name, checker.extent(extent, &experiment)?);
+        for (extent, file) in &own.extent {
+            checker.extent(*extent, file, &mut experiment)?;
         }
+        experiment.extents = own.extent;
         experiment.thresholds = checker.thresholds(&own.thresholds, &experiment)?;
         for published in own.published {
             if let Some(variant) = &published.variant
@@ -80,7 +81,7 @@ impl Document<'_> {
 
     /// Where an extent says how long a trial lasts.
     pub(crate) fn slice_span(&self) -> Option<Range<usize>> {
-        self.own.extent.values().find_map(ExtentFile::slice_span)
+        self.own.extent.values().find_map(|extent| extent.slice_ms.as_ref().map(At::span))
     }
 
     fn variants(&self) -> Result<Vec<Variant>, ExperimentError> {
@@ -103,10 +104,11 @@ impl Document<'_> {
                 title: file.title.clone().unwrap_or_else(|| names[position].to_owned()),
                 baseline: baseline.map(|baseline| checker.baseline(baseline, position, &names)).transpose()?,
                 at: Location::Here(String::new()),
-                request: RequestShape::default(),
+                request: RequestShape { method: "GET".to_owned(), ..RequestShape::default() },
                 distance: Distance::Local,
                 peer: None,
                 backend: None,
+                left_out_of: BTreeSet::new(),
                 own: Own::default(),
             });
         }
@@ -150,39 +152,26 @@ impl Checker<'_> {
         }
     }
 
-    fn extent(&self, extent: &ExtentFile, experiment: &Experiment) -> Result<ExtentOverride, ExperimentError> {
+    /// Checks what an extent names, and notes which variants it leaves out: all but those that it names, from near and
+    /// from afar, and their baselines.
+    fn extent(&self, extent: Extent, file: &ExtentFile, experiment: &mut Experiment) -> Result<(), ExperimentError> {
         let known = &experiment.levels;
-        let mut levels = None;
-        for level in extent.levels.iter().flatten() {
-            if !known.contains(level.as_ref()) {
-                let message = format!("level {} is none of the factor's", level.as_ref());
-                return Err(self.fault(level.span(), &message, &format!("known are {known:?}")));
-            }
-            levels.get_or_insert_with(BTreeSet::new).insert(*level.as_ref());
+        if let Some(level) = file.levels.iter().flatten().find(|level| !known.contains(level.as_ref())) {
+            let message = format!("level {} is none of the factor's", level.as_ref());
+            return Err(self.fault(level.span(), &message, &format!("known are {known:?}")));
         }
-        let variants = extent.variants.as_ref().map(|names| self.chosen(names, experiment)).transpose()?;
-        Ok(ExtentOverride {
-            levels: levels.map(|levels| levels.into_iter().collect()),
-            blocks: extent.blocks.map(|UpTo(number)| number),
-            slice_ms: extent.slice_ms.as_ref().map(|slice| slice.as_ref().0),
-            starts: extent.starts.map(|UpTo(number)| number),
-            variants,
-            cell_ms: extent.cell_ms.map(|UpTo(number)| number),
-            round_trip_ms: extent.round_trip_ms.map(|UpTo(number)| number),
-            settle_ms: extent.settle_ms.map(|UpTo(number)| number),
-            rate_blocks: extent.rate_blocks.map(|UpTo(number)| number),
-            rate_slice_ms: extent.rate_slice_ms.map(|UpTo(number)| number),
-        })
-    }
-
-    /// Positions of the named variants, from near and from afar, with their baselines.
-    fn chosen(&self, names: &[At<String>], experiment: &Experiment) -> Result<Vec<usize>, ExperimentError> {
+        let Some(names) = &file.variants else { return Ok(()) };
         let mut chosen = BTreeSet::new();
         for name in names {
             let found = experiment.with_baselines(name.as_ref());
             chosen.extend(found.map_err(|message| self.fault(name.span(), &message, "name variants of this file"))?);
         }
-        Ok(chosen.into_iter().collect())
+        for (position, variant) in experiment.variants.iter_mut().enumerate() {
+            if !chosen.contains(&position) {
+                variant.left_out_of.insert(extent);
+            }
+        }
+        Ok(())
     }
 
     fn baseline(&self, baseline: &At<String>, position: usize, names: &[&str]) -> Result<usize, ExperimentError> {

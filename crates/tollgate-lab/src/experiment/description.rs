@@ -4,7 +4,7 @@
 //! own.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use serde::Deserialize;
 use tollgate_facts::names::did_you_mean;
 use tollgate_facts::results::{self, Distance, NamedLevel, Piece};
 
-use super::file::{Extent, PublishedTable};
+use super::file::{Extent, ExtentFile, PublishedTable};
 use crate::traffic::request::RequestShape;
 
 /// The subject that is tollgate itself, among those of `--subjects`.
@@ -75,7 +75,7 @@ pub struct Experiment {
     /// The ways of doing it, in the order of the file.
     pub variants: Vec<Variant>,
     /// What the file says of each extent; absent where it says nothing.
-    pub extents: BTreeMap<Extent, ExtentOverride>,
+    pub(crate) extents: BTreeMap<Extent, ExtentFile>,
     /// What is expected of the figures; each names what is there.
     pub thresholds: Vec<tollgate_facts::threshold::Threshold>,
     /// Figures that others published.
@@ -172,31 +172,6 @@ pub(crate) fn place(backend: &str) -> String {
     format!("{{{backend}}}")
 }
 
-/// What a file says about one extent; absent values have the defaults of [`crate::plan`].
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ExtentOverride {
-    /// Levels to measure, each one of the experiment's.
-    pub levels: Option<Vec<u64>>,
-    /// Blocks for each level.
-    pub blocks: Option<u32>,
-    /// Least length of a trial in milliseconds.
-    pub slice_ms: Option<u32>,
-    /// Starts of each subject.
-    pub starts: Option<u32>,
-    /// Positions of the variants to measure, baselines among them.
-    pub variants: Option<Vec<usize>>,
-    /// Time for the trials of one cell in milliseconds.
-    pub cell_ms: Option<u32>,
-    /// Round trip of the emulated link in milliseconds.
-    pub round_trip_ms: Option<u32>,
-    /// Time before a trial that opens connections in which nothing counts, in milliseconds.
-    pub settle_ms: Option<u32>,
-    /// Blocks for each level at equal rate.
-    pub rate_blocks: Option<u32>,
-    /// Length of a trial at equal rate in milliseconds.
-    pub rate_slice_ms: Option<u32>,
-}
-
 /// One way of doing the work.
 #[derive(Debug, Clone)]
 pub struct Variant {
@@ -216,6 +191,8 @@ pub struct Variant {
     pub peer: Option<String>,
     /// The backend that does the work, past any subject.
     pub backend: Option<String>,
+    /// The extents that do not measure it.
+    pub(crate) left_out_of: BTreeSet<Extent>,
     /// What only its kind knows.
     pub(crate) own: Own,
 }
@@ -239,45 +216,33 @@ impl Experiment {
     /// # Errors
     /// A subject that stands twice.
     pub fn on_subjects(mut self, subjects: &[String]) -> Result<Experiment, String> {
+        if let Some((_, twice)) = (0..).zip(subjects).find(|(number, subject)| subjects[..*number].contains(subject)) {
+            return Err(format!("subject `{twice}` stands twice"));
+        }
         let all = std::mem::take(&mut self.variants);
-        // Of each position in the file its position on the subject at hand.
-        let mut places: Vec<Option<usize>> = vec![None; all.len()];
-        for (position, variant) in all.iter().enumerate().filter(|(_, variant)| variant.backend.is_some()) {
-            places[position] = Some(self.variants.len());
-            self.variants.push(variant.clone());
-        }
-        let shared = places.clone();
-        let mut of_all: Vec<Vec<Option<usize>>> = Vec::with_capacity(subjects.len());
+        let (shared, own): (Vec<usize>, Vec<usize>) =
+            (0..all.len()).partition(|position| all[*position].backend.is_some());
+        // Where a variant of the file stands for the subject of this number.
+        let place = |number: usize, position: usize| {
+            let among = |some: &[usize]| some.iter().position(|known| *known == position);
+            among(&shared).or_else(|| Some(shared.len() + number * own.len() + among(&own)?))
+        };
+        let on = |number: usize, position: usize| Variant {
+            baseline: all[position].baseline.and_then(|baseline| place(number, baseline)),
+            ..all[position].clone()
+        };
+        let last = subjects.len().saturating_sub(1);
+        self.variants.extend(shared.iter().map(|position| on(last, *position)));
         for (number, subject) in subjects.iter().enumerate() {
-            if subjects[..number].contains(subject) {
-                return Err(format!("subject `{subject}` stands twice"));
-            }
-            let mut places = shared.clone();
-            let own = (0..all.len()).filter(|position| shared[*position].is_none());
-            own.zip(self.variants.len()..).for_each(|(position, place)| places[position] = Some(place));
-            for variant in all.iter().filter(|variant| variant.backend.is_none()) {
-                let is_own = subject == TOLLGATE;
-                self.variants.push(Variant {
-                    name: if is_own { variant.name.clone() } else { format!("{subject}-{}", variant.name) },
-                    peer: (!is_own).then(|| subject.clone()),
-                    ..variant.clone()
-                });
-            }
-            of_all.push(places);
-        }
-        for (position, places) in
-            (0..all.len()).flat_map(|position| of_all.iter().map(move |places| (position, places)))
-        {
-            let Some(place) = places[position] else { continue };
-            self.variants[place].baseline = all[position].baseline.and_then(|baseline| places[baseline]);
-        }
-        for extent in self.extents.values_mut() {
-            if let Some(variants) = &mut extent.variants {
-                let on_all = of_all.iter().flat_map(|places| variants.iter().filter_map(|position| places[*position]));
-                let mut chosen: Vec<usize> = on_all.collect();
-                chosen.sort_unstable();
-                chosen.dedup();
-                *variants = chosen;
+            let own = own.iter().map(|position| on(number, *position));
+            if subject == TOLLGATE {
+                self.variants.extend(own);
+            } else {
+                self.variants.extend(own.map(|variant| Variant {
+                    name: format!("{subject}-{}", variant.name),
+                    peer: Some(subject.clone()),
+                    ..variant
+                }));
             }
         }
         Ok(self)
@@ -286,29 +251,20 @@ impl Experiment {
     /// The same without the variants that `refuses` takes out, and without those that are compared with them.
     #[must_use]
     pub fn without(mut self, refuses: impl Fn(&Variant) -> bool) -> Experiment {
-        let all = std::mem::take(&mut self.variants);
-        let is_out = |position: usize| {
-            let mut next = Some(position);
-            // Baselines lead in no circle.
-            while let Some(at) = next.filter(|at| !refuses(&all[*at])) {
-                next = all[at].baseline;
-            }
-            next.is_some()
+        let stays = |position: &usize| !self.lineage(*position).any(|position| refuses(&self.variants[position]));
+        let staying: Vec<usize> = (0..self.variants.len()).filter(stays).collect();
+        let place = |baseline: usize| staying.iter().position(|position| *position == baseline);
+        let of = |position: &usize| {
+            let variant = self.variants[*position].clone();
+            Variant { baseline: variant.baseline.and_then(place), ..variant }
         };
-        let mut places = vec![None; all.len()];
-        for position in (0..all.len()).filter(|position| !is_out(*position)) {
-            places[position] = Some(self.variants.len());
-            self.variants.push(all[position].clone());
-        }
-        for variant in &mut self.variants {
-            variant.baseline = variant.baseline.and_then(|baseline| places[baseline]);
-        }
-        for extent in self.extents.values_mut() {
-            if let Some(variants) = &mut extent.variants {
-                *variants = variants.iter().filter_map(|position| places[*position]).collect();
-            }
-        }
+        self.variants = staying.iter().map(of).collect();
         self
+    }
+
+    /// Position of a variant, of its baseline, and so on: baselines lead in no circle.
+    fn lineage(&self, position: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(position), |position| self.variants[*position].baseline)
     }
 
     /// Users who ask at a level.
@@ -355,13 +311,7 @@ impl Experiment {
     /// # Errors
     /// The sentence that says which names there are.
     pub(crate) fn with_baselines(&self, name: &str) -> Result<Vec<usize>, String> {
-        let mut all = self.variants_named(name)?;
-        let mut next = 0;
-        while let Some(position) = all.get(next) {
-            all.extend(self.variants[*position].baseline);
-            next += 1;
-        }
-        Ok(all)
+        Ok(self.variants_named(name)?.into_iter().flat_map(|position| self.lineage(position)).collect())
     }
 
     /// Position of a variant.

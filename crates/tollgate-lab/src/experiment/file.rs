@@ -98,34 +98,27 @@ pub enum Extent {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExtentFile {
     /// The levels that it measures; absent: all.
-    pub(super) levels: Option<Vec<At<u64>>>,
+    pub(crate) levels: Option<Vec<At<u64>>>,
     /// Blocks for each level: every variant runs twice in each.
-    pub(super) blocks: Option<UpTo<BLOCKS_MAX>>,
+    pub(crate) blocks: Option<UpTo<BLOCKS_MAX>>,
     /// Least length of a trial in milliseconds.
-    pub(super) slice_ms: Option<At<UpTo<SLICE_MS_MAX>>>,
+    pub(crate) slice_ms: Option<At<UpTo<SLICE_MS_MAX>>>,
     /// How often each subject is started.
-    pub(super) starts: Option<UpTo<STARTS_MAX>>,
+    pub(crate) starts: Option<UpTo<STARTS_MAX>>,
     /// The variants that it measures, their baselines with them; absent: all.
     pub(super) variants: Option<Vec<At<String>>>,
     /// For `insert`: time for the trials of one cell in milliseconds. A cell gets fewer blocks to fit into it, and one
     /// that would not fit with two is skipped, and labelled so. For `work-processes` the same, but with two none is skipped.
-    pub(super) cell_ms: Option<UpTo<CELL_MS_MAX>>,
+    pub(crate) cell_ms: Option<UpTo<CELL_MS_MAX>>,
     /// Round trip of the emulated link in milliseconds.
-    pub(super) round_trip_ms: Option<UpTo<ROUND_TRIP_MS_MAX>>,
+    pub(crate) round_trip_ms: Option<UpTo<ROUND_TRIP_MS_MAX>>,
     /// Time before a trial in milliseconds in which its users are at it already and nothing counts, for variants that
     /// open connections while they are measured.
-    pub(super) settle_ms: Option<UpTo<SLICE_MS_MAX>>,
+    pub(crate) settle_ms: Option<UpTo<SLICE_MS_MAX>>,
     /// Blocks for each level at equal rate; absent: as many as at the closed load.
-    pub(super) rate_blocks: Option<UpTo<BLOCKS_MAX>>,
+    pub(crate) rate_blocks: Option<UpTo<BLOCKS_MAX>>,
     /// Length of a trial at equal rate in milliseconds; absent: as at the closed load.
-    pub(super) rate_slice_ms: Option<UpTo<SLICE_MS_MAX>>,
-}
-
-impl ExtentFile {
-    /// Where it says how long a trial lasts.
-    pub(crate) fn slice_span(&self) -> Option<std::ops::Range<usize>> {
-        self.slice_ms.as_ref().map(At::span)
-    }
+    pub(crate) rate_slice_ms: Option<UpTo<SLICE_MS_MAX>>,
 }
 
 /// What is expected of figures.

@@ -18,13 +18,12 @@ mod values;
 pub(crate) use checker::Checker;
 pub use checker::LEVEL_MAX;
 pub use description::{
-    Backend, Configuration, Connections, Experiment, ExtentOverride, Factor, Heading, Location, TOLLGATE, Users,
-    Variant,
+    Backend, Configuration, Connections, Experiment, Factor, Heading, Location, TOLLGATE, Users, Variant,
 };
 pub(crate) use description::{Own, place};
 pub use error::ExperimentError;
 pub use file::{Extent, PublishedTable};
-pub(crate) use file::{ROUND_TRIP_MS_MAX, VariantFile};
+pub(crate) use file::{ExtentFile, ROUND_TRIP_MS_MAX, VariantFile};
 pub use files::Files;
 pub(crate) use schema::schema;
 pub(crate) use values::{At, UpTo};

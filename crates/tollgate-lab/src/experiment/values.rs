@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::time::Duration;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
@@ -52,6 +53,19 @@ impl<T: JsonSchema> JsonSchema for At<T> {
 /// A whole number from 1 to `MOST`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UpTo<const MOST: u32>(pub(crate) u32);
+
+impl<const MOST: u32> UpTo<MOST> {
+    /// So many milliseconds.
+    pub(crate) fn milliseconds(self) -> Duration {
+        Duration::from_millis(self.0.into())
+    }
+}
+
+impl<const MOST: u32> From<UpTo<MOST>> for u32 {
+    fn from(UpTo(number): UpTo<MOST>) -> u32 {
+        number
+    }
+}
 
 impl<'de, const MOST: u32> Deserialize<'de> for UpTo<MOST> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

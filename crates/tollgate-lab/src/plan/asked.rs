@@ -15,7 +15,7 @@ pub(crate) fn goes_through(experiment: &Experiment, options: &PlanOptions, why: 
     }
 }
 
-/// The levels that the command line asks for.
+/// The levels that the command line or an extent asks for.
 pub(super) fn checked_levels(asked: &[u64], experiment: &Experiment) -> Result<Vec<u64>, String> {
     let mut levels = asked.to_vec();
     levels.sort_unstable();
@@ -41,8 +41,8 @@ pub(super) fn checked_levels(asked: &[u64], experiment: &Experiment) -> Result<V
 /// Positions of the variants that are measured, baselines among them.
 pub(super) fn chosen(experiment: &Experiment, options: &PlanOptions) -> Result<Vec<usize>, String> {
     if options.only.is_empty() {
-        let of_extent = options.extent.of(experiment).variants;
-        return Ok(of_extent.unwrap_or_else(|| (0..experiment.variants.len()).collect()));
+        let is_in = |position: &usize| !experiment.variants[*position].left_out_of.contains(&options.extent);
+        return Ok((0..experiment.variants.len()).filter(is_in).collect());
     }
     let mut chosen = BTreeSet::new();
     for name in &options.only {

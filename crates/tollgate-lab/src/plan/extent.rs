@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 pub use crate::experiment::Extent;
-use crate::experiment::{Experiment, ExtentOverride};
+use crate::experiment::{Experiment, ExtentFile};
 
 /// What an extent measures where neither the file nor the command line says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Extent {
     }
 
     /// What an experiment's file says of it.
-    pub(crate) fn of(self, experiment: &Experiment) -> ExtentOverride {
+    pub(crate) fn of(self, experiment: &Experiment) -> ExtentFile {
         experiment.extents.get(&self).cloned().unwrap_or_default()
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::asked;
 use super::extent::{Extent, ExtentDefaults};
 use super::planned::Plan;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, UpTo};
 use tollgate_facts::stats::sequential;
 
 /// What the command line asks beyond the extent.
@@ -44,16 +44,19 @@ impl Plan {
     ) -> Result<Plan, String> {
         let overrides = options.extent.of(experiment);
         let looked_at = options.until_width_ppm.map(|_| sequential::INTERIM_LOOKS[sequential::INTERIM_LOOKS.len() - 1]);
-        let blocks = options.blocks.or(looked_at).or(overrides.blocks).unwrap_or(defaults.blocks);
+        let blocks = options.blocks.or(looked_at).or(overrides.blocks.map(u32::from)).unwrap_or(defaults.blocks);
         if blocks == 0 {
             return Err("there must be at least 1 block (--blocks)".to_owned());
         }
+        let of_extent: Vec<u64> = overrides.levels.iter().flatten().map(|level| *level.as_ref()).collect();
         let levels = match &options.levels {
-            None => overrides.levels.unwrap_or_else(|| experiment.levels.clone()),
             Some(levels) => asked::checked_levels(levels, experiment)?,
+            None if of_extent.is_empty() => experiment.levels.clone(),
+            None => asked::checked_levels(&of_extent, experiment)?,
         };
-        let slice = Duration::from_millis(overrides.slice_ms.unwrap_or(defaults.slice_ms).into());
-        let round_trip_ms = overrides.round_trip_ms.or(experiment.round_trip_ms).unwrap_or(0);
+        let slice = overrides.slice_ms.as_ref().map_or(defaults.slice_ms, |slice| slice.as_ref().0);
+        let slice = Duration::from_millis(slice.into());
+        let round_trip_ms = overrides.round_trip_ms.map(u32::from).or(experiment.round_trip_ms).unwrap_or(0);
         Ok(Plan {
             extent: options.extent,
             variants: asked::chosen(experiment, options)?,
@@ -61,7 +64,7 @@ impl Plan {
             blocks,
             slice,
             slice_most: slice,
-            starts: overrides.starts.unwrap_or(defaults.starts).min(blocks),
+            starts: overrides.starts.map_or(defaults.starts, u32::from).min(blocks),
             round_trip: Duration::from_millis(round_trip_ms.into()),
             until_width_ppm: options.until_width_ppm,
             equivalence_ppm: options.equivalence_ppm.or(experiment.equivalence_ppm),
@@ -71,7 +74,6 @@ impl Plan {
 
     /// Time for the trials of one cell, for a kind whose units of work may take any time.
     pub(crate) fn cell_of(&self, experiment: &Experiment) -> Duration {
-        let cell_ms = self.extent.of(experiment).cell_ms;
-        cell_ms.map_or(CELL_DEFAULT, |milliseconds| Duration::from_millis(milliseconds.into()))
+        self.extent.of(experiment).cell_ms.map_or(CELL_DEFAULT, UpTo::milliseconds)
     }
 }

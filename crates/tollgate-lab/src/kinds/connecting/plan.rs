@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, UpTo};
 use crate::kinds::http::encrypting::{Encrypting, KeyKind};
 use crate::kinds::http::plan as http;
 use crate::plan::{Note, Plan, PlanOptions, RatePlan, TRIALS_PER_BLOCK, goes_through};
@@ -18,8 +18,8 @@ pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
     let Some(encrypting) = experiment.own::<Encrypting>() else { return Ok(plan) };
     let overrides = plan.extent.of(experiment);
     plan.equal_rate = encrypting.equal_rate.map(|_| RatePlan {
-        blocks: options.blocks.or(overrides.rate_blocks).unwrap_or(plan.blocks),
-        slice: overrides.rate_slice_ms.map_or(plan.slice, |milliseconds| Duration::from_millis(milliseconds.into())),
+        blocks: options.blocks.or(overrides.rate_blocks.map(u32::from)).unwrap_or(plan.blocks),
+        slice: overrides.rate_slice_ms.map_or(plan.slice, UpTo::milliseconds),
     });
     http::estimate(&mut plan, experiment);
     plan.between += ENCRYPTION + handshakes(experiment, encrypting, &plan);

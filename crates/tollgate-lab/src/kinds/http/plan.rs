@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::between;
-use crate::experiment::{Connections, Experiment};
+use crate::experiment::{Connections, Experiment, UpTo};
 use crate::plan::{Plan, PlanOptions, TRIALS_PER_BLOCK, WARM_UP_LEAST};
 
 /// Time of an answer where nothing was measured yet: for the plan alone. The mean of all variants of `mediation` on two
@@ -13,8 +13,8 @@ use crate::plan::{Plan, PlanOptions, TRIALS_PER_BLOCK, WARM_UP_LEAST};
 const ANSWER_LIKELY: Duration = Duration::from_micros(42);
 /// The same by a peer.
 const ANSWER_OF_PEER_LIKELY: Duration = Duration::from_micros(120);
-/// Settling time in milliseconds where the file says nothing.
-const SETTLE_MS_DEFAULT: u32 = 50;
+/// Settling time where the file says nothing.
+const SETTLE_DEFAULT: Duration = Duration::from_millis(50);
 
 /// Warm-up of a variant whose subject others warm up, too: what a steady state takes to be seen.
 const WARM_UP_SHARED: Duration = Duration::from_millis(1500);
@@ -32,8 +32,7 @@ pub(crate) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
 
 /// Users are at it for a while before each trial.
 pub(crate) fn settle(plan: &mut Plan, experiment: &Experiment) {
-    let settle_ms = plan.extent.of(experiment).settle_ms.unwrap_or(SETTLE_MS_DEFAULT);
-    plan.settle = Duration::from_millis(settle_ms.into());
+    plan.settle = plan.extent.of(experiment).settle_ms.map_or(SETTLE_DEFAULT, UpTo::milliseconds);
 }
 
 /// How long it likely takes.

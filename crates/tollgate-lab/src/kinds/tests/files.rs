@@ -1,6 +1,6 @@
 //! Bad experiments as data: each with the whole message that its author would see.
 
-use crate::experiment::{Extent, Location, Variant};
+use crate::experiment::{Extent, Location, UpTo, Variant};
 use crate::kinds::*;
 use crate::traffic::mode::Mode;
 use tollgate_facts::results::Distance;
@@ -122,7 +122,7 @@ fn batching_is_the_one_that_was_specified() {
         assert_eq!(baseline.is_none(), variant.base_name() == "custom-rest");
         assert!(baseline.is_none_or(|baseline| baseline.distance == variant.distance));
     }
-    assert_eq!((batching.round_trip_ms, batching.extents[&Extent::Full].round_trip_ms), (Some(20), Some(160)));
+    assert_eq!((batching.round_trip_ms, batching.extents[&Extent::Full].round_trip_ms), (Some(20), Some(UpTo(160))));
     assert_eq!(batching.variants_named("sequential").unwrap(), [1, 16]);
     assert_eq!(batching.variants_named("sequential-remote").unwrap(), [16]);
 }
@@ -135,7 +135,8 @@ fn subjects_side_by_side_have_variants_of_their_own() {
     assert_eq!((both.variants[1].name.as_str(), both.variants[1].peer.as_deref()), ("cap-sequential", Some("cap")));
     assert_eq!((both.variants[31].name.as_str(), both.variants[31].baseline), ("sequential", Some(30)));
     assert_eq!(both.variants_named("sequential").unwrap(), [1, 16, 31, 46]);
-    let quick = both.extents[&Extent::Quick].variants.clone().unwrap();
+    let quick = PlanOptions { extent: Extent::Quick, ..PlanOptions::default() };
+    let quick = Plan::new(&both, &quick).unwrap().variants;
     assert!(quick.contains(&0) && quick.contains(&30) && quick.len() == 32, "{quick:?}");
     let twice = Experiment::builtin("batching").unwrap().on_subjects(&["cap".to_owned(), "cap".to_owned()]);
     assert_eq!(twice.unwrap_err(), "subject `cap` stands twice");
@@ -189,7 +190,8 @@ fn the_protocol_is_the_one_that_was_specified() {
         ["rest-json", "rest-xml-padded", "odata-v2-atom", "odata-v2-json", "odata-v4-json", "odata-v4-json-full"]
     );
     assert_eq!(protocol.levels, [1, 5, 10, 20]);
-    assert_eq!(protocol.extents[&Extent::Quick].levels.as_deref(), Some(&[1, 20][..]));
+    let quick = PlanOptions { extent: Extent::Quick, ..PlanOptions::default() };
+    assert_eq!(Plan::new(&protocol, &quick).unwrap().levels, [1, 20]);
     assert!(protocol.published.len() >= 10);
 }
 
