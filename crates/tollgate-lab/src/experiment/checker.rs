@@ -15,6 +15,7 @@ pub const LEVEL_MAX: u64 = 20_000;
 const NAME_LENGTH_MAX: usize = 64;
 
 /// An experiment's text, and where the files stand that it names.
+#[derive(Clone, Copy)]
 pub(crate) struct Checker<'a> {
     pub(crate) text: &'a str,
     pub(crate) file: &'a str,

@@ -65,53 +65,56 @@ impl Keys {
 
 /// A table of which keys are taken.
 pub(super) struct Table<'a> {
+    checker: Checker<'a>,
+    name: TableName,
     keys: DeTable<'a>,
     span: Range<usize>,
 }
 
 impl<'a> Table<'a> {
     /// Takes out the table of this name.
-    fn table(&mut self, name: &str, example: &str, checker: &Checker<'_>) -> Result<Table<'a>, ExperimentError> {
-        match self.keys.remove(name) {
-            Some(value) => Table::of(value, name, example, checker),
-            None => Err(checker.fault(0..0, &format!("missing key `{name}`"), "add it: it has no default")),
+    fn table(&mut self, name: TableName, key: &str, example: &str) -> Result<Table<'a>, ExperimentError> {
+        match self.keys.remove(key) {
+            Some(value) => self.of(value, name, key, example),
+            None => Err(self.checker.fault(0..0, &format!("missing key `{key}`"), "add it: it has no default")),
         }
     }
 
     /// Takes out the tables of this name.
-    fn tables(&mut self, name: &str, checker: &Checker<'_>) -> Result<Vec<Table<'a>>, ExperimentError> {
-        let Some(value) = self.keys.remove(name) else { return Ok(Vec::new()) };
-        let (span, help) = (value.span(), format!("write its heading as `[[{name}]]`"));
+    fn tables(&mut self, name: TableName, key: &str) -> Result<Vec<Table<'a>>, ExperimentError> {
+        let Some(value) = self.keys.remove(key) else { return Ok(Vec::new()) };
+        let (span, help) = (value.span(), format!("write its heading as `[[{key}]]`"));
         match value.into_inner() {
-            DeValue::Array(all) => all.into_iter().map(|one| Table::of(one, name, &help, checker)).collect(),
-            _ => Err(checker.fault(span, &format!("`{name}` is no array of tables"), &help)),
+            DeValue::Array(all) => all.into_iter().map(|one| self.of(one, name, key, &help)).collect(),
+            _ => Err(self.checker.fault(span, &format!("`{key}` is no array of tables"), &help)),
         }
     }
 
     fn of(
+        &self,
         value: Spanned<DeValue<'a>>,
-        name: &str,
+        name: TableName,
+        key: &str,
         help: &str,
-        checker: &Checker<'_>,
     ) -> Result<Table<'a>, ExperimentError> {
-        let span = value.span();
+        let (span, checker) = (value.span(), self.checker);
         match value.into_inner() {
-            DeValue::Table(keys) => Ok(Table { keys, span }),
+            DeValue::Table(keys) => Ok(Table { checker, name, keys, span }),
             other => {
-                let message = format!("`{name}` is of type {}, expected a table", other.type_str());
+                let message = format!("`{key}` is of type {}, expected a table", other.type_str());
                 Err(checker.fault(span, &message, help))
             }
         }
     }
 
     /// Takes the keys of `T` out, and reads them.
-    fn take<T: DeserializeOwned + JsonSchema>(&mut self, checker: &Checker<'_>) -> Result<T, ExperimentError> {
-        let known = Keys::of::<T>(TableName::Top).names();
+    fn take<T: DeserializeOwned + JsonSchema>(&mut self) -> Result<T, ExperimentError> {
+        let known = Keys::of::<T>(self.name).names();
         let (taken, left) =
             mem::take(&mut self.keys).into_iter().partition(|(key, _)| known.iter().any(|known| known == key.as_ref()));
         self.keys = left;
         let taken = Deserializer::from(Spanned::new(self.span.clone(), taken));
-        T::deserialize(taken).map_err(|error| ExperimentError::of_toml(&error, checker.text, checker.file))
+        T::deserialize(taken).map_err(|error| ExperimentError::of_toml(&error, self.checker.text, self.checker.file))
     }
 
     /// Whether all of its keys were taken.
@@ -123,6 +126,29 @@ impl<'a> Table<'a> {
     fn beyond(&self, known: &BTreeSet<String>) -> Option<(Range<usize>, String)> {
         let keys = self.keys.keys().filter(|key| !known.contains(key.as_ref().as_ref()));
         keys.map(|key| (key.span(), key.as_ref().to_string())).min_by_key(|(span, _)| span.start)
+    }
+
+    /// Refuses a key that is none of these.
+    fn refuse_beyond(&self, known: &BTreeSet<String>) -> Result<(), ExperimentError> {
+        let Some((span, key)) = self.beyond(known) else { return Ok(()) };
+        let help = did_you_mean(&key, known.iter().map(String::as_str));
+        Err(self.checker.fault(span, &format!("unknown key `{key}`"), &help))
+    }
+
+    /// Refuses a key that means nothing to this kind, and says to which it would.
+    fn refuse_others(&self, kind: &FileFormat, kinds: &[FileFormat]) -> Result<(), ExperimentError> {
+        let known: BTreeSet<String> = kind.keys(self.name).into_iter().collect();
+        let Some((span, key)) = self.beyond(&known) else { return Ok(()) };
+        let others: Vec<&FileFormat> = kinds.iter().filter(|other| other.keys(self.name).contains(&key)).collect();
+        if others.is_empty() {
+            return self.refuse_beyond(&known);
+        }
+        let nearest = did_you_mean(&key, known.iter().map(String::as_str));
+        let help = match nearest.starts_with("did you mean") {
+            true => nearest,
+            false => format!("it goes with {}{}", goes_with(&others, kind.workload), kind.instead),
+        };
+        Err(self.checker.fault(span, &format!("`{key}` has no meaning here"), &help))
     }
 }
 
@@ -174,29 +200,27 @@ impl<'a> Document<'a> {
     ) -> Result<Document<'a>, ExperimentError> {
         let checker = Checker { text, file, files };
         let parsed = DeTable::parse(text).map_err(|error| ExperimentError::of_toml(&error, text, file))?;
-        let mut top = Table { span: parsed.span(), keys: parsed.into_inner() };
+        let mut top = Table { checker, name: TableName::Top, span: parsed.span(), keys: parsed.into_inner() };
         let mut all = keys(kinds, TableName::Top);
         all.extend(["factor", "workload", "variant"].map(str::to_owned));
-        refuse_beyond(&top, &all, &checker)?;
+        top.refuse_beyond(&all)?;
         let example = "such as `factor = { name = \"concurrency\", levels = [1, 20] }`";
-        let mut factor = top.table("factor", example, &checker)?;
-        let mut workload = top.table("workload", "such as `workload = { kind = \"scenario\" }`", &checker)?;
-        let mut variants = top.tables("variant", &checker)?;
-        for (of, table) in [(TableName::Factor, &factor), (TableName::Workload, &workload)] {
-            refuse_beyond(table, &keys(kinds, of), &checker)?;
+        let mut factor = top.table(TableName::Factor, "factor", example)?;
+        let mut workload =
+            top.table(TableName::Workload, "workload", "such as `workload = { kind = \"scenario\" }`")?;
+        let mut variants = top.tables(TableName::Variant, "variant")?;
+        for table in [&factor, &workload] {
+            table.refuse_beyond(&keys(kinds, table.name))?;
         }
-        let swept: FactorFile = factor.take(&checker)?;
-        let named: WorkloadFile = workload.take(&checker)?;
-        let kind = chosen(&swept.name, &named.kind, workload.span.clone(), &checker, kinds)?;
-        let tables = [(TableName::Top, &top), (TableName::Factor, &factor), (TableName::Workload, &workload)];
-        let variants_too = variants.iter().map(|variant| (TableName::Variant, variant));
-        for (of, table) in tables.into_iter().chain(variants_too) {
-            only_known(of, table, &checker, kinds, kind)?;
+        let swept: FactorFile = factor.take()?;
+        let named: WorkloadFile = workload.take()?;
+        let kind = chosen(&swept.name, &named.kind, &workload, kinds)?;
+        for table in [&top, &factor, &workload].into_iter().chain(&variants) {
+            table.refuse_others(kind, kinds)?;
         }
-        let own = top.take(&checker)?;
-        let ways = variants.iter_mut().map(|table| table.take(&checker)).collect::<Result<_, _>>()?;
-        let heading = kinds[kind].heading;
-        Ok(Document { checker, top, factor, workload, variants, own, swept, ways, heading })
+        let own = top.take()?;
+        let ways = variants.iter_mut().map(Table::take).collect::<Result<_, _>>()?;
+        Ok(Document { checker, top, factor, workload, variants, own, swept, ways, heading: kind.heading })
     }
 
     /// The keys of `T` in a table of which there is one.
@@ -206,12 +230,12 @@ impl<'a> Document<'a> {
             TableName::Workload => &mut self.workload,
             TableName::Top | TableName::Variant => &mut self.top,
         };
-        table.take(&self.checker)
+        table.take()
     }
 
     /// The keys of `T` of each variant.
     pub(crate) fn each<T: DeserializeOwned + JsonSchema>(&mut self) -> Result<Vec<T>, ExperimentError> {
-        self.variants.iter_mut().map(|table| table.take(&self.checker)).collect()
+        self.variants.iter_mut().map(Table::take).collect()
     }
 
     /// Where the workload stands.
@@ -231,21 +255,20 @@ fn keys(kinds: &[FileFormat], table: TableName) -> BTreeSet<String> {
 }
 
 /// Which of the kinds a file is of.
-fn chosen(
+fn chosen<'k>(
     factor: &At<String>,
-    workload: &At<String>,
-    span: Range<usize>,
-    checker: &Checker<'_>,
-    kinds: &[FileFormat],
-) -> Result<usize, ExperimentError> {
+    named: &At<String>,
+    workload: &Table<'_>,
+    kinds: &'k [FileFormat],
+) -> Result<&'k FileFormat, ExperimentError> {
+    let checker = &workload.checker;
     known_name(factor, kinds.iter().map(|kind| kind.heading.factor.name), checker)?;
-    known_name(workload, kinds.iter().map(|kind| kind.workload), checker)?;
-    let of_workload = || kinds.iter().enumerate().filter(|(_, kind)| kind.workload == workload.as_ref());
-    let mut fitting = of_workload().filter(|(_, kind)| kind.heading.factor.name == factor.as_ref());
-    fitting.next().map(|(number, _)| number).ok_or_else(|| {
-        let factors: Vec<String> = of_workload().map(|(_, kind)| format!("`{}`", kind.heading.factor.name)).collect();
-        let help = format!("`{}` is swept over {}", workload.as_ref(), factors.join(" or "));
-        checker.fault(span, "factor and workload do not fit", &help)
+    known_name(named, kinds.iter().map(|kind| kind.workload), checker)?;
+    let of_workload = || kinds.iter().filter(|kind| kind.workload == named.as_ref());
+    of_workload().find(|kind| kind.heading.factor.name == factor.as_ref()).ok_or_else(|| {
+        let factors: Vec<String> = of_workload().map(|kind| format!("`{}`", kind.heading.factor.name)).collect();
+        let help = format!("`{}` is swept over {}", named.as_ref(), factors.join(" or "));
+        checker.fault(workload.span.clone(), "factor and workload do not fit", &help)
     })
 }
 
@@ -269,29 +292,6 @@ pub(super) fn distinct<T: Copy + Ord>(names: impl Iterator<Item = T>) -> Vec<T> 
     names.filter(|name| seen.insert(*name)).collect()
 }
 
-/// Refuses a key that means nothing to this kind, and says to which it would.
-fn only_known(
-    of: TableName,
-    table: &Table<'_>,
-    checker: &Checker<'_>,
-    kinds: &[FileFormat],
-    kind: usize,
-) -> Result<(), ExperimentError> {
-    let known: BTreeSet<String> = kinds[kind].keys(of).into_iter().collect();
-    let beyond = table.beyond(&known);
-    let Some((span, key)) = beyond else { return Ok(()) };
-    let others: Vec<&FileFormat> = kinds.iter().filter(|other| other.keys(of).contains(&key)).collect();
-    if others.is_empty() {
-        return refuse_beyond(table, &known, checker);
-    }
-    let nearest = did_you_mean(&key, known.iter().map(String::as_str));
-    let help = match nearest.starts_with("did you mean") {
-        true => nearest,
-        false => format!("it goes with {}{}", goes_with(&others, kinds[kind].workload), kinds[kind].instead),
-    };
-    Err(checker.fault(span, &format!("`{key}` has no meaning here"), &help))
-}
-
 /// With what a key goes: other factors of the workload, else other workloads.
 fn goes_with(others: &[&FileFormat], workload: &str) -> String {
     let factors = others.iter().filter(|other| other.workload == workload);
@@ -300,11 +300,4 @@ fn goes_with(others: &[&FileFormat], workload: &str) -> String {
     let workloads = others.iter().map(|other| format!("`kind = \"{}\"`", other.workload)).collect();
     let words = if factors.is_empty() { workloads } else { factors };
     words.into_iter().collect::<Vec<_>>().join(" or ")
-}
-
-/// Refuses a key that is none of these.
-fn refuse_beyond(table: &Table<'_>, known: &BTreeSet<String>, checker: &Checker<'_>) -> Result<(), ExperimentError> {
-    let Some((span, key)) = table.beyond(known) else { return Ok(()) };
-    let help = did_you_mean(&key, known.iter().map(String::as_str));
-    Err(checker.fault(span, &format!("unknown key `{key}`"), &help))
 }
