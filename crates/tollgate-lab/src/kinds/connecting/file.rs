@@ -13,7 +13,7 @@ use crate::experiment::{At, Checker, Experiment, ExperimentError, Own, UpTo, Use
 use crate::kinds::http::encrypting::{
     Authentication, Encrypting, EncryptionLevel, EqualRateShape, KeyKind, TlsVersion,
 };
-use crate::kinds::http::file::answer::{self, Requests};
+use crate::kinds::http::file::answer;
 use crate::kinds::http::file::served::{self, Served};
 use tollgate_facts::results::{Arrivals, Connecting, Encryption, NamedLevel, distance_words};
 
@@ -143,7 +143,7 @@ struct ConnectionCounted {
 
 /// Reads it.
 pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
-    let (served, requests) = (Served::take(document)?, Requests::take(document)?);
+    let served = Served::take(document)?;
     let OfferedFile { equal_rate } = document.take(TableName::Top)?;
     let WaysFile { ways } = document.take(TableName::Factor)?;
     let users: UsersFile = document.take(TableName::Workload)?;
@@ -162,9 +162,6 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     let mut experiment = document.experiment((1..=encrypting.levels.len() as u64).collect())?;
     experiment.named_levels = (1..).zip(&encrypting.levels).map(named).collect();
     experiment.users = Users::Same(users.users.map_or(USERS_DEFAULT, |UpTo(users)| users));
-    let usual = |_: &_| users.path.as_ref().map(|path| checker.location(path));
-    served.fill(document, &mut experiment, usual)?;
-    requests.fill(document, &mut experiment)?;
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(connecting.iter().zip(&document.ways)) {
         let connecting = checker.connecting(file)?;
         if way.title.is_none() {
@@ -173,7 +170,9 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         variant.own = Own::new(connecting);
     }
     experiment.own = Own::new(encrypting);
-    Ok(served.twice_if_far(experiment))
+    answer::fill(document, &mut experiment)?;
+    let usual = |_: &_| users.path.as_ref().map(|path| document.checker.location(path));
+    served.fill(document, experiment, usual)
 }
 
 /// A way of encrypting as results have it.

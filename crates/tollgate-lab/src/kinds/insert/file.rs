@@ -54,13 +54,12 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         if way.title.is_none() {
             variant.title = parsed.title();
         }
+        variant.request.method = "POST".to_owned();
         variant.own = Own::new(parsed);
     }
     let of_mode = |mode: &Mode| Ok(Location::Gateway(places.path(*mode)));
-    served.fill(document, &mut experiment, |variant| variant.own().map(of_mode))?;
-    experiment.variants.iter_mut().for_each(|variant| variant.request.method = "POST".to_owned());
-    experiment.own = Own::new(places);
-    Ok(served.twice_if_far(experiment))
+    experiment.own = Own::new(places.clone());
+    served.fill(document, experiment, |variant| variant.own().map(of_mode))
 }
 
 fn checked(file: &PlacesFile, document: &Document<'_>) -> Result<InsertPlaces, ExperimentError> {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::experiment::document::{Document, Keys, TableName};
 use crate::experiment::{Experiment, ExperimentError, LEVEL_MAX, Own, ROUND_TRIP_MS_MAX, UpTo, Users, place};
-use crate::kinds::http::file::list::{self, ListFile};
+use crate::kinds::http::file::list;
 use crate::kinds::http::file::served::{self, Served};
 
 /// Most work processes of one gateway: more than that it would refuse.
@@ -73,7 +73,7 @@ pub(super) struct Limit(pub(super) u32);
 
 /// Reads it.
 pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
-    let (served, lists) = (Served::take(document)?, document.each::<ListFile>()?);
+    let served = Served::take(document)?;
     let DatabaseFile { database } = document.take(TableName::Top)?;
     let UsersFile { users } = document.take(TableName::Workload)?;
     let limits: Vec<LimitFile> = document.each()?;
@@ -92,7 +92,7 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         let help = "add `[database]` with `round_trip_ms = 20`";
         return Err(checker.fault(document.factor_span(), "it is not said how far away the database is", help));
     };
-    let Some(configuration) = served.configuration() else {
+    let Some(configuration) = served.configuration_span() else {
         let help = "add `[subject]` with `configuration = \"gateway.toml\"`";
         let message = "the gateway has no configuration in which the level stands";
         return Err(checker.fault(document.factor_span(), message, help));
@@ -100,13 +100,14 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     let mut experiment = document.experiment(document.levels_of_users()?)?;
     experiment.users = Users::Same(users.map_or(USERS_DEFAULT, |UpTo(users)| users));
     experiment.round_trip_ms = Some(round_trip_ms.0);
-    served.fill(document, &mut experiment, |_| None)?;
-    list::fill(lists, document, &mut experiment)?;
+    list::fill(document, &mut experiment)?;
+    let mut experiment = served.fill(document, experiment, |_| None)?;
+    let checker = &document.checker;
     let text = experiment.configuration.as_ref().map_or("", |configuration| &configuration.text);
     let missing = [WORK_PROCESSES, CONNECTIONS, DATABASE].map(place).into_iter().find(|at| !text.contains(at));
     if let Some(missing) = missing {
         let help = "`{work-processes}` stands for the level, `{connections}` for the variant's limit, `{database}` for the URL";
-        return Err(checker.fault(configuration.span(), &format!("it has no place for `{missing}`"), help));
+        return Err(checker.fault(configuration, &format!("it has no place for `{missing}`"), help));
     }
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(limits.iter().zip(&document.ways)) {
         let Some(limit) = file.connections else {

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::http;
-use super::http::file::answer::{self, Requests};
+use super::http::file::answer;
 use super::http::file::served::{self, Served};
 use super::http::subjects::sites::Site;
 use super::http::way::Way;
@@ -46,13 +46,12 @@ struct ConnectionsFile {
 }
 
 fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
-    let (served, requests) = (Served::take(document)?, Requests::take(document)?);
+    let served = Served::take(document)?;
     let ConnectionsFile { connections } = document.take(TableName::Workload)?;
     let mut experiment = document.experiment(document.levels_of_users()?)?;
     experiment.connections = connections.unwrap_or_default();
-    served.fill(document, &mut experiment, |_| None)?;
-    requests.fill(document, &mut experiment)?;
-    Ok(served.twice_if_far(experiment))
+    answer::fill(document, &mut experiment)?;
+    served.fill(document, experiment, |_| None)
 }
 
 struct Requesting;

@@ -58,7 +58,6 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
         Some((level, _)) => vec![level],
         None => document.levels_of_users()?,
     })?;
-    served.fill(document, &mut experiment, |_| None)?;
     let played = played::played(document, &scenarios, &variants)?;
     experiment.variants.iter_mut().zip(played).for_each(|(variant, played)| variant.own = Own::new(played));
     if let Some((level, title)) = level {
@@ -68,7 +67,7 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
         experiment.users = shape.users();
         experiment.own = Own::new(shape);
     }
-    Ok(served.twice_if_far(experiment))
+    served.fill(document, experiment, |_| None)
 }
 
 fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {

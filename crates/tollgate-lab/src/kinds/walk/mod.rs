@@ -5,7 +5,7 @@
 mod page;
 
 use super::http;
-use super::http::file::list::{self, ListFile};
+use super::http::file::list;
 use super::http::file::served::{self, Served};
 use super::http::subjects::sites::Site;
 use super::http::trial::Asking;
@@ -38,11 +38,10 @@ pub(super) const KIND: Listed = Listed {
 };
 
 fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
-    let (served, lists) = (Served::take(document)?, document.each::<ListFile>()?);
+    let served = Served::take(document)?;
     let mut experiment = document.experiment(document.levels_of_users()?)?;
-    served.fill(document, &mut experiment, |_| None)?;
-    list::fill(lists, document, &mut experiment)?;
-    Ok(served.twice_if_far(experiment))
+    list::fill(document, &mut experiment)?;
+    served.fill(document, experiment, |_| None)
 }
 
 struct Walking;

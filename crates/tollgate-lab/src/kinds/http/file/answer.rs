@@ -61,35 +61,24 @@ struct ElementFile {
     text: String,
 }
 
-/// What an experiment's file says of its requests.
-pub(crate) struct Requests {
-    common: CommonFile,
-    files: Vec<RequestFile>,
-}
-
-impl Requests {
-    /// Takes the keys.
-    pub(crate) fn take(document: &mut Document<'_>) -> Result<Requests, ExperimentError> {
-        Ok(Requests { common: document.take(TableName::Workload)?, files: document.each()? })
-    }
-
-    /// Puts all of it into an experiment.
-    pub(crate) fn fill(self, document: &Document<'_>, experiment: &mut Experiment) -> Result<(), ExperimentError> {
-        let checker = &document.checker;
-        for (variant, file) in experiment.variants.iter_mut().zip(self.files) {
-            if let Some(method) = &file.method {
-                if method.as_ref().is_empty() || !method.as_ref().bytes().all(|byte| byte.is_ascii_uppercase()) {
-                    let message = format!("`{}` is not a method", method.as_ref());
-                    return Err(checker.fault(method.span(), &message, "write it in capitals, such as `POST`"));
-                }
-                variant.request.method.clone_from(method.as_ref());
+/// Takes the keys, and puts what they say into an experiment.
+pub(crate) fn fill(document: &mut Document<'_>, experiment: &mut Experiment) -> Result<(), ExperimentError> {
+    let CommonFile { contains } = document.take(TableName::Workload)?;
+    let files: Vec<RequestFile> = document.each()?;
+    let checker = &document.checker;
+    for (variant, file) in experiment.variants.iter_mut().zip(files) {
+        if let Some(method) = &file.method {
+            if method.as_ref().is_empty() || !method.as_ref().bytes().all(|byte| byte.is_ascii_uppercase()) {
+                let message = format!("`{}` is not a method", method.as_ref());
+                return Err(checker.fault(method.span(), &message, "write it in capitals, such as `POST`"));
             }
-            variant.request.body = checker.body(&file)?;
-            variant.request.answer = checker.answer(&file)?;
-            variant.request.contains = file.contains.or_else(|| self.common.contains.clone());
+            variant.request.method.clone_from(method.as_ref());
         }
-        Ok(())
+        variant.request.body = checker.body(&file)?;
+        variant.request.answer = checker.answer(&file)?;
+        variant.request.contains = file.contains.or_else(|| contains.clone());
     }
+    Ok(())
 }
 
 impl Checker<'_> {

@@ -15,7 +15,7 @@ pub(crate) const KEYS: &[Keys] = &[Keys::of::<ListFile>(TableName::Variant)];
 
 /// How a list is read.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct ListFile {
+struct ListFile {
     /// How a walk reads the collection's answer.
     format: Option<At<ListFormat>>,
     /// Where an entity is, relative to `url`, with its properties in braces: `flights/{carrid}/{connid}`. Absent: at
@@ -26,12 +26,9 @@ pub(crate) struct ListFile {
     key: Vec<String>,
 }
 
-/// Puts all of it into an experiment.
-pub(crate) fn fill(
-    files: Vec<ListFile>,
-    document: &Document<'_>,
-    experiment: &mut Experiment,
-) -> Result<(), ExperimentError> {
+/// Takes the keys, and puts what they say into an experiment.
+pub(crate) fn fill(document: &mut Document<'_>, experiment: &mut Experiment) -> Result<(), ExperimentError> {
+    let files: Vec<ListFile> = document.each()?;
     let checker = &document.checker;
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(files.into_iter().zip(&document.ways)) {
         let Some(format) = &file.format else {

@@ -103,13 +103,14 @@ impl Served {
         Ok(Served { file: document.take(TableName::Top)?, asked: document.each()? })
     }
 
-    /// Puts all of it into an experiment but for what is from afar. Where a variant without `url` is asked, `usual` says.
+    /// Puts all of it into an experiment whose variants have all else, and adds them once more, from afar, if the file says
+    /// so: each over the baseline that is asked from there, too. Where a variant without `url` is asked, `usual` says.
     pub(crate) fn fill(
-        &self,
+        self,
         document: &Document<'_>,
-        experiment: &mut Experiment,
+        mut experiment: Experiment,
         usual: impl Fn(&Variant) -> Option<Result<Location, ExperimentError>>,
-    ) -> Result<(), ExperimentError> {
+    ) -> Result<Experiment, ExperimentError> {
         let checker = &document.checker;
         experiment.backends = checker.backends(&self.file.backends)?;
         experiment.configuration = checker.configuration(&self.file.subject, &experiment.backends)?;
@@ -123,26 +124,10 @@ impl Served {
                     return Err(checker.unsaid(way, "where its work begins", help));
                 }
             };
-            variant.request.method = "GET".to_owned();
             variant.request.headers = checker.headers(asked)?;
             variant.backend = checker.backend(asked, &self.file.backends)?;
         }
-        Ok(())
-    }
-
-    /// Where it says that all of it is done once more from afar.
-    pub(crate) fn remote_span(&self) -> Option<Range<usize>> {
-        self.file.remote.as_ref().map(At::span)
-    }
-
-    /// Where the configuration of our gateway is named.
-    pub(crate) fn configuration(&self) -> Option<&At<String>> {
-        self.file.subject.configuration.as_ref()
-    }
-
-    /// Adds all variants once more, from afar, if the file says so: each over the baseline that is asked from there, too.
-    pub(crate) fn twice_if_far(self, mut experiment: Experiment) -> Experiment {
-        let Some(remote) = self.file.remote else { return experiment };
+        let Some(remote) = self.file.remote else { return Ok(experiment) };
         experiment.round_trip_ms = Some(remote.as_ref().round_trip_ms.0);
         let count = experiment.variants.len();
         let far = |variant: &Variant| Variant {
@@ -151,9 +136,18 @@ impl Served {
             distance: Distance::Remote,
             ..variant.clone()
         };
-        let far: Vec<Variant> = experiment.variants.iter().map(far).collect();
-        experiment.variants.extend(far);
-        experiment
+        experiment.variants.extend(experiment.variants.iter().map(far).collect::<Vec<_>>());
+        Ok(experiment)
+    }
+
+    /// Where it says that all of it is done once more from afar.
+    pub(crate) fn remote_span(&self) -> Option<Range<usize>> {
+        self.file.remote.as_ref().map(At::span)
+    }
+
+    /// Where the configuration of our gateway is named.
+    pub(crate) fn configuration_span(&self) -> Option<Range<usize>> {
+        self.file.subject.configuration.as_ref().map(At::span)
     }
 }
 
