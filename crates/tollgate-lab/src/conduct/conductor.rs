@@ -74,7 +74,7 @@ pub(crate) trait Kind: Sized {
     }
 
     /// Whether there is anything to measure of a variant in a block.
-    fn is_measured(_run: &Conductor<'_, Self>, _subjects: &Self::Subjects, _level: u64, _variant: usize) -> bool {
+    fn is_measured(_run: &Conductor<'_, Self>, _level: u64, _variant: usize) -> bool {
         true
     }
 
@@ -248,7 +248,7 @@ impl<K: Kind> Conductor<'_, K> {
                 start = block.start;
             }
             for (place, &variant) in block.order.iter().enumerate() {
-                if !K::is_measured(self, subjects, block.level, variant) {
+                if !K::is_measured(self, block.level, variant) {
                     continue;
                 }
                 K::trial(self, subjects, Turn { block, place, variant })?;

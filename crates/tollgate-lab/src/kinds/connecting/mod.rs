@@ -3,7 +3,6 @@
 //! What it deliberately does not do: make a key or a hash (see [`super::http::subjects::secured`]).
 
 mod file;
-mod line;
 mod observing;
 mod page;
 mod plan;
@@ -11,10 +10,9 @@ mod rate;
 
 use std::time::Duration;
 
-use tollgate_net::link::Door;
-
 use super::http;
 use super::http::encrypting::Encrypting;
+use super::http::line::Line;
 use super::http::session::Session;
 use super::http::subjects::secured::Secured;
 use super::http::subjects::sites::{Origin, Processes, Site};
@@ -25,8 +23,7 @@ use crate::conduct::conductor::{Beginning, Halt};
 use crate::conduct::options::RunError;
 use crate::experiment::{Experiment, Factor};
 use crate::plan::Plan;
-use line::Line;
-use tollgate_facts::results::{LinkCheck, Moment, Piece};
+use tollgate_facts::results::Piece;
 
 /// The kind in the list.
 pub(super) const KIND: Listed = Listed {
@@ -56,9 +53,6 @@ struct Connecting {
 }
 
 impl Way for Connecting {
-    // Plain and encrypted are two ports of one server.
-    const IS_ONE_HOST_ONE_SYSTEM: bool = true;
-
     // One gateway with many listeners.
     fn processes(_experiment: &Experiment) -> Processes {
         Processes::OfAll
@@ -79,35 +73,12 @@ impl Way for Connecting {
         Ok(Connecting { secured, line })
     }
 
-    fn door(&self) -> Option<&Door> {
-        self.line.as_ref().map(Line::near)
+    fn line(&self) -> Option<&Line> {
+        self.line.as_ref()
     }
 
     fn secured(&self) -> Option<&Secured> {
         self.secured.as_ref()
-    }
-
-    fn set_link(&self, level: u64) -> Result<(), String> {
-        self.line.as_ref().map_or(Ok(()), |line| line.at(level))
-    }
-
-    fn check_link(run: &mut Session<'_, '_, Self>, moment: Moment) -> Result<(), Halt> {
-        let Some(line) = &run.kind.way.line else { return run.check_remote(moment) };
-        let checks = line.check(moment).map_err(Halt::Ours)?;
-        // A cell is doubtful once, whether its line was off before or after.
-        let is_known = |check: &LinkCheck| {
-            let mut off = run.result.links.iter().filter(|known| !known.is_kept());
-            off.any(|known| known.asked_ms.total_cmp(&check.asked_ms).is_eq())
-        };
-        let fresh: Vec<LinkCheck> = checks.iter().filter(|check| !is_known(check)).copied().collect();
-        run.book.faults.extend(line.doubts(&fresh, &run.options.experiment, &run.plan));
-        run.result.links.extend(checks);
-        run.result.settings.network = line.words();
-        Ok(())
-    }
-
-    fn places(plan: &Plan) -> Vec<u64> {
-        plan.levels.clone()
     }
 
     // Of one gateway with many listeners the first place warms all of it up.
@@ -116,7 +87,7 @@ impl Way for Connecting {
         (plan.levels[0], ramp_up.unwrap_or_default())
     }
 
-    fn behind(run: &mut Session<'_, '_, Self>, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
+    fn behind(run: &mut Session<'_, '_, Self>, subjects: &mut [Watched]) -> Result<(), Halt> {
         run.at_equal_rate(subjects)?;
         run.observe(subjects);
         Ok(())

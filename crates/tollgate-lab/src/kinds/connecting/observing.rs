@@ -30,18 +30,16 @@ const SPEED_SLICES: u32 = 10;
 impl Session<'_, '_, Connecting> {
     /// Writes down the messages of single exchanges: of a full handshake at each level, and plain and resumed once for
     /// each version, as far as there are variants that open a connection for each request.
-    pub(crate) fn observe(&mut self, subjects: &[Option<Watched>]) {
+    pub(crate) fn observe(&mut self, subjects: &[Watched]) {
         let experiment = &self.options.experiment;
         let named = &experiment.named_levels;
         let mut seen: Vec<String> = Vec::new();
         let mut flows = Vec::new();
-        for (slot, site) in self.kind.sites.iter().enumerate() {
-            let variant = &experiment.variants[site.variant];
+        for subject in subjects {
+            let variant = &experiment.variants[subject.variant];
             let opens_each =
                 variant.own::<results::Connecting>().copied().filter(|own| own.requests_per_connection == Some(1));
-            let (Some(connecting), Some(subject), None) = (opens_each, &subjects[slot], &variant.peer) else {
-                continue;
-            };
+            let (Some(connecting), None) = (opens_each, &variant.peer) else { continue };
             for level in &self.plan.levels {
                 let named = named.iter().find(|named| named.level == *level);
                 let (version, level_title) =

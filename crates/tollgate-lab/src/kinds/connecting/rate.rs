@@ -23,7 +23,7 @@ const USERS_FACTOR: u64 = 10;
 
 impl Session<'_, '_, Connecting> {
     /// Offers every level its rate, block by block.
-    pub(crate) fn at_equal_rate(&mut self, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
+    pub(crate) fn at_equal_rate(&mut self, subjects: &mut [Watched]) -> Result<(), Halt> {
         let encrypting = self.options.experiment.own::<Encrypting>();
         let (Some(shape), Some(planned)) = (encrypting.and_then(|own| own.equal_rate), self.plan.equal_rate) else {
             return Ok(());
@@ -43,8 +43,7 @@ impl Session<'_, '_, Connecting> {
         for (number, block) in blocks.iter().enumerate() {
             let Some((_, offer)) = offers.iter().find(|(level, _)| *level == block.level) else { continue };
             for (place, variant) in block.order.iter().enumerate() {
-                let slot = self.slot(*variant);
-                let Some(subject) = &mut subjects[slot] else { continue };
+                let subject = &mut subjects[self.slot(*variant)];
                 let seed = self.result.seed ^ SEED ^ ((number as u64) << 32 | place as u64);
                 let is_last = block.order[place + 1..].iter().all(|later| later != variant);
                 self.offered(subject, block.level, (offer, planned), seed, is_last)?;

@@ -121,10 +121,12 @@ struct Entry {
 }
 
 impl Cells {
-    /// An empty book, with the cores that each variant's subject is held to (0: none) and where its baseline is measured.
+    /// An empty book, with the cores that each variant's subject is held to (0: none) and where its baseline is measured;
+    /// it may be the question what looks see of the gateway.
     pub(crate) fn new(
         experiment: &Experiment,
         plan: &Plan,
+        is_seen: bool,
         cores_of: impl Fn(usize) -> usize,
         systems: impl Fn(usize) -> Systems,
     ) -> Cells {
@@ -140,6 +142,7 @@ impl Cells {
                 users: shape.own().map_or(experiment.users(level), |mode: &Mode| mode.connections_for(level)),
                 connecting: shape.own().copied(),
                 load: experiment.own().cloned(),
+                seen: is_seen.then(Seen::default),
                 round_trip_ms: plan.round_trip.as_secs_f64() * 1e3,
                 ..Entry::default()
             }
@@ -148,22 +151,10 @@ impl Cells {
         Cells { cells: cells.collect(), bins: Bins::default() }
     }
 
-    /// The same where what looks see of the gateway is the question.
-    pub(crate) fn seen(mut self) -> Cells {
-        self.cells.iter_mut().for_each(|entry| entry.seen = Some(Seen::default()));
-        self
-    }
-
-    /// A subject was started and warmed up: each level has that many connections open.
-    pub(crate) fn started(&mut self, variant: usize, is_steady: bool) {
-        for entry in self.cells.iter_mut().filter(|entry| entry.variant == variant) {
-            entry.started(is_steady);
-        }
-    }
-
-    /// The same of a subject that serves one level alone.
-    pub(crate) fn started_at(&mut self, variant: usize, level: u64, is_steady: bool) {
-        self.entry(variant, level).started(is_steady);
+    /// A subject was started and warmed up, for one level alone or for all: each has that many connections open.
+    pub(crate) fn started(&mut self, variant: usize, only: Option<u64>, is_steady: bool) {
+        let is_meant = |entry: &&mut Entry| entry.variant == variant && only.is_none_or(|level| entry.level == level);
+        self.cells.iter_mut().filter(is_meant).for_each(|entry| entry.started(is_steady));
     }
 
     /// What it takes a subject to be looked at.
@@ -500,7 +491,7 @@ mod tests {
         );
         let experiment = Experiment::parse(&text, "mine.toml").unwrap();
         let plan = Plan::new(&experiment, &PlanOptions::default()).unwrap();
-        let mut cells = Cells::new(&experiment, &plan, |_| 0, |_| Systems::Same);
+        let mut cells = Cells::new(&experiment, &plan, false, |_| 0, |_| Systems::Same);
         let entitled = cells.cells.iter_mut().map(|entry| {
             entry.came_most = 5;
             entry.connections_entitled()

@@ -5,6 +5,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::remote::Linked;
 use crate::experiment::{Connections, Experiment};
 use crate::load::ports;
 use crate::load::target::Connection;
@@ -16,17 +17,16 @@ use tollgate_facts::results::Distance;
 /// Descriptors beside the users' connections: files, pipes of the subjects, event queues, probes.
 const OTHERS: u64 = 64;
 
-/// Raises the limit as far as it goes, and tells whether it is enough for so many places of each variant, and for so many
-/// further descriptors of each.
+/// Raises the limit as far as it goes, and tells whether it is enough.
 ///
 /// # Errors
 /// When it is not, with what to do.
-pub(crate) fn check(experiment: &Experiment, plan: &Plan, beside: (u64, u64)) -> Result<(), String> {
+pub(crate) fn check(experiment: &Experiment, plan: &Plan, linked: Linked) -> Result<(), String> {
     let limit = getrlimit(Resource::Nofile);
     // A failure leaves the soft limit, which is then what counts.
     let raised = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
     let allowed = if raised.is_ok() { limit.maximum } else { limit.current };
-    enough(needed(experiment, plan, beside), allowed)
+    enough(needed(experiment, plan, linked), allowed)
 }
 
 /// Holds the ports that the users of a variant take against those of the machine. Variants have servers of their own,
@@ -45,14 +45,18 @@ pub(crate) fn check_ports(experiment: &Experiment, plan: &Plan) -> Result<(), St
     })
 }
 
-fn needed(experiment: &Experiment, plan: &Plan, (places, further): (u64, u64)) -> u64 {
+fn needed(experiment: &Experiment, plan: &Plan, linked: Linked) -> u64 {
     let level = plan.levels.iter().max().copied().unwrap_or(0);
     let of = |variant: &usize| {
         let variant = &experiment.variants[*variant];
         // Through a link each connection is one on either side of it.
         let ends = if variant.distance == Distance::Remote { 3 } else { 1 };
-        // An insert has one connection beside those of its transfers.
+        // Where connections are swept, each level has a place of its own.
+        let places = if variant.own::<Connecting>().is_some() { plan.levels.len() as u64 } else { 1 };
+        // Each work process is one connection on either side of the link to its database.
+        let further = if linked == Linked::Database { 2 * level } else { 0 };
         let users = places * experiment.users(level) + further;
+        // An insert has one connection beside those of its transfers.
         variant.own().map_or(users, |mode: &Mode| ends * mode.connections_for(level) + 1)
     };
     if experiment.connections == Connections::PerTrial {
@@ -82,8 +86,8 @@ mod tests {
     fn every_variant_keeps_the_connections_of_the_largest_level() {
         let experiment = Experiment::builtin("protocol").unwrap();
         let plan = Plan::new(&experiment, &PlanOptions::default()).unwrap();
-        assert_eq!(needed(&experiment, &plan, (1, 0)), 6 * 20 + OTHERS);
-        assert!(check(&experiment, &plan, (1, 0)).is_ok());
+        assert_eq!(needed(&experiment, &plan, Linked::RemoteVariants), 6 * 20 + OTHERS);
+        assert!(check(&experiment, &plan, Linked::RemoteVariants).is_ok());
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub(super) mod cells;
 mod descriptors;
 pub(super) mod encrypting;
 pub(super) mod file;
+pub(super) mod line;
 mod paces;
 pub(super) mod plan;
 pub(super) mod remote;
@@ -29,6 +30,7 @@ use crate::secret;
 use crate::traffic::header::{basic_authorization, check_header};
 use crate::traffic::mode::Mode;
 use cells::Cells;
+use line::Line;
 use paces::Paces;
 use remote::Linked;
 use session::Loading;
@@ -64,9 +66,7 @@ pub(crate) fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(),
     }
     sites::sites(options, plan, W::processes(&options.experiment))?;
     headers(options)?;
-    let most = plan.levels.iter().max().copied().unwrap_or(0);
-    let beside = (W::places(plan).len() as u64, W::further_descriptors(most));
-    descriptors::check(&options.experiment, plan, beside).map_err(RunError::Usage)?;
+    descriptors::check(&options.experiment, plan, W::LINKED).map_err(RunError::Usage)?;
     descriptors::check_ports(&options.experiment, plan).map_err(RunError::Usage)
 }
 
@@ -81,13 +81,14 @@ pub(crate) fn run<W: Way>(beginning: Beginning<'_>) -> Result<RunOutcome, RunErr
     let loading = Loading {
         sites: &sites,
         headers: &headers,
-        generator: W::generator(Generator::new(workers(cores, way.door())?, cores.all.clone())),
-        cells: W::cells(Cells::new(
+        generator: Generator::new(workers(cores, way.line().map(Line::near))?, cores.all.clone(), W::IS_SEEN),
+        cells: Cells::new(
             experiment,
             plan,
+            W::IS_SEEN,
             |variant| sites::cores(&sites, cores, variant),
-            |variant| sites::systems(&sites, experiment, variant, W::IS_ONE_HOST_ONE_SYSTEM),
-        )),
+            |variant| sites::systems(&sites, experiment, variant),
+        ),
         at: plan.levels[0],
         paces: Paces::default(),
         starts: 0,

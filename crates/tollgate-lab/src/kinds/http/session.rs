@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use super::cells::Cells;
 use super::paces::Paces;
 use super::remote;
+use super::shape::LoadShape;
 use super::subjects::backends::Backends;
-use super::subjects::sites::{Origin, Site};
-use super::subjects::watched::{Process, Watched};
+use super::subjects::sites::{Origin, Processes, Site};
+use super::subjects::watched::{Environment, Process, Watched};
 use super::trial::{Asked, Asking, Generator, Measured};
 use super::way::Way;
 use crate::conduct::conductor::{Conductor, Halt, Kind, Stores, Turn};
@@ -22,8 +23,8 @@ use crate::load::scenario::{Conduct, Rows, mixed};
 use crate::plan::schedule::Block;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
 use crate::secret;
-use crate::traffic::model::{End, Load, Pace};
-use tollgate_facts::results::{self, Moment, Trial};
+use crate::traffic::model::{End, Load};
+use tollgate_facts::results::{self, LinkCheck, Moment, Trial};
 use tollgate_facts::stats::warm_up::{self, WarmUp, mser5};
 use tollgate_facts::toll::{round_trips, scaling};
 
@@ -64,8 +65,9 @@ pub(crate) type Session<'r, 'l, W> = Conductor<'r, Loading<'l, W>>;
 
 /// Subjects while they are there: they end before the servers behind them, which wait for their connections.
 pub(crate) struct Subjects {
-    pub(crate) all: Vec<Option<Watched>>,
-    backends: Backends,
+    /// One in each slot.
+    pub(crate) all: Vec<Watched>,
+    _backends: Backends,
 }
 
 impl<W: Way> Kind for Loading<'_, W> {
@@ -76,26 +78,23 @@ impl<W: Way> Kind for Loading<'_, W> {
     const STORES: Stores = W::STORES;
 
     fn measure(run: &mut Conductor<'_, Self>) -> Result<(), Halt> {
-        W::check_link(run, Moment::Before)?;
+        run.check_link(Moment::Before)?;
         run.measure_blocks()?;
-        W::check_link(run, Moment::After)
+        run.check_link(Moment::After)
     }
 
     fn begin_anew(run: &mut Conductor<'_, Self>, subjects: &mut Subjects, level: u64) -> Result<(), Halt> {
         run.kind.at = level;
-        let fresh = run.begin_all(&mut subjects.all)?;
-        drop(std::mem::replace(&mut subjects.backends, fresh));
+        *subjects = run.begin_all(std::mem::take(&mut subjects.all))?;
         W::warm_up(run, &mut subjects.all)
     }
 
-    fn is_measured(run: &Conductor<'_, Self>, subjects: &Subjects, level: u64, variant: usize) -> bool {
-        run.kind.way.is_measured(variant, level) && subjects.all[run.slot(variant)].is_some()
+    fn is_measured(run: &Conductor<'_, Self>, level: u64, variant: usize) -> bool {
+        run.kind.way.is_measured(variant, level)
     }
 
     fn trial(run: &mut Conductor<'_, Self>, subjects: &mut Subjects, turn: Turn<'_>) -> Result<(), Halt> {
-        let slot = run.slot(turn.variant);
-        let Some(subject) = &mut subjects.all[slot] else { return Ok(()) };
-        run.load_trial(turn, subject)
+        run.load_trial(turn, &mut subjects.all[run.slot(turn.variant)])
     }
 
     fn fill(run: &mut Conductor<'_, Self>) {
@@ -109,16 +108,27 @@ impl<W: Way> Kind for Loading<'_, W> {
 }
 
 impl<W: Way> Session<'_, '_, W> {
-    /// Measures what the link of remote variants does, if there are any.
-    pub(crate) fn check_remote(&mut self, moment: Moment) -> Result<(), Halt> {
+    /// Measures what the line to the subjects does, or the link of remote variants, if there is either.
+    fn check_link(&mut self, moment: Moment) -> Result<(), Halt> {
+        if let Some(line) = self.kind.way.line() {
+            let checks = line.check(moment).map_err(Halt::Ours)?;
+            // A cell is doubtful once, whether its line was off before or after.
+            let is_known = |check: &LinkCheck| {
+                let mut off = self.result.links.iter().filter(|known| !known.is_kept());
+                off.any(|known| known.asked_ms.total_cmp(&check.asked_ms).is_eq())
+            };
+            let fresh: Vec<LinkCheck> = checks.iter().filter(|check| !is_known(check)).copied().collect();
+            self.book.faults.extend(line.doubts(&fresh, &self.options.experiment, &self.plan));
+            self.result.links.extend(checks);
+            self.result.settings.network = line.words();
+            return Ok(());
+        }
         let experiment = &self.options.experiment;
         if !remote::is_needed(W::LINKED, experiment, &self.plan) {
             return Ok(());
         }
         let check = remote::check(moment, self.plan.round_trip).map_err(Halt::Ours)?;
-        for doubt in remote::doubts(&[check], W::LINKED, (experiment, &self.plan)) {
-            self.book.faults.push(doubt);
-        }
+        self.book.faults.extend(remote::doubts(&[check], W::LINKED, (experiment, &self.plan)));
         let links = &mut self.result.links;
         let said = remote::words(self.plan.round_trip, links);
         links.push(check);
@@ -128,9 +138,7 @@ impl<W: Way> Session<'_, '_, W> {
     }
 
     fn measure_blocks(&mut self) -> Result<(), Halt> {
-        let mut all: Vec<Option<Watched>> = self.kind.sites.iter().map(|_| None).collect();
-        let backends = self.begin_all(&mut all)?;
-        let mut subjects = Subjects { all, backends };
+        let mut subjects = self.begin_all(Vec::new())?;
         W::warm_up(self, &mut subjects.all)?;
         // What is cold takes longer than it will, and a cell would be skipped for it.
         let blocks = W::blocks(self, &mut subjects.all)?;
@@ -139,76 +147,95 @@ impl<W: Way> Session<'_, '_, W> {
         W::behind(self, &mut subjects.all)
     }
 
-    /// Begins every subject, or begins it anew.
-    fn begin_all(&mut self, subjects: &mut [Option<Watched>]) -> Result<Backends, Halt> {
-        for (slot, subject) in subjects.iter_mut().enumerate() {
-            if subject.as_ref().is_some_and(Watched::is_ours) {
-                *subject = None;
-            }
-            if subject.is_none() {
+    /// Begins every subject, one in each slot. Of those that were there before, servers that are not ours go on.
+    fn begin_all(&mut self, before: Vec<Watched>) -> Result<Subjects, Halt> {
+        let mut lasting: HashMap<usize, Watched> = HashMap::new();
+        for subject in before {
+            let slot = subject.slot;
+            if subject.is_ours() {
+                drop(subject);
                 self.kind.generator.forget(slot);
+            } else {
+                lasting.insert(slot, subject);
             }
         }
-        let backends = Backends::begin(
-            self.options,
-            self.kind.sites,
-            W::processes(&self.options.experiment),
-            self.store.directory(),
-            &self.cores,
-        );
+        let processes = W::processes(&self.options.experiment);
+        let backends = Backends::begin(self.options, self.kind.sites, processes, self.store.directory(), &self.cores);
         let backends = backends.map_err(|(variant, how)| self.failed(variant, how))?;
-        let mut processes: HashMap<usize, Rc<RefCell<Process>>> = HashMap::new();
+        let (mut all, mut begun) = (Vec::with_capacity(self.kind.sites.len()), HashMap::new());
         for (slot, site) in self.kind.sites.iter().enumerate() {
             let variant = &self.options.experiment.variants[site.variant];
             self.observer.progress(&Progress::Starting { variant: &variant.name });
-            if subjects[slot].is_none() {
-                let failed = |how| self.failed(site.variant, how);
-                let known = backends.of(site, variant).or_else(|| processes.get(&site.process).map(Rc::clone));
-                let process = match known {
-                    Some(process) => process,
-                    None => {
-                        let folder = self.store.directory().join(format!("subject-{}", site.process));
-                        let laid = self.kind.way.laid(variant, self.kind.at, self.store.directory());
-                        let around = (self.kind.way.secured(), &backends, laid.map_err(failed)?);
-                        let begun = Process::begin(site, self.options, around, &folder, &self.cores);
-                        let begun = begun.map_err(|how| failed(format!("is not there: {how}")))?;
-                        let begun = Rc::new(RefCell::new(begun));
-                        processes.insert(site.process, Rc::clone(&begun));
-                        begun
+            all.push(match lasting.remove(&slot) {
+                Some(subject) => subject,
+                None => {
+                    let subject = self.begin_subject(slot, &backends, &mut begun);
+                    let mut subject = subject.map_err(|how| self.failed(site.variant, how))?;
+                    if W::IS_SEEN {
+                        self.kind.cells.look_costs(subject.variant, self.kind.at, subject.look_cpu_us());
                     }
-                };
-                let asked = (self.options, self.kind.headers);
-                let planned = (&self.plan, self.kind.way.secured(), &backends);
-                let begun = Watched::begin(slot, variant, &process, asked, planned, (self.kind.sites, &self.cores));
-                let begun = subjects[slot].insert(begun.map_err(failed)?);
-                W::begun(self, begun);
-            }
+                    subject
+                }
+            });
             if self.stop.is_stopped() {
                 return Err(Halt::Stopped);
             }
         }
         // Of servers that are not ours there are no starts.
         if self.kind.sites.iter().any(|site| matches!(site.place, Origin::Child(_))) {
-            self.result.settings.starts = W::starts(self.result.settings.starts);
+            // Where each level has a process of its own, it is started once.
+            self.result.settings.starts = (self.result.settings.starts + 1).min(self.plan.starts);
         }
-        Ok(backends)
+        Ok(Subjects { all, _backends: backends })
+    }
+
+    /// Begins the subject of a slot, in a process that was begun for another one if they share it.
+    fn begin_subject(
+        &self,
+        slot: usize,
+        backends: &Backends,
+        begun: &mut HashMap<usize, Rc<RefCell<Process>>>,
+    ) -> Result<Watched, String> {
+        let site = &self.kind.sites[slot];
+        let variant = &self.options.experiment.variants[site.variant];
+        let environment = Environment {
+            options: self.options,
+            headers: self.kind.headers,
+            plan: &self.plan,
+            sites: self.kind.sites,
+            cores: &self.cores,
+            folder: self.store.directory(),
+            secured: self.kind.way.secured(),
+            backends,
+        };
+        let process = match backends.of(site, variant).or_else(|| begun.get(&site.process).map(Rc::clone)) {
+            Some(process) => process,
+            None => {
+                let laid = self.kind.way.laid(variant, self.kind.at, environment.folder)?;
+                let process = Process::begin(site, laid, &environment);
+                let process = Rc::new(RefCell::new(process.map_err(|how| format!("is not there: {how}"))?));
+                begun.insert(site.process, Rc::clone(&process));
+                process
+            }
+        };
+        Watched::begin(slot, process, &environment)
     }
 
     /// Warms every subject up.
-    pub(crate) fn warm_up_each(&mut self, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
+    pub(crate) fn warm_up_each(&mut self, subjects: &mut [Watched]) -> Result<(), Halt> {
         let start = self.kind.starts;
         self.kind.starts += 1;
-        for (slot, site) in self.kind.sites.iter().enumerate() {
-            let Some(subject) = &mut subjects[slot] else { continue };
-            let name = &self.options.experiment.variants[site.variant].name;
+        for subject in subjects {
+            let name = &self.options.experiment.variants[subject.variant].name;
             self.observer.progress(&Progress::WarmingUp { variant: name });
             // One at each place: a listener that cannot do its work is told apart from one that fails under load.
-            for level in W::places(&self.plan) {
+            for level in subject.levels() {
                 self.first_answer(subject, level)?;
             }
             let is_steady = self.warm_up(subject, start)?;
-            W::started(self, site.variant, is_steady);
-            self.part(slot);
+            let is_of_level = W::processes(&self.options.experiment) == Processes::OfEachLevel;
+            self.kind.cells.started(subject.variant, is_of_level.then_some(self.kind.at), is_steady);
+            self.part(subject.slot);
         }
         Ok(())
     }
@@ -245,7 +272,7 @@ impl<W: Way> Session<'_, '_, W> {
         let peer = self.options.peer(&experiment.variants[variant]).ok().flatten();
         let wanted = peer.map_or(Duration::ZERO, |peer| peer.warm_up);
         let (level, ramp_up) = W::warm_up_at(experiment, &self.plan);
-        let users = match W::shape(experiment) {
+        let users = match experiment.own::<LoadShape>() {
             Some(shape) if shape.is_open() => experiment.users(level).min(WARM_UP_USERS_AT_RATE),
             _ => experiment.users(level),
         } as usize;
@@ -325,7 +352,7 @@ impl<W: Way> Session<'_, '_, W> {
         self.settle(subject, block.level)?;
         let seed = seed_of(self.result.seed, block, place);
         let work = W::asking(Conduct { seed, rows: Rows::AsTheyEnd });
-        let shape = W::shape(&self.options.experiment);
+        let shape = self.options.experiment.own::<LoadShape>();
         let closed = || Load::closed(users, end);
         let load = shape.map_or_else(closed, |shape| shape.of_trial(block.level, end, mixed(seed, ARRIVALS)));
         Ok(Asked { work, load, level: block.level })
@@ -358,7 +385,9 @@ impl<W: Way> Session<'_, '_, W> {
         if self.stop.is_stopped() {
             return Err(Halt::Stopped);
         }
-        self.kind.way.set_link(level).map_err(Halt::Ours)?;
+        if let Some(line) = self.kind.way.line() {
+            line.at(level).map_err(Halt::Ours)?;
+        }
         let measured = self.kind.generator.trial(subject, asked, course, self.stop);
         measured.map_err(|broken| self.broken(subject.variant, level, broken))
     }

@@ -91,14 +91,10 @@ pub(crate) struct Measured {
 }
 
 impl Generator {
-    /// A generator of these workers in a run that may use these cores.
-    pub(crate) fn new(workers: Vec<Worker>, cores: Vec<usize>) -> Generator {
-        Generator { workers, began: Instant::now(), cores, look_every: LOOK_EVERY, spare: Vec::new() }
-    }
-
-    /// The same, looking at subjects more often.
-    pub(crate) fn looking_often(self) -> Generator {
-        Generator { look_every: LOOK_OFTEN, ..self }
+    /// A generator of these workers in a run that may use these cores; it may be the question what its looks show.
+    pub(crate) fn new(workers: Vec<Worker>, cores: Vec<usize>, is_seen: bool) -> Generator {
+        let look_every = if is_seen { LOOK_OFTEN } else { LOOK_EVERY };
+        Generator { workers, began: Instant::now(), cores, look_every, spare: Vec::new() }
     }
 
     /// Runs one trial.

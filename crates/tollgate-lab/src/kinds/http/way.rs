@@ -5,15 +5,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::cells::Cells;
+use super::line::Line;
 use super::remote::Linked;
 use super::session::Session;
-use super::shape::LoadShape;
 use super::subjects::backends::Laid;
 use super::subjects::secured::Secured;
 use super::subjects::sites::{Processes, Site};
 use super::subjects::watched::Watched;
-use super::trial::{Asked, Asking, Generator};
+use super::trial::{Asked, Asking};
 use crate::conduct::conductor::{Beginning, Halt, Stores, Turn};
 use crate::conduct::options::{RunError, RunOptions};
 use crate::experiment::{Connections, Experiment, Variant};
@@ -22,8 +21,6 @@ use crate::load::scenario::Conduct;
 use crate::plan::Plan;
 use crate::plan::schedule::{self, Block};
 use crate::traffic::model::End;
-use tollgate_facts::results::Moment;
-use tollgate_net::link::Door;
 
 /// A warm-up by users whose connections are open for a trial only has at most so many.
 const WARM_UP_USERS_MOST: u64 = 320;
@@ -48,17 +45,12 @@ pub(crate) trait Way: Sized {
     /// What is said of a subject that answers, but does no whole unit; absent: that is no fault yet.
     const FIRST_UNIT: Option<&'static str> = None;
 
-    /// Whether a variant and its baseline on one host of the user's are one system, by whatever ports.
-    const IS_ONE_HOST_ONE_SYSTEM: bool = false;
+    /// Whether what looks see of a gateway is the question: it is then looked at more often.
+    const IS_SEEN: bool = false;
 
     /// Which processes there are; of a configuration there is one.
     fn processes(experiment: &Experiment) -> Processes {
         if experiment.configuration.is_some() { Processes::OfAll } else { Processes::OfEach }
-    }
-
-    /// Connections at a level beside those of users, by descriptors that they take.
-    fn further_descriptors(_level: u64) -> u64 {
-        0
     }
 
     /// What cannot be as it is asked, before anything is made.
@@ -69,18 +61,8 @@ pub(crate) trait Way: Sized {
     /// Makes what it needs before any subject.
     fn begin(beginning: &Beginning<'_>, sites: &[Site]) -> Result<Self, RunError>;
 
-    /// The generator, as it is to look at subjects.
-    fn generator(generator: Generator) -> Generator {
-        generator
-    }
-
-    /// What is known of cells, as it is to be kept.
-    fn cells(cells: Cells) -> Cells {
-        cells
-    }
-
-    /// From where subjects are loaded, if not from here.
-    fn door(&self) -> Option<&Door> {
+    /// The line to the subjects, where they are far away packet by packet.
+    fn line(&self) -> Option<&Line> {
         None
     }
 
@@ -89,32 +71,9 @@ pub(crate) trait Way: Sized {
         None
     }
 
-    /// How far the link of its subjects is, at a level.
-    fn set_link(&self, _level: u64) -> Result<(), String> {
-        Ok(())
-    }
-
-    /// Measures what the link to subjects does.
-    fn check_link(run: &mut Session<'_, '_, Self>, moment: Moment) -> Result<(), Halt> {
-        run.check_remote(moment)
-    }
-
     /// The configuration that a process for blocks of this level has for itself.
     fn laid(&self, _variant: &Variant, _level: u64, _folder: &Path) -> Result<Option<Laid>, String> {
         Ok(None)
-    }
-
-    /// A subject is there.
-    fn begun(_run: &mut Session<'_, '_, Self>, _subject: &mut Watched) {}
-
-    /// How often subjects were started, once more than this.
-    fn starts(before: u32) -> u32 {
-        before + 1
-    }
-
-    /// Levels of the places that a variant is asked at.
-    fn places(plan: &Plan) -> Vec<u64> {
-        plan.levels[..1].to_vec()
     }
 
     /// At which level a subject is warmed up, and over which time its users come.
@@ -125,13 +84,8 @@ pub(crate) trait Way: Sized {
     }
 
     /// Warms every subject up.
-    fn warm_up(run: &mut Session<'_, '_, Self>, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
+    fn warm_up(run: &mut Session<'_, '_, Self>, subjects: &mut [Watched]) -> Result<(), Halt> {
         run.warm_up_each(subjects)
-    }
-
-    /// How users are loaded who do not simply wait.
-    fn shape(_experiment: &Experiment) -> Option<&LoadShape> {
-        None
     }
 
     /// What is asked of a subject that only answers.
@@ -144,14 +98,12 @@ pub(crate) trait Way: Sized {
         run.beforehand()
     }
 
-    /// A subject was started and warmed up.
-    fn started(run: &mut Session<'_, '_, Self>, variant: usize, is_steady: bool) {
-        run.kind.cells.started(variant, is_steady);
-    }
-
     /// The blocks, once all is warm.
-    fn blocks(run: &mut Session<'_, '_, Self>, _subjects: &mut [Option<Watched>]) -> Result<Vec<Block>, Halt> {
-        Ok(schedule::blocks(&run.plan, run.result.seed, |_, _| u32::MAX))
+    fn blocks(run: &mut Session<'_, '_, Self>, _subjects: &mut [Watched]) -> Result<Vec<Block>, Halt> {
+        Ok(match Self::processes(&run.options.experiment) {
+            Processes::OfEachLevel => schedule::by_level(&run.plan, run.result.seed),
+            Processes::OfEach | Processes::OfAll => schedule::blocks(&run.plan, run.result.seed, |_, _| u32::MAX),
+        })
     }
 
     /// Whether a variant is still measured at a level.
@@ -173,7 +125,7 @@ pub(crate) trait Way: Sized {
     }
 
     /// What is measured behind all blocks.
-    fn behind(_run: &mut Session<'_, '_, Self>, _subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
+    fn behind(_run: &mut Session<'_, '_, Self>, _subjects: &mut [Watched]) -> Result<(), Halt> {
         Ok(())
     }
 }

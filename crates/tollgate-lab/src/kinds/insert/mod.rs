@@ -70,11 +70,11 @@ impl Way for Inserting {
         Ok(Inserting::new(beginning.seed, beginning.plan.levels.iter().copied().max().unwrap_or(0)))
     }
 
-    fn warm_up(run: &mut Session<'_, '_, Self>, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
+    fn warm_up(run: &mut Session<'_, '_, Self>, subjects: &mut [Watched]) -> Result<(), Halt> {
         run.warm_up_inserts(subjects)
     }
 
-    fn blocks(run: &mut Session<'_, '_, Self>, subjects: &mut [Option<Watched>]) -> Result<Vec<Block>, Halt> {
+    fn blocks(run: &mut Session<'_, '_, Self>, subjects: &mut [Watched]) -> Result<Vec<Block>, Halt> {
         run.survey(subjects)
     }
 

@@ -21,11 +21,10 @@ use tollgate_facts::results::{Gap, GapKind};
 
 impl Session<'_, '_, Inserting> {
     /// One transfer of each variant at each level, the smallest first, until errors begin or it takes too long.
-    pub(crate) fn survey(&mut self, subjects: &mut [Option<Watched>]) -> Result<Vec<Block>, Halt> {
+    pub(crate) fn survey(&mut self, subjects: &mut [Watched]) -> Result<Vec<Block>, Halt> {
         let mut blocks_of: HashMap<(usize, u64), u32> = HashMap::new();
-        for (slot, site) in self.kind.sites.iter().enumerate() {
-            let Some(subject) = &mut subjects[slot] else { continue };
-            let name = &self.options.experiment.variants[site.variant].name;
+        for subject in subjects {
+            let name = &self.options.experiment.variants[subject.variant].name;
             self.observer.progress(&Progress::Surveying { variant: name });
             self.survey_one(subject, &mut blocks_of)?;
         }

@@ -49,7 +49,7 @@ impl Climber {
 
 impl Session<'_, '_, Inserting> {
     /// Warms every subject up, one after another.
-    pub(crate) fn warm_up_inserts(&mut self, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
+    pub(crate) fn warm_up_inserts(&mut self, subjects: &mut [Watched]) -> Result<(), Halt> {
         let all = self.kind.sites;
         for (first, site) in all.iter().enumerate() {
             if all[..first].iter().any(|before| is_one_subject(before, site)) {
@@ -58,14 +58,14 @@ impl Session<'_, '_, Inserting> {
             let own: Vec<usize> = (first..all.len()).filter(|slot| is_one_subject(site, &all[*slot])).collect();
             let is_steady = self.warm_up_subject(&own, subjects)?;
             for slot in own {
-                self.kind.cells.started(all[slot].variant, is_steady);
+                self.kind.cells.started(all[slot].variant, None, is_steady);
             }
         }
         Ok(())
     }
 
     /// Transfers by all variants of a subject in turn, until the time of a round is steady; says whether it became so.
-    fn warm_up_subject(&mut self, slots: &[usize], subjects: &mut [Option<Watched>]) -> Result<bool, Halt> {
+    fn warm_up_subject(&mut self, slots: &[usize], subjects: &mut [Watched]) -> Result<bool, Halt> {
         let levels = self.plan.levels.clone();
         let end = levels.iter().filter(|level| **level <= RECORDS_MAX).count().max(1);
         let is_near =
@@ -81,8 +81,7 @@ impl Session<'_, '_, Inserting> {
             let mut round = Vec::new();
             for climber in &mut climbers {
                 let Some(at) = climber.at else { continue };
-                let Some(subject) = &mut subjects[climber.slot] else { continue };
-                let time = self.warm_up_transfer(subject, levels[at])?;
+                let time = self.warm_up_transfer(&mut subjects[climber.slot], levels[at])?;
                 round.extend(time.map(|time| (time.as_secs_f64().max(1e-9) / levels[at] as f64).ln()));
                 climber.went(time, &levels);
             }

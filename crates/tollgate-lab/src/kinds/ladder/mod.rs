@@ -11,20 +11,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::http;
-use super::http::cells::Cells;
 use super::http::remote::Linked;
 use super::http::session::Session;
 use super::http::subjects::backends::Laid;
 use super::http::subjects::sites::{Processes, Site};
-use super::http::subjects::watched::Watched;
-use super::http::trial::{Asking, Generator};
+use super::http::trial::Asking;
 use super::http::way::Way;
 use super::listed::Listed;
-use crate::conduct::conductor::{Beginning, Halt};
+use crate::conduct::conductor::Beginning;
 use crate::conduct::options::{RunError, RunOptions};
 use crate::experiment::{Experiment, Factor, Variant};
 use crate::load::scenario::Conduct;
-use crate::plan::schedule::{self, Block};
 use crate::subject::postgres_programs;
 use afar::Afar;
 use tollgate_facts::results::Piece;
@@ -59,13 +56,10 @@ impl Way for Afar {
 
     const WARM_UP: Option<Duration> = Some(plan::WARM_UP);
 
-    fn processes(_experiment: &Experiment) -> Processes {
-        Processes::OfEach
-    }
+    const IS_SEEN: bool = true;
 
-    // Each work process is one connection on either side of the link to its database.
-    fn further_descriptors(level: u64) -> u64 {
-        2 * level
+    fn processes(_experiment: &Experiment) -> Processes {
+        Processes::OfEachLevel
     }
 
     fn check(options: &RunOptions, _sites: &[Site], _headers: &[(String, String)]) -> Result<(), RunError> {
@@ -84,42 +78,16 @@ impl Way for Afar {
         Afar::start(beginning)
     }
 
-    // What the looks show is the question.
-    fn cells(cells: Cells) -> Cells {
-        cells.seen()
-    }
-
     fn asking(_conduct: Conduct) -> Asking {
         Asking::Walk
-    }
-
-    fn generator(generator: Generator) -> Generator {
-        generator.looking_often()
     }
 
     fn laid(&self, variant: &Variant, level: u64, folder: &Path) -> Result<Option<Laid>, String> {
         self.rung(variant, level, folder).map(Some)
     }
 
-    fn begun(run: &mut Session<'_, '_, Self>, subject: &mut Watched) {
-        run.kind.cells.look_costs(subject.variant, run.kind.at, subject.look_cpu_us());
-    }
-
-    // Each level has its own, once.
-    fn starts(_before: u32) -> u32 {
-        1
-    }
-
     // With one work process a whole pass takes long: its list is enough.
     fn first(_run: &mut Session<'_, '_, Self>) -> Asking {
         Asking::Request
-    }
-
-    fn started(run: &mut Session<'_, '_, Self>, variant: usize, is_steady: bool) {
-        run.kind.cells.started_at(variant, run.kind.at, is_steady);
-    }
-
-    fn blocks(run: &mut Session<'_, '_, Self>, _subjects: &mut [Option<Watched>]) -> Result<Vec<Block>, Halt> {
-        Ok(schedule::by_level(&run.plan, run.result.seed))
     }
 }

@@ -99,10 +99,6 @@ impl Way for Playing {
         Ok(Playing)
     }
 
-    fn shape(experiment: &Experiment) -> Option<&LoadShape> {
-        experiment.own()
-    }
-
     fn asking(conduct: Conduct) -> Asking {
         Asking::Scenario(conduct)
     }

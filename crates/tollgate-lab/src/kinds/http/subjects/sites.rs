@@ -31,6 +31,8 @@ pub(crate) struct Site {
 pub(crate) enum Processes {
     /// Each has its own, so that memory and threads are its own, too.
     OfEach,
+    /// Each has its own at each level.
+    OfEachLevel,
     /// One serves all: a process that had only the easy work would be another one than that which has all of it.
     OfAll,
 }
@@ -71,11 +73,12 @@ fn share(experiment: &Experiment, processes: Processes, (one, other): (&Site, &S
 }
 
 /// Whether this variant and its baseline are measured on the same system.
-pub(crate) fn systems(sites: &[Site], experiment: &Experiment, variant: usize, by_host: bool) -> Systems {
+pub(crate) fn systems(sites: &[Site], experiment: &Experiment, variant: usize) -> Systems {
     let place = |variant: usize| sites.iter().find(|site| site.variant == variant).map(|site| &site.place);
     let baseline = experiment.variants[variant].baseline.and_then(place);
+    // Plain and encrypted are two ports of one server.
+    let by_host = experiment.variants[variant].own::<Connecting>().is_some();
     match (place(variant), baseline) {
-        // Plain and encrypted are two ports of one server.
         (Some(Origin::There(one)), Some(Origin::There(other))) if by_host && one.host() == other.host() => {
             Systems::Same
         }
@@ -283,7 +286,7 @@ mod tests {
             let sites = found(|options| options.subjects.extend(given)).unwrap();
             let experiment = options().experiment;
             let variant = experiment.variants.iter().position(|variant| variant.name == "odata-v2-atom").unwrap();
-            assert_eq!(systems(&sites, &experiment, variant, false), expected, "{subjects:?}");
+            assert_eq!(systems(&sites, &experiment, variant), expected, "{subjects:?}");
         };
         let atom = ("odata-v2-atom", "http://127.0.0.1:81");
         check(&[], Systems::Same);
@@ -325,7 +328,7 @@ mod tests {
         let processes: Vec<usize> = sites.iter().map(|site| site.processes.len()).collect();
         assert_eq!(processes, [0, 0, 1, 0, 1]);
         let experiment = Experiment::builtin("encryption").unwrap();
-        assert_eq!(systems(&sites, &experiment, 3, true), Systems::Same, "two ports of one server");
+        assert_eq!(systems(&sites, &experiment, 3), Systems::Same, "two ports of one server");
     }
 
     #[test]

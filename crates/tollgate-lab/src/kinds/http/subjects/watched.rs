@@ -21,7 +21,6 @@ use super::secured::Secured;
 use super::sites::{self, Origin, Site};
 use crate::conduct::options::RunOptions;
 use crate::cores::{self, Cores};
-use crate::experiment::Variant;
 use crate::load::scenario::Program;
 use crate::load::target::{Connection, LoadTarget};
 use crate::plan::Plan;
@@ -58,6 +57,22 @@ pub(crate) struct Watched {
     process: Rc<RefCell<Process>>,
     /// Between generator and subject; it ends with this value.
     _link: Option<Link>,
+}
+
+/// What there is around every subject of a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Environment<'a> {
+    pub(crate) options: &'a RunOptions,
+    /// Header fields of every request.
+    pub(crate) headers: &'a [(String, String)],
+    pub(crate) plan: &'a Plan,
+    pub(crate) sites: &'a [Site],
+    pub(crate) cores: &'a Cores,
+    /// The run's.
+    pub(crate) folder: &'a Path,
+    /// What our own gateway has beyond others.
+    pub(crate) secured: Option<&'a Secured>,
+    pub(crate) backends: &'a Backends,
 }
 
 /// Most places that one variant is asked at: ways of encrypting, each with a listener of its own.
@@ -101,13 +116,8 @@ impl Process {
     ///
     /// # Errors
     /// Why it could not be started.
-    pub(crate) fn begin(
-        site: &Site,
-        options: &RunOptions,
-        (secured, backends, laid): (Option<&Secured>, &Backends, Option<Laid>),
-        folder: &Path,
-        cores: &Cores,
-    ) -> Result<Process, String> {
+    pub(crate) fn begin(site: &Site, laid: Option<Laid>, around: &Environment<'_>) -> Result<Process, String> {
+        let Environment { options, cores, secured, backends, .. } = *around;
         match &site.place {
             Origin::There(_) => Ok(Process { watched: site.processes.clone(), ..Process::default() }),
             Origin::Child(_) if let Some(peer) = options.peer(&options.experiment.variants[site.variant])? => {
@@ -116,7 +126,8 @@ impl Process {
                 Ok(Process::of(Child::start_peer(peer, &surroundings, cores)?))
             }
             Origin::Child(_) => {
-                let (mut arguments, _folder) = arguments(options, folder)?;
+                let folder = around.folder.join(format!("subject-{}", site.process));
+                let (mut arguments, _folder) = arguments(options, &folder)?;
                 let address = secured.map_or(Ipv4Addr::LOCALHOST, |secured| secured.address);
                 let own = laid.as_ref().or(backends.laid.as_ref());
                 let configuration = secured.map(|secured| &secured.configuration).or(own.map(|laid| &laid.file));
@@ -144,26 +155,25 @@ fn arguments(options: &RunOptions, folder: &Path) -> Result<(Vec<String>, Option
 }
 
 impl Watched {
-    /// Watches the subject of the site in `slot` in `process`, through a link of this round trip if the variant is remote.
+    /// Watches the subject of the site in `slot` in `process`, through a link if the variant is remote.
     ///
     /// # Errors
     /// What cannot be asked or watched.
     pub(crate) fn begin(
         slot: usize,
-        variant: &Variant,
-        process: &Rc<RefCell<Process>>,
-        (options, headers): (&RunOptions, &[(String, String)]),
-        (plan, secured, backends): (&Plan, Option<&Secured>, &Backends),
-        (sites, cores): (&[Site], &Cores),
+        process: Rc<RefCell<Process>>,
+        around: &Environment<'_>,
     ) -> Result<Watched, String> {
+        let Environment { options, headers, plan, sites, backends, .. } = *around;
         let site = &sites[slot];
+        let variant = &options.experiment.variants[site.variant];
         let direct = match &site.place {
             Origin::There(target) => target.clone(),
             Origin::Child(path) => target_on(process.borrow().url(), path)?,
         };
         let link = match variant.distance {
             Distance::Local => None,
-            Distance::Remote => Some(link(&direct, plan.round_trip, cores)?),
+            Distance::Remote => Some(link(&direct, plan.round_trip, around.cores)?),
         };
         let measured = match &link {
             Some(link) => {
@@ -175,12 +185,10 @@ impl Watched {
         let beside = beside(&direct, site, options, headers)?;
         let aims = match variant.own() {
             Some(connecting) => {
-                let connecting: Connecting = *connecting;
                 let process = &process.borrow();
                 let aim = |(place, level): (usize, &u64)| {
-                    let target =
-                        secured_target(site, variant, process, (options, headers), (connecting, secured, *level));
-                    Ok((*level, Aim { target: Arc::new(target?), place }))
+                    let target = secured_target(site, process, *connecting, *level, around)?;
+                    Ok((*level, Aim { target: Arc::new(target), place }))
                 };
                 plan.levels.iter().enumerate().map(aim).collect::<Result<_, String>>()?
             }
@@ -190,7 +198,7 @@ impl Watched {
                     let program = Arc::new(Program::new(played, &target)?);
                     Arc::make_mut(&mut target).program = Some(program);
                 }
-                vec![(0, Aim { target, place: 0 })]
+                vec![(plan.levels[0], Aim { target, place: 0 })]
             }
         };
         let clocks = CpuClocks::new(&process.borrow().watched)?;
@@ -201,9 +209,22 @@ impl Watched {
         let ours = behind.iter().flat_map(|(_, process)| process.borrow().watched.clone());
         let processes: Vec<u32> = ours.chain(sites::processes_behind(site, sites, &options.experiment)).collect();
         let backend_clocks = CpuClocks::new(&processes)?;
-        let process = Rc::clone(process);
-        let variant = site.variant;
-        Ok(Watched { slot, variant, aims, clocks, backend_clocks, backends: behind, beside, process, _link: link })
+        Ok(Watched {
+            slot,
+            variant: site.variant,
+            aims,
+            clocks,
+            backend_clocks,
+            backends: behind,
+            beside,
+            process,
+            _link: link,
+        })
+    }
+
+    /// A level for each place that is loaded.
+    pub(crate) fn levels(&self) -> Vec<u64> {
+        self.aims.iter().map(|(level, _)| *level).collect()
     }
 
     /// What is loaded at a level.
@@ -257,12 +278,13 @@ impl Watched {
 /// one place of a server that is there.
 fn secured_target(
     site: &Site,
-    variant: &Variant,
     process: &Process,
-    (options, headers): (&RunOptions, &[(String, String)]),
-    (connecting, secured, level): (Connecting, Option<&Secured>, u64),
+    connecting: Connecting,
+    level: u64,
+    around: &Environment<'_>,
 ) -> Result<LoadTarget, String> {
-    let mut headers = headers.to_vec();
+    let (options, secured) = (around.options, around.secured);
+    let mut headers = around.headers.to_vec();
     let mut tls = options.tls.clone();
     let target = match &site.place {
         Origin::There(target) => target.clone(),
@@ -291,7 +313,8 @@ fn secured_target(
         Some(requests) if requests.get() == 1 => Connection::New,
         Some(requests) => Connection::Requests(requests),
     };
-    let target = LoadTarget::new(target, variant.request.clone(), &headers, connection);
+    let request = options.experiment.variants[site.variant].request.clone();
+    let target = LoadTarget::new(target, request, &headers, connection);
     Ok(target.map_err(|error| error.to_string())?.with_tls(tls))
 }
 

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use tollgate_net::link::{Door, FarEcho, Side, Tun, TunSpec, round_trips};
 
+use super::encrypting::Encrypting;
+use super::remote;
+use super::subjects::sites::{Origin, Site};
 use crate::conduct::options::RunError;
 use crate::cores::{self, Cores};
 use crate::experiment::Experiment;
-use crate::kinds::http::encrypting::Encrypting;
-use crate::kinds::http::remote;
-use crate::kinds::http::subjects::sites::{Origin, Site};
 use crate::plan::Plan;
 use tollgate_facts::results::{LinkCheck, Moment, Validity};
 
