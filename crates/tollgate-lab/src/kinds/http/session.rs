@@ -23,7 +23,7 @@ use crate::load::scenario::{Conduct, Rows, mixed};
 use crate::plan::schedule::Block;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
 use crate::secret;
-use crate::traffic::model::{End, Load};
+use crate::traffic::model::{End, Load, Pace};
 use tollgate_facts::results::{self, LinkCheck, Moment, Trial};
 use tollgate_facts::stats::warm_up::{self, WarmUp, mser5};
 use tollgate_facts::toll::{round_trips, scaling};

@@ -41,15 +41,11 @@ impl Inserting {
         closeness: Closeness,
     ) -> Asked {
         let mode = *variant.own::<Mode>().expect("every variant of an insert has a mode");
-        let beside = subject.beside.clone().expect("an insert asks beside its transfers");
         let transfer = Transfer {
             mode,
             count: level as usize,
             records: Arc::clone(&self.records),
-            places: beside.places,
-            reading: beside.reading,
-            emptying: beside.emptying,
-            permission: beside.permission,
+            beside: subject.beside.clone().expect("an insert asks beside its transfers"),
             clocks: subject.clocks.clone(),
             closeness,
         };

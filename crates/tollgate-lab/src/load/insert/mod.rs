@@ -59,18 +59,25 @@ pub struct Transfer {
     pub count: usize,
     /// The records; at least as many.
     pub records: Arc<Records>,
-    /// Where they go.
+    /// How the table is read and emptied.
+    pub beside: Beside,
+    /// The CPU clocks of the subject.
+    pub clocks: CpuClocks,
+    /// How closely the last transfer of the trial is settled; the others' rows are counted.
+    pub closeness: Closeness,
+}
+
+/// What is asked beside transfers, past any link.
+#[derive(Debug, Clone)]
+pub struct Beside {
+    /// Where records go.
     pub places: Arc<InsertPlaces>,
-    /// How rows are read, past any link: with GET.
+    /// How rows are read: with GET.
     pub reading: Arc<LoadTarget>,
     /// How the table is emptied: with POST.
     pub emptying: Arc<LoadTarget>,
     /// Which rows may go.
     pub permission: Emptying,
-    /// The CPU clocks of the subject.
-    pub clocks: CpuClocks,
-    /// How closely the last transfer of the trial is settled; the others' rows are counted.
-    pub closeness: Closeness,
 }
 
 /// Which rows of a table may go.
@@ -117,9 +124,9 @@ pub(super) async fn run(
     let mut used = Used::default();
     // Copied only where a cancelled transfer still holds its requests.
     Rc::make_mut(rendered).render(&asking.target, transfer);
-    let targets = (&transfer.reading, &transfer.emptying);
-    let mut aside = Aside::new(aside_user, &asking.connector, targets, &transfer.places);
-    if let Err(failure) = begin(&mut users, &asking, &mut aside, transfer.permission, &recorder).await {
+    let Beside { places, reading, emptying, permission } = &transfer.beside;
+    let mut aside = Aside::new(aside_user, &asking.connector, (reading, emptying), places);
+    if let Err(failure) = begin(&mut users, &asking, &mut aside, *permission, &recorder).await {
         recorder.borrow_mut().failure(&failure, Instant::now(), Instant::now());
         return (users, used);
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tollgate_wire::batch::{Outgoing, json, multipart};
 
-use super::Transfer;
+use super::{Beside, Transfer};
 use crate::load::target::LoadTarget;
 use crate::traffic::mode::{BatchForm, Mode};
 use crate::traffic::places::InsertPlaces;
@@ -82,7 +82,8 @@ fn head(target: &LoadTarget, mode: Mode) -> Vec<u8> {
     head
 }
 
-fn write_body(Transfer { mode, records, places, .. }: &Transfer, range: Range<usize>, out: &mut Vec<u8>) {
+fn write_body(transfer: &Transfer, range: Range<usize>, out: &mut Vec<u8>) {
+    let Transfer { mode, records, beside: Beside { places, .. }, .. } = transfer;
     let group = matches!(mode, Mode::Batch { form: BatchForm::Changeset, .. }).then_some(GROUP);
     let each = range.clone().map(|serial| (serial.to_string(), records.json(serial)));
     match mode {

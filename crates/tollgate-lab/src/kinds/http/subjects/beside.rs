@@ -10,24 +10,11 @@ use tollgate_net::tls::ClientSettings;
 use super::sites::{Origin, Site};
 use crate::conduct::options::RunOptions;
 use crate::experiment::Experiment;
-use crate::load::insert::Emptying;
+use crate::load::insert::{Beside, Emptying};
 use crate::load::target::{Connection, LoadTarget};
 use crate::subject::is_named;
 use crate::traffic::places::InsertPlaces;
 use crate::traffic::request::RequestShape;
-
-/// How rows are read and deleted.
-#[derive(Debug, Clone)]
-pub(crate) struct Beside {
-    /// With GET.
-    pub(crate) reading: Arc<LoadTarget>,
-    /// With POST.
-    pub(crate) emptying: Arc<LoadTarget>,
-    /// Where.
-    pub(crate) places: Arc<InsertPlaces>,
-    /// Which rows may go.
-    pub(crate) permission: Emptying,
-}
 
 /// What an insert asks beside its transfers; absent for other experiments.
 ///

@@ -15,12 +15,13 @@ use tollgate_net::link::{Link, LinkSpec};
 use tollgate_net::tls::Resumption;
 
 use super::backends::{Backends, Laid};
-use super::beside::{Beside, beside, load_target};
+use super::beside::{beside, load_target};
 use super::folder::Folder;
 use super::secured::Secured;
 use super::sites::{self, Origin, Site};
 use crate::conduct::options::RunOptions;
 use crate::cores::{self, Cores};
+use crate::load::insert::Beside;
 use crate::load::scenario::Program;
 use crate::load::target::{Connection, LoadTarget};
 use crate::plan::Plan;
