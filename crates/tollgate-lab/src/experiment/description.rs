@@ -5,7 +5,6 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use tollgate_facts::names::did_you_mean;
 use tollgate_facts::results::{self, Distance, NamedLevel, Piece};
 
 use super::file::{Extent, ExtentFile, PublishedTable};
+use super::values::At;
 use crate::traffic::request::RequestShape;
 
 /// The subject that is tollgate itself, among those of `--subjects`.
@@ -87,7 +87,7 @@ pub struct Experiment {
 }
 
 /// What only a kind of experiment knows: a value of a type of its own.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Own(Option<Arc<dyn Any + Send + Sync>>);
 
 impl Own {
@@ -98,21 +98,6 @@ impl Own {
     /// The value, if it is of this type.
     pub(crate) fn get<T: Any>(&self) -> Option<&T> {
         self.0.as_ref()?.downcast_ref()
-    }
-}
-
-impl PartialEq for Own {
-    fn eq(&self, other: &Own) -> bool {
-        match (&self.0, &other.0) {
-            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
-            (own, other) => own.is_none() && other.is_none(),
-        }
-    }
-}
-
-impl fmt::Debug for Own {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(if self.0.is_some() { "Own(..)" } else { "Own()" })
     }
 }
 
@@ -140,13 +125,16 @@ pub enum Connections {
     PerTrial,
 }
 
-/// A server behind the subjects: `tollgate serve` with these further arguments.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A server behind the subjects.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "BackendFile")]
 pub struct Backend {
-    /// Its name; in braces it stands for its URL.
-    pub name: String,
-    /// The arguments.
-    pub arguments: Vec<String>,
+    /// Short name, unique in the file.
+    pub(crate) name: At<String>,
+    /// Further arguments of `tollgate serve`.
+    #[serde(default)]
+    pub(crate) arguments: Vec<String>,
 }
 
 /// The configuration of our own gateway before the backends' URLs are filled in.

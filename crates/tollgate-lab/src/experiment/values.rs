@@ -10,9 +10,9 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 /// A value and where it stands; for a schema it is the value.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(crate) struct At<T>(Spanned<T>);
+pub(crate) struct At<T>(#[schemars(with = "T")] Spanned<T>);
 
 impl<T> At<T> {
     /// Where it stands.
@@ -29,24 +29,6 @@ impl<T> At<T> {
 impl<T> AsRef<T> for At<T> {
     fn as_ref(&self) -> &T {
         self.0.as_ref()
-    }
-}
-
-impl<T: JsonSchema> JsonSchema for At<T> {
-    fn inline_schema() -> bool {
-        T::inline_schema()
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        T::schema_name()
-    }
-
-    fn schema_id() -> Cow<'static, str> {
-        T::schema_id()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        T::json_schema(generator)
     }
 }
 

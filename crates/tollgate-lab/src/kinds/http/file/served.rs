@@ -36,7 +36,7 @@ pub(crate) struct ServedFile {
     subject: SubjectFile,
     /// Servers behind the subjects, each a `tollgate serve` of its own that is started before them.
     #[serde(default, rename = "backend")]
-    backends: Vec<BackendFile>,
+    backends: Vec<Backend>,
 }
 
 /// Where a variant is asked, and with what.
@@ -80,17 +80,6 @@ struct SubjectFile {
     files: Vec<At<String>>,
 }
 
-/// A server behind the subjects.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct BackendFile {
-    /// Short name, unique in the file.
-    name: At<String>,
-    /// Further arguments of `tollgate serve`.
-    #[serde(default)]
-    arguments: Vec<String>,
-}
-
 /// What an experiment's file says of its servers.
 pub(crate) struct Served {
     file: ServedFile,
@@ -112,8 +101,10 @@ impl Served {
         usual: impl Fn(&Variant) -> Option<Result<Location, ExperimentError>>,
     ) -> Result<Experiment, ExperimentError> {
         let checker = &document.checker;
-        experiment.backends = checker.backends(&self.file.backends)?;
-        experiment.configuration = checker.configuration(&self.file.subject, &experiment.backends)?;
+        let backends = &self.file.backends;
+        checker.backends(backends)?;
+        experiment.backends.clone_from(backends);
+        experiment.configuration = checker.configuration(&self.file.subject, backends)?;
         experiment.subject_arguments.clone_from(&self.file.subject.arguments);
         for (variant, (asked, way)) in experiment.variants.iter_mut().zip(self.asked.iter().zip(&document.ways)) {
             variant.at = match (&asked.url, usual(variant)) {
@@ -125,7 +116,7 @@ impl Served {
                 }
             };
             variant.request.headers = checker.headers(asked)?;
-            variant.backend = checker.backend(asked, &self.file.backends)?;
+            variant.backend = checker.backend(asked, backends)?;
         }
         let Some(remote) = self.file.remote else { return Ok(experiment) };
         experiment.round_trip_ms = Some(remote.as_ref().round_trip_ms.0);
@@ -152,12 +143,11 @@ impl Served {
 }
 
 impl Checker<'_> {
-    fn backends(&self, files: &[BackendFile]) -> Result<Vec<Backend>, ExperimentError> {
-        let mut backends: Vec<Backend> = Vec::with_capacity(files.len());
-        for BackendFile { name, arguments } in files {
+    fn backends(&self, backends: &[Backend]) -> Result<(), ExperimentError> {
+        for (number, Backend { name, .. }) in backends.iter().enumerate() {
             self.name(name)?;
             let text = name.as_ref().as_str();
-            if backends.len() == BACKENDS_MAX || backends.iter().any(|known| known.name == text) {
+            if number == BACKENDS_MAX || backends[..number].iter().any(|known| known.name.as_ref() == text) {
                 let help = format!("give each a name of its own, and an experiment at most {BACKENDS_MAX}");
                 return Err(self.fault(name.span(), &format!("backend `{text}` stands twice or is too many"), &help));
             }
@@ -167,9 +157,8 @@ impl Checker<'_> {
             {
                 return Err(self.fault(name.span(), &format!("`{text}` is taken"), "give it another name"));
             }
-            backends.push(Backend { name: text.to_owned(), arguments: arguments.clone() });
         }
-        Ok(backends)
+        Ok(())
     }
 
     fn configuration(
@@ -184,9 +173,11 @@ impl Checker<'_> {
             };
         };
         let text = self.file(configuration)?;
-        if let Some(unused) = backends.iter().find(|backend| !text.contains(&place(&backend.name))) {
-            let message = format!("it names no backend `{}`", unused.name);
-            let help = format!("`{}` stands for its URL", place(&unused.name));
+        if let Some(unused) =
+            backends.iter().map(|backend| backend.name.as_ref()).find(|name| !text.contains(&place(name)))
+        {
+            let message = format!("it names no backend `{unused}`");
+            let help = format!("`{}` stands for its URL", place(unused));
             return Err(self.fault(configuration.span(), &message, &help));
         }
         let mut files = Vec::with_capacity(subject.files.len());
@@ -201,7 +192,7 @@ impl Checker<'_> {
     }
 
     /// The backend of a variant.
-    fn backend(&self, file: &AskedFile, backends: &[BackendFile]) -> Result<Option<String>, ExperimentError> {
+    fn backend(&self, file: &AskedFile, backends: &[Backend]) -> Result<Option<String>, ExperimentError> {
         let Some(backend) = &file.backend else { return Ok(None) };
         let name = backend.as_ref().as_str();
         if backends.iter().any(|known| known.name.as_ref() == name) {

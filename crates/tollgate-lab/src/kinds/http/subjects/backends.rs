@@ -68,10 +68,10 @@ impl Backends {
         let Some(first) = sites.iter().find(is_ours) else { return Ok(Backends::default()) };
         let mut backends = Backends::default();
         for backend in &experiment.backends {
-            let failed = |how: String| (first.variant, format!("has no backend `{}`: {how}", backend.name));
+            let failed = |how: String| (first.variant, format!("has no backend `{}`: {how}", backend.name.as_ref()));
             let begun = Child::start(Ipv4Addr::LOCALHOST, &options.serve_program, &backend.arguments, cores);
             let begun = Process::of(begun.map_err(failed)?);
-            backends.running.push((backend.name.clone(), Rc::new(RefCell::new(begun))));
+            backends.running.push((backend.name.as_ref().clone(), Rc::new(RefCell::new(begun))));
         }
         let is_shared = |_: &&Configuration| processes == Processes::OfAll;
         if let Some(configuration) = experiment.configuration.as_ref().filter(is_shared) {
