@@ -58,7 +58,7 @@ impl Way for Connecting {
         Processes::OfAll
     }
 
-    fn begin(beginning: &Beginning<'_>, sites: &[Site]) -> Result<Connecting, RunError> {
+    fn begin(beginning: &Beginning<'_>, sites: &[Site], _headers: &[(String, String)]) -> Result<Connecting, RunError> {
         let Beginning { options, plan, store, .. } = beginning;
         let experiment = &options.experiment;
         // Before keys are made: who has no right to a line is told so at once.

@@ -3,9 +3,11 @@
 //! It deliberately does not keep trials: those are in the book of the run.
 
 use super::shape::LoadShape;
+use super::subjects::sites::{self, Site};
 use super::trial::Measured;
 use crate::conduct::book::Book;
 use crate::conduct::series::Growing;
+use crate::cores::Cores;
 use crate::experiment::Experiment;
 use crate::judge::cells::{self, CellRecord};
 use crate::judge::spread::{self, Groups};
@@ -121,15 +123,9 @@ struct Entry {
 }
 
 impl Cells {
-    /// An empty book, with the cores that each variant's subject is held to (0: none) and where its baseline is measured;
-    /// it may be the question what looks see of the gateway.
-    pub(crate) fn new(
-        experiment: &Experiment,
-        plan: &Plan,
-        is_seen: bool,
-        cores_of: impl Fn(usize) -> usize,
-        systems: impl Fn(usize) -> Systems,
-    ) -> Cells {
+    /// An empty book of cells that are measured at these sites, ours on these cores; it may be the question what looks see of
+    /// the gateway.
+    pub(crate) fn new(experiment: &Experiment, plan: &Plan, sites: &[Site], cores: &Cores, is_seen: bool) -> Cells {
         let entry = |level: u64, variant: usize| {
             let shape = &experiment.variants[variant];
             Entry {
@@ -137,8 +133,8 @@ impl Cells {
                 name: shape.name.clone(),
                 level,
                 has_setup: shape.own().is_some_and(|played: &scenario::Played| !played.scenario.setup.is_empty()),
-                systems: systems(variant),
-                subject_cores: cores_of(variant),
+                systems: sites::systems(sites, experiment, variant),
+                subject_cores: sites::cores(sites, cores, variant),
                 users: shape.own().map_or(experiment.users(level), |mode: &Mode| mode.connections_for(level)),
                 connecting: shape.own().copied(),
                 load: experiment.own().cloned(),
@@ -491,7 +487,7 @@ mod tests {
         );
         let experiment = Experiment::parse(&text, "mine.toml").unwrap();
         let plan = Plan::new(&experiment, &PlanOptions::default()).unwrap();
-        let mut cells = Cells::new(&experiment, &plan, false, |_| 0, |_| Systems::Same);
+        let mut cells = Cells::new(&experiment, &plan, &[], &Cores::default(), false);
         let entitled = cells.cells.iter_mut().map(|entry| {
             entry.came_most = 5;
             entry.connections_entitled()

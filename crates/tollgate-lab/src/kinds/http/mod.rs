@@ -76,22 +76,14 @@ pub(crate) fn run<W: Way>(beginning: Beginning<'_>) -> Result<RunOutcome, RunErr
     let experiment = &options.experiment;
     let sites = sites::sites(options, plan, W::processes(experiment))?;
     let headers = headers(options)?;
-    W::check(options, &sites, &headers)?;
-    let way = W::begin(&beginning, &sites)?;
+    let way = W::begin(&beginning, &sites, &headers)?;
     let loading = Loading {
         sites: &sites,
         headers: &headers,
         generator: Generator::new(workers(cores, way.line().map(Line::near))?, cores.all.clone(), W::IS_SEEN),
-        cells: Cells::new(
-            experiment,
-            plan,
-            W::IS_SEEN,
-            |variant| sites::cores(&sites, cores, variant),
-            |variant| sites::systems(&sites, experiment, variant),
-        ),
+        cells: Cells::new(experiment, plan, &sites, cores, W::IS_SEEN),
         at: plan.levels[0],
         paces: Paces::default(),
-        starts: 0,
         begun: 0,
         way,
     };

@@ -52,8 +52,6 @@ pub(crate) struct Loading<'a, W> {
     pub(crate) at: u64,
     /// How fast the variants were so far.
     pub(crate) paces: Paces,
-    /// How often the subjects were started.
-    pub(crate) starts: u32,
     /// How often something was asked that does not count.
     pub(crate) begun: u64,
     /// In which way; what it has ends last.
@@ -223,8 +221,6 @@ impl<W: Way> Session<'_, '_, W> {
 
     /// Warms every subject up.
     pub(crate) fn warm_up_each(&mut self, subjects: &mut [Watched]) -> Result<(), Halt> {
-        let start = self.kind.starts;
-        self.kind.starts += 1;
         for subject in subjects {
             let name = &self.options.experiment.variants[subject.variant].name;
             self.observer.progress(&Progress::WarmingUp { variant: name });
@@ -232,7 +228,7 @@ impl<W: Way> Session<'_, '_, W> {
             for level in subject.levels() {
                 self.first_answer(subject, level)?;
             }
-            let is_steady = self.warm_up(subject, start)?;
+            let is_steady = self.warm_up(subject)?;
             let is_of_level = W::processes(&self.options.experiment) == Processes::OfEachLevel;
             self.kind.cells.started(subject.variant, is_of_level.then_some(self.kind.at), is_steady);
             self.part(subject.slot);
@@ -267,7 +263,7 @@ impl<W: Way> Session<'_, '_, W> {
     }
 
     /// Loads until response times are steady; says whether they became so.
-    fn warm_up(&mut self, subject: &mut Watched, start: u32) -> Result<bool, Halt> {
+    fn warm_up(&mut self, subject: &mut Watched) -> Result<bool, Halt> {
         let (experiment, variant) = (&self.options.experiment, subject.variant);
         let peer = self.options.peer(&experiment.variants[variant]).ok().flatten();
         let wanted = peer.map_or(Duration::ZERO, |peer| peer.warm_up);
@@ -310,6 +306,7 @@ impl<W: Way> Session<'_, '_, W> {
                 _ => continue,
             };
             let name = experiment.variants[variant].name.clone();
+            let start = self.result.warm_ups.iter().filter(|before| before.variant == name).count() as u32;
             let course = warm_up::course(&course);
             self.result.warm_ups.push(results::WarmUp { variant: name, level, start, points, is_steady, course });
             return Ok(is_steady);

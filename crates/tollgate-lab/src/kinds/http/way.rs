@@ -14,7 +14,7 @@ use super::subjects::sites::{Processes, Site};
 use super::subjects::watched::Watched;
 use super::trial::{Asked, Asking};
 use crate::conduct::conductor::{Beginning, Halt, Stores, Turn};
-use crate::conduct::options::{RunError, RunOptions};
+use crate::conduct::options::RunError;
 use crate::experiment::{Connections, Experiment, Variant};
 use crate::load::record::recorder::Tally;
 use crate::load::scenario::Conduct;
@@ -53,13 +53,8 @@ pub(crate) trait Way: Sized {
         if experiment.configuration.is_some() { Processes::OfAll } else { Processes::OfEach }
     }
 
-    /// What cannot be as it is asked, before anything is made.
-    fn check(_options: &RunOptions, _sites: &[Site], _headers: &[(String, String)]) -> Result<(), RunError> {
-        Ok(())
-    }
-
-    /// Makes what it needs before any subject.
-    fn begin(beginning: &Beginning<'_>, sites: &[Site]) -> Result<Self, RunError>;
+    /// Makes what it needs before any subject, unless something cannot be as it is asked.
+    fn begin(beginning: &Beginning<'_>, sites: &[Site], headers: &[(String, String)]) -> Result<Self, RunError>;
 
     /// The line to the subjects, where they are far away packet by packet.
     fn line(&self) -> Option<&Line> {

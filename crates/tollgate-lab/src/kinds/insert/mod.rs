@@ -19,7 +19,7 @@ use super::http::trial::Asked;
 use super::http::way::Way;
 use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, Halt, Stores, Turn};
-use crate::conduct::options::{RunError, RunOptions};
+use crate::conduct::options::RunError;
 use crate::experiment::{Experiment, Factor};
 use crate::load::insert::Closeness;
 use crate::load::record::recorder::Tally;
@@ -62,11 +62,8 @@ impl Way for Inserting {
         Processes::OfAll
     }
 
-    fn check(options: &RunOptions, sites: &[Site], headers: &[(String, String)]) -> Result<(), RunError> {
-        emptying::check(options, sites, headers)
-    }
-
-    fn begin(beginning: &Beginning<'_>, _sites: &[Site]) -> Result<Inserting, RunError> {
+    fn begin(beginning: &Beginning<'_>, sites: &[Site], headers: &[(String, String)]) -> Result<Inserting, RunError> {
+        emptying::check(beginning.options, sites, headers)?;
         Ok(Inserting::new(beginning.seed, beginning.plan.levels.iter().copied().max().unwrap_or(0)))
     }
 

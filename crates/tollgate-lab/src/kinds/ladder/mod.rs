@@ -19,7 +19,7 @@ use super::http::trial::Asking;
 use super::http::way::Way;
 use super::listed::Listed;
 use crate::conduct::conductor::Beginning;
-use crate::conduct::options::{RunError, RunOptions};
+use crate::conduct::options::RunError;
 use crate::experiment::{Experiment, Factor, Variant};
 use crate::load::scenario::Conduct;
 use crate::subject::postgres_programs;
@@ -62,7 +62,8 @@ impl Way for Afar {
         Processes::OfEachLevel
     }
 
-    fn check(options: &RunOptions, _sites: &[Site], _headers: &[(String, String)]) -> Result<(), RunError> {
+    fn begin(beginning: &Beginning<'_>, _: &[Site], _: &[(String, String)]) -> Result<Afar, RunError> {
+        let options = beginning.options;
         let own = options.experiment.variants.iter().all(|variant| variant.peer.is_none());
         if !options.subjects.is_empty() || !own {
             let name = &options.experiment.name;
@@ -71,10 +72,6 @@ impl Way for Afar {
             )));
         }
         postgres_programs()?;
-        Ok(())
-    }
-
-    fn begin(beginning: &Beginning<'_>, _sites: &[Site]) -> Result<Afar, RunError> {
         Afar::start(beginning)
     }
 

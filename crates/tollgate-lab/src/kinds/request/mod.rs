@@ -57,7 +57,7 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
 struct Requesting;
 
 impl Way for Requesting {
-    fn begin(_beginning: &Beginning<'_>, _sites: &[Site]) -> Result<Requesting, RunError> {
+    fn begin(_: &Beginning<'_>, _: &[Site], _: &[(String, String)]) -> Result<Requesting, RunError> {
         Ok(Requesting)
     }
 }

@@ -95,7 +95,7 @@ impl Way for Playing {
 
     const FIRST_UNIT: Option<&'static str> = Some("answers no whole iteration");
 
-    fn begin(_beginning: &Beginning<'_>, _sites: &[Site]) -> Result<Playing, RunError> {
+    fn begin(_: &Beginning<'_>, _: &[Site], _: &[(String, String)]) -> Result<Playing, RunError> {
         Ok(Playing)
     }
 

@@ -47,7 +47,7 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
 struct Walking;
 
 impl Way for Walking {
-    fn begin(_beginning: &Beginning<'_>, _sites: &[Site]) -> Result<Walking, RunError> {
+    fn begin(_: &Beginning<'_>, _: &[Site], _: &[(String, String)]) -> Result<Walking, RunError> {
         Ok(Walking)
     }
 

@@ -79,11 +79,9 @@ pub(crate) fn systems(sites: &[Site], experiment: &Experiment, variant: usize) -
     // Plain and encrypted are two ports of one server.
     let by_host = experiment.variants[variant].own::<Connecting>().is_some();
     match (place(variant), baseline) {
-        (Some(Origin::There(one)), Some(Origin::There(other))) if by_host && one.host() == other.host() => {
-            Systems::Same
-        }
-        (Some(Origin::There(one)), Some(Origin::There(other))) if one.authority() != other.authority() => {
-            Systems::BothTheirs
+        (Some(Origin::There(one)), Some(Origin::There(other))) => {
+            let is_same = one.authority() == other.authority() || by_host && one.host() == other.host();
+            if is_same { Systems::Same } else { Systems::BothTheirs }
         }
         (Some(Origin::Child(_)), Some(Origin::There(_))) | (Some(Origin::There(_)), Some(Origin::Child(_))) => {
             Systems::BuiltInAndTheirs
