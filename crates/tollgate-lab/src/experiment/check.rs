@@ -90,14 +90,10 @@ impl Document<'_> {
             let span = self.own.name.span();
             return Err(checker.fault(span, "the experiment has no variant", "add a `[[variant]]`"));
         }
+        checker.names("variant", files.iter().map(|file| &file.name))?;
         let names: Vec<&str> = files.iter().map(|file| file.name.as_ref().as_str()).collect();
         let mut variants = Vec::with_capacity(files.len());
         for (position, file) in files.iter().enumerate() {
-            checker.name(&file.name)?;
-            if names[..position].contains(&names[position]) {
-                let message = format!("variant `{}` stands twice", names[position]);
-                return Err(checker.fault(file.name.span(), &message, "give each variant a name of its own"));
-            }
             let baseline = file.baseline.as_ref();
             variants.push(Variant {
                 name: names[position].to_owned(),

@@ -2,7 +2,9 @@
 //!
 //! What it deliberately does not do: know what the file says.
 
-use std::ops::Range;
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::ops::{Range, RangeBounds};
 
 use super::error::ExperimentError;
 use super::file::VariantFile;
@@ -39,6 +41,38 @@ impl Checker<'_> {
     pub(crate) fn file(&self, name: &At<String>) -> Result<String, ExperimentError> {
         let fault = |why: &str| self.fault(name.span(), &format!("`{}` cannot be read", name.as_ref()), why);
         self.files.read(name.as_ref()).map_err(|why| fault(&why))
+    }
+
+    /// Names of things of one kind, each of which has its own.
+    pub(crate) fn names<'n>(
+        &self,
+        what: &str,
+        names: impl IntoIterator<Item = &'n At<String>>,
+    ) -> Result<(), ExperimentError> {
+        let mut known = BTreeSet::new();
+        for name in names {
+            self.name(name)?;
+            if !known.insert(name.as_ref()) {
+                let message = format!("{what} `{}` stands twice", name.as_ref());
+                return Err(self.fault(name.span(), &message, &format!("give each {what} a name of its own")));
+            }
+        }
+        Ok(())
+    }
+
+    /// A number of this key, if it is in range.
+    pub(crate) fn number<T: Copy + Display + PartialOrd>(
+        &self,
+        key: &str,
+        number: &At<T>,
+        range: impl RangeBounds<T>,
+        help: &str,
+    ) -> Result<T, ExperimentError> {
+        let value = *number.as_ref();
+        match range.contains(&value) {
+            true => Ok(value),
+            false => Err(self.fault(number.span(), &format!("`{key}` is {value}"), help)),
+        }
     }
 
     /// A fault of a variant in which something is missing.

@@ -74,24 +74,15 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     let PresetsFile { presets } = document.take(TableName::Top)?;
     let links: Vec<AwayFile> = document.each()?;
     let checker = &document.checker;
-    for level in document.swept.levels.iter().flat_map(|levels| levels.as_ref()) {
-        if *level.as_ref() > PROCESSES_MAX {
-            let message = format!("a batch of {} processes", level.as_ref());
-            return Err(checker.fault(level.span(), &message, &format!("it has at most {PROCESSES_MAX}")));
-        }
-    }
     let mut experiment = document.experiment(document.levels(PROCESSES_MAX)?)?;
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(links.iter().zip(&document.ways)) {
-        let Some(round_trip) = &file.round_trip_us else {
-            let help = "add `round_trip_us`, such as `round_trip_us = 500`";
-            return Err(checker.unsaid(way, "how far its database is", help));
-        };
-        if *round_trip.as_ref() > ROUND_TRIP_US_MAX {
-            let message = format!("`round_trip_us` is {}", round_trip.as_ref());
-            return Err(checker.fault(round_trip.span(), &message, &format!("it is from 0 to {ROUND_TRIP_US_MAX}")));
-        }
-        variant.at = Location::Here(format!("the batch, its database {} us further away", round_trip.as_ref()));
-        variant.own = Own::new(Away(Duration::from_micros((*round_trip.as_ref()).into())));
+        let help = "add `round_trip_us`, such as `round_trip_us = 500`";
+        let unsaid = || checker.unsaid(way, "how far its database is", help);
+        let round_trip = file.round_trip_us.as_ref().ok_or_else(unsaid)?;
+        let help = format!("it is from 0 to {ROUND_TRIP_US_MAX}");
+        let round_trip_us = checker.number("round_trip_us", round_trip, ..=ROUND_TRIP_US_MAX, &help)?;
+        variant.at = Location::Here(format!("the batch, its database {round_trip_us} us further away"));
+        variant.own = Own::new(Away(Duration::from_micros(round_trip_us.into())));
     }
     let bottoms = experiment.variants.iter().filter(|variant| variant.baseline.is_none()).count();
     if bottoms != 1 {
@@ -115,22 +106,14 @@ impl Checker<'_> {
                 let message = format!("preset `{name}` stands twice or is too many");
                 return Err(self.fault(file.name.span(), &message, &help));
             }
+            let help = format!("write a share from 0 to {SHARE_MAX}, such as `overhead = 0.15` for 15 %");
             presets.push(Preset {
                 name: name.clone(),
                 title: file.title.clone().unwrap_or_else(|| name.clone()),
-                share: self.share(&file.overhead)?,
+                share: self.number("overhead", &file.overhead, 0.0..=SHARE_MAX, &help)?,
             });
         }
         Ok(presets)
-    }
-
-    fn share(&self, overhead: &At<f64>) -> Result<f64, ExperimentError> {
-        let share = *overhead.as_ref();
-        if !(0.0..=SHARE_MAX).contains(&share) {
-            let help = format!("write a share from 0 to {SHARE_MAX}, such as `overhead = 0.15` for 15 %");
-            return Err(self.fault(overhead.span(), &format!("`overhead` is {share}"), &help));
-        }
-        Ok(share)
     }
 }
 
@@ -175,7 +158,7 @@ overhead = 0.5
             assert!(error.contains(expected), "{error}");
         };
         check("\"processes\"", "\"concurrency\"", "factor and workload do not fit");
-        check("levels = [1, 2]", "levels = [1, 129]", "it has at most 128");
+        check("levels = [1, 2]", "levels = [1, 129]", "it is from 1 to 128");
         check("round_trip_us = 500", "", "does not say how far its database is");
         check("round_trip_us = 500", "round_trip_us = 1000001", "it is from 0 to 1000000");
         check("overhead = 0.5", "overhead = -0.5", "write a share");

@@ -41,62 +41,53 @@ struct ModeFile {
 pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     let (served, places) = (Served::take(document)?, document.take(TableName::Workload)?);
     let modes: Vec<ModeFile> = document.each()?;
-    let places = checked(&places, document)?;
+    let checker = &document.checker;
+    let places = checked(places, document)?;
     let mut experiment = document.experiment(document.levels_of_users()?)?;
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(modes.iter().zip(&document.ways)) {
-        let Some(mode) = &file.mode else {
-            let help = "add `mode`, such as `mode = \"batch-100\"`";
-            return Err(document.checker.unsaid(way, "how it sends its records", help));
-        };
-        let parsed: Result<Mode, String> = mode.as_ref().parse();
-        let parsed = parsed
-            .map_err(|message| document.checker.fault(mode.span(), &message, "such as `mode = \"batch-100\"`"))?;
+        let help = "add `mode`, such as `mode = \"batch-100\"`";
+        let written = file.mode.as_ref().ok_or_else(|| checker.unsaid(way, "how it sends its records", help))?;
+        let fault = |message: String| checker.fault(written.span(), &message, "such as `mode = \"batch-100\"`");
+        let mode: Mode = written.as_ref().parse().map_err(fault)?;
         if way.title.is_none() {
-            variant.title = parsed.title();
+            variant.title = mode.title();
         }
         variant.request.method = "POST".to_owned();
-        variant.own = Own::new(parsed);
+        variant.own = Own::new(mode);
     }
     let of_mode = |mode: &Mode| Ok(Location::Gateway(places.path(*mode)));
     experiment.own = Own::new(places.clone());
     served.fill(document, experiment, |variant| variant.own().map(of_mode))
 }
 
-fn checked(file: &PlacesFile, document: &Document<'_>) -> Result<InsertPlaces, ExperimentError> {
+fn checked(file: PlacesFile, document: &Document<'_>) -> Result<InsertPlaces, ExperimentError> {
     let checker = &document.checker;
-    let path = |value: &Option<At<String>>, key: &str, example: &str| match value {
-        None => Err(checker.fault(
-            document.workload_span(),
-            &format!("an insert needs `{key}`"),
-            &format!("add `{key} = \"{example}\"`"),
-        )),
-        Some(path) if !path.as_ref().starts_with('/') => Err(checker.fault(
-            path.span(),
-            &format!("`{}` is no path", path.as_ref()),
-            &format!("write a path such as `{example}`"),
-        )),
-        Some(path) => Ok(path.as_ref().clone()),
+    let said = |value: Option<At<String>>, key: &str, example: &str| {
+        let (message, help) = (format!("an insert needs `{key}`"), format!("add `{key} = \"{example}\"`"));
+        value.ok_or_else(|| checker.fault(document.workload_span(), &message, &help))
     };
-    let mut service = path(&file.service, "service", "/odata/v4/refsvc/")?;
+    let path = |value: Option<At<String>>, key: &str, example: &str| {
+        let path = said(value, key, example)?;
+        let (message, help) = (format!("`{}` is no path", path.as_ref()), format!("write a path such as `{example}`"));
+        match path.as_ref().starts_with('/') {
+            true => Ok(path.into_inner()),
+            false => Err(checker.fault(path.span(), &message, &help)),
+        }
+    };
+    let mut service = path(file.service, "service", "/odata/v4/refsvc/")?;
     if !service.ends_with('/') {
         service.push('/');
     }
-    let entity_set = match &file.entity_set {
-        Some(name) if is_identifier(name.as_ref()) => name.as_ref().clone(),
-        Some(name) => {
-            let message = format!("`{}` is no entity set", name.as_ref());
-            return Err(checker.fault(name.span(), &message, "write a name such as `TestRecords`"));
-        }
-        None => {
-            let help = "add `entity_set = \"TestRecords\"`";
-            return Err(checker.fault(document.workload_span(), "an insert needs `entity_set`", help));
-        }
-    };
+    let entity_set = said(file.entity_set, "entity_set", "TestRecords")?;
+    if !is_identifier(entity_set.as_ref()) {
+        let message = format!("`{}` is no entity set", entity_set.as_ref());
+        return Err(checker.fault(entity_set.span(), &message, "write a name such as `TestRecords`"));
+    }
     Ok(InsertPlaces {
         service,
-        entity_set,
-        insert_all: path(&file.insert_all, "insert_all", "/rest/mass-change/insertAll")?,
-        delete_all: path(&file.delete_all, "delete_all", "/rest/mass-change/deleteAllRecs")?,
+        entity_set: entity_set.into_inner(),
+        insert_all: path(file.insert_all, "insert_all", "/rest/mass-change/insertAll")?,
+        delete_all: path(file.delete_all, "delete_all", "/rest/mass-change/deleteAllRecs")?,
     })
 }
 

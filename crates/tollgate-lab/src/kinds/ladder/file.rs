@@ -78,12 +78,6 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     let UsersFile { users } = document.take(TableName::Workload)?;
     let limits: Vec<LimitFile> = document.each()?;
     let checker = &document.checker;
-    for level in document.swept.levels.iter().flat_map(|levels| levels.as_ref()) {
-        if *level.as_ref() == 0 || *level.as_ref() > WORK_PROCESSES_MAX {
-            let help = format!("work processes are from 1 to {WORK_PROCESSES_MAX}");
-            return Err(checker.fault(level.span(), &format!("a level is {}", level.as_ref()), &help));
-        }
-    }
     if let Some(span) = served.remote_span() {
         let help = "here it is the database that is far away: `[database]` says how far";
         return Err(checker.fault(span, "`remote` has no meaning here", help));
@@ -97,7 +91,7 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         let message = "the gateway has no configuration in which the level stands";
         return Err(checker.fault(document.factor_span(), message, help));
     };
-    let mut experiment = document.experiment(document.levels_of_users()?)?;
+    let mut experiment = document.experiment(document.levels(WORK_PROCESSES_MAX)?)?;
     experiment.users = Users::Same(users.map_or(USERS_DEFAULT, |UpTo(users)| users));
     experiment.round_trip_ms = Some(round_trip_ms.0);
     list::fill(document, &mut experiment)?;
@@ -110,11 +104,9 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         return Err(checker.fault(configuration, &format!("it has no place for `{missing}`"), help));
     }
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(limits.iter().zip(&document.ways)) {
-        let Some(limit) = file.connections else {
-            let help = "add `connections`, such as `connections = 500`";
-            return Err(checker.unsaid(way, "how many connections are let in", help));
-        };
-        variant.own = Own::new(Limit(limit.0));
+        let help = "add `connections`, such as `connections = 500`";
+        let unsaid = || checker.unsaid(way, "how many connections are let in", help);
+        variant.own = Own::new(Limit(file.connections.ok_or_else(unsaid)?.0));
     }
     Ok(experiment)
 }
@@ -153,7 +145,7 @@ mod tests {
         check("connections = 10\n", "connections = 1000001\n", "connections = 1000001", "from 1 to 1000000");
         check("connections = 5\n", "", "connections-5", "does not say how many connections are let in");
         check("[1, 2,", "[0, 2,", "levels = [0", "a level is 0");
-        check("20, 30]\n\n[work", "20, 1001]\n\n[work", "1001", "work processes are from 1 to 1000");
+        check("20, 30]\n\n[work", "20, 1001]\n\n[work", "1001", "it is from 1 to 1000");
         check("round_trip_ms = 20", "round_trip_ms = 0", "round_trip_ms = 0", "0 is not from 1 to 1000");
         check("[database]", "[remote]\nround_trip_ms = 5\n[database]", "[remote]", "`remote` has no meaning here");
         check("users = 20", "users = 0", "users = 0", "0 is not from 1 to 20000");

@@ -118,19 +118,18 @@ fn stages(files: &[StageFile], document: &Document<'_>) -> Result<Option<Stages>
         let help = "add a `[[load.stage]]`, such as `name = \"up\"`, `seconds = 10`, `users = 50`";
         return Err(checker.fault(document.factor_span(), "there is no stage", help));
     };
-    let unit = if first.rate.is_some() { Unit::PerSecond } else { Unit::Users };
+    let (unit, led_to) = match first.rate {
+        Some(_) => (Unit::PerSecond, "a rate"),
+        None => (Unit::Users, "a number of users"),
+    };
+    checker.names("stage", files.iter().map(|file| &file.name))?;
     let (mut stages, mut before) = (Vec::<Stage>::with_capacity(files.len()), 0.0);
     for file in files {
-        checker.name(&file.name)?;
         let name = file.name.as_ref();
-        if stages.iter().any(|known| known.name == *name) {
-            let message = format!("stage `{name}` stands twice");
-            return Err(checker.fault(file.name.span(), &message, "give each stage a name of its own"));
-        }
         let to = match (unit, file.users, file.rate) {
             (Unit::Users, Some(to), None) | (Unit::PerSecond, None, Some(to)) => to,
             _ => {
-                let message = format!("stage `{name}` does not lead to {}", asked(unit));
+                let message = format!("stage `{name}` does not lead to {led_to}");
                 let help = "each stage has `users`, or each has a `rate`";
                 return Err(checker.fault(file.name.span(), &message, help));
             }
@@ -143,13 +142,6 @@ fn stages(files: &[StageFile], document: &Document<'_>) -> Result<Option<Stages>
     let stages = Stages::new(unit, stages)
         .map_err(|message| checker.fault(span, &message, "a stage has a `name`, `seconds`, and `users` or a `rate`"))?;
     Ok(Some(stages))
-}
-
-fn asked(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Users => "a number of users",
-        Unit::PerSecond => "a rate",
-    }
 }
 
 #[cfg(test)]

@@ -45,49 +45,50 @@ pub(super) fn played(
     scenarios: &[ScenarioFile],
     variants: &[PlayedFile],
 ) -> Result<Vec<Played>, ExperimentError> {
-    let variants: Vec<Player<'_>> =
-        variants.iter().zip(&document.ways).map(|(file, way)| Player { file, way }).collect();
-    let named = variants.iter().map(|variant| scenario_of(variant, document, scenarios));
-    let named: Vec<usize> = named.collect::<Result<_, _>>()?;
-    let mut checked = Vec::with_capacity(scenarios.len());
-    for (position, file) in scenarios.iter().enumerate() {
-        let own: Vec<&Player<'_>> =
-            variants.iter().zip(&named).filter(|(_, named)| **named == position).map(|(variant, _)| variant).collect();
-        checked.push(Arc::new(document.checker.scenario(file, &own)?));
-    }
-    let played = |(variant, position): (&Player<'_>, &usize)| {
-        let scenario = Arc::clone(&checked[*position]);
-        let constants = variant.file.variables.iter().filter_map(|(name, value)| {
+    let players = variants.iter().zip(&document.ways).map(|(file, way)| {
+        Ok(Player { variables: &file.variables, way, scenario: scenario_of(file, way, document, scenarios)? })
+    });
+    let players: Vec<Player<'_>> = players.collect::<Result<_, _>>()?;
+    let checked = scenarios.iter().enumerate().map(|(position, file)| {
+        let own: Vec<&Player<'_>> = players.iter().filter(|player| player.scenario == position).collect();
+        document.checker.scenario(file, &own).map(Arc::new)
+    });
+    let checked: Vec<Arc<Scenario>> = checked.collect::<Result<_, _>>()?;
+    let played = |player: &Player<'_>| {
+        let scenario = Arc::clone(&checked[player.scenario]);
+        let constants = player.variables.iter().filter_map(|(name, value)| {
             let variable = scenario.variables.iter().position(|known| known == name)?;
             Some((variable, value.as_ref().clone()))
         });
         let constants = constants.collect();
         Played { scenario, constants }
     };
-    Ok(variants.iter().zip(&named).map(played).collect())
+    Ok(players.iter().map(played).collect())
 }
 
 /// A variant, as far as it plays.
 struct Player<'a> {
-    file: &'a PlayedFile,
     way: &'a VariantFile,
+    variables: &'a BTreeMap<String, At<String>>,
+    /// Position of its scenario.
+    scenario: usize,
 }
 
 /// Position of a variant's scenario.
 fn scenario_of(
-    variant: &Player<'_>,
+    file: &PlayedFile,
+    way: &VariantFile,
     document: &Document<'_>,
     scenarios: &[ScenarioFile],
 ) -> Result<usize, ExperimentError> {
     let checker = &document.checker;
     let names = || scenarios.iter().map(|scenario| scenario.name.as_ref().as_str());
-    match (&variant.file.scenario, scenarios.len()) {
+    match (&file.scenario, scenarios.len()) {
         (_, 0) => Err(checker.fault(document.workload_span(), "there is no scenario", "add a `[[scenario]]`")),
         (None, 1) => Ok(0),
         (None, _) => {
             let first = names().next().unwrap_or_default();
-            let help = format!("add `scenario`, such as `scenario = \"{first}\"`");
-            Err(checker.unsaid(variant.way, "what it plays", &help))
+            Err(checker.unsaid(way, "what it plays", &format!("add `scenario`, such as `scenario = \"{first}\"`")))
         }
         (Some(name), _) => names().position(|known| known == name.as_ref()).ok_or_else(|| {
             let message = format!("there is no scenario `{}`", name.as_ref());
@@ -97,7 +98,7 @@ fn scenario_of(
 }
 
 impl Checker<'_> {
-    fn scenario(&self, file: &ScenarioFile, variants: &[&Player<'_>]) -> Result<Scenario, ExperimentError> {
+    fn scenario(&self, file: &ScenarioFile, players: &[&Player<'_>]) -> Result<Scenario, ExperimentError> {
         self.name(&file.name)?;
         if file.steps.is_empty() {
             let message = format!("scenario `{}` has no step", file.name.as_ref());
@@ -107,19 +108,11 @@ impl Checker<'_> {
         if let Some(beyond) = all().nth(STEPS_MAX) {
             return Err(self.fault(beyond.name.span(), "one step too many", &format!("at most {STEPS_MAX} may be")));
         }
-        let mut known: Vec<&str> = Vec::new();
-        for step in all() {
-            self.name(&step.name)?;
-            if known.contains(&step.name.as_ref().as_str()) {
-                let message = format!("step `{}` stands twice", step.name.as_ref());
-                return Err(self.fault(step.name.span(), &message, "give each step of a scenario a name of its own"));
-            }
-            known.push(step.name.as_ref());
-        }
+        self.names("step", all().map(|step| &step.name))?;
         let mut variables: Vec<String> = BUILT_IN.map(str::to_owned).to_vec();
         let feeds = (0..).zip(&file.feeds).map(|(number, feed)| self.feed(feed, number, &mut variables));
         let feeds = feeds.collect::<Result<_, _>>()?;
-        self.constants(file, variants, &mut variables)?;
+        self.constants(file, players, &mut variables)?;
         let mut writer = StepWriter { checker: self, file, variables, has_token: false };
         let setup = file.setup.iter().map(|step| writer.step(step)).collect::<Result<_, _>>()?;
         let steps = file.steps.iter().map(|step| writer.step(step)).collect::<Result<_, _>>()?;
@@ -136,31 +129,28 @@ impl Checker<'_> {
     fn constants(
         &self,
         file: &ScenarioFile,
-        variants: &[&Player<'_>],
+        players: &[&Player<'_>],
         variables: &mut Vec<String>,
     ) -> Result<(), ExperimentError> {
-        let Some(first) = variants.first() else { return Ok(()) };
-        for variant in variants {
-            for (name, value) in &variant.file.variables {
+        let Some(first) = players.first() else { return Ok(()) };
+        for Player { way, variables: own, .. } in players {
+            for (name, value) in *own {
                 if let Some((message, help)) = refused(name, variables) {
                     return Err(self.fault(value.span(), &message, help));
                 }
+                if !first.variables.contains_key(name) {
+                    let message = format!("`{name}` is not set by variant `{}`", first.way.name.as_ref());
+                    let help = did_you_mean(name, first.variables.keys().map(String::as_str));
+                    return Err(self.fault(value.span(), &message, &help));
+                }
             }
-            if let Some(missing) = first.file.variables.keys().find(|name| !variant.file.variables.contains_key(*name))
-            {
-                let message = format!("variant `{}` does not set `{missing}`, as others do", variant.way.name.as_ref());
+            if let Some(missing) = first.variables.keys().find(|name| !own.contains_key(*name)) {
                 let help = format!("all variants of scenario `{}` set the same variables", file.name.as_ref());
-                return Err(self.fault(variant.way.name.span(), &message, &help));
-            }
-            if let Some((name, value)) =
-                variant.file.variables.iter().find(|(name, _)| !first.file.variables.contains_key(*name))
-            {
-                let message = format!("`{name}` is not set by variant `{}`", first.way.name.as_ref());
-                let help = did_you_mean(name, first.file.variables.keys().map(String::as_str));
-                return Err(self.fault(value.span(), &message, &help));
+                let message = format!("variant `{}` does not set `{missing}`, as others do", way.name.as_ref());
+                return Err(self.fault(way.name.span(), &message, &help));
             }
         }
-        variables.extend(first.file.variables.keys().cloned());
+        variables.extend(first.variables.keys().cloned());
         Ok(())
     }
 
@@ -314,12 +304,8 @@ impl StepWriter<'_> {
             Piece::Value { column, escape: own, .. } => match self.variables.iter().position(|known| known == column) {
                 Some(variable) => Ok(Part::Value(variable, own.unwrap_or(escape))),
                 None => {
-                    let message = format!("`{{{{{column}}}}}` has no value here");
-                    Err(self.fault(
-                        span.clone(),
-                        &message,
-                        &did_you_mean(column, self.variables.iter().map(String::as_str)),
-                    ))
+                    let help = did_you_mean(column, self.variables.iter().map(String::as_str));
+                    Err(self.fault(span.clone(), &format!("`{{{{{column}}}}}` has no value here"), &help))
                 }
             },
         };
@@ -344,7 +330,8 @@ impl StepWriter<'_> {
             (None, None, None) => Place::Body,
             (Some(pointer), None, None) => Place::Json(self.pointer(pointer, &span)?),
             (None, Some(expression), None) => {
-                let prefixes = self.prefixes();
+                let prefixes = self.file.namespaces.iter().map(|(prefix, name)| (prefix.as_str(), name.as_str()));
+                let prefixes: Vec<(&str, &str)> = prefixes.collect();
                 let compiled = XPath::compile(expression, &prefixes).map_err(|error| {
                     let error = error.to_string();
                     let help = match error.contains("prefix `") {
@@ -368,11 +355,6 @@ impl StepWriter<'_> {
         };
         let pattern = file.regex.as_ref().map(|pattern| self.pattern(pattern, &span)).transpose()?;
         Ok(Source { place, pattern })
-    }
-
-    fn prefixes(&self) -> Vec<(&str, &str)> {
-        let pair = |(prefix, namespace)| -> (&str, &str) { (String::as_str(prefix), String::as_str(namespace)) };
-        BTreeMap::iter(&self.file.namespaces).map(pair).collect()
     }
 
     /// The names and indices of a JSON pointer (RFC 6901, section 3 and 4).
