@@ -3,6 +3,7 @@
 //!
 //! What it deliberately does not do: make a certificate or open a connection.
 
+use std::ops::Bound::{Excluded, Included};
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -115,12 +116,15 @@ struct EqualRateFile {
 
 /// How long connections live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected `\"keep-alive\"`, `\"new\"` or `{ requests = N }`")]
+#[serde(untagged, deny_unknown_fields, expecting = "expected `\"keep-alive\"`, `\"new\"` or `{ requests = N }`")]
 enum ConnectionFile {
     /// By a name.
     Named(ConnectionName),
-    /// So many requests.
-    Counted(ConnectionCounted),
+    /// By requests.
+    Counted {
+        /// Requests on one connection.
+        requests: u32,
+    },
 }
 
 /// How long connections live, by name.
@@ -133,14 +137,6 @@ enum ConnectionName {
     New,
 }
 
-/// How long connections live, by requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct ConnectionCounted {
-    /// Requests on one connection.
-    requests: u32,
-}
-
 /// Reads it.
 pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     let served = Served::take(document)?;
@@ -149,13 +145,12 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     let users: UsersFile = document.take(TableName::Workload)?;
     let connecting: Vec<ConnectingFile> = document.each()?;
     let checker = &document.checker;
-    if let Some(ramp_up) = users.ramp_up_ms.as_ref().filter(|ramp_up| *ramp_up.as_ref() > RAMP_UP_MS_MAX) {
-        let message = format!("`ramp_up_ms` is {}", ramp_up.as_ref());
-        return Err(checker.fault(ramp_up.span(), &message, &format!("it is at most {RAMP_UP_MS_MAX}")));
-    }
+    let ramp_up_ms = users.ramp_up_ms.as_ref().map_or(Ok(0), |milliseconds| {
+        checker.number("ramp_up_ms", milliseconds, ..=RAMP_UP_MS_MAX, &format!("it is at most {RAMP_UP_MS_MAX}"))
+    })?;
     let encrypting = Encrypting {
         levels: self::ways(&ways, document)?,
-        ramp_up: Duration::from_millis(users.ramp_up_ms.map_or(0, |value| u64::from(value.into_inner()))),
+        ramp_up: Duration::from_millis(ramp_up_ms.into()),
         authentication: users.authentication.unwrap_or_default(),
         equal_rate: equal_rate.map(|file| checker.equal_rate(&file)).transpose()?,
     };
@@ -180,8 +175,8 @@ fn named((level, way): (u64, &EncryptionLevel)) -> NamedLevel {
     NamedLevel {
         level,
         title: way.title.clone(),
-        tls: way.version.map_or("", TlsVersion::name).to_owned(),
-        key: way.key.map_or("", KeyKind::name).to_owned(),
+        tls: way.version.name().to_owned(),
+        key: way.key.name().to_owned(),
         chain: way.chain,
         round_trip_ms: way.round_trip.map(|round_trip| round_trip.as_secs_f64() * 1e3),
     }
@@ -190,9 +185,9 @@ fn named((level, way): (u64, &EncryptionLevel)) -> NamedLevel {
 /// The same at the one level of a server that is there already, which has the certificate and the versions that it has.
 pub(super) fn on_one_listener(mut experiment: Experiment) -> Experiment {
     let Some(encrypting) = experiment.own::<Encrypting>() else { return experiment };
-    let levels = vec![EncryptionLevel::of_server()];
-    experiment.own = Own::new(Encrypting { levels, ..encrypting.clone() });
-    experiment.named_levels = vec![named((1, &EncryptionLevel::of_server()))];
+    experiment.own = Own::new(Encrypting { levels: Vec::new(), ..encrypting.clone() });
+    let title = "the server's own TLS".to_owned();
+    experiment.named_levels = vec![NamedLevel { level: 1, title, ..NamedLevel::default() }];
     experiment.levels = vec![1];
     experiment.extents.values_mut().for_each(|extent| extent.levels = None);
     experiment
@@ -208,10 +203,14 @@ fn ways(files: &[LevelFile], document: &Document<'_>) -> Result<Vec<EncryptionLe
         let help = "add a `[[factor.level]]` with `title`, `tls` and `key`";
         return Err(checker.fault(document.factor_span(), "there is no level", help));
     }
+    let help = format!("it is above 0 and at most {ROUND_TRIP_MS_MAX}");
+    let lengths = (Excluded(0.0), Included(ROUND_TRIP_MS_MAX));
+    let length = |milliseconds| checker.number("round_trip_ms", milliseconds, lengths, &help);
     let mut ways: Vec<EncryptionLevel> = Vec::with_capacity(files.len());
     for LevelFile { title, tls, key, chain, round_trip_ms } in files {
         let text = title.as_ref().trim();
-        let round_trip = checker.round_trip_of_level(round_trip_ms.as_ref())?;
+        let round_trip_ms = round_trip_ms.as_ref().map(length).transpose()?;
+        let round_trip = round_trip_ms.map(|milliseconds| Duration::from_secs_f64(milliseconds / 1e3));
         if ways.first().is_some_and(|first| first.round_trip.is_some() != round_trip.is_some()) {
             let help = "write `round_trip_ms` in every level or in none";
             return Err(checker.fault(title.span(), &format!("`{text}` is not where the other levels are"), help));
@@ -220,18 +219,15 @@ fn ways(files: &[LevelFile], document: &Document<'_>) -> Result<Vec<EncryptionLe
             let help = format!("a title has at most {TITLE_LENGTH_MAX} characters, an experiment {LEVELS_MAX} levels");
             return Err(checker.fault(title.span(), &format!("`{text}` is no title of a level"), &help));
         }
-        let text = match round_trip_ms {
-            Some(round_trip_ms) => format!("{text}{}", distance_words(*round_trip_ms.as_ref())),
-            None => text.to_owned(),
-        };
+        let text = format!("{text}{}", round_trip_ms.map(distance_words).unwrap_or_default());
         if ways.iter().any(|known| known.title == text) {
             let message = format!("level `{text}` stands twice");
             return Err(checker.fault(title.span(), &message, "give each level a title of its own"));
         }
         ways.push(EncryptionLevel {
             title: text,
-            version: Some(*tls),
-            key: Some(*key),
+            version: *tls,
+            key: *key,
             chain: chain.map_or(1, |UpTo(chain)| chain),
             round_trip,
         });
@@ -240,31 +236,18 @@ fn ways(files: &[LevelFile], document: &Document<'_>) -> Result<Vec<EncryptionLe
 }
 
 impl Checker<'_> {
-    fn round_trip_of_level(&self, file: Option<&At<f64>>) -> Result<Option<Duration>, ExperimentError> {
-        let Some(file) = file else { return Ok(None) };
-        let milliseconds = *file.as_ref();
-        if !(milliseconds > 0.0 && milliseconds <= ROUND_TRIP_MS_MAX) {
-            let help = format!("it is above 0 and at most {ROUND_TRIP_MS_MAX}");
-            return Err(self.fault(file.span(), &format!("`round_trip_ms` is {milliseconds}"), &help));
-        }
-        Ok(Some(Duration::from_secs_f64(milliseconds / 1e3)))
-    }
-
     fn equal_rate(&self, file: &At<EqualRateFile>) -> Result<EqualRateShape, ExperimentError> {
         let EqualRateFile { share, arrivals } = file.as_ref();
-        let value = *share.as_ref();
-        if !(value > 0.0 && value <= SHARE_MAX) {
-            let help = format!("it is above 0 and at most {SHARE_MAX}, of the least throughput of the level");
-            return Err(self.fault(share.span(), &format!("`share` is {value}"), &help));
-        }
-        Ok(EqualRateShape { share: value, arrivals: arrivals.unwrap_or_default() })
+        let help = format!("it is above 0 and at most {SHARE_MAX}, of the least throughput of the level");
+        let share = self.number("share", share, (Excluded(0.0), Included(SHARE_MAX)), &help)?;
+        Ok(EqualRateShape { share, arrivals: arrivals.unwrap_or_default() })
     }
 
     fn connecting(&self, file: &ConnectingFile) -> Result<Connecting, ExperimentError> {
         let requests_per_connection = match file.connection.as_ref().map(|named| (named.as_ref(), named.span())) {
             None | Some((ConnectionFile::Named(ConnectionName::KeepAlive), _)) => None,
             Some((ConnectionFile::Named(ConnectionName::New), _)) => Some(1),
-            Some((ConnectionFile::Counted(ConnectionCounted { requests }), span)) => {
+            Some((ConnectionFile::Counted { requests }, span)) => {
                 if !(1..=REQUESTS_MAX).contains(requests) {
                     let help = format!("it is from 1 to {REQUESTS_MAX}");
                     return Err(self.fault(span, &format!("`requests` is {requests}"), &help));

@@ -47,7 +47,7 @@ fn handshakes(experiment: &Experiment, encrypting: &Encrypting, plan: &Plan) -> 
     let variants = plan.variants.iter().filter(is_full).count() as u32;
     // Behind the settling time, and behind the slice.
     let of_level = |level: &u64| {
-        let handshake = handshake(encrypting.level(*level).and_then(|way| way.key));
+        let handshake = handshake(encrypting.level(*level).map(|way| way.key));
         handshake * (2 * experiment.users(*level) as u32 * plan.blocks * TRIALS_PER_BLOCK * variants)
     };
     plan.levels.iter().map(of_level).sum()

@@ -9,7 +9,7 @@ use tollgate_facts::results::Arrivals;
 /// What is swept when encryption is.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Encrypting {
-    /// The ways of encrypting: the first one is level 1.
+    /// The ways of encrypting: the first one is level 1. None where a server that is there already has what it has.
     pub(crate) levels: Vec<EncryptionLevel>,
     /// Over which time they come before anything counts.
     pub(crate) ramp_up: Duration,
@@ -20,14 +20,14 @@ pub(crate) struct Encrypting {
 }
 
 /// One way of encrypting.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EncryptionLevel {
     /// A few words for people.
     pub(crate) title: String,
-    /// The version of TLS; absent where the server chooses.
-    pub(crate) version: Option<TlsVersion>,
-    /// The kind of the server's key; absent where it has what it has.
-    pub(crate) key: Option<KeyKind>,
+    /// The version of TLS.
+    pub(crate) version: TlsVersion,
+    /// The kind of the server's key.
+    pub(crate) key: KeyKind,
     /// Certificates that the server sends.
     pub(crate) chain: u32,
     /// How far away the subject is, over a line of packets; absent: on this machine without a line.
@@ -97,11 +97,6 @@ impl EncryptionLevel {
     /// Whether one listener serves both: they differ in their distance at most.
     pub(crate) fn is_alike(&self, other: &EncryptionLevel) -> bool {
         (self.version, self.key, self.chain) == (other.version, other.key, other.chain)
-    }
-
-    /// What a server that is there already offers.
-    pub(crate) fn of_server() -> EncryptionLevel {
-        EncryptionLevel { title: "the server's own TLS".to_owned(), ..EncryptionLevel::default() }
     }
 }
 

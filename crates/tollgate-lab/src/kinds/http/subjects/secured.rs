@@ -16,7 +16,7 @@ use tollgate_net::link::Side;
 
 use super::folder::Folder;
 use crate::experiment::Experiment;
-use crate::kinds::http::encrypting::{Authentication, Encrypting, KeyKind};
+use crate::kinds::http::encrypting::{Authentication, Encrypting, EncryptionLevel, KeyKind};
 use crate::secret;
 use crate::subject::{Surroundings, TlsListener};
 
@@ -78,11 +78,9 @@ impl Secured {
                 secured.levels.push((*level, *listener));
                 continue;
             }
-            let Some((version, key, chain)) = way.and_then(|way| Some((way.version?, way.key?, way.chain))) else {
-                continue;
-            };
+            let Some(EncryptionLevel { version, key, chain, .. }) = way else { continue };
             let of_level = secured.folder.path.join(format!("level-{level}"));
-            ask(program, &certificate_arguments(&of_level, key, chain), "")?;
+            ask(program, &certificate_arguments(&of_level, *key, *chain), "")?;
             let (certificate, key) = (of_level.join(CERTIFICATE), of_level.join(KEY));
             tls.push(json!({
                 "addresses": addresses,
