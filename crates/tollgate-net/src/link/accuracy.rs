@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::measure::{RoundTrips, round_trips};
 use super::mode::LinkMode;
 use super::spec::LinkSpec;
-use super::tun::{FarEcho, Side, Tun, TunSpec};
+use super::tun::{FarEcho, Tun, TunSpec};
 use super::{Echo, Link};
 
 /// Round trips that are tried, in microseconds.
@@ -85,8 +85,7 @@ fn through_proxy(round_trip: Duration) -> io::Result<RoundTrips> {
 
 fn through_tun(round_trip: Duration) -> io::Result<RoundTrips> {
     let line = Tun::open(&TunSpec::of_round_trip(round_trip))?;
-    let echo = FarEcho::start(&line)?;
-    line.door(Side::Near).within(|| round_trips(echo.address(), MESSAGES, SPACING))?
+    FarEcho::start(&line)?.round_trips(&line, MESSAGES, SPACING)
 }
 
 #[cfg(test)]

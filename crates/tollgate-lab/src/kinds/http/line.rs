@@ -3,7 +3,6 @@
 //!
 //! What it deliberately does not do: stand in for the line by a proxy, through which a handshake would cost no round trip.
 
-use std::cell::Cell;
 use std::time::Duration;
 
 use tollgate_net::link::{Door, FarEcho, Side, Tun, TunSpec, round_trips};
@@ -31,7 +30,6 @@ pub(crate) struct Line {
     line: Tun,
     home: Door,
     levels: Vec<(u64, Duration)>,
-    now: Cell<Duration>,
 }
 
 impl Drop for Line {
@@ -77,7 +75,7 @@ impl Line {
         let failed = |error: std::io::Error| RunError::Failed(format!("the line cannot be used: {error}"));
         let (home, echo) = (Door::here().map_err(failed)?, FarEcho::start(&line).map_err(failed)?);
         line.enter(Side::Far).map_err(failed)?;
-        Ok(Some(Line { echo, line, home, levels, now: Cell::new(first) }))
+        Ok(Some(Line { echo, line, home, levels }))
     }
 
     /// The way to the near end, where the load comes from.
@@ -90,10 +88,7 @@ impl Line {
     /// # Errors
     /// That it could not be.
     pub(crate) fn at(&self, level: u64) -> Result<(), String> {
-        match self.round_trip(level) {
-            Some(round_trip) => self.set(round_trip),
-            None => Ok(()),
-        }
+        self.round_trip(level).map_or(Ok(()), |round_trip| self.set(round_trip))
     }
 
     /// How long the line is at a level.
@@ -113,13 +108,11 @@ impl Line {
     /// That it could not be.
     pub(crate) fn check(&self, moment: Moment) -> Result<Vec<LinkCheck>, String> {
         let failed = |error: std::io::Error| format!("the line cannot be measured: {error}");
-        let address = self.echo.address();
         // Here, at the far end, the echo is no way off.
-        let direct = round_trips(address, MESSAGES, SPACING).map_err(failed)?;
+        let direct = round_trips(self.echo.address(), MESSAGES, SPACING).map_err(failed)?;
         let one = |round_trip: Duration| {
             self.set(round_trip)?;
-            let got = self.near().within(|| round_trips(address, MESSAGES, SPACING));
-            let got = got.and_then(|got| got).map_err(failed)?;
+            let got = self.echo.round_trips(&self.line, MESSAGES, SPACING).map_err(failed)?;
             Ok(remote::checked(moment, round_trip, (&got, &direct), TOLERANCE + round_trip / TOLERANCE_DIVISOR))
         };
         self.lengths().into_iter().map(one).collect()
@@ -154,9 +147,6 @@ impl Line {
     }
 
     fn set(&self, round_trip: Duration) -> Result<(), String> {
-        if self.now.replace(round_trip) == round_trip {
-            return Ok(());
-        }
         let changed = self.line.change(&TunSpec::of_round_trip(round_trip));
         changed.map_err(|error| format!("the line cannot be made {round_trip:?} long: {error}"))
     }

@@ -25,7 +25,7 @@ mod way;
 use std::io;
 use std::net::Ipv4Addr;
 use std::num::NonZeroU64;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use rustix::thread::set_current_timer_slack;
@@ -78,6 +78,8 @@ impl Side {
 pub struct Tun {
     doors: [Door; 2],
     control: Arc<Control>,
+    /// What line it is.
+    now: Mutex<TunSpec>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -121,7 +123,7 @@ impl Tun {
             prepare();
             engine.run();
         })?;
-        Ok(Tun { doors: [near_door, far_door], control, thread: Some(thread) })
+        Ok(Tun { doors: [near_door, far_door], control, now: Mutex::new(spec.clone()), thread: Some(thread) })
     }
 
     /// The way into one of its namespaces.
@@ -142,13 +144,18 @@ impl Tun {
     }
 
     /// Makes it another line from now on, in the same namespaces: connections stay, and what is under way arrives when
-    /// it was to.
+    /// it was to. Nothing changes where it is that line already.
     ///
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`] for a line that cannot be.
     pub fn change(&self, spec: &TunSpec) -> io::Result<()> {
         spec.check().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        self.control.change(spec)
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        if *now != *spec {
+            self.control.change(spec)?;
+            now.clone_from(spec);
+        }
+        Ok(())
     }
 
     /// What it has counted so far.

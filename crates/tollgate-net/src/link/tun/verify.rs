@@ -221,6 +221,14 @@ impl FarEcho {
         Ok(FarEcho { door, echo: Some(echo) })
     }
 
+    /// As [`round_trips`], from the near end of its line to it.
+    ///
+    /// # Errors
+    /// As [`Door::within`] and [`round_trips`].
+    pub fn round_trips(&self, line: &Tun, count: usize, spacing: Duration) -> io::Result<RoundTrips> {
+        line.door(Side::Near).within(|| round_trips(self.address(), count, spacing))?
+    }
+
     /// Where it listens, at the far end.
     ///
     /// # Panics
