@@ -200,7 +200,8 @@ fn sum<T: Sum>(trials: &[&Trial], of: impl Fn(&Trial) -> T) -> T {
     trials.iter().map(|trial| of(trial)).sum()
 }
 
-fn by_block<'a>(trials: &[&'a Trial]) -> BTreeMap<u32, Vec<&'a Trial>> {
+/// Trials by the block that they belong to.
+pub(crate) fn by_block<'a>(trials: &[&'a Trial]) -> BTreeMap<u32, Vec<&'a Trial>> {
     let mut blocks: BTreeMap<u32, Vec<&Trial>> = BTreeMap::new();
     for trial in trials {
         blocks.entry(trial.block).or_default().push(trial);

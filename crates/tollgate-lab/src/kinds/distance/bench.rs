@@ -27,14 +27,11 @@ const SETTINGS: [(&str, &str); 2] = [("synchronous_commit", "off"), ("shared_buf
 /// A database and the links before it.
 #[derive(Debug)]
 pub(crate) struct Bench {
-    database: Database,
+    /// The server that was started for the run; absent where the database is the user's.
+    ours: Option<Postgres>,
+    database: DatabaseUrl,
+    address: SocketAddr,
     links: Links,
-}
-
-#[derive(Debug)]
-enum Database {
-    Ours(Postgres),
-    Theirs(DatabaseUrl, SocketAddr),
 }
 
 #[derive(Debug)]
@@ -53,7 +50,6 @@ enum Links {
 struct Line {
     echo: FarEcho,
     tun: Tun,
-    away: Duration,
 }
 
 /// A distance: the way to the database and that to the echo.
@@ -66,46 +62,39 @@ struct Proxied {
 impl Bench {
     /// Starts a database, or finds the user's, and prepares for links.
     pub(crate) fn start(options: &RunOptions, cores: &Cores) -> Result<Bench, RunError> {
-        let failed = |error: String| RunError::Failed(error);
-        let line = match options.link {
-            LinkChoice::Tun => Some(Line::lay()?),
-            LinkChoice::Proxy | LinkChoice::None => None,
-        };
-        let database = match &options.database {
-            Some(url) => {
-                let place = DatabaseUrl::parse(url).map_err(|error| RunError::Usage(format!("--database: {error}")))?;
-                let address = place.reached().map_err(|error| failed(format!("--database: {error}")))?;
-                Database::Theirs(place, address)
-            }
-            None => {
-                let start = |address: Ipv4Addr| Postgres::start(address.into(), &SETTINGS, cores);
-                let started = match &line {
-                    None => start(Ipv4Addr::LOCALHOST),
-                    Some(line) => {
-                        let started = line.tun.door(Side::Far).within(|| start(Side::Far.address()));
-                        started.unwrap_or_else(|error| Err(PostgresError::Failed(error.to_string())))
-                    }
-                };
-                Database::Ours(started?)
-            }
-        };
-        let links = match (options.link, line) {
-            (_, Some(line)) => Links::Line(line),
-            (LinkChoice::None, None) => Links::None,
-            (LinkChoice::Proxy | LinkChoice::Tun, None) => {
-                let echo = Echo::start(any_port()).map_err(|error| failed(format!("no echo: {error}")))?;
+        let links = match options.link {
+            LinkChoice::None => Links::None,
+            LinkChoice::Tun => Links::Line(Line::lay()?),
+            LinkChoice::Proxy => {
+                let echo = Echo::start(any_port()).map_err(|error| RunError::Failed(format!("no echo: {error}")))?;
                 Links::Proxies { echo, of: HashMap::new() }
             }
         };
-        Ok(Bench { database, links })
+        let (ours, database, address) = match &options.database {
+            Some(url) => {
+                let place = DatabaseUrl::parse(url).map_err(|error| RunError::Usage(format!("--database: {error}")))?;
+                let address = place.reached().map_err(|error| RunError::Failed(format!("--database: {error}")))?;
+                (None, place, address)
+            }
+            None => {
+                let start = |address: Ipv4Addr| Postgres::start(address.into(), &SETTINGS, cores);
+                let ours = match &links {
+                    Links::None | Links::Proxies { .. } => start(Ipv4Addr::LOCALHOST)?,
+                    Links::Line(line) => {
+                        let started = line.tun.door(Side::Far).within(|| start(Side::Far.address()));
+                        started.map_err(|error| PostgresError::Failed(error.to_string()))??
+                    }
+                };
+                let (place, address) = (DatabaseUrl::parse(&ours.url()), ours.address());
+                (Some(ours), place.expect("a server of our own has a URL with its host"), address)
+            }
+        };
+        Ok(Bench { ours, database, address, links })
     }
 
     /// The database's URL by way of a link of this delay, which is made when it is first asked for.
     pub(crate) fn url(&mut self, away: Duration) -> Result<String, String> {
-        let address = match &self.database {
-            Database::Ours(postgres) => postgres.address(),
-            Database::Theirs(_, address) => *address,
-        };
+        let address = self.address;
         let by = match &mut self.links {
             Links::None => address,
             Links::Proxies { echo, of } => {
@@ -122,10 +111,7 @@ impl Bench {
                 address
             }
         };
-        Ok(match &self.database {
-            Database::Ours(postgres) => postgres.url_by(by),
-            Database::Theirs(place, _) => place.by(by),
-        })
+        Ok(self.database.by(by))
     }
 
     /// Starts a process where the batch is.
@@ -150,8 +136,7 @@ impl Bench {
             }
             Links::Line(line) => {
                 line.change(away)?;
-                let echo = line.echo.address();
-                line.tun.door(Side::Near).within(|| round_trips(echo, MESSAGES, SPACING)).and_then(|found| found)
+                line.echo.round_trips(&line.tun, MESSAGES, SPACING)
             }
         };
         asked.map(|found| Some(found.median())).map_err(|error| format!("the link cannot be asked: {error}"))
@@ -159,25 +144,22 @@ impl Bench {
 
     /// CPU time of the whole database by now in microseconds; absent of the user's.
     pub(crate) fn database_cpu_us(&self) -> Option<f64> {
-        match &self.database {
-            Database::Ours(postgres) => postgres.cpu_us(),
-            Database::Theirs(..) => None,
-        }
+        self.ours.as_ref().and_then(Postgres::cpu_us)
     }
 
     /// What the database is, in a few words without secrets.
     pub(crate) fn words(&self) -> String {
-        match &self.database {
-            Database::Ours(postgres) => {
-                format!("PostgreSQL {}, a cluster of its own whose commits do not wait for the disk", postgres.version)
+        match &self.ours {
+            Some(Postgres { version, .. }) => {
+                format!("PostgreSQL {version}, a cluster of its own whose commits do not wait for the disk")
             }
-            Database::Theirs(place, _) => format!("a PostgreSQL at {}", place.host),
+            None => format!("a PostgreSQL at {}", self.database.host),
         }
     }
 
     /// Whether the database was started for the run.
     pub(crate) fn is_ours(&self) -> bool {
-        matches!(self.database, Database::Ours(_))
+        self.ours.is_some()
     }
 }
 
@@ -192,16 +174,12 @@ impl Line {
         };
         let tun = Tun::open(&TunSpec::of_round_trip(Duration::ZERO)).map_err(why)?;
         let echo = FarEcho::start(&tun).map_err(why)?;
-        Ok(Line { echo, tun, away: Duration::ZERO })
+        Ok(Line { echo, tun })
     }
 
-    fn change(&mut self, away: Duration) -> Result<(), String> {
-        if self.away != away {
-            let changed = self.tun.change(&TunSpec::of_round_trip(away));
-            changed.map_err(|error| format!("no line of {away:?}: {error}"))?;
-            self.away = away;
-        }
-        Ok(())
+    fn change(&self, away: Duration) -> Result<(), String> {
+        let changed = self.tun.change(&TunSpec::of_round_trip(away));
+        changed.map_err(|error| format!("no line of {away:?}: {error}"))
     }
 }
 

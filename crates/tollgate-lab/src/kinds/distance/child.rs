@@ -13,7 +13,7 @@ use crate::conduct::finite::Finite;
 use crate::conduct::stop::{Broken, StopFlag};
 use crate::cores::Cores;
 use crate::probe::memory;
-use tollgate_facts::results::Reading;
+use tollgate_facts::results::{Batched, Reading};
 
 /// A batch that lasts longer is ended.
 const LONGEST: Duration = Duration::from_secs(120);
@@ -21,15 +21,10 @@ const LONGEST: Duration = Duration::from_secs(120);
 /// What the batch says of itself; what else it says is not looked at.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Report {
-    pub(crate) documents: u64,
-    pub(crate) stored: u64,
-    pub(crate) set_aside: u64,
+    /// What results have of it, too, but for the link, of which it knows nothing.
+    #[serde(flatten)]
+    pub(crate) told: Batched,
     pub(crate) batch_ms: f64,
-    pub(crate) connect_ms: f64,
-    pub(crate) round_trips: u64,
-    pub(crate) compute_us: f64,
-    pub(crate) database_us: f64,
-    pub(crate) waiting_us: f64,
     pub(crate) cpu_us: f64,
 }
 
@@ -41,27 +36,22 @@ pub(crate) struct Ran {
     pub(crate) readings: Vec<Reading>,
 }
 
-/// What is asked of the batch.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'a> {
-    pub(crate) program: &'a Path,
-    /// Where its database is; may hold a password.
-    pub(crate) database: &'a str,
-    pub(crate) processes: u64,
-    pub(crate) documents: u64,
+/// The batch by so many work processes over so many documents of a database, whose URL may hold a password.
+pub(crate) fn command(program: &Path, database: &str, processes: u64, documents: u64) -> Command {
+    let mut command = Command::new(program);
+    // With a password in it, it is for nobody who looks at command lines.
+    command.arg("generate").env("TOLLGATE_DATABASE", database).arg("--json");
+    command.args(["--processes", &processes.to_string(), "--sample", &documents.to_string()]);
+    command
 }
 
 /// Runs the batch on the subjects' cores, by a process that `spawn` starts, and waits for it.
 pub(crate) fn run(
-    asked: &Asked<'_>,
+    command: Command,
     cores: &Cores,
     stop: &StopFlag,
     spawn: impl FnOnce(&mut Command) -> io::Result<Child>,
 ) -> Result<Ran, Broken> {
-    let mut command = Command::new(asked.program);
-    // With a password in it, it is for nobody who looks at command lines.
-    command.arg("generate").env("TOLLGATE_DATABASE", asked.database).arg("--json");
-    command.args(["--processes", &asked.processes.to_string(), "--sample", &asked.documents.to_string()]);
     let mut readings = Vec::new();
     let finite = Finite { command, cores, stop, longest: LONGEST, status: 0 };
     let finished = finite.run(spawn, |process| readings.extend(memory::sample(&[process])))?;
@@ -87,9 +77,8 @@ mod tests {
         write!(file, "#!/bin/sh\n{script}\n").unwrap();
         std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         let path = file.into_temp_path();
-        let asked = Asked { program: &path, database: "postgres://me@h/d", processes: 2, documents: 12 };
         loop {
-            let ran = run(&asked, &Cores::default(), stop, Command::spawn);
+            let ran = run(command(&path, "postgres://me@h/d", 2, 12), &Cores::default(), stop, Command::spawn);
             // Another test's fork may hold the file open for writing until its exec.
             if !matches!(&ran, Err(Broken::Failed(how)) if how.contains("busy")) {
                 return ran;
@@ -101,8 +90,8 @@ mod tests {
     fn figures_are_read_and_the_batch_is_asked_as_agreed() {
         let expected = "generate --json --processes 2 --sample 12 postgres://me@h/d";
         let script = format!("[ \"$* $TOLLGATE_DATABASE\" = '{expected}' ] || exit 9; echo '{FIGURES}'");
-        let report = ran(&script, &StopFlag::new()).unwrap().report;
-        assert_eq!((report.documents, report.stored, report.set_aside, report.round_trips), (12, 11, 1, 120));
+        let told = ran(&script, &StopFlag::new()).unwrap().report.told;
+        assert_eq!((told.documents, told.stored, told.set_aside, told.round_trips), (12, 11, 1, 120));
     }
 
     #[test]

@@ -22,8 +22,6 @@ pub(crate) struct Ledger {
 /// What of a cell is not in its trials.
 #[derive(Debug, Default)]
 struct Entry {
-    /// Documents that its trials were asked for.
-    asked: u64,
     ticks: Ticks,
     series: Growing,
     away: Option<Duration>,
@@ -32,7 +30,6 @@ struct Entry {
 /// What is added with a trial.
 #[derive(Debug)]
 pub(crate) struct Beside {
-    pub(crate) asked: u64,
     pub(crate) ticks: Ticks,
     pub(crate) readings: Vec<Reading>,
     /// What was asked of the link; absent without one.
@@ -43,7 +40,6 @@ impl Ledger {
     /// Adds a trial.
     pub(crate) fn add(&mut self, trial: &Trial, beside: Beside) {
         let entry = self.entries.entry((trial.variant.clone(), trial.level)).or_default();
-        entry.asked += beside.asked;
         entry.ticks += beside.ticks;
         entry.away = beside.away;
         beside.readings.into_iter().for_each(|reading| entry.series.add(trial.start_ms, reading));
@@ -55,8 +51,10 @@ impl Ledger {
         let base = result.experiment.variants.iter().find(|variant| variant.baseline.is_none());
         let base = base.map(|base| base.name.clone()).unwrap_or_default();
         for ((variant, level), entry) in &self.entries {
-            let cell = entry.cell(variant, &book.of(variant, *level), &book.of(&base, *level), variant == &base);
-            let evidence = BatchEvidence { cell: &cell, asked: entry.asked, ticks: entry.ticks };
+            let trials = book.of(variant, *level);
+            let cell = entry.cell(variant, &trials, &book.of(&base, *level), variant == &base);
+            let asked = trials.iter().filter_map(|trial| Some(trial.batch?.documents)).sum();
+            let evidence = BatchEvidence { cell: &cell, asked, ticks: entry.ticks };
             result.validity.extend(judge(&evidence));
             result.cells.push(cell);
             result.series.extend(entry.series.stored(variant, *level));
@@ -123,13 +121,8 @@ fn per_second(time_ms: Estimate) -> Estimate {
 
 /// Means of each block.
 fn by_block(trials: &[&Trial], value: &dyn Fn(&Trial) -> Option<f64>) -> BTreeMap<u32, f64> {
-    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for trial in trials {
-        if let Some(value) = value(trial) {
-            blocks.entry(trial.block).or_default().push(value);
-        }
-    }
-    blocks.into_iter().filter_map(|(block, values)| Some((block, stats::mean(&values)?))).collect()
+    let mean = |trials: Vec<&Trial>| stats::mean(&trials.into_iter().filter_map(value).collect::<Vec<f64>>());
+    cells::by_block(trials).into_iter().filter_map(|(block, trials)| Some((block, mean(trials)?))).collect()
 }
 
 #[cfg(test)]
@@ -160,7 +153,7 @@ mod tests {
                 batch: Some(batch),
                 ..like.clone()
             };
-            let beside = Beside { asked: 10, ticks: Ticks::default(), readings: Vec::new(), away: None };
+            let beside = Beside { ticks: Ticks::default(), readings: Vec::new(), away: None };
             ledger.add(&trial, beside);
             book.trials.push(trial);
         }
@@ -196,7 +189,7 @@ mod tests {
                     batch: Some(Batched { documents: 10, stored: 10, ..Batched::default() }),
                     ..like.clone()
                 };
-                let beside = Beside { asked: 10, ticks: Ticks::default(), readings: Vec::new(), away: None };
+                let beside = Beside { ticks: Ticks::default(), readings: Vec::new(), away: None };
                 ledger.add(&trial, beside);
                 book.trials.push(trial);
             }

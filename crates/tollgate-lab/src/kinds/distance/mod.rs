@@ -23,18 +23,18 @@ use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome, Turn};
 use crate::conduct::options::{LinkChoice, Progress, RunError, RunOptions};
 use crate::conduct::stop::Broken;
-use crate::experiment::{Experiment, Factor, Own};
+use crate::experiment::{Experiment, Factor, Own, Variant};
 use crate::plan::Plan;
 use crate::plan::schedule;
 use crate::probe::system::Ticks;
 use crate::secret;
 use crate::subject::{check_loadable, is_named, postgres_programs};
 use bench::Bench;
-use child::{Asked, Ran};
+use child::{Ran, Report};
 use file::{Away, Preset, Presets};
 use ledger::{Beside, Ledger};
 use plan::DOCUMENTS_LEAST;
-use tollgate_facts::results::{self, Batched, Distances, Gap, GapKind, Piece, PresetVerdict, Trial};
+use tollgate_facts::results::{Batched, Distances, Figure, Gap, GapKind, Piece, PresetFound, PresetVerdict, Trial};
 
 /// The kind in the list.
 pub(super) const KIND: Listed = Listed {
@@ -152,24 +152,18 @@ impl Kind for Batches {
     }
 
     fn conclude(run: &mut Session<'_>) {
-        let slope = slope::slope(&run.result, presets(&run.experiment), run.plan.blocks);
-        let result = &mut run.result;
-        if let Some(mut distance) = result.distance.take() {
-            let cores = (distance.batch_cores, distance.database_cores);
-            distance.hinges =
-                slope.as_ref().map_or_else(Vec::new, |slope| slope::hinges(result, slope, cores.0, cores.1));
+        let Some(mut distance) = run.result.distance.take() else { return };
+        let result = &run.result;
+        distance.slope = slope::slope(result, presets(&run.experiment), run.plan.blocks);
+        distance.hinges.clear();
+        if let Some(slope) = &distance.slope {
+            distance.hinges = slope::hinges(result, slope, distance.batch_cores, distance.database_cores);
             for preset in distance.presets.iter_mut().filter(|preset| preset.verdict != PresetVerdict::Refused) {
-                let cell = result.cells.iter().find(|cell| cell.variant == preset.name);
-                let is_own =
-                    |toll: &&results::Toll| toll.variant == preset.name && toll.figure == results::Figure::UnitTime;
-                let toll = result.tolls.iter().find(is_own);
-                if let Some(slope) = &slope {
-                    slope::confirm(preset, slope, toll, cell);
-                }
+                let toll = result.toll(&preset.name, slope.level, Figure::UnitTime);
+                slope::confirm(preset, slope, toll, result.cell(&preset.name, slope.level));
             }
-            distance.slope = slope;
-            result.distance = Some(distance);
         }
+        run.result.distance = Some(distance);
     }
 }
 
@@ -181,10 +175,8 @@ impl Session<'_> {
 
     /// Writes down what is measured on.
     fn describe(&mut self, bench: &Bench) {
+        self.store_variants(&self.plan.variants.clone(), bench);
         let (options, cores) = (self.options, &self.cores);
-        let subject = format!("tollgate generate, a process for each trial, on {}", bench.words());
-        let variants = self.plan.variants.iter().map(|variant| options.experiment.stored(*variant, subject.clone()));
-        self.result.experiment.variants = variants.collect();
         self.result.settings.starts = self.plan.starts;
         let used = |cores_of: &[usize]| if cores_of.is_empty() { cores.all.len() } else { cores_of.len() } as u32;
         self.result.distance = Some(Distances {
@@ -195,6 +187,13 @@ impl Session<'_> {
             database_cores: if bench.is_ours() { used(&cores.generator) } else { 0 },
             ..Distances::default()
         });
+    }
+
+    /// Adds variants to those of the result.
+    fn store_variants(&mut self, variants: &[usize], bench: &Bench) {
+        let subject = format!("tollgate generate, a process for each trial, on {}", bench.words());
+        let stored = variants.iter().map(|variant| self.experiment.stored(*variant, subject.clone()));
+        self.result.experiment.variants.extend(stored);
     }
 
     /// Measures from which delay on this kind of link is accurate here, and leaves out all shorter ones.
@@ -235,7 +234,7 @@ impl Session<'_> {
                 self.observer.progress(&Progress::Surveying { variant: &name });
                 let least = level * DOCUMENTS_LEAST;
                 let ran = self.ran(bench, variant, level, least)?;
-                let document_ms = ran.report.batch_ms / ran.report.documents.max(1) as f64;
+                let document_ms = ran.report.batch_ms / ran.report.told.documents.max(1) as f64;
                 let wanted = (self.plan.slice.as_secs_f64() * 1e3 / document_ms).ceil();
                 // As many for each process: else the last ones would work alone.
                 let wanted = (wanted.min(DOCUMENTS_MAX as f64) as u64).max(least).next_multiple_of(level);
@@ -252,7 +251,8 @@ impl Session<'_> {
         let before = bench.ask(away).map_err(Halt::Ours)?;
         let (ticks, database_us) = (Ticks::now(&self.cores.all), bench.database_cpu_us());
         let start = self.kind.began.elapsed();
-        let Ran { report, readings } = self.ran(bench, variant, block.level, documents)?;
+        let Ran { report: Report { told, batch_ms, cpu_us }, readings } =
+            self.ran(bench, variant, block.level, documents)?;
         let database_us = database_us.zip(bench.database_cpu_us()).map(|(before, after)| after - before);
         let ticks = Ticks::now(&self.cores.all).since(ticks);
         let behind = bench.ask(away).map_err(Halt::Ours)?;
@@ -264,32 +264,22 @@ impl Session<'_> {
             block: block.number,
             place: place as u32,
             start_ms: start.as_secs_f64() * 1e3,
-            duration_ms: report.batch_ms,
-            units: report.stored,
-            unit_times_ms: match report.stored {
+            duration_ms: batch_ms,
+            units: told.stored,
+            unit_times_ms: match told.stored {
                 0 => Vec::new(),
-                stored => vec![report.batch_ms / stored as f64],
+                stored => vec![batch_ms / stored as f64],
             },
-            requests: report.stored,
-            errors: report.set_aside,
-            response_time_mean_ms: report.batch_ms * block.level as f64 / report.stored.max(1) as f64,
-            subject_cpu_us: Some(report.cpu_us),
+            requests: told.stored,
+            errors: told.set_aside,
+            response_time_mean_ms: batch_ms * block.level as f64 / told.stored.max(1) as f64,
+            subject_cpu_us: Some(cpu_us),
             backend_cpu_us: database_us,
-            batch: Some(Batched {
-                documents,
-                stored: report.stored,
-                set_aside: report.set_aside,
-                connect_ms: report.connect_ms,
-                round_trips: report.round_trips,
-                compute_us: report.compute_us,
-                database_us: report.database_us,
-                waiting_us: report.waiting_us,
-                link_us,
-            }),
+            batch: Some(Batched { documents, link_us, ..told }),
             ..Trial::default()
         };
         let away = (self.options.link != LinkChoice::None).then_some(away);
-        self.kind.ledger.add(&trial, Beside { asked: documents, ticks, readings, away });
+        self.kind.ledger.add(&trial, Beside { ticks, readings, away });
         self.book.trials.push(trial);
         Ok(())
     }
@@ -301,10 +291,8 @@ impl Session<'_> {
         }
         let away = away(&self.experiment, variant).unwrap_or_default();
         let url = bench.url(away).map_err(Halt::Ours)?;
-        let program = self.options.serve_program.as_path();
-        let asked = Asked { program, database: &url, processes: level, documents };
-        let bench = &*bench;
-        let ran = child::run(&asked, &self.cores, self.stop, |command| bench.spawn(command));
+        let command = child::command(&self.options.serve_program, &url, level, documents);
+        let ran = child::run(command, &self.cores, self.stop, |command| bench.spawn(command));
         ran.map_err(|broken| match broken {
             Broken::Stopped => Halt::Stopped,
             Broken::Failed(how) => self.failed_at(variant, level, how.replace(&url, &secret::hide(&url))),
@@ -318,34 +306,31 @@ impl Session<'_> {
         }
         self.save()?;
         let Some(distance) = &mut self.result.distance else { return Ok(()) };
-        let known = presets(&self.experiment).to_vec();
-        distance.presets = slope::presets(&known, distance.slope.as_ref(), distance.accurate_from_us);
-        let found = distance.presets.clone();
-        let runnable = known.iter().zip(&found).filter(|(_, found)| found.verdict == PresetVerdict::Open);
-        let asked: Vec<(&Preset, Duration)> = runnable
-            .filter_map(|(preset, found)| Some((preset, Duration::from_secs_f64(found.asked_us? / 1e6))))
-            .collect();
+        let known = presets(&self.experiment);
+        distance.presets = slope::presets(known, distance.slope.as_ref(), distance.accurate_from_us);
         let base = self.experiment.variants.iter().position(|variant| variant.baseline.is_none());
-        let Some(base) = base.filter(|_| !asked.is_empty()) else { return Ok(()) };
-        let level = self.plan.levels[0];
-        let first = self.experiment.variants.len();
-        for (preset, away) in &asked {
-            let like = self.experiment.variants[base].clone();
-            self.experiment.variants.push(crate::experiment::Variant {
+        let base = base.expect("one variant is checked to have no baseline");
+        let variant = |(preset, found): (&Preset, &PresetFound)| {
+            let away_us = found.asked_us.filter(|_| found.verdict == PresetVerdict::Open)?;
+            Some(Variant {
                 name: preset.name.clone(),
                 title: preset.title.clone(),
                 baseline: Some(base),
-                own: Own::new(Away(*away)),
-                ..like
-            });
-            let like = self.result.experiment.variants[0].clone();
-            let baseline = Some(self.experiment.variants[base].name.clone());
-            let (name, title) = (preset.name.clone(), preset.title.clone());
-            self.result.experiment.variants.push(results::Variant { name, title, baseline, ..like });
+                own: Own::new(Away(Duration::from_secs_f64(away_us / 1e6))),
+                ..self.experiment.variants[base].clone()
+            })
+        };
+        let asked: Vec<Variant> = known.iter().zip(&distance.presets).filter_map(variant).collect();
+        if asked.is_empty() {
+            return Ok(());
         }
+        let first = self.experiment.variants.len();
+        self.experiment.variants.extend(asked);
         let mut variants: Vec<usize> = (first..self.experiment.variants.len()).collect();
+        let level = self.plan.levels[0];
+        self.store_variants(&variants, bench);
         self.count_off(bench, &variants, &[level])?;
-        self.plan_trials(self.book.trials() + self.trials_of_presets(asked.len()));
+        self.plan_trials(self.book.trials() + self.trials_of_presets(variants.len()));
         variants.push(base);
         let plan = Plan { variants, levels: vec![level], starts: 1, ..self.plan.clone() };
         let offset = self.plan.blocks;

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::file::Preset;
+use crate::judge::cells::by_block;
 use tollgate_facts::results::{
     Bound, Cell, Estimate, Hinge, PresetFound, PresetVerdict, RunResult, Slope, Toll, Trial, Verdict,
 };
@@ -17,44 +18,31 @@ const LINKS_MIN: usize = 3;
 /// A line off which times typically lie further than this share is no law.
 const RESIDUAL_SHARE_MAX: f64 = 0.1;
 
-/// What one variant took in one block.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Point {
-    added_us: f64,
-    time_us: f64,
-}
-
 /// The line of the least level over the first `blocks` blocks; absent with too few links or blocks. Refused cells do not
 /// count, nor do distances with names.
 pub(crate) fn slope(run: &RunResult, presets: &[Preset], blocks: u32) -> Option<Slope> {
     let level = *run.experiment.levels.first()?;
     let is_refused = |name: &str| run.rules_of(name, level, Verdict::Refused).next().is_some();
-    let names: Vec<&str> = run
-        .experiment
-        .variants
-        .iter()
-        .map(|variant| variant.name.as_str())
-        .filter(|name| presets.iter().all(|preset| preset.name != *name) && !is_refused(name))
-        .collect();
+    let names = run.experiment.variants.iter().map(|variant| variant.name.as_str());
+    let is_named = |name: &str| presets.iter().any(|preset| preset.name == name);
+    let names: Vec<&str> = names.filter(|name| !is_named(name) && !is_refused(name)).collect();
     let base = run.experiment.variants.iter().find(|variant| variant.baseline.is_none())?.name.as_str();
     let own: Vec<&Trial> = run.trials.iter().filter(|trial| trial.level == level && trial.block < blocks).collect();
     let mut lines = Vec::new();
     let mut pairs: Vec<(f64, f64)> = Vec::new();
-    for block in own.iter().map(|trial| trial.block).collect::<BTreeSet<u32>>() {
-        let of = |name: &str| -> Vec<&Trial> {
-            own.iter().copied().filter(|trial| trial.block == block && trial.variant == name).collect()
-        };
+    for block in by_block(&own).values() {
+        let of = |name: &str| block.iter().copied().filter(|trial| trial.variant == name).collect::<Vec<&Trial>>();
         let Some(without_us) = link_us(&of(base)) else { continue };
+        // What the link adds, and the time.
         let point = |name: &&str| {
             let trials = of(name);
             let added_us = if *name == base { 0.0 } else { link_us(&trials)? - without_us };
-            Some(Point { added_us, time_us: time_us(&trials)? })
+            Some((added_us, time_us(&trials)?))
         };
-        let points: Option<Vec<Point>> = names.iter().map(point).collect();
-        if let Some((points, line)) = points.and_then(|points| Some((points.clone(), line(&points)?))) {
-            pairs.extend(points.iter().map(|point| (line.0 + line.1 * point.added_us, point.time_us)));
-            lines.push(line);
-        }
+        let Some(points) = names.iter().map(point).collect::<Option<Vec<(f64, f64)>>>() else { continue };
+        let Some(line) = line(&points) else { continue };
+        pairs.extend(points.iter().map(|(added_us, time_us)| (line.0 + line.1 * added_us, *time_us)));
+        lines.push(line);
     }
     let of = |value: fn(&(f64, f64)) -> f64| stats::estimate(&lines.iter().map(value).collect::<Vec<f64>>());
     let at_rest_us = of(|line| line.0);
@@ -186,10 +174,9 @@ fn time_us(trials: &[&Trial]) -> Option<f64> {
 }
 
 /// Height and slope of the line, by least squares on relative errors.
-fn line(points: &[Point]) -> Option<(f64, f64)> {
-    let links: BTreeSet<u64> = points.iter().map(|point| point.added_us.to_bits()).collect();
-    let points: Vec<(f64, f64)> = points.iter().map(|point| (point.added_us, point.time_us)).collect();
-    let line = straight::line(&points, |time_us| time_us.powi(-2)).filter(|_| links.len() >= LINKS_MIN)?;
+fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let links: BTreeSet<u64> = points.iter().map(|(added_us, _)| added_us.to_bits()).collect();
+    let line = straight::line(points, |time_us| time_us.powi(-2)).filter(|_| links.len() >= LINKS_MIN)?;
     Some((line.height.mean, line.slope.mean))
 }
 
