@@ -51,24 +51,20 @@ impl Session<'_, '_, Inserting> {
                 let (again, faster) = self.survey_transfer(subject, level)?;
                 (failure, time) = (failure.or(again), time.min(faster).or(time));
             }
-            match (failure, time) {
-                (Some(failed), _) if shape.baseline.is_none() && level == self.plan.levels[0] => {
+            if let Some(failed) = failure {
+                if shape.baseline.is_none() && level == self.plan.levels[0] {
                     let (url, failure) = (secret::hide(&subject.aim(level).target.target.to_string()), failed.example);
                     return Err(self.failed(variant, format!("gives no valid answer at {url}: {failure}")));
                 }
-                (Some(failed), _) => {
-                    self.note_onset(variant, level, &failed);
-                    return Ok(());
-                }
-                (None, None) => {}
-                (None, Some(time)) => {
-                    wait = time / u32::try_from(mode.waits(level)).unwrap_or(u32::MAX);
-                    let blocks = blocks_within(cell, time.max(self.plan.slice), self.plan.blocks);
-                    blocks_of.insert((variant, level), blocks);
-                    if blocks == 0 {
-                        self.too_long(variant, level, time, "takes");
-                    }
-                }
+                self.note_onset(variant, level, &failed);
+                return Ok(());
+            }
+            let Some(time) = time else { continue };
+            wait = time / u32::try_from(mode.waits(level)).unwrap_or(u32::MAX);
+            let blocks = blocks_within(cell, time.max(self.plan.slice), self.plan.blocks);
+            blocks_of.insert((variant, level), blocks);
+            if blocks == 0 {
+                self.too_long(variant, level, time, "takes");
             }
         }
         Ok(())

@@ -15,7 +15,7 @@ use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, peers, tolls, watched};
 use tollgate_page::words::sentence::{self, Lead};
 use tollgate_page::words::view::{self, View};
-use wide::{Whose, Wide, WideCell, WideRow, mode};
+use wide::{Wide, WideCell, WideRow, mode};
 
 /// Levels that a chart marks on its axis; more would not fit.
 const TICKS_MAX: usize = 12;
@@ -37,14 +37,20 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     if run.experiment.piece != Piece::Record || view.rows.is_empty() {
         return None;
     }
-    let wide = wide::tables(view, wide::ms_per_record, &[Whose::Ours, Whose::Theirs]);
+    let wide = wide::tables(view, wide::ms_per_record);
+    let published = |variant: &Variant| {
+        let is_wanted = published::is_known(run.experiment.published_table.as_deref());
+        let inserting = variant.inserting.as_ref().filter(|_| is_wanted)?;
+        published::row(inserting, variant.distance, &run.experiment.levels)
+    };
     let charts = wide.iter().flat_map(|wide| subjects(wide).map(|peer| chart(view, wide, peer))).collect();
-    let mut times: Vec<Block> =
-        wide.iter().map(|wide| wide.table(run, "ms per record", "ms-per-record")).map(Block::Table).collect();
+    let of_time = |wide: &Wide<'_>| Block::Table(wide.table(run, "ms per record", "ms-per-record", published));
+    let mut times: Vec<Block> = wide.iter().map(of_time).collect();
     times.push(Block::Legend(legend(view)));
-    let cpu = wide::tables(view, wide::cpu_us_per_record, &[Whose::Ours]);
+    let cpu = wide::tables(view, wide::cpu_us_per_record);
     let has_value = |row: &WideRow<'_>| row.entries.iter().any(|entry| matches!(entry, WideCell::Value { .. }));
-    let of_cpu = |wide: &Wide<'_>| Block::Table(wide.table(run, "subject's CPU, us per record", "cpu-us-per-record"));
+    let of_cpu =
+        |wide: &Wide<'_>| Block::Table(wide.table(run, "subject's CPU, us per record", "cpu-us-per-record", |_| None));
     let cpu = cpu.iter().filter(|wide| wide.rows.iter().any(has_value)).map(of_cpu).collect();
     let sections = vec![
         Some(Section::background("Time per record", vec![Block::Figures(charts)])),
@@ -131,8 +137,7 @@ fn text(toll: &Toll) -> String {
 /// The subjects of a table, tollgate's own first: each has a panel, as a mode has one colour whoever does the work.
 fn subjects<'r>(wide: &Wide<'r>) -> impl Iterator<Item = Option<&'r str>> {
     let is_drawn = |row: &&WideRow<'_>| !points(wide, row).is_empty() || onset(row).is_some();
-    let drawn = wide.rows.iter().filter(|row| row.whose == Whose::Ours).filter(is_drawn);
-    drawn.map(|row| row.variant.peer.as_deref()).collect::<BTreeSet<_>>().into_iter()
+    wide.rows.iter().filter(is_drawn).map(|row| row.variant.peer.as_deref()).collect::<BTreeSet<_>>().into_iter()
 }
 
 /// Where errors begin in a row, by its place.
@@ -141,8 +146,7 @@ fn onset(row: &WideRow<'_>) -> Option<usize> {
 }
 
 fn chart(view: &View<'_>, wide: &Wide<'_>, peer: Option<&str>) -> Figure {
-    let own: Vec<&WideRow<'_>> =
-        wide.rows.iter().filter(|row| row.whose == Whose::Ours && row.variant.peer.as_deref() == peer).collect();
+    let own: Vec<&WideRow<'_>> = wide.rows.iter().filter(|row| row.variant.peer.as_deref() == peer).collect();
     let whose = match (peer, subjects(wide).count()) {
         (Some(peer), _) => format!("{peer}, "),
         (None, 1) => String::new(),

@@ -33,7 +33,7 @@ pub(crate) fn is_known(name: Option<&str>) -> bool {
     name == Some(NAME)
 }
 
-/// The published cells that correspond to a way of inserting, at these levels; absent where none does.
+/// The published cells that correspond to a way of inserting, at these levels; absent where there is none.
 pub(crate) fn row(inserting: &Inserting, distance: Distance, levels: &[u64]) -> Option<Vec<Option<Published>>> {
     let (mode, _) = inserting.mode.split_once('-').unwrap_or((inserting.mode.as_str(), ""));
     let mode = match mode {
@@ -49,27 +49,25 @@ pub(crate) fn row(inserting: &Inserting, distance: Distance, levels: &[u64]) -> 
     };
     let found: Vec<PublishedRow> = TEXT.lines().skip(1).filter_map(line).filter(is_same).collect();
     let at = |level: &u64| found.iter().find(|line| line.records == *level).map(|line| line.cell);
-    (!found.is_empty()).then(|| levels.iter().map(at).collect())
+    let cells: Vec<Option<Published>> = levels.iter().map(at).collect();
+    cells.iter().any(Option::is_some).then_some(cells)
 }
 
 fn line(text: &'static str) -> Option<PublishedRow> {
-    let mut fields = text.splitn(7, ',');
-    let distance = match fields.next()? {
+    let fields: Vec<&str> = text.splitn(7, ',').collect();
+    let [distance, mode, connections, records_per_request, records, time, error] = fields[..] else { return None };
+    let distance = match distance {
         "local" => Distance::Local,
         "btpFromLocal" => Distance::Remote,
         _ => return None,
     };
-    let mode = fields.next()?;
-    let mut number = || fields.next()?.parse::<u64>().ok();
-    let (connections, records_per_request, records) = (number()?, number()?, number()?);
-    let time = fields.next()?.parse::<f64>().ok();
-    let error = fields.next().unwrap_or_default().trim().trim_matches('"').trim();
-    let cell = match time {
-        Some(time) => Published::Time(time),
-        None if error.is_empty() => return None,
-        None => Published::Onset(error),
+    let cell = match (time.parse(), error.trim().trim_matches('"').trim()) {
+        (Ok(time), _) => Published::Time(time),
+        (Err(_), "") => return None,
+        (Err(_), error) => Published::Onset(error),
     };
-    let connections = u32::try_from(connections).ok()?;
+    let (connections, records) = (connections.parse().ok()?, records.parse().ok()?);
+    let records_per_request = records_per_request.parse().ok()?;
     Some(PublishedRow { distance, mode, connections, records_per_request, records, cell })
 }
 

@@ -1,7 +1,7 @@
 //! The wide form: a row for each way of inserting, a column for each number of records, one table for each distance, and the
 //! published rows beneath ours.
 
-use super::published::{self, Published};
+use super::published::Published;
 use tollgate_facts::results::{Cell, Distance, Estimate, GapKind, RunResult, Variant, Verdict};
 use tollgate_page::blocks::{Cell as Entered, Column, Table, TableRow, Tone, one_line};
 use tollgate_page::gather::by_key;
@@ -20,18 +20,8 @@ pub(super) struct WideRow<'r> {
     /// Index of its colour and marker.
     pub(super) key: usize,
     pub(super) variant: &'r Variant,
-    pub(super) whose: Whose,
     /// One for each level.
     pub(super) entries: Vec<WideCell<'r>>,
-}
-
-/// Whose figures a row has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Whose {
-    /// This run's.
-    Ours,
-    /// Published ones, of the mode of this variant.
-    Theirs,
 }
 
 /// What stands at one level.
@@ -64,12 +54,10 @@ pub(super) fn cpu_us_per_record(cell: &Cell) -> Option<Estimate> {
     cell.inserted?.subject_cpu_us_per_record
 }
 
-/// The tables of a figure, one for each distance that occurs; with the published rows if they are of the same figure.
-pub(super) fn tables<'r>(view: &View<'r>, figure: Figure, whose: &[Whose]) -> Vec<Wide<'r>> {
+/// The tables of a figure, one for each distance that occurs.
+pub(super) fn tables<'r>(view: &View<'r>, figure: Figure) -> Vec<Wide<'r>> {
     let experiment = &view.run.experiment;
     let of = |distance: Distance| {
-        let with_published =
-            whose.contains(&Whose::Theirs) && published::is_known(experiment.published_table.as_deref());
         let own = experiment.variants.iter().filter(|variant| variant.distance == distance);
         let mut rows: Vec<WideRow<'r>> = Vec::new();
         // Subjects of one mode stand together, in the place of the first.
@@ -77,7 +65,6 @@ pub(super) fn tables<'r>(view: &View<'r>, figure: Figure, whose: &[Whose]) -> Ve
             // A mode has the same colour near and from afar.
             let key = experiment.variants.iter().position(|other| self::mode(other) == mode).unwrap_or(0);
             rows.extend(variants.iter().map(|variant| ours(view, key, variant, figure)));
-            rows.extend(theirs(view, key, variants[0]).filter(|_| with_published));
         }
         Wide { distance, levels: experiment.levels.clone(), rows }
     };
@@ -104,7 +91,7 @@ fn ours<'r>(view: &View<'r>, key: usize, variant: &'r Variant, figure: Figure) -
             None => value.unwrap_or(WideCell::Empty),
         }
     };
-    WideRow { key, variant, whose: Whose::Ours, entries: run.experiment.levels.iter().map(entry).collect() }
+    WideRow { key, variant, entries: run.experiment.levels.iter().map(entry).collect() }
 }
 
 fn standing(view: &View<'_>, row: &Row<'_>) -> Verdict {
@@ -113,19 +100,6 @@ fn standing(view: &View<'_>, row: &Row<'_>) -> Verdict {
         (false, false) => Verdict::Marked,
         (false, true) => Verdict::Ok,
     }
-}
-
-fn theirs<'r>(view: &View<'r>, key: usize, variant: &'r Variant) -> Option<WideRow<'r>> {
-    let cells = published::row(variant.inserting.as_ref()?, variant.distance, &view.run.experiment.levels)?;
-    let entries = cells.into_iter().map(|cell| match cell {
-        Some(Published::Time(mean)) => {
-            let value = Estimate { mean, low: mean, high: mean, n: 1 };
-            WideCell::Value { value, standing: Verdict::Ok, is_short: false }
-        }
-        Some(Published::Onset(wording)) => WideCell::Onset(wording),
-        None => WideCell::Empty,
-    });
-    Some(WideRow { key, variant, whose: Whose::Theirs, entries: entries.collect() })
 }
 
 impl WideCell<'_> {
@@ -138,7 +112,7 @@ impl WideCell<'_> {
                 let figure = format!("{}{mark}", number::three_digits(value.mean));
                 if *is_short { format!("({figure})").into() } else { figure.into() }
             }
-            WideCell::Onset(wording) => Entered { takes_rest: true, ..one_line(wording).into() },
+            WideCell::Onset(wording) => onset(wording),
             WideCell::Skipped(why) => Entered { why: Some((*why).to_owned()), ..Entered::from("skip") },
             WideCell::Empty => Entered::default(),
         }
@@ -146,51 +120,66 @@ impl WideCell<'_> {
 }
 
 impl Wide<'_> {
-    /// The table of `what`, which can be taken along as a file that is named by `file` and the distance.
-    pub(super) fn table(&self, run: &RunResult, what: &str, file: &str) -> Table {
+    /// The table of `what`, which can be taken along as a file that is named by `file` and the distance; beneath the rows
+    /// of each mode stands what was published of it.
+    pub(super) fn table(
+        &self,
+        run: &RunResult,
+        what: &str,
+        file: &str,
+        published: impl Fn(&Variant) -> Option<Vec<Option<Published>>>,
+    ) -> Table {
         let levels = self.levels.iter().map(|level| Column::from(number::whole(*level)));
         let columns = ["mode", "conn", "batch"].map(Column::from).into_iter().chain(levels);
-        let row = |row: &WideRow<'_>| {
-            let (connections, records) = row.shape();
-            let rest = row.entries.iter().position(|entry| matches!(entry, WideCell::Onset(_)));
-            let entries = row.entries.iter().take(rest.map_or(usize::MAX, |at| at + 1)).map(WideCell::cell);
-            let (tone, key) = match row.whose {
-                Whose::Ours => (Tone::Plain, Some(row.key)),
-                Whose::Theirs => (Tone::Others, None),
+        let own = |row: &WideRow<'_>| {
+            let cells = line(row.head(), row.entries.iter().map(WideCell::cell));
+            TableRow { cells, key: Some(row.key), ..TableRow::default() }
+        };
+        let theirs = |mode: &[WideRow<'_>]| {
+            let cell = |cell: Option<Published>| match cell {
+                Some(Published::Time(ms)) => number::three_digits(ms).into(),
+                Some(Published::Onset(wording)) => onset(wording),
+                None => Entered::default(),
             };
-            let first = [row.label(), connections, records].map(Entered::from);
-            TableRow { cells: first.into_iter().chain(entries).collect(), tone, key, is_first: false }
+            let head = ["published", "", ""].map(str::to_owned);
+            let cells = line(head, published(mode[0].variant)?.into_iter().map(cell));
+            Some(TableRow { cells, tone: Tone::Others, ..TableRow::default() })
         };
         let title = format!("{what}, {}", distance(run, self.distance));
-        let shown = self.rows.iter().filter(|row| row.whose == Whose::Ours || !row.is_empty());
+        let modes = self.rows.chunk_by(|one, next| one.key == next.key);
+        let rows = modes.flat_map(|mode| mode.iter().map(own).chain(theirs(mode)));
         let file = format!("{file}-{}.csv", word(self.distance));
-        Table { axis_from: Some(3), ..Table::new(title, columns).with(shown.map(row)).file(file) }
+        Table { axis_from: Some(3), ..Table::new(title, columns).with(rows).file(file) }
     }
 }
 
 impl WideRow<'_> {
     /// The mode, and the peer whose row it is.
     pub(super) fn label(&self) -> String {
-        match (self.whose, &self.variant.peer) {
-            (Whose::Theirs, _) => "published".to_owned(),
-            (Whose::Ours, Some(peer)) => format!("{} {peer}", mode(self.variant)),
-            (Whose::Ours, None) => mode(self.variant).to_owned(),
+        match &self.variant.peer {
+            Some(peer) => format!("{} {peer}", mode(self.variant)),
+            None => mode(self.variant).to_owned(),
         }
     }
 
-    /// Connections, and records in one request.
-    pub(super) fn shape(&self) -> (String, String) {
-        let Some(inserting) = self.variant.inserting.as_ref().filter(|_| self.whose == Whose::Ours) else {
-            return Default::default();
-        };
+    /// Its label, connections, and records in one request.
+    fn head(&self) -> [String; 3] {
+        let Some(inserting) = &self.variant.inserting else { return [self.label(), String::new(), String::new()] };
         let records = inserting.records_per_request.map_or_else(|| "all".to_owned(), |records| records.to_string());
-        (inserting.connections.to_string(), records)
+        [self.label(), inserting.connections.to_string(), records]
     }
+}
 
-    /// Whether nothing stands in it.
-    pub(super) fn is_empty(&self) -> bool {
-        self.entries.iter().all(|entry| *entry == WideCell::Empty)
-    }
+/// Where errors begin, which is all that stands in the rest of a row.
+fn onset(wording: &str) -> Entered {
+    Entered { takes_rest: true, ..one_line(wording).into() }
+}
+
+/// The cells of a row, until one takes the rest.
+fn line(head: [String; 3], entries: impl Iterator<Item = Entered>) -> Vec<Entered> {
+    let mut cells: Vec<Entered> = head.into_iter().map(Entered::from).chain(entries).collect();
+    cells.truncate(cells.iter().position(|cell| cell.takes_rest).map_or(cells.len(), |at| at + 1));
+    cells
 }
 
 /// How far away a table's variants were asked, in words.
