@@ -3,7 +3,7 @@
 //! A sentence names its level, its interval and its blocks, and says plainly when nothing may be said.
 
 use super::peers;
-use super::view::{self, Group, headline_level};
+use super::view::{self, Group, Row, headline_level};
 use crate::gather::first_of;
 use crate::number;
 use tollgate_facts::across::RunHead;
@@ -66,6 +66,14 @@ pub fn signed(toll: &Toll) -> String {
     match toll.verdict {
         TollVerdict::Joint => "joint".to_owned(),
         verdict => format!("{}{}", ratio(toll), sign(verdict)),
+    }
+}
+
+/// A toll in a row of a table: that of a variant without a baseline is one itself.
+pub fn toll_of(row: &Row<'_>, toll: Option<&Toll>) -> String {
+    match toll {
+        None if row.is_bottom => "baseline".to_owned(),
+        toll => number::or_nothing(toll.map(signed)),
     }
 }
 

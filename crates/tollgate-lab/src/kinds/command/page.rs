@@ -1,6 +1,6 @@
 //! A run of commands as a table: how long a run of each takes, what it uses, and what that is over its baseline.
 
-use tollgate_facts::results::{SubjectUse, Toll};
+use tollgate_facts::results::SubjectUse;
 use tollgate_page::blocks::{Block, Cell, Column, Depth, Page, Section, Table};
 use tollgate_page::number;
 use tollgate_page::parts::method::Method;
@@ -56,18 +56,14 @@ fn table(view: &View<'_>) -> Table {
         let cpu = view::cpu(cell).map(|cpu| number::three_digits(cpu.mean / 1e3));
         let memory =
             cell.subject.as_ref().and_then(SubjectUse::memory_bytes).map(|bytes| bytes as f64 / f64::from(1 << 20));
-        let toll = |toll: Option<&Toll>| match toll {
-            None if row.is_bottom => "baseline".to_owned(),
-            toll => number::or_nothing(toll.map(sentence::signed)),
-        };
         let texts = [
             cell.level.to_string(),
             number::whole(cell.requests),
             number::with_half(cell.unit_time_ms, milliseconds),
             number::or_nothing(cpu),
             number::or_nothing(memory.map(number::three_digits)),
-            toll(row.tolls.time),
-            toll(row.tolls.cpu),
+            sentence::toll_of(row, row.tolls.time),
+            sentence::toll_of(row, row.tolls.cpu),
         ];
         std::iter::once(row.name()).chain(texts.map(Cell::from)).collect::<Vec<Cell>>()
     };

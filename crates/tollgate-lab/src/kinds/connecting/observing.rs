@@ -33,8 +33,7 @@ impl Session<'_, '_, Connecting> {
     pub(crate) fn observe(&mut self, subjects: &[Watched]) {
         let experiment = &self.options.experiment;
         let named = &experiment.named_levels;
-        let mut seen: Vec<String> = Vec::new();
-        let mut flows = Vec::new();
+        let mut flows: Vec<Flow> = Vec::new();
         for subject in subjects {
             let variant = &experiment.variants[subject.variant];
             let opens_each =
@@ -49,7 +48,7 @@ impl Session<'_, '_, Connecting> {
                     Encryption::Full => format!("{level_title}: full handshake"),
                     Encryption::Resumed => format!("TLS {version}: resumed"),
                 };
-                if seen.contains(&title) {
+                if flows.iter().any(|flow| flow.title == title) {
                     continue;
                 }
                 let aim = subject.aim(*level);
@@ -63,7 +62,6 @@ impl Session<'_, '_, Connecting> {
                     }
                 };
                 if let Some((steps, n)) = found {
-                    seen.push(title.clone());
                     flows.push(Flow { title, level: *level, encryption: connecting.encryption, steps, n });
                 }
             }

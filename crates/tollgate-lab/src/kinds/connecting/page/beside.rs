@@ -1,7 +1,7 @@
 //! What stands beside the tables of the levels: peaks against their limits, the speed of the cryptography, and what was
 //! published with ours at its side.
 
-use super::tables::{self, encryption, toll};
+use super::tables::{self, encryption};
 use tollgate_facts::results::{Cell, Encryption, Figure, Peak, Published, RunResult};
 use tollgate_page::blocks::Table;
 use tollgate_page::gather::by_key;
@@ -73,9 +73,10 @@ fn ours(run: &RunResult, cell: &Cell, published: &Published) -> Option<String> {
         "p95" => times.p95.map(ms),
         "p99" => times.p99.map(ms),
         "share over 200 ms" => cell.linear.as_ref().map(|linear| tables::percent(linear.share_over_200_ms)),
-        "added response time" if encryption(run, &cell.variant).is_some_and(|kind| kind != Encryption::Off) => {
-            toll(run, cell, Figure::MedianAtRate).filter(|toll| toll.is_shown()).map(|toll| ms(toll.difference))
-        }
+        "added response time" if encryption(run, &cell.variant).is_some_and(|kind| kind != Encryption::Off) => run
+            .toll(&cell.variant, cell.level, Figure::MedianAtRate)
+            .filter(|toll| toll.is_shown())
+            .map(|toll| ms(toll.difference)),
         "CPU toll" => cpu_over_bottom(run, cell)
             .map(|(ratio, bottom)| format!("{} x, over {bottom}", number::three_digits(ratio))),
         "worker threads at peak" => {

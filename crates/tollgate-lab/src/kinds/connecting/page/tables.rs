@@ -1,12 +1,10 @@
 //! For each level the closed load and the load at equal rate with their tolls, then first requests on a connection.
 
-use tollgate_facts::results::{
-    Cell, Encryption, EqualRate, Figure, Percentiles, RateGroup, RunResult, Toll, TollVerdict,
-};
+use tollgate_facts::results::{Cell, Encryption, EqualRate, Figure, Percentiles, RateGroup, RunResult, TollVerdict};
 use tollgate_facts::rules;
 use tollgate_facts::stats::percentile;
 use tollgate_facts::toll::GROUPS_MIN;
-use tollgate_page::blocks::{Cell as Entry, Table, TableRow};
+use tollgate_page::blocks::{Cell as Entry, Table};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::words::sentence;
 use tollgate_page::words::view::{Row, View};
@@ -79,51 +77,55 @@ pub(super) fn of_levels(view: &View<'_>) -> Vec<Table> {
 }
 
 fn closed(run: &RunResult, title: &str, rows: &[&Row<'_>]) -> Table {
-    let row = |row: &&Row<'_>| {
-        let (cell, at) = (row.cell, row.cell.response_time_ms);
-        let handshakes = cell.connected.map(|connected| connected.handshakes_per_second);
-        let share = cell.linear.as_ref().map(|linear| percent(linear.share_over_200_ms));
-        let mut texts = vec![number::three_digits(cell.requests_per_second.mean)];
-        texts.extend([at.p50, at.p95, at.p99].map(number::optional));
-        texts.push(number::or_nothing(share));
-        texts.push(number::optional(cell.subject.map(|subject| subject.cpu_us_per_request.mean)));
-        texts.push(number::optional(handshakes.filter(|rate| *rate > 0.0)));
-        texts.extend([Figure::UnitTime, Figure::SubjectCpu].map(|figure| toll_text(run, row, figure)));
-        with_name(row, texts)
-    };
     let users = run.experiment.users.map_or_else(|| "users".to_owned(), |users| format!("{users} users"));
-    Table::new(
+    let share = |cell: &Cell| cell.linear.as_ref().map(|linear| percent(linear.share_over_200_ms));
+    let handshakes = |cell: &Cell| cell.connected.map(|connected| connected.handshakes_per_second);
+    let toll = |row: &Row<'_>, figure| run.toll(&row.cell.variant, row.cell.level, figure);
+    let toll_on = |row: &Row<'_>, figure| sentence::toll_of(row, toll(row, figure)).into();
+    Table::of::<_, Entry>(
         format!("{title}: {users} who wait for their answers"),
-        ["variant", "req/s", "p50", "p95", "p99", ">200 ms", "CPU us", "handshakes/s", "toll on time", "toll on CPU"],
+        rows,
+        &[
+            ("variant", &|row| row.name()),
+            ("req/s", &|row| number::three_digits(row.cell.requests_per_second.mean).into()),
+            ("p50", &|row| number::optional(row.cell.response_time_ms.p50).into()),
+            ("p95", &|row| number::optional(row.cell.response_time_ms.p95).into()),
+            ("p99", &|row| number::optional(row.cell.response_time_ms.p99).into()),
+            (">200 ms", &|row| number::or_nothing(share(row.cell)).into()),
+            ("CPU us", &|row| number::optional(row.cell.subject.map(|subject| subject.cpu_us_per_request.mean)).into()),
+            ("handshakes/s", &|row| number::optional(handshakes(row.cell).filter(|rate| *rate > 0.0)).into()),
+            ("toll on time", &|row| toll_on(row, Figure::UnitTime)),
+            ("toll on CPU", &|row| toll_on(row, Figure::SubjectCpu)),
+        ],
     )
-    .with(rows.iter().map(row))
 }
 
 fn at_rate(run: &RunResult, title: &str, rows: &[&Row<'_>]) -> Option<Table> {
-    let offered: &EqualRate = rows.iter().find_map(|row| row.cell.equal_rate.as_ref())?;
-    let row = |row: &&Row<'_>| {
-        let rate = row.cell.equal_rate.as_ref()?;
-        let at = rate.response_time_ms;
-        let mut texts = [at.p50, at.p95, at.p99].map(number::optional).to_vec();
-        texts.push(percent(rate.linear.share_over_200_ms));
-        texts.push(late(rate));
-        let figures = [Figure::MedianAtRate, Figure::P95AtRate, Figure::P99AtRate];
-        texts.extend(figures.map(|figure| toll_text(run, row, figure)));
-        let median = toll(run, row.cell, Figure::MedianAtRate).filter(|toll| toll.is_shown());
-        texts.push(number::or_nothing(median.map(sentence::difference)));
-        Some(with_name(row, texts))
-    };
-    Some(
-        Table::new(
-            format!(
-                "{title}: at {} requests/s for every variant, {:.0} % of what the slowest took",
-                number::three_digits(offered.rate_per_second),
-                offered.rate_share * 100.0
-            ),
-            ["variant", "p50", "p95", "p99", ">200 ms", "sent late", "toll on p50", "on p95", "on p99", "p50 more"],
-        )
-        .with(rows.iter().filter_map(row)),
-    )
+    let offered = || rows.iter().filter_map(|row| Some((*row, row.cell.equal_rate.as_ref()?)));
+    let (_, EqualRate { rate_per_second, rate_share, .. }) = offered().next()?;
+    let toll = |row: &Row<'_>, figure| run.toll(&row.cell.variant, row.cell.level, figure);
+    let toll_on = |row: &Row<'_>, figure| sentence::toll_of(row, toll(row, figure)).into();
+    let more = |row: &Row<'_>| toll(row, Figure::MedianAtRate).filter(|toll| toll.is_shown());
+    Some(Table::of::<_, Entry>(
+        format!(
+            "{title}: at {} requests/s for every variant, {:.0} % of what the slowest took",
+            number::three_digits(*rate_per_second),
+            rate_share * 100.0
+        ),
+        offered(),
+        &[
+            ("variant", &|(row, _)| row.name()),
+            ("p50", &|(_, rate)| number::optional(rate.response_time_ms.p50).into()),
+            ("p95", &|(_, rate)| number::optional(rate.response_time_ms.p95).into()),
+            ("p99", &|(_, rate)| number::optional(rate.response_time_ms.p99).into()),
+            (">200 ms", &|(_, rate)| percent(rate.linear.share_over_200_ms).into()),
+            ("sent late", &|(_, rate)| late(rate).into()),
+            ("toll on p50", &|(row, _)| toll_on(row, Figure::MedianAtRate)),
+            ("on p95", &|(row, _)| toll_on(row, Figure::P95AtRate)),
+            ("on p99", &|(row, _)| toll_on(row, Figure::P99AtRate)),
+            ("p50 more", &|(row, _)| number::or_nothing(more(row).map(sentence::difference)).into()),
+        ],
+    ))
 }
 
 /// How late requests were sent, by the highest percentile that there are enough for, and how many were not.
@@ -164,23 +166,6 @@ fn first_requests(title: &str, rows: &[&Row<'_>]) -> Option<Table> {
         ],
     );
     table.some()
-}
-
-fn with_name(row: &Row<'_>, texts: Vec<String>) -> TableRow {
-    std::iter::once(row.name()).chain(texts.into_iter().map(Into::into)).collect::<Vec<_>>().into()
-}
-
-/// The toll of a cell on one figure.
-pub(super) fn toll<'r>(run: &'r RunResult, cell: &Cell, figure: Figure) -> Option<&'r Toll> {
-    run.toll(&cell.variant, cell.level, figure)
-}
-
-fn toll_text(run: &RunResult, row: &Row<'_>, figure: Figure) -> String {
-    match toll(run, row.cell, figure) {
-        Some(toll) => sentence::signed(toll),
-        None if row.is_bottom => "baseline".to_owned(),
-        None => NOTHING.to_owned(),
-    }
 }
 
 /// How a variant is encrypted; absent where it is not known.
