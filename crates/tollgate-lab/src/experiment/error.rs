@@ -30,6 +30,17 @@ impl ExperimentError {
         self.span.as_ref().map(|span| before(span).iter().filter(|byte| **byte == b'\n').count() + 1)
     }
 
+    /// That nothing built in has this name.
+    pub(crate) fn unknown<'k>(what: &str, name: &str, known: impl IntoIterator<Item = &'k str>) -> ExperimentError {
+        let help = format!("{}; a file of your own ends in `.toml`", did_you_mean(name, known));
+        ExperimentError { help: Some(help), ..ExperimentError::whole(name, format!("there is no {what} `{name}`")) }
+    }
+
+    /// A fault of a file as a whole.
+    pub(crate) fn whole(file: &str, message: String) -> ExperimentError {
+        ExperimentError { message, help: None, file: file.to_owned(), text: String::new(), span: None }
+    }
+
     /// A fault in a text that [`toml`] refused.
     pub(crate) fn of_toml(error: &toml::de::Error, text: &str, file: &str) -> ExperimentError {
         let (message, help) = reword(error.message());

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 /// A value and where it stands; for a schema it is the value.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(crate) struct At<T>(#[schemars(with = "T")] Spanned<T>);
 

@@ -16,8 +16,6 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-use tollgate_facts::names::did_you_mean;
-
 use crate::experiment::document::{Document, FileFormat};
 use crate::experiment::{Experiment, ExperimentError, Files, Heading};
 use crate::plan::{Note, Plan, PlanOptions};
@@ -91,16 +89,7 @@ impl Experiment {
     /// The nearest known name.
     pub fn builtin(name: &str) -> Result<Experiment, ExperimentError> {
         let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) else {
-            return Err(ExperimentError {
-                message: format!("there is no experiment `{name}`"),
-                help: Some(format!(
-                    "{}; a file of your own ends in `.toml`",
-                    did_you_mean(name, BUILT_IN.iter().map(|(name, _)| *name))
-                )),
-                file: name.to_owned(),
-                text: String::new(),
-                span: None,
-            });
+            return Err(ExperimentError::unknown("experiment", name, BUILT_IN.iter().map(|(known, _)| *known)));
         };
         read(text, &format!("{name}.toml"), &Files::BuiltIn)
     }

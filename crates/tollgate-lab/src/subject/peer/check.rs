@@ -2,16 +2,15 @@
 //!
 //! It deliberately does not look whether anything is installed.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
 use tollgate_net::http1::client::Target;
-use toml::Spanned;
 
 use super::file::{ReadyFile, SubjectFile};
 use super::{FOLDER_PLACE, Peer, Ready, URL_PLACE, filled};
-use crate::experiment::{ExperimentError, TOLLGATE};
+use crate::experiment::{At, Checker, ExperimentError, Files, TOLLGATE};
 use crate::subject::check_loadable;
 
 /// A subject is ready within this time, unless its file says otherwise.
@@ -20,19 +19,12 @@ const READY_WITHIN: Duration = Duration::from_secs(20);
 const WITHIN_S: RangeInclusive<u64> = 1..=600;
 /// What a file may say of its warm-up, in seconds.
 const WARM_UP_S: RangeInclusive<u64> = 0..=300;
-/// Longest name.
-const NAME_LENGTH_MAX: usize = 64;
 
 /// Reads and checks.
 pub(super) fn peer(text: &str, file: &Path) -> Result<Peer, ExperimentError> {
     let name = file.display().to_string();
     let parsed: SubjectFile = toml::from_str(text).map_err(|error| ExperimentError::of_toml(&error, text, &name))?;
-    Checker { text, file: &name }.peer(parsed, file.parent().unwrap_or(Path::new("")))
-}
-
-struct Checker<'a> {
-    text: &'a str,
-    file: &'a str,
+    Checker { text, file: &name, files: &Files::beside(&name) }.peer(parsed, file.parent().unwrap_or(Path::new("")))
 }
 
 impl Checker<'_> {
@@ -50,7 +42,7 @@ impl Checker<'_> {
         let absolute = std::path::absolute(at).unwrap_or_else(|_| at.to_owned());
         let there = |text: &str| text.replace(FOLDER_PLACE, &absolute.display().to_string());
         let command = parsed.start.command.as_ref();
-        if command.first().is_none_or(|program| program.as_ref().is_empty()) {
+        if command.first().is_none_or(String::is_empty) {
             let help = "write the program and its arguments, such as `command = [\"java\", \"-jar\", \"it.jar\"]`";
             return Err(self.fault(parsed.start.command.span(), "there is no program to start", help));
         }
@@ -68,19 +60,19 @@ impl Checker<'_> {
             install: here(parsed.install.as_ref()),
             folder: at.to_owned(),
             installed: installed.collect::<Result<_, _>>()?,
-            command: command.iter().map(|word| there(word.as_ref())).collect(),
-            environment: parsed.start.env.iter().map(|(name, value)| (name.clone(), there(value.as_ref()))).collect(),
+            command: command.iter().map(|word| there(word)).collect(),
+            environment: parsed.start.env.iter().map(|(name, value)| (name.clone(), there(value))).collect(),
             watch: parsed.start.watch,
             ready: self.ready(&parsed.ready)?,
             ready_within: self.seconds(&parsed.ready.as_ref().within_s, "within_s", WITHIN_S)?.unwrap_or(READY_WITHIN),
             warm_up: self.seconds(&parsed.warm_up_s, "warm_up_s", WARM_UP_S)?.unwrap_or_default(),
-            experiments: parsed.experiment,
+            experiments: parsed.experiment.into_iter().map(|(name, served)| (name.into_inner(), served)).collect(),
             name: parsed.name.into_inner(),
             title: parsed.title.into_inner(),
         })
     }
 
-    fn ready(&self, ready: &Spanned<ReadyFile>) -> Result<Ready, ExperimentError> {
+    fn ready(&self, ready: &At<ReadyFile>) -> Result<Ready, ExperimentError> {
         match (&ready.as_ref().line, &ready.as_ref().url) {
             (Some(line), None) => {
                 self.text(line, "give a text that the line holds, such as `listening {url}`")?;
@@ -106,7 +98,7 @@ impl Checker<'_> {
 
     fn seconds(
         &self,
-        given: &Option<Spanned<impl Copy + Into<u64>>>,
+        given: &Option<At<impl Copy + Into<u64>>>,
         name: &str,
         range: RangeInclusive<u64>,
     ) -> Result<Option<Duration>, ExperimentError> {
@@ -122,34 +114,14 @@ impl Checker<'_> {
         Err(self.fault(given.span(), &format!("`{name}` is {seconds}"), &help))
     }
 
-    fn name(&self, name: &Spanned<String>) -> Result<(), ExperimentError> {
-        let text = name.as_ref();
-        let is_right = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        if text.is_empty() || text.len() > NAME_LENGTH_MAX || !text.bytes().all(is_right) {
-            let help = format!("it has lower-case letters, digits and hyphens, at most {NAME_LENGTH_MAX}");
-            return Err(self.fault(name.span(), &format!("`{text}` is no name"), &help));
-        }
-        Ok(())
-    }
-
-    fn text(&self, text: &Spanned<String>, help: &str) -> Result<(), ExperimentError> {
+    fn text(&self, text: &At<String>, help: &str) -> Result<(), ExperimentError> {
         if text.as_ref().trim().is_empty() { Err(self.fault(text.span(), "it is empty", help)) } else { Ok(()) }
     }
 
-    fn inside(&self, file: &Spanned<String>) -> Result<(), ExperimentError> {
+    fn inside(&self, file: &At<String>) -> Result<(), ExperimentError> {
         if Path::new(file.as_ref()).is_absolute() {
             return Err(self.fault(file.span(), "it does not stand in the subject's folder", "give a relative path"));
         }
         Ok(())
-    }
-
-    fn fault(&self, span: Range<usize>, message: &str, help: &str) -> ExperimentError {
-        ExperimentError {
-            message: message.to_owned(),
-            help: Some(help.to_owned()),
-            file: self.file.to_owned(),
-            text: self.text.to_owned(),
-            span: Some(span),
-        }
     }
 }

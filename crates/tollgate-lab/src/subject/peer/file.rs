@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
+
+use crate::experiment::At;
 
 /// A subject that tollgate did not make: how to install it, to start it, and to know that it is ready. `{folder}`
 /// stands for the folder of this file, `{port}` for a free port of 127.0.0.1 (0 where the ready line says which one it
@@ -19,30 +20,23 @@ use toml::Spanned;
 #[schemars(title = "tollgate subject")]
 pub(super) struct SubjectFile {
     /// Short name: lower-case letters, digits and hyphens.
-    #[schemars(with = "String")]
-    pub(super) name: Spanned<String>,
+    pub(super) name: At<String>,
     /// What it is, with its versions, in a few words.
-    #[schemars(with = "String")]
-    pub(super) title: Spanned<String>,
+    pub(super) title: At<String>,
     /// One line that installs it, to be run by hand.
-    #[schemars(with = "String")]
-    pub(super) install: Spanned<String>,
+    pub(super) install: At<String>,
     /// Files that are there once it is installed, relative to the folder of this file.
     #[serde(default)]
-    #[schemars(with = "Vec<String>")]
-    pub(super) installed: Vec<Spanned<String>>,
+    pub(super) installed: Vec<At<String>>,
     /// How it is started.
     pub(super) start: StartFile,
     /// It is loaded for so many seconds at least, by each variant, before a figure counts: what compiles its code while
     /// it runs needs longer. Absent: as long as our own.
-    #[schemars(with = "Option<u32>")]
-    pub(super) warm_up_s: Option<Spanned<u32>>,
+    pub(super) warm_up_s: Option<At<u32>>,
     /// When it is ready.
-    #[schemars(with = "ReadyFile")]
-    pub(super) ready: Spanned<ReadyFile>,
+    pub(super) ready: At<ReadyFile>,
     /// The experiments that it can be the subject of.
-    #[schemars(with = "BTreeMap<String, Served>")]
-    pub(super) experiment: BTreeMap<Spanned<String>, Served>,
+    pub(super) experiment: BTreeMap<At<String>, Served>,
 }
 
 /// How a subject is started.
@@ -50,12 +44,11 @@ pub(super) struct SubjectFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct StartFile {
     /// The program and its arguments, run in the folder of this file. A program with a slash in it is looked for there.
-    #[schemars(with = "Vec<String>", length(min = 1))]
-    pub(super) command: Spanned<Vec<Spanned<String>>>,
+    #[schemars(length(min = 1))]
+    pub(super) command: At<Vec<String>>,
     /// Variables of its environment beside those of tollgate's own.
     #[serde(default)]
-    #[schemars(with = "BTreeMap<String, String>")]
-    pub(super) env: BTreeMap<String, Spanned<String>>,
+    pub(super) env: BTreeMap<String, String>,
     /// The process whose CPU time and memory are watched.
     #[serde(default)]
     pub(super) watch: Watch,
@@ -78,14 +71,11 @@ pub(in super::super) enum Watch {
 #[serde(deny_unknown_fields)]
 pub(super) struct ReadyFile {
     /// A text that a line on its standard output holds; `{url}` in it stands for the URL that it serves at.
-    #[schemars(with = "Option<String>")]
-    pub(super) line: Option<Spanned<String>>,
+    pub(super) line: Option<At<String>>,
     /// A URL that is answered with a status from 200 to 399.
-    #[schemars(with = "Option<String>")]
-    pub(super) url: Option<Spanned<String>>,
+    pub(super) url: Option<At<String>>,
     /// It has so many seconds; absent: 20.
-    #[schemars(with = "Option<u64>")]
-    pub(super) within_s: Option<Spanned<u64>>,
+    pub(super) within_s: Option<At<u64>>,
 }
 
 /// What differs for one experiment.
@@ -96,8 +86,7 @@ pub(super) struct Served {
     /// For paths of the experiment, the paths that this subject has instead; the longest beginning that fits is
     /// replaced.
     #[serde(default)]
-    #[schemars(with = "BTreeMap<String, String>")]
-    pub(super) paths: BTreeMap<String, Spanned<String>>,
+    pub(super) paths: BTreeMap<String, At<String>>,
     /// The variants of the experiment that it can do; absent: all.
     pub(super) variants: Option<Vec<String>>,
 }

@@ -12,11 +12,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use toml::Spanned;
-
-use crate::experiment::{ExperimentError, place};
+use crate::experiment::{ExperimentError, TOLLGATE, place};
 use file::{Served, Watch};
-use tollgate_facts::names::did_you_mean;
 
 /// The peers that come with tollgate: name and file.
 const BUILT_IN: &[(&str, &str)] = &[
@@ -67,7 +64,7 @@ pub struct Peer {
     pub(super) ready_within: Duration,
     /// For how long it is loaded at least before a figure counts, by each variant; zero: as our own.
     pub(crate) warm_up: Duration,
-    experiments: BTreeMap<Spanned<String>, Served>,
+    experiments: BTreeMap<String, Served>,
 }
 
 /// What an experiment wants of a subject beside its plain port.
@@ -121,9 +118,8 @@ impl Peer {
             return read(Path::new(name));
         }
         let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) else {
-            let known = std::iter::once(crate::experiment::TOLLGATE).chain(BUILT_IN.iter().map(|(known, _)| *known));
-            let help = format!("{}; a file of your own ends in `.toml`", did_you_mean(name, known));
-            return Err(refused(name, format!("there is no subject `{name}`"), Some(help)));
+            let known = std::iter::once(TOLLGATE).chain(BUILT_IN.iter().map(|(known, _)| *known));
+            return Err(ExperimentError::unknown("subject", name, known));
         };
         match folders().map(|folder| folder.join(name).join(FILE)).find(|file| file.is_file()) {
             Some(file) => read(&file),
@@ -146,7 +142,7 @@ impl Peer {
 
     /// The experiments that it can be the subject of.
     pub fn experiments(&self) -> impl Iterator<Item = &str> {
-        self.experiments.keys().map(|experiment| experiment.as_ref().as_str())
+        self.experiments.keys().map(String::as_str)
     }
 
     /// Where it serves what an experiment has at `path`; `None` where it cannot be that experiment's subject.
@@ -188,18 +184,13 @@ pub(super) fn filled(text: &str, port: u16) -> String {
 }
 
 fn read(file: &Path) -> Result<Peer, ExperimentError> {
-    let refused = |message: String| refused(&file.display().to_string(), message, None);
+    let refused = |message| ExperimentError::whole(&file.display().to_string(), message);
     let length = std::fs::metadata(file).map_err(|error| refused(format!("cannot be read: {error}")))?.len();
     if length > FILE_BYTES_MAX {
         return Err(refused(format!("has {length} bytes, at most {FILE_BYTES_MAX} describe a subject")));
     }
     let text = std::fs::read_to_string(file).map_err(|error| refused(format!("cannot be read: {error}")))?;
     Peer::parse(&text, file)
-}
-
-/// A file that is refused as a whole.
-fn refused(file: &str, message: String, help: Option<String>) -> ExperimentError {
-    ExperimentError { message, help, file: file.to_owned(), text: String::new(), span: None }
 }
 
 /// Where peers that come with tollgate are looked for: here, and above the program, which in a checkout is built below

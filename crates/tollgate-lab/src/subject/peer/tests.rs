@@ -116,7 +116,7 @@ fn what_is_wrong_is_shown_with_its_line() {
         let error = refused(from, to);
         assert!(expected.iter().all(|part| error.contains(part)), "{expected:?} in {error}");
     };
-    check("name = \"peer\"", "name = \"Peer\"", &["`Peer` is no name", "mine/subject.toml:2", "lower-case"]);
+    check("name = \"peer\"", "name = \"Peer\"", &["`Peer` is not a name", "mine/subject.toml:2", "lower-case"]);
     check("name = \"peer\"", "name = \"tollgate\"", &["the name is taken"]);
     check("title = \"Peer 1.0\"", "titel = \"Peer\"", &["unknown key `titel`", "did you mean `title`?"]);
     check("install = \"make -C {folder}\"", "install = \" \"", &["it is empty", "the line that installs it"]);
