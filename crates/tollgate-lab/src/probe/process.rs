@@ -14,10 +14,10 @@ use super::system::TICK_NS;
 pub(crate) const THREADS_MAX: usize = 4096;
 
 /// Who a process is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Stat {
     pub(crate) name: String,
-    state: char,
+    pub(super) state: char,
     pub(super) parent: u32,
     /// The process that leads its group.
     pub(crate) group: u32,
@@ -29,9 +29,10 @@ pub(crate) struct Stat {
     pub(super) started_ticks: u64,
 }
 
-/// What it has and has used so far.
-#[derive(Debug)]
+/// Who it is, and what it has and has used so far.
+#[derive(Debug, Default)]
 pub(super) struct Found {
+    pub(super) stat: Stat,
     pub(super) cpu_ns: Option<u64>,
     pub(super) resident_bytes: Option<u64>,
     pub(super) threads: Option<u64>,
@@ -51,15 +52,6 @@ impl Stat {
     /// Whether it ended and is only kept for its parent.
     pub(super) fn is_ended(&self) -> bool {
         matches!(self.state, 'Z' | 'X')
-    }
-}
-
-impl Switches {
-    pub(super) fn since(self, before: Switches) -> Switches {
-        Switches {
-            voluntary: self.voluntary.saturating_sub(before.voluntary),
-            involuntary: self.involuntary.saturating_sub(before.involuntary),
-        }
     }
 }
 
@@ -84,9 +76,10 @@ pub(crate) fn all() -> io::Result<impl Iterator<Item = (u32, Stat)>> {
 }
 
 /// What it has and has used; `None` once it is gone.
-pub(super) fn look(process: u32) -> Option<Found> {
+pub(super) fn look(process: u32, stat: Stat) -> Option<Found> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     Some(Found {
+        stat,
         cpu_ns: CpuClocks::new(&[process]).ok().and_then(|clocks| clocks.read_ns()),
         // A thread of the kernel has none.
         resident_bytes: number(&status, "VmRSS:").map(|kibibytes| kibibytes * 1024),
@@ -153,15 +146,11 @@ fn parse_stat(text: &str) -> Option<Stat> {
 
 /// `name: received-bytes packets errs drop fifo frame compressed multicast sent-bytes …`, below two lines of heads.
 fn parse_interfaces(text: &str) -> Option<(u64, u64)> {
-    let mut sums = None;
-    for line in text.lines() {
-        let Some((_, counts)) = line.split_once(':') else { continue };
-        let counts: Vec<u64> = counts.split_ascii_whitespace().map_while(|count| count.parse().ok()).collect();
-        let [received, _, _, _, _, _, _, _, sent, ..] = counts[..] else { continue };
-        let (all_received, all_sent) = sums.unwrap_or((0, 0));
-        sums = Some((all_received + received, all_sent + sent));
-    }
-    sums
+    let carried = |line: &str| {
+        let mut counts = line.split_once(':')?.1.split_ascii_whitespace().map(|count| count.parse::<u64>().ok());
+        Some((counts.next()??, counts.nth(7)??))
+    };
+    text.lines().filter_map(carried).reduce(|sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 mod ended;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use rustix::io::Errno;
@@ -49,23 +49,13 @@ pub struct Watch {
     began: Instant,
     last: Instant,
     carried: Option<(u64, u64)>,
-    known: BTreeMap<u32, Known>,
+    /// What the last look found, by number of the process.
+    known: BTreeMap<u32, Found>,
     ended: Ended,
 }
 
-/// What a process had used by the last look.
-#[derive(Debug, Default)]
-struct Known {
-    started_ticks: u64,
-    parent: u32,
-    cpu_ns: u64,
-    /// Of children that it waited for.
-    children_ns: u64,
-    switches: HashMap<u32, Switches>,
-}
-
 /// What was seen at one time. What is not told is absent.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Look {
     /// Seconds since the watch began.
     pub at_s: f64,
@@ -120,15 +110,10 @@ pub struct Total {
     pub n: u64,
 }
 
-/// All looks so far, in little memory.
-#[derive(Debug, Clone)]
-pub struct Totals(Vec<(f64, f64, f64, u64)>);
-
-impl Default for Totals {
-    fn default() -> Totals {
-        Totals(vec![(0.0, 0.0, f64::NEG_INFINITY, 0); COLUMNS.len()])
-    }
-}
+/// All looks so far, in little memory: of each figure its sum over time, that time, the largest, and the looks. None is
+/// below 0.
+#[derive(Debug, Clone, Default)]
+pub struct Totals([(f64, f64, f64, u64); COLUMNS.len()]);
 
 impl Totals {
     /// Adds a look.
@@ -247,51 +232,38 @@ impl Watch {
         let members = self.members()?;
         let now = Instant::now();
         let span_s = now.duration_since(self.last).as_secs_f64();
-        let mut known = BTreeMap::new();
-        let mut told = Vec::new();
-        let mut seen = Vec::new();
-        for (process, stat) in members {
-            // One that ends in between belongs to the next look, which misses it.
-            let Some(found) = process::look(process) else { continue };
-            let Stat { started_ticks, parent, children_ns, .. } = stat;
-            let before = self.known.remove(&process).filter(|known| known.started_ticks == started_ticks);
-            let before = before.unwrap_or_default();
-            told.push((process, children_ns.saturating_sub(before.children_ns)));
-            let (cpu_ns, switches) = (found.cpu_ns.unwrap_or(0), found.switches.clone().unwrap_or_default());
-            known.insert(process, Known { started_ticks, parent, cpu_ns, children_ns, switches });
-            seen.push((found, before));
-        }
-        let mut sums = Sums::of(&seen);
-        if !known.contains_key(&self.process) {
+        // One that ends in between belongs to the next look, which misses it.
+        let found = members.into_iter().filter_map(|(process, stat)| Some((process, process::look(process, stat)?)));
+        let mut found: BTreeMap<u32, Found> = found.collect();
+        if !found.contains_key(&self.process) {
             return None;
         }
+        let mut look = Look::of(&found, &self.known, span_s);
+        let mut gone = std::mem::take(&mut self.known);
         if self.extent == Extent::Tree {
-            let gone = std::mem::take(&mut self.known);
-            let waited_for = self.ended.told(gone, &mut known, &told, process::stat);
-            sums.cpu_ns = sums.cpu_ns.map(|sum| sum + waited_for);
+            let told = |(process, now): (&u32, &Found)| {
+                let told_before = same(&gone, *process, now).map_or(0, |before| before.stat.children_ns);
+                (*process, now.stat.children_ns.saturating_sub(told_before))
+            };
+            let told: Vec<(u32, u64)> = found.iter().map(told).collect();
+            gone.retain(|process, _| !found.contains_key(process));
+            let waited_for = self.ended.told(gone, &mut found, &told, process::stat);
+            look.cpu_cores = look.cpu_cores.map(|cores| cores + rate(waited_for, span_s) / 1e9);
         }
-        self.known = known;
+        self.known = found;
         self.last = now;
-        let rate = |amount: u64| if span_s > 0.0 { amount as f64 / span_s } else { 0.0 };
         let carried = match self.network {
             Network::Unwatched => None,
             Network::OfNamespace => process::carried(self.process),
         };
         let before = std::mem::replace(&mut self.carried, carried);
-        let moved = carried.zip(before);
-        let moved = moved.map(|(now, before)| (now.0.saturating_sub(before.0), now.1.saturating_sub(before.1)));
+        let moved = |of: fn((u64, u64)) -> u64| Some(rate(of(carried?).saturating_sub(of(before?)), span_s));
         Some(Look {
             at_s: now.duration_since(self.began).as_secs_f64(),
-            span_s,
             processes: self.known.len(),
-            cpu_cores: sums.cpu_ns.map(|used_ns| rate(used_ns) / 1e9),
-            resident_bytes: sums.resident_bytes,
-            threads: sums.threads,
-            voluntary_switches_per_s: sums.switches.map(|switches| rate(switches.voluntary)),
-            involuntary_switches_per_s: sums.switches.map(|switches| rate(switches.involuntary)),
-            descriptors: sums.descriptors,
-            received_bytes_per_s: moved.map(|moved| rate(moved.0)),
-            sent_bytes_per_s: moved.map(|moved| rate(moved.1)),
+            received_bytes_per_s: moved(|(received, _)| received),
+            sent_bytes_per_s: moved(|(_, sent)| sent),
+            ..look
         })
     }
 
@@ -317,32 +289,45 @@ impl Watch {
     }
 }
 
-/// What several processes used since the last look; a figure that one of them does not tell is absent.
-#[derive(Debug)]
-struct Sums {
-    cpu_ns: Option<u64>,
-    resident_bytes: Option<u64>,
-    threads: Option<u64>,
-    switches: Option<Switches>,
-    descriptors: Option<u64>,
-}
-
-impl Sums {
-    /// Of what was found of each, and what it had used before; what was begun since then counts from its beginning.
-    fn of(seen: &[(Found, Known)]) -> Sums {
-        let switched = |sum: Switches, (found, before): &(Found, Known)| {
-            let since =
-                |(thread, now): (&u32, &Switches)| now.since(before.switches.get(thread).copied().unwrap_or_default());
-            Some(found.switches.as_ref()?.iter().map(since).fold(sum, |sum, one| sum + one))
+impl Look {
+    /// Of what was found of each process, and before; what was begun since then counts from its beginning. A figure that
+    /// one of them does not tell is absent. When it is, how many there are, and their network is yet to be filled in.
+    fn of(found: &BTreeMap<u32, Found>, known: &BTreeMap<u32, Found>, span_s: f64) -> Look {
+        let sum = |of: fn(&Found) -> Option<u64>| found.values().map(of).sum::<Option<u64>>();
+        let used = |(process, now): (&u32, &Found)| {
+            let before = same(known, *process, now).and_then(|before| before.cpu_ns);
+            Some(now.cpu_ns?.saturating_sub(before.unwrap_or(0)))
         };
-        Sums {
-            cpu_ns: seen.iter().map(|(found, before)| Some(found.cpu_ns?.saturating_sub(before.cpu_ns))).sum(),
-            resident_bytes: seen.iter().map(|(found, _)| found.resident_bytes).sum(),
-            threads: seen.iter().map(|(found, _)| found.threads).sum(),
-            switches: seen.iter().try_fold(Switches::default(), switched),
-            descriptors: seen.iter().map(|(found, _)| found.descriptors).sum(),
+        let switched = |of: fn(&Switches) -> u64| {
+            let of_process = |(process, now): (&u32, &Found)| {
+                let before = same(known, *process, now).and_then(|before| before.switches.as_ref());
+                let before = |thread| before.and_then(|threads| threads.get(thread)).map_or(0, of);
+                let threads = now.switches.as_ref()?.iter();
+                Some(threads.map(|(thread, now)| of(now).saturating_sub(before(thread))).sum::<u64>())
+            };
+            Some(rate(found.iter().map(of_process).sum::<Option<u64>>()?, span_s))
+        };
+        Look {
+            span_s,
+            cpu_cores: found.iter().map(used).sum::<Option<u64>>().map(|used_ns| rate(used_ns, span_s) / 1e9),
+            resident_bytes: sum(|found| found.resident_bytes),
+            threads: sum(|found| found.threads),
+            voluntary_switches_per_s: switched(|switches| switches.voluntary),
+            involuntary_switches_per_s: switched(|switches| switches.involuntary),
+            descriptors: sum(|found| found.descriptors),
+            ..Look::default()
         }
     }
+}
+
+/// What was found before of a process, unless its number was another's then.
+fn same<'k>(known: &'k BTreeMap<u32, Found>, process: u32, now: &Found) -> Option<&'k Found> {
+    known.get(&process).filter(|known| known.stat.started_ticks == now.stat.started_ticks)
+}
+
+/// So much each second of so many.
+fn rate(amount: u64, span_s: f64) -> f64 {
+    if span_s > 0.0 { amount as f64 / span_s } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -431,7 +416,8 @@ mod tests {
 
     #[test]
     fn what_a_child_used_since_it_began_counts_and_what_was_used_before_the_first_look_does_not() {
-        let found = |cpu_ns: u64, threads: &[(u32, u64)]| Found {
+        let found = |started_ticks: u64, cpu_ns: u64, threads: &[(u32, u64)]| Found {
+            stat: Stat { started_ticks, ..Stat::default() },
             cpu_ns: Some(cpu_ns),
             resident_bytes: Some(1),
             threads: Some(1),
@@ -443,12 +429,11 @@ mod tests {
             ),
             descriptors: None,
         };
-        let switches = found(0, &[(1, 10), (2, 7)]).switches.unwrap();
-        let before = Known { started_ticks: 1, cpu_ns: 100, switches, ..Known::default() };
-        let begun = (found(40, &[(9, 1)]), Known::default());
-        let sums = Sums::of(&[(found(130, &[(1, 15), (3, 2)]), before), begun]);
-        assert_eq!((sums.cpu_ns, sums.switches.unwrap().voluntary, sums.descriptors), (Some(70), 8, None));
+        let before = BTreeMap::from([(10, found(1, 100, &[(1, 10), (2, 7)])), (11, found(2, 500, &[(9, 50)]))]);
+        let now = BTreeMap::from([(10, found(1, 130, &[(1, 15), (3, 2)])), (11, found(3, 40, &[(9, 1)]))]);
+        let look = Look::of(&now, &before, 1.0);
+        assert_eq!((look.cpu_cores, look.voluntary_switches_per_s, look.descriptors), (Some(70e-9), Some(8.0), None));
         let watch = Watch::begin(own(), Extent::Alone, Network::Unwatched).unwrap();
-        assert!(watch.known[&own()].cpu_ns > 0, "the first look notes what was used before it");
+        assert!(watch.known[&own()].cpu_ns.unwrap() > 0, "the first look notes what was used before it");
     }
 }

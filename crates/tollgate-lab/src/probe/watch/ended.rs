@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Known;
-use crate::probe::process::Stat;
+use crate::probe::process::{Found, Stat};
 use crate::probe::system::TICK_NS;
 
 /// What was seen of living processes is finer than what their parents are told: so much may be carried on as difference.
@@ -27,15 +26,15 @@ impl Ended {
     /// Whoever ended and was not waited for yet goes on among those that are there, as his parent will be told of him.
     pub(super) fn told(
         &mut self,
-        mut gone: BTreeMap<u32, Known>,
-        there: &mut BTreeMap<u32, Known>,
+        mut gone: BTreeMap<u32, Found>,
+        there: &mut BTreeMap<u32, Found>,
         told: &[(u32, u64)],
         stat: impl Fn(u32) -> Option<Stat>,
     ) -> u64 {
         // One that lives on has left the tree with its parent's end, and one that nobody waited for is not told of yet.
         let mut waiting = BTreeMap::new();
         gone.retain(|process, known| {
-            let Some(now) = stat(*process).filter(|stat| stat.started_ticks == known.started_ticks) else {
+            let Some(now) = stat(*process).filter(|stat| stat.started_ticks == known.stat.started_ticks) else {
                 return true;
             };
             if now.is_ended() {
@@ -45,7 +44,7 @@ impl Ended {
         });
         for known in gone.values() {
             if let Some(parent) = told_of(known, &gone, there) {
-                *self.counted_ns.entry(parent).or_default() += known.cpu_ns + known.children_ns;
+                *self.counted_ns.entry(parent).or_default() += known.cpu_ns.unwrap_or(0) + known.stat.children_ns;
             }
         }
         self.counted_ns.retain(|parent, _| there.contains_key(parent));
@@ -64,14 +63,14 @@ impl Ended {
 }
 
 /// Who is told of an ended process: its parent, or where that ended as well, the parent's.
-fn told_of(known: &Known, gone: &BTreeMap<u32, Known>, there: &BTreeMap<u32, Known>) -> Option<u32> {
-    let mut parent = known.parent;
+fn told_of(known: &Found, gone: &BTreeMap<u32, Found>, there: &BTreeMap<u32, Found>) -> Option<u32> {
+    let mut parent = known.stat.parent;
     // A chain of parents has no circle; the bound is that of a damaged one.
     for _ in 0..gone.len() + 1 {
         if there.contains_key(&parent) {
             return Some(parent);
         }
-        parent = gone.get(&parent)?.parent;
+        parent = gone.get(&parent)?.stat.parent;
     }
     None
 }
@@ -82,14 +81,14 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn known(parent: u32, cpu_ms: u64, children_ms: u64) -> Known {
-        Known { started_ticks: 7, parent, cpu_ns: cpu_ms * MS, children_ns: children_ms * MS, ..Known::default() }
+    fn known(parent: u32, cpu_ms: u64, children_ms: u64) -> Found {
+        let stat = Stat { started_ticks: 7, parent, children_ns: children_ms * MS, ..Stat::default() };
+        Found { stat, cpu_ns: Some(cpu_ms * MS), ..Found::default() }
     }
 
-    fn check(ended: &mut Ended, gone: &[(u32, Known)], told_ms: u64, expected_ms: u64) {
-        let gone = gone.iter().map(|(process, known)| (*process, Known { switches: [].into(), ..*known })).collect();
+    fn check<const GONE: usize>(ended: &mut Ended, gone: [(u32, Found); GONE], told_ms: u64, expected_ms: u64) {
         let mut there = BTreeMap::from([(1, known(0, 5, 0))]);
-        let found = ended.told(gone, &mut there, &[(1, told_ms * MS)], |_| None);
+        let found = ended.told(gone.into(), &mut there, &[(1, told_ms * MS)], |_| None);
         assert_eq!(found, expected_ms * MS);
     }
 
@@ -97,20 +96,20 @@ mod tests {
     fn of_what_a_parent_is_told_that_which_was_seen_is_left_out() {
         let mut ended = Ended::default();
         // Begun and ended between two looks.
-        check(&mut ended, &[], 50, 50);
+        check(&mut ended, [], 50, 50);
         // Seen with 300 ms at the last look, 310 ms in the end.
-        check(&mut ended, &[(2, known(1, 300, 0))], 310, 10);
+        check(&mut ended, [(2, known(1, 300, 0))], 310, 10);
         // A child and its own child, which it had waited for in part.
-        check(&mut ended, &[(2, known(1, 100, 40)), (3, known(2, 30, 0))], 200, 30);
+        check(&mut ended, [(2, known(1, 100, 40)), (3, known(2, 30, 0))], 200, 30);
     }
 
     #[test]
     fn what_nobody_waits_for_hides_nothing_later() {
         let mut ended = Ended::default();
-        check(&mut ended, &[(2, known(1, 5000, 0))], 0, 0);
-        check(&mut ended, &[], 100, 80);
-        check(&mut ended, &[], 100, 100);
+        check(&mut ended, [(2, known(1, 5000, 0))], 0, 0);
+        check(&mut ended, [], 100, 80);
+        check(&mut ended, [], 100, 100);
         // Its parent is none of ours any more.
-        check(&mut ended, &[(2, known(9, 5000, 0))], 40, 40);
+        check(&mut ended, [(2, known(9, 5000, 0))], 40, 40);
     }
 }
