@@ -7,7 +7,7 @@ mod guard;
 pub mod peer;
 mod postgres;
 
-pub use child::{Child, Death};
+pub use child::Child;
 pub(crate) use child::{end_with_this_thread, ended};
 pub use guard::{check_loadable, is_named};
 pub use peer::{Peer, Surroundings, TlsListener};

@@ -248,7 +248,7 @@ impl Watched {
         }
         let process = &mut *self.process.borrow_mut();
         if let Some(child) = &mut process.child {
-            return child.death().map(|death| death.to_string());
+            return child.death();
         }
         let gone = !process.watched.is_empty() && self.clocks.read_ns().is_none();
         gone.then(|| "is gone: its watched process does not exist any more".to_owned())
