@@ -5,7 +5,6 @@
 use std::collections::HashMap;
 use std::{fs, io};
 
-use derive_more::Add;
 
 use super::cpu::CpuClocks;
 use super::system::TICK_NS;
@@ -42,7 +41,7 @@ pub(super) struct Found {
 }
 
 /// Context switches of a thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Add)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Switches {
     pub(super) voluntary: u64,
     pub(super) involuntary: u64,

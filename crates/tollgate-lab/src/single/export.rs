@@ -5,12 +5,9 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use hdrhistogram::Histogram;
-
 use super::Quick;
 use crate::conduct::store::log_line;
 use crate::load::record::detail::Sample;
-use crate::load::record::recorder::Recorder;
 use tollgate_facts::stats::percentile;
 
 const NS_PER_MS: f64 = 1e6;
@@ -22,10 +19,7 @@ const NS_PER_MS: f64 = 1e6;
 /// Those of writing.
 pub fn percentages(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Percentage served,Time in ms")?;
-    served_within(&quick.recorder.response, out)
-}
-
-fn served_within(response: &Histogram<u64>, out: &mut dyn Write) -> io::Result<()> {
+    let response = &quick.recorder.response;
     if response.is_empty() {
         return Ok(());
     }
@@ -66,10 +60,7 @@ pub fn gnuplot(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// Those of writing.
 pub fn histograms(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
-    log(&quick.recorder, quick.started, quick.took, out)
-}
-
-fn log(recorder: &Recorder, started: jiff::Timestamp, took: Duration, out: &mut dyn Write) -> io::Result<()> {
+    let Quick { recorder, started, took, .. } = quick;
     let started_s = started.as_nanosecond() as f64 / 1e9;
     writeln!(out, "#[Histogram log format version 1.3]")?;
     writeln!(
@@ -80,18 +71,20 @@ fn log(recorder: &Recorder, started: jiff::Timestamp, took: Duration, out: &mut 
     writeln!(out, "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"")?;
     let failed = recorder.failed.as_ref().map(|failed| ("failed", failed));
     let mut named = [("response", &recorder.response), ("service", &recorder.service)].into_iter().chain(failed);
-    named.try_for_each(|(tag, times)| out.write_all(&log_line(tag, Duration::ZERO, took, times)))
+    named.try_for_each(|(tag, times)| out.write_all(&log_line(tag, Duration::ZERO, *took, times)))
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Instant;
 
+    use hdrhistogram::Histogram;
     use hdrhistogram::serialization::Deserializer;
 
     use super::*;
     use crate::load::answer::failure::Failure;
-    use crate::load::record::recorder::times;
+    use crate::load::record::recorder::Recorder;
+    use tollgate_facts::results::load::QuickResult;
 
     /// Bytes of base64 (RFC 4648, section 4).
     fn decoded(text: &str) -> Vec<u8> {
@@ -128,13 +121,19 @@ mod tests {
         (tag.strip_prefix("Tag=").unwrap().to_owned(), [ms(start), ms(length), number(max) as u64], read)
     }
 
+    /// A load that recorded this.
+    fn quick(recorder: Recorder) -> Quick {
+        let (started, took) = (jiff::Timestamp::UNIX_EPOCH, Duration::from_millis(2500));
+        Quick { result: QuickResult::default(), recorder, started, took }
+    }
+
     #[test]
     fn a_percentage_with_too_few_answers_beyond_it_is_written_as_none() {
         let written = |answers: u64| {
-            let (mut response, mut out) = (times(), Vec::new());
-            (1..=answers).for_each(|number| response.record(number * 1_000_000).unwrap());
-            served_within(&response, &mut out).unwrap();
-            String::from_utf8(out).unwrap()
+            let (mut recorder, mut out) = (Recorder::default(), Vec::new());
+            (1..=answers).for_each(|number| recorder.response.record(number * 1_000_000).unwrap());
+            percentages(&quick(recorder), &mut out).unwrap();
+            String::from_utf8(out).unwrap().strip_prefix("Percentage served,Time in ms\n").unwrap().to_owned()
         };
         let few = written(100);
         assert_eq!(few.lines().count(), 101);
@@ -154,8 +153,9 @@ mod tests {
             recorder.answer(start, start + Duration::from_micros(5), start + Duration::from_micros(10 * number));
         }
         recorder.failure(&Failure::status(503), start, start + Duration::from_millis(70));
-        let mut text = Vec::new();
-        log(&recorder, jiff::Timestamp::UNIX_EPOCH, Duration::from_millis(2500), &mut text).unwrap();
+        let (quick, mut text) = (quick(recorder), Vec::new());
+        histograms(&quick, &mut text).unwrap();
+        let recorder = quick.recorder;
         let text = String::from_utf8(text).unwrap();
         let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(text.lines().next(), Some("#[Histogram log format version 1.3]"));

@@ -8,8 +8,7 @@ use hdrhistogram::Histogram;
 use tollgate_net::http1::client::Target;
 
 use super::marks::{self, Evidence};
-use super::rows::Short;
-use super::{QuickLoad, Rate};
+use super::{QuickLoad, Rate, rows};
 use crate::judge::cells;
 use crate::load::connections::{FirstRequests, Phases};
 use crate::load::record::course::BIN;
@@ -108,7 +107,7 @@ impl Recorded<'_> {
         let evidence = Evidence {
             before: all.before.as_deref(),
             is_staged: load.stages.is_some(),
-            rows: Short::of(load, tally, *took).filter(|_| !self.interrupted),
+            rows: rows::short(load, tally, *took).filter(|_| !self.interrupted),
             run_queue_share,
             beats: all.stalls.as_ref(),
             ticks: self.passed.ticks,

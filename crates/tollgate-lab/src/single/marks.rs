@@ -6,7 +6,6 @@
 use hdrhistogram::Histogram;
 use tollgate_net::http1::client::ErrorClass as NetworkClass;
 
-use super::rows::Short;
 use crate::judge::answers::wrong_answers;
 use crate::judge::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
 use crate::judge::held_up::Shown;
@@ -32,7 +31,7 @@ pub(super) struct Evidence<'a> {
     /// Whether users or rate changed by stages: what a server cannot bear is a finding there.
     pub(super) is_staged: bool,
     /// What was not done since the rows of a feed came to an end.
-    pub(super) rows: Option<Short>,
+    pub(super) rows: Option<Finding>,
     pub(super) run_queue_share: f64,
     /// How late the generator noticed its own heartbeat.
     pub(super) beats: Option<&'a Histogram<u64>>,
@@ -69,16 +68,16 @@ const RULES: &[(Rule, MarkCheck)] = &[
     (rules::LITTLES_LAW, littles_law),
     (rules::CONTENT, content),
     (rules::ERRORS, errors),
-    (rules::ROWS, rows),
+    (rules::ROWS, |evidence| evidence.rows.clone()),
     (rules::SAMPLES, samples),
     (rules::SETTLING, settling),
     (rules::CLIENT_SATURATION, client_saturation),
     (rules::RUN_QUEUE, run_queue),
-    (rules::STALLS, stalls),
+    (rules::STALLS, |evidence| stalled(evidence.beats, evidence.result.response_time_ms)),
     (rules::JOINT, joint),
     (rules::FRESH_CONNECTIONS, fresh_connections),
-    (rules::LISTEN_OVERFLOW, listen_overflow),
-    (rules::RETRANSMISSIONS, retransmissions),
+    (rules::LISTEN_OVERFLOW, |evidence| evidence.shown().turned_away(evidence.result.tcp)),
+    (rules::RETRANSMISSIONS, |evidence| evidence.shown().sent_again(evidence.result.tcp)),
     (rules::STEAL, steal),
     (rules::LOG, log),
 ];
@@ -196,11 +195,6 @@ fn content(evidence: &Evidence<'_>) -> Option<Finding> {
     is_unverified.then(|| marked(reason, "say with --expect-body what an answer contains", (share, 1.0)))
 }
 
-fn rows(evidence: &Evidence<'_>) -> Option<Finding> {
-    let Short { reason, decided } = evidence.rows.clone()?;
-    Some(marked(reason, "give the feed more rows, or say --feed-end again", decided))
-}
-
 fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
     let count = evidence.result.requests;
     let is_few = count > 0 && count < REQUESTS_MIN;
@@ -229,10 +223,6 @@ fn run_queue(evidence: &Evidence<'_>) -> Option<Finding> {
     marked_above(reason, remedy, (share, RUN_QUEUE_SHARE_MAX))
 }
 
-fn stalls(evidence: &Evidence<'_>) -> Option<Finding> {
-    stalled(evidence.beats, evidence.result.response_time_ms)
-}
-
 fn joint(evidence: &Evidence<'_>) -> Option<Finding> {
     let busy = evidence.ticks.busy_share();
     let reason =
@@ -247,14 +237,6 @@ fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
     let reason = format!("{fresh} connections were opened again, though they were to be kept");
     let remedy = "raise the server's keep-alive limits, or measure without -k";
     marked_above(reason, remedy, (share, FRESH_SHARE_MAX))
-}
-
-fn listen_overflow(evidence: &Evidence<'_>) -> Option<Finding> {
-    evidence.shown().turned_away(evidence.result.tcp)
-}
-
-fn retransmissions(evidence: &Evidence<'_>) -> Option<Finding> {
-    evidence.shown().sent_again(evidence.result.tcp)
 }
 
 fn steal(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -335,7 +317,7 @@ mod tests {
         check(|_| {}, &[("content", 1)], &[("content", Refused)]);
         check(|_| {}, &[("content", 11)], &[("content", Refused), ("errors", Marked)]);
         check(|evidence| (evidence.result.requests, evidence.result.checked) = (299, 299), &[], &[("samples", Marked)]);
-        let short = Short { reason: "rows came to an end".to_owned(), decided: (3.0, 10.0) };
+        let short = marked("rows came to an end".to_owned(), "", (3.0, 10.0));
         check(|evidence| evidence.rows = Some(short), &[], &[("rows", Marked)]);
         let none = |evidence: &mut Evidence<'_>| (evidence.result.requests, evidence.result.checked) = (0, 0);
         check(none, &[("status-500", 200)], &[("answers", Refused)]);

@@ -51,10 +51,7 @@ pub(super) fn prepare(load: &QuickLoad) -> Result<(Arc<LoadTarget>, Arc<Script>)
     let script = Script::new(&message, load.feed.clone(), load.connection == Connection::New)?;
     let shape =
         RequestShape { method: message.method.clone(), contains: load.contains.clone(), ..RequestShape::default() };
-    let length = match load.length {
-        AnswerLength::Any => None,
-        AnswerLength::AsFirst => Some(FirstLength::default()),
-    };
+    let length = (load.length == AnswerLength::AsFirst).then(FirstLength::default);
     let mut loaded = LoadTarget::new(target, shape, &[], load.connection)
         .map_err(|error| error.to_string())?
         .with_tls(load.tls.clone());

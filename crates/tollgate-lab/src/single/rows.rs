@@ -5,38 +5,31 @@ use std::time::Duration;
 
 use super::QuickLoad;
 use crate::load::record::recorder::Tally;
+use tollgate_facts::rules::{Finding, marked};
 
-/// What is said of a load that rows did not suffice for, the number that decided, and its bound.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Short {
-    pub(super) reason: String,
-    pub(super) decided: (f64, f64),
-}
-
-impl Short {
-    /// What a load that was not cut off shows; `None` where rows had no part in its end.
-    pub(super) fn of(load: &QuickLoad, tally: &Tally, took: Duration) -> Option<Short> {
-        let (ended, left) = (tally.requests + tally.failures(), tally.out_of_rows);
-        // Some may have been taken while users came, and count for nothing.
-        let is_out = left > 0 || load.rows_bound().is_some_and(|bound| ended + tally.sends.unsent >= bound);
-        if !is_out {
-            return None;
-        }
-        let (when, decided) = match (load.requests.filter(|asked| *asked < u64::MAX), load.duration) {
-            (Some(asked), _) if ended < asked => {
-                (format!("after {ended} of {asked} requests"), (ended as f64, asked as f64))
-            }
-            (None, Some(asked)) if took < asked => {
-                let (took, asked) = (took.as_secs_f64(), asked.as_secs_f64());
-                (format!("after {took:.3} of {asked} s"), (took, asked))
-            }
-            (None, Some(_)) if left > 0 => {
-                (format!("for {left} of {} users, who left", load.concurrency), (left as f64, 0.0))
-            }
-            _ => return None,
-        };
-        Some(Short { reason: format!("rows came to an end {when}"), decided })
+/// What a load that was not cut off shows; `None` where rows had no part in its end.
+pub(super) fn short(load: &QuickLoad, tally: &Tally, took: Duration) -> Option<Finding> {
+    let (ended, left) = (tally.requests + tally.failures(), tally.out_of_rows);
+    // Some may have been taken while users came, and count for nothing.
+    let is_out = left > 0 || load.rows_bound().is_some_and(|bound| ended + tally.sends.unsent >= bound);
+    if !is_out {
+        return None;
     }
+    let (when, decided) = match (load.requests.filter(|asked| *asked < u64::MAX), load.duration) {
+        (Some(asked), _) if ended < asked => {
+            (format!("after {ended} of {asked} requests"), (ended as f64, asked as f64))
+        }
+        (None, Some(asked)) if took < asked => {
+            let (took, asked) = (took.as_secs_f64(), asked.as_secs_f64());
+            (format!("after {took:.3} of {asked} s"), (took, asked))
+        }
+        (None, Some(_)) if left > 0 => {
+            (format!("for {left} of {} users, who left", load.concurrency), (left as f64, 0.0))
+        }
+        _ => return None,
+    };
+    let remedy = "give the feed more rows, or say --feed-end again";
+    Some(marked(format!("rows came to an end {when}"), remedy, decided))
 }
 
 #[cfg(test)]
@@ -56,7 +49,7 @@ mod tests {
             let load = QuickLoad { feed, requests, duration, concurrency: 2, ..QuickLoad::new("http://127.0.0.1/") };
             let (requests, out_of_rows, took) = seen;
             let tally = Tally { requests, out_of_rows, ..Tally::default() };
-            let found = Short::of(&load, &tally, Duration::from_secs(took)).map(|short| short.reason);
+            let found = short(&load, &tally, Duration::from_secs(took)).map(|finding| finding.reason);
             assert_eq!(found.as_deref(), expected, "{order:?} {end:?} {seen:?}");
         };
         let (unique, in_order) = ((Order::Unique, FeedEnd::Stop), (Order::InOrder, FeedEnd::Stop));
