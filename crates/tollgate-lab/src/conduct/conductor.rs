@@ -145,17 +145,8 @@ pub(crate) struct Conductor<'a, K> {
     pub(crate) kind: K,
 }
 
-/// What a run begins with.
-pub(crate) struct Beginning<'a> {
-    pub(crate) options: &'a RunOptions,
-    pub(crate) plan: Plan,
-    pub(crate) cores: Cores,
-    pub(crate) store: Store,
-    pub(crate) seed: u64,
-    observer: &'a dyn Observer,
-    stop: &'a StopFlag,
-    started: jiff::Timestamp,
-}
+/// A run that begins: what it is a run of is not there yet.
+pub(crate) type Beginning<'a> = Conductor<'a, ()>;
 
 impl<'a> Beginning<'a> {
     /// Chooses the folder of the result, the cores, and the seed of every order.
@@ -170,18 +161,21 @@ impl<'a> Beginning<'a> {
     ) -> Result<Beginning<'a>, RunError> {
         let started = jiff::Timestamp::now();
         let store = Store::choose(options.out.as_deref(), &options.experiment.name, started)?;
-        let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
-        Ok(Beginning { options, plan, cores: Cores::divide(), store, seed, observer, stop, started })
+        let (experiment, cores, book) = (options.experiment.clone(), Cores::divide(), Book::default());
+        let result = blank(options, &plan, &cores, started);
+        let clock = Clock { began: Instant::now(), before: 0, aside: Duration::ZERO, planned: 0 };
+        Ok(Conductor { options, experiment, plan, cores, observer, stop, store, result, book, clock, kind: () })
     }
 
     /// The run of a kind, with its variants as results have them, and the network in words.
     pub(crate) fn of<K: Kind>(self, kind: K, variants: Vec<results::Variant>, network: String) -> Conductor<'a, K> {
-        let (trials, duration) = (self.plan.trials(), self.plan.duration());
-        self.observer.progress(&Progress::Planned { trials, duration });
-        let result = blank(&self, variants, network);
-        let Beginning { options, plan, cores, observer, stop, store, .. } = self;
-        let clock = Clock { began: Instant::now(), before: 0, aside: Duration::ZERO, planned: 0 };
-        let (experiment, book) = (options.experiment.clone(), Book::default());
+        let Conductor { options, experiment, plan, cores, observer, stop, store, mut result, book, clock, kind: () } =
+            self;
+        observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
+        let is_planned = |name: &str| variants.iter().any(|variant| variant.peer.as_deref() == Some(name));
+        let peers = options.peers.iter().filter(|peer| is_planned(&peer.name));
+        result.peers = peers.map(|peer| results::Peer { name: peer.name.clone(), title: peer.title.clone() }).collect();
+        (result.experiment.variants, result.settings.network) = (variants, network);
         Conductor { options, experiment, plan, cores, observer, stop, store, result, book, clock, kind }
     }
 }
@@ -304,14 +298,10 @@ fn text(time: jiff::Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// The result before anything is measured.
-fn blank(beginning: &Beginning<'_>, variants: Vec<results::Variant>, network: String) -> RunResult {
-    let Beginning { options, plan, cores, .. } = beginning;
+/// The result before it is known of which variants it is.
+fn blank(options: &RunOptions, plan: &Plan, cores: &Cores, started: jiff::Timestamp) -> RunResult {
     let experiment = &options.experiment;
     let heading = experiment.heading;
-    let is_planned = |name: &str| variants.iter().any(|variant| variant.peer.as_deref() == Some(name));
-    let peers = options.peers.iter().filter(|peer| is_planned(&peer.name));
-    let peers = peers.map(|peer| results::Peer { name: peer.name.clone(), title: peer.title.clone() }).collect();
     RunResult {
         format: FORMAT,
         experiment: results::Experiment {
@@ -322,23 +312,22 @@ fn blank(beginning: &Beginning<'_>, variants: Vec<results::Variant>, network: St
             levels: plan.levels.clone(),
             named_levels: experiment.named_levels.clone(),
             users: experiment.fixed_users(),
-            variants,
             unit_of_work: heading.unit_of_work.to_owned(),
             piece: heading.piece,
             published_table: experiment.published_table.map(|table| table.name().to_owned()),
+            ..results::Experiment::default()
         },
         version: options.version.clone(),
-        started: text(beginning.started),
+        started: text(started),
         machine: probe::machine::machine(),
         command: options.command_line.clone(),
-        seed: beginning.seed,
+        seed: options.seed.unwrap_or_else(|| started.as_nanosecond() as u64),
         settings: results::Settings {
             extent: plan.extent.name().to_owned(),
             blocks: plan.blocks,
             slice_ms: plan.slice.as_secs_f64() * 1e3,
             generator_cores: cores.generator.clone(),
             subject_cores: cores.subjects.clone(),
-            network,
             equivalence_share: plan
                 .equivalence_ppm
                 .map_or(tollgate_facts::results::NO_TOLL_BAND, |ppm| f64::from(ppm) / 1e6),
@@ -353,7 +342,6 @@ fn blank(beginning: &Beginning<'_>, variants: Vec<results::Variant>, network: St
             ..results::Settings::default()
         },
         published: experiment.published.clone(),
-        peers,
         ..RunResult::default()
     }
 }

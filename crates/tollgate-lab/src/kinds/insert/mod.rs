@@ -64,7 +64,7 @@ impl Way for Inserting {
 
     fn begin(beginning: &Beginning<'_>, sites: &[Site], headers: &[(String, String)]) -> Result<Inserting, RunError> {
         emptying::check(beginning.options, sites, headers)?;
-        Ok(Inserting::new(beginning.seed, beginning.plan.levels.iter().copied().max().unwrap_or(0)))
+        Ok(Inserting::new(beginning.result.seed, beginning.plan.levels.iter().copied().max().unwrap_or(0)))
     }
 
     fn warm_up(run: &mut Session<'_, '_, Self>, subjects: &mut [Watched]) -> Result<(), Halt> {
