@@ -75,24 +75,18 @@ impl System {
     /// The folders of this process's control group, its own first and the root last, for a controller: of the one tree
     /// of version 2, or of the controller's own tree.
     pub(super) fn control_groups(&self, controller: &str) -> Vec<(PathBuf, Version)> {
-        let Some(text) = self.text("/proc/self/cgroup") else { return Vec::new() };
-        let mut found = Vec::new();
-        for line in text.lines() {
-            let mut parts = line.splitn(3, ':').skip(1);
-            let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
-            let (mount, version) = if controllers.is_empty() {
-                ("/sys/fs/cgroup".to_owned(), Version::Two)
-            } else if controllers.split(',').any(|name| name == controller) {
-                (format!("/sys/fs/cgroup/{controllers}"), Version::One)
-            } else {
-                continue;
+        // A container sees its own group as the root, or paths of its host that are not there: those say nothing.
+        let folders = |line: &str| {
+            let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+            let (mount, version) = match controllers {
+                "" => ("/sys/fs/cgroup".to_owned(), Version::Two),
+                own if own.split(',').any(|name| name == controller) => (format!("/sys/fs/cgroup/{own}"), Version::One),
+                _ => return None,
             };
-            // A container sees its own group as the root, or paths of its host that are not there: those say nothing.
-            let above = Path::new(path).ancestors();
             let folder = |path: &Path| Path::new(&mount).join(path.strip_prefix("/").unwrap_or(path));
-            found.extend(above.map(|path| (folder(path), version)));
-        }
-        found
+            Some(Path::new(path).ancestors().map(|path| (folder(path), version)).collect::<Vec<_>>())
+        };
+        self.text("/proc/self/cgroup").unwrap_or_default().lines().filter_map(folders).flatten().collect()
     }
 }
 
