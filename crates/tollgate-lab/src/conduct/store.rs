@@ -118,12 +118,8 @@ pub(crate) fn log_line(tag: &str, start: Duration, length: Duration, times: &His
 fn unused(experiment: &str, started: jiff::Timestamp) -> PathBuf {
     let time = started.strftime("%Y%m%dT%H%M%SZ");
     let name = Path::new(RUNS).join(format!("{experiment}-{time}"));
-    (1..SAME_SECOND_MAX)
-        .map(
-            |count| if count == 1 { name.clone() } else { name.with_file_name(format!("{experiment}-{time}-{count}")) },
-        )
-        .find(|path| !path.exists())
-        .unwrap_or(name)
+    let further = (2..SAME_SECOND_MAX).map(|count| name.with_file_name(format!("{experiment}-{time}-{count}")));
+    std::iter::once(name.clone()).chain(further).find(|path| !path.exists()).unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -51,11 +51,7 @@ impl Child {
         let (child, said) = Child::spawn(command, cores, move |line| heard(&ready, line))?;
         let child = child.once_ready(|child| {
             child.url = match &peer.ready {
-                Ready::Url(url) => {
-                    let url = filled(url, port);
-                    wait_for_answer(child, &url, peer.ready_within)?;
-                    base(&url)
-                }
+                Ready::Url(url) => wait_for_answer(child, &filled(url, port), peer.ready_within)?,
                 Ready::LineWithUrl(..) => {
                     let url = wait_for_line(child, &said, peer.ready_within)?;
                     for _ in &surroundings.listeners {
@@ -121,7 +117,8 @@ fn wait_for_line(child: &Child, said: &Receiver<String>, within: Duration) -> Re
     child.hear(said, Instant::now() + within, "that it is ready", &format!("{within:?}"))
 }
 
-fn wait_for_answer(child: &Child, url: &str, within: Duration) -> Result<(), String> {
+/// Where it serves, once it answers: the scheme, host and port of the URL.
+fn wait_for_answer(child: &Child, url: &str, within: Duration) -> Result<String, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot be asked: {error}"))?;
     let target = Target::parse(url).map_err(|error| format!("`{url}`: {error}"))?;
@@ -132,7 +129,7 @@ fn wait_for_answer(child: &Child, url: &str, within: Duration) -> Result<(), Str
         .map_err(|error| format!("`{url}`: {error}"))?
         .render::<&[u8]>(&[], &mut request);
     let connector = Connector::new(TlsChoice::Insecure).connect_timeout(PATIENCE).exchange_timeout(PATIENCE);
-    let deadline = Instant::now() + within;
+    let (deadline, whole) = (Instant::now() + within, target.to_string());
     loop {
         let mut body = Collect::up_to(ANSWER_BYTES_MAX);
         let asked = runtime.block_on(async {
@@ -141,7 +138,7 @@ fn wait_for_answer(child: &Child, url: &str, within: Duration) -> Result<(), Str
             exchanged.map(|exchanged| exchanged.status).map_err(|error| error.to_string())
         });
         let last = match asked {
-            Ok(200..=399) => return Ok(()),
+            Ok(200..=399) => return Ok(whole.trim_end_matches(target.path_and_query()).to_owned()),
             Ok(status) => format!("status {status}"),
             Err(error) => error,
         };
@@ -152,13 +149,6 @@ fn wait_for_answer(child: &Child, url: &str, within: Duration) -> Result<(), Str
             return Err(format!("was not ready at {url} within {within:?}: {last}"));
         }
     }
-}
-
-/// Scheme, host and port.
-fn base(url: &str) -> String {
-    let begin = url.find("://").map_or(0, |at| at + 3);
-    let end = url[begin..].find(['/', '?']).map_or(url.len(), |at| begin + at);
-    url[..end].to_owned()
 }
 
 fn watched(watch: &Watch, leader: u32) -> Result<Vec<u32>, String> {
