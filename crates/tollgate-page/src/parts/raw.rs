@@ -3,7 +3,7 @@
 use crate::blocks::{Cell, Table};
 use crate::words::sentence;
 use crate::words::view::{Row, View};
-use tollgate_facts::results::{Comparison, Estimate, Toll, TollVerdict};
+use tollgate_facts::results::{self as facts, Comparison, Estimate, Toll, TollVerdict};
 
 /// One column, or three: a mean and the ends of its interval.
 enum Field {
@@ -22,22 +22,22 @@ const FIELDS: &[Field] = &[
     One("errors", |row| Some(row.error_count() as f64)),
     Three("requests_per_second", |row| Some(of(row.cell.requests_per_second))),
     Three("unit_time_ms", |row| Some(of(row.cell.unit_time_ms))),
-    One("response_time_ms_mean", |row| Some(row.cell.response_time_ms.mean)),
+    One("response_time_ms_mean", |row| asked(row).map(|cell| cell.response_time_ms.mean)),
     One("response_time_ms_p50", |row| row.cell.response_time_ms.p50),
     One("response_time_ms_p90", |row| row.cell.response_time_ms.p90),
     One("response_time_ms_p95", |row| row.cell.response_time_ms.p95),
     One("response_time_ms_p99", |row| row.cell.response_time_ms.p99),
     One("response_time_ms_p999", |row| row.cell.response_time_ms.p999),
-    One("response_time_ms_max", |row| Some(row.cell.response_time_ms.max)),
-    One("bytes_per_unit", |row| Some(row.cell.bytes_per_unit)),
-    One("connections", |row| Some(row.cell.connections as f64)),
+    One("response_time_ms_max", |row| asked(row).map(|cell| cell.response_time_ms.max)),
+    One("bytes_per_unit", |row| asked(row).map(|cell| cell.bytes_per_unit)),
+    One("connections", |row| asked(row).map(|cell| cell.connections as f64)),
     Three("subject_cpu_us_per_request", |row| row.cell.subject.map(|subject| of(subject.cpu_us_per_request))),
     One("subject_cpu_share", |row| row.cell.subject.map(|subject| subject.cpu_share)),
     One("subject_resident_memory_bytes_max", |row| row.cell.subject?.memory_bytes().map(|bytes| bytes as f64)),
     One("subject_threads_max", |row| {
         row.cell.subject.map(|subject| f64::from(subject.threads_max)).filter(|threads| *threads > 0.0)
     }),
-    One("generator_cpu_share", |row| Some(row.cell.generator.cpu_share)),
+    One("generator_cpu_share", |row| asked(row).map(|cell| cell.generator.cpu_share)),
     One("records", |row| row.cell.inserted.map(|inserted| inserted.records as f64)),
     Three("ms_per_record", |row| row.cell.inserted.map(|inserted| of(inserted.ms_per_record))),
     One("records_per_second", |row| row.cell.inserted.map(|inserted| inserted.records_per_second.mean)),
@@ -90,6 +90,11 @@ pub fn table(view: &View<'_>) -> Table {
         std::iter::once(row.cell.variant.as_str().into()).chain(figures).chain(last).collect()
     };
     Table::new("", head).with(view.rows.iter().map(row))
+}
+
+/// The cell, where requests were sent: a batch or a command has nothing of them, which is not 0.
+fn asked<'a>(row: &Row<'a>) -> Option<&'a facts::Cell> {
+    Some(row.cell).filter(|cell| cell.connections > 0 || !cell.errors.is_empty())
 }
 
 fn of(estimate: Estimate) -> [f64; 3] {

@@ -285,6 +285,9 @@ pub fn answers(run: &RunResult, lead: Lead) -> Vec<String> {
     let unsaid = match (tolls.is_empty() && lead.before.is_empty(), run.state) {
         (false, _) => None,
         (true, State::Running) => Some("Nothing can be said yet: the run has not ended."),
+        (true, _) if run.experiment.variants.iter().all(|variant| variant.baseline.is_none()) => {
+            Some("Nothing was compared, so there is no toll: no variant has a baseline.")
+        }
         (true, _) => Some("No toll may be claimed from this run: see the doubts below."),
     };
     let besides = peers::answers(run);
