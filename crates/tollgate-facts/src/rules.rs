@@ -17,11 +17,13 @@ pub enum About {
     Toll,
     /// A cell of a batch.
     Batch,
+    /// A cell of a command.
+    Command,
     /// A single load, which has no cells.
     Single,
 }
 
-use About::{AtRate, Batch, Closed, Single, Subject, Toll};
+use About::{AtRate, Batch, Closed, Command, Single, Subject, Toll};
 
 /// A rule of validity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +49,7 @@ macro_rules! rules {
             is_joint: false $(|| $joint)?,
         };)*
 
-        /// Every rule of runs, their tolls, batches and single loads.
+        /// Every rule of runs, their tolls, batches, commands and single loads.
         pub const RULES: &[Rule] = &[$($rule),*];
     };
 }
@@ -68,7 +70,7 @@ rules! {
     /// Variant and baseline are two servers.
     DIFFERENT_HOST = "different-host", about [Closed];
     /// Answers or blocks are few.
-    SAMPLES = "samples", about [Closed, Batch, Single];
+    SAMPLES = "samples", about [Closed, Batch, Command, Single];
     /// A trial was no steady state: refuses the toll on time, and the level no law.
     FEW_ROUNDS = "few-rounds", about [Closed];
     /// The rows of a feed came to an end.
@@ -86,7 +88,9 @@ rules! {
     /// The generator was held up.
     STALLS = "stalls", about [Closed, AtRate, Single];
     /// All cores were busy.
-    JOINT = "joint", about [Closed, AtRate, Single], joint true;
+    JOINT = "joint", about [Closed, AtRate, Command, Single], joint true;
+    /// Other programs had the cores.
+    OTHERS = "others", about [Command];
     /// The time is that of the server behind the subject, too.
     BACKEND = "backend", about [Closed], joint true;
     /// Connections were opened again.
@@ -104,7 +108,7 @@ rules! {
     /// Response times did not settle.
     WARM_UP = "warm-up", about [Closed];
     /// The hypervisor took the cores.
-    STEAL = "steal", about [Closed, AtRate, Batch, Single];
+    STEAL = "steal", about [Closed, AtRate, Batch, Command, Single];
     /// The subject ended.
     SUBJECT_DIED = "subject-died", about [Subject];
     /// Two tests disagree about a toll.

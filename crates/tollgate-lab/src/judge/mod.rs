@@ -206,6 +206,7 @@ pub(crate) mod tests {
         judged(About::Closed, of_runs(|check| !matches!(check, AtRate(_))));
         judged(About::AtRate, of_runs(|check| !matches!(check, Closed(_))));
         judged(About::Batch, crate::kinds::distance::rules::names());
+        judged(About::Command, crate::kinds::command::rules::names());
         judged(About::Single, crate::single::mark_names());
         judged(About::Subject, [rules::SUBJECT_DIED.name].into_iter());
         // Their checks stand beside the tolls.

@@ -2,7 +2,7 @@
 //!
 //! What it deliberately does not do: order blocks, or store anything (see [`crate::conduct`]).
 
-mod command;
+pub(crate) mod command;
 mod connecting;
 pub(crate) mod distance;
 mod http;

@@ -5,13 +5,15 @@
 
 mod file;
 mod page;
-mod rules;
+pub(crate) mod rules;
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
 
 use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome, Turn};
@@ -25,6 +27,7 @@ use crate::plan::{Note, Plan, PlanOptions};
 use crate::probe::system::Ticks;
 use crate::subject::end_with_this_thread;
 use file::Words;
+use rules::CommandEvidence;
 use tollgate_facts::results::{Cell, Piece, Trial};
 
 /// The kind in the list.
@@ -98,6 +101,8 @@ struct Commands {
 #[derive(Debug, Default)]
 struct Used {
     ticks: Ticks,
+    /// CPU time of the command, and of the lab, which starts it.
+    cpu: Duration,
     /// The largest resident memory of a run, in bytes; 0 where it is not known of any.
     memory_bytes_max: u64,
 }
@@ -126,7 +131,7 @@ impl Kind for Commands {
     fn trial(run: &mut Running<'_>, _subjects: &mut (), turn: Turn<'_>) -> Result<(), Halt> {
         let Turn { block, place, variant } = turn;
         let name = run.experiment.variants[variant].name.clone();
-        let (start, before) = (run.kind.began.elapsed(), Ticks::now(&run.cores.all));
+        let (start, ticks, own) = (run.kind.began.elapsed(), Ticks::now(&run.cores.subjects), own_cpu());
         let (began, mut times, mut cpu) = (Instant::now(), Vec::new(), Duration::ZERO);
         let mut memory_bytes_max = 0;
         while times.is_empty() || began.elapsed() < run.plan.slice {
@@ -136,7 +141,8 @@ impl Kind for Commands {
             memory_bytes_max = finished.memory_bytes_max.unwrap_or(0).max(memory_bytes_max);
         }
         let used = run.kind.seen.entry((name.clone(), block.level)).or_default();
-        used.ticks += Ticks::now(&run.cores.all).since(before);
+        used.ticks += Ticks::now(&run.cores.subjects).since(ticks);
+        used.cpu += cpu + (own_cpu() - own);
         used.memory_bytes_max = used.memory_bytes_max.max(memory_bytes_max);
         let runs = times.len() as u64;
         run.book.trials.push(Trial {
@@ -158,7 +164,8 @@ impl Kind for Commands {
     fn fill(run: &mut Running<'_>) {
         for ((variant, level), used) in &run.kind.seen {
             let cell = used.cell(variant, *level, &run.book.of(variant, *level));
-            run.result.validity.extend(rules::judge(&cell, used.ticks));
+            let evidence = CommandEvidence { cell: &cell, ticks: used.ticks, own: used.cpu };
+            run.result.validity.extend(rules::judge(&evidence));
             run.result.cells.push(cell);
         }
     }
@@ -175,6 +182,12 @@ impl Running<'_> {
         let finite = Finite { command: words.command(level), cores: &self.cores, stop: self.stop, longest, status };
         finite.run(start, |_| {}).map_err(|broken| self.broken(variant, level, broken))
     }
+}
+
+/// CPU time of the lab so far.
+fn own_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// Starts it so that it ends with the lab, and prints to nobody.
@@ -235,11 +248,31 @@ command = ["sh", "-c", "i=0; while [ $i -lt {level}00 ]; do i=$((i+1)); done"]
         assert_eq!((ending, result.trials.len(), result.cells.len()), (Ending::Complete, 2 * 8 * 2, 2));
         assert!(result.trials.iter().all(|trial| trial.units as usize == trial.unit_times_ms.len() && trial.units > 0));
         let toll = |figure| result.tolls.iter().find(|toll| toll.figure == figure).unwrap();
-        for toll in [Figure::UnitTime, Figure::SubjectCpu].map(toll) {
-            assert!(toll.ratio > 1.0 && toll.verdict == TollVerdict::Dearer, "{toll:?}");
-        }
+        let (time, cpu) = (toll(Figure::UnitTime), toll(Figure::SubjectCpu));
+        assert!(cpu.ratio > 1.0 && cpu.verdict == TollVerdict::Dearer, "{cpu:?}");
+        // Beside other tests its cores may be full.
+        assert!(time.ratio > 1.0 && matches!(time.verdict, TollVerdict::Dearer | TollVerdict::Joint), "{time:?}");
         let page = crate::kinds::page(&result);
         assert!(page.sections.iter().any(|section| section.heading == "The commands"));
+    }
+
+    #[test]
+    fn commands_beside_a_program_that_never_rests_are_marked() {
+        let burn = |_| {
+            let mut command = Command::new("sh");
+            command.args(["-c", "while :; do :; done"]);
+            end_with_this_thread(&mut command);
+            command.spawn().unwrap()
+        };
+        let mut burning: Vec<Child> = (0..std::thread::available_parallelism().unwrap().get()).map(burn).collect();
+        let (RunOutcome { result, .. }, _folder) = ran(&TEXT.replacen("slice_ms = 1", "slice_ms = 20", 1)).unwrap();
+        for mut child in burning.drain(..) {
+            child.kill().and_then(|()| child.wait()).unwrap();
+        }
+        for cell in &result.cells {
+            let found = result.validity.iter().filter(|found| found.variant == cell.variant);
+            assert!(found.map(|found| found.rule.as_str()).any(|rule| rule == "others"), "{:?}", result.validity);
+        }
     }
 
     #[test]

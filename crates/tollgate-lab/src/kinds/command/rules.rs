@@ -1,16 +1,100 @@
-//! Rules about a cell of commands: whether it was measured often enough, and on cores that were there.
+//! Rules about a cell of commands: whether it was measured often enough, and on cores that it had to itself.
 //!
 //! It deliberately has none about failures: a run that fails ends the measurement.
 
+use std::time::Duration;
+
+use crate::judge::bounds::CORES_BUSY_MAX;
 use crate::judge::held_up::steal;
 use crate::judge::{few_blocks, told};
-use crate::probe::system::Ticks;
+use crate::probe::system::{TICK_NS, Ticks};
 use tollgate_facts::results::{Cell, Validity};
-use tollgate_facts::rules;
+use tollgate_facts::rules::{self, Finding, Rule, marked_above};
+
+/// With more than this of the cores' time used by other programs, a command waits for them.
+const OTHERS_SHARE_MAX: f64 = 0.05;
+
+const REMEDY: &str = "stop what else runs on this machine";
+
+/// What the rules look at in one cell.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CommandEvidence<'a> {
+    pub(super) cell: &'a Cell,
+    /// What the cores on which commands run did during its trials.
+    pub(super) ticks: Ticks,
+    /// CPU time in them of the command, and of the lab, which starts it.
+    pub(super) own: Duration,
+}
+
+type CommandCheck = fn(&CommandEvidence<'_>) -> Option<Finding>;
+
+/// All rules in the order of the report.
+const RULES: &[(Rule, CommandCheck)] = &[
+    (rules::SAMPLES, |evidence| few_blocks(evidence.cell)),
+    (rules::JOINT, joint),
+    (rules::OTHERS, others),
+    (rules::STEAL, |evidence| steal(evidence.ticks)),
+];
+
+/// The names of all rules.
+#[cfg(test)]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|(rule, _)| rule.name)
+}
 
 /// What the rules find in a cell; a single `ok` where they find nothing.
-pub(super) fn judge(cell: &Cell, ticks: Ticks) -> Vec<Validity> {
-    let found = [(rules::SAMPLES, few_blocks(cell)), (rules::STEAL, steal(ticks))];
-    let count = found.len();
-    told(cell, found.into_iter().filter_map(|(rule, finding)| Some((rule.name, finding?))), count)
+pub(super) fn judge(evidence: &CommandEvidence<'_>) -> Vec<Validity> {
+    let found = RULES.iter().filter_map(|(rule, check)| Some((rule.name, check(evidence)?)));
+    told(evidence.cell, found, RULES.len())
+}
+
+impl CommandEvidence<'_> {
+    /// Share of the cores' time that other programs used, 0 to 1.
+    fn others_share(&self) -> f64 {
+        let own = self.own.as_nanos() as f64 / TICK_NS as f64 / self.ticks.total.max(1) as f64;
+        (self.ticks.busy_share() - self.ticks.steal_share() - own).max(0.0)
+    }
+}
+
+/// A command that fills its cores by itself is no joint figure.
+fn joint(evidence: &CommandEvidence<'_>) -> Option<Finding> {
+    let (busy, others) = (evidence.ticks.busy_share(), evidence.others_share());
+    let reason = format!(
+        "the command's cores were busy {:.0} % of the time, {:.0} % with other programs: a joint figure of all of them",
+        busy * 100.0,
+        others * 100.0
+    );
+    marked_above(reason, REMEDY, (busy, CORES_BUSY_MAX)).filter(|_| others > OTHERS_SHARE_MAX)
+}
+
+fn others(evidence: &CommandEvidence<'_>) -> Option<Finding> {
+    let share = evidence.others_share();
+    let reason = format!("other programs used {:.0} % of the command's cores", share * 100.0);
+    marked_above(reason, REMEDY, (share, OTHERS_SHARE_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cores_that_other_programs_use_are_marked_and_a_command_that_fills_them_is_not() {
+        let cell = crate::judge::tests::sound();
+        let check = |idle: u64, steal: u64, own_ms: u64, expected: &[&str]| {
+            let ticks = Ticks { total: 1000, idle, steal };
+            let found = judge(&CommandEvidence { cell: &cell, ticks, own: Duration::from_millis(own_ms) });
+            assert_eq!(found.iter().map(|found| found.rule.as_str()).collect::<Vec<_>>(), expected, "{found:?}");
+            found
+        };
+        check(0, 0, 9_990, &["all"]);
+        check(0, 5, 9_500, &["all"]);
+        check(500, 0, 4_600, &["all"]);
+        // More than was counted: ticks are hundredths of a second.
+        check(500, 0, 5_100, &["all"]);
+        check(500, 0, 4_400, &["others"]);
+        check(0, 0, 6_600, &["joint", "others"]);
+        check(0, 500, 4_900, &["steal"]);
+        let found = check(10, 0, 6_600, &["joint", "others"]);
+        assert!(found[0].reason.contains("busy 99 % of the time, 33 % with other programs"), "{found:?}");
+    }
 }
