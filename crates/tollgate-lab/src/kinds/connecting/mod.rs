@@ -23,25 +23,19 @@ use crate::conduct::conductor::{Beginning, Halt};
 use crate::conduct::options::RunError;
 use crate::experiment::{Experiment, Factor};
 use crate::plan::Plan;
-use tollgate_facts::results::Piece;
 
 /// The kind in the list.
 pub(super) const KIND: Listed = Listed {
     name: "encryption",
     workload: "request",
-    about: "",
     factors: &[Factor { name: "encryption", unit: "", about: "Ways of encrypting." }],
-    unit_of_work: "request",
-    piece: Piece::Request,
-    instead: "",
     keys: file::KEYS,
     read: file::read,
     elsewhere: file::on_one_listener,
     plan: plan::plan,
     page: page::page,
     notes: plan::notes,
-    check: http::check::<Connecting>,
-    run: http::run::<Connecting>,
+    ..http::kind::<Connecting>()
 };
 
 /// What such a run has beyond others.

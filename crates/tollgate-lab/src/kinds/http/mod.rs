@@ -19,6 +19,7 @@ pub(super) mod way;
 
 use tollgate_net::link::Door;
 
+use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, RunOutcome};
 use crate::conduct::options::{LinkChoice, RunError, RunOptions};
 use crate::cores::Cores;
@@ -36,7 +37,7 @@ use remote::Linked;
 use session::Loading;
 
 use subjects::sites::{self, Origin, Site};
-use tollgate_facts::results;
+use tollgate_facts::results::{self, Piece};
 use trial::Generator;
 use way::Way;
 
@@ -49,15 +50,36 @@ pub(super) const CONCURRENCY: Factor = Factor {
 /// The unit of work of a walk.
 pub(super) const PASS: &str = "pass over the list and every entity that it names";
 
+/// A kind that is loaded in way `W`: what most of them say alike. Its name and its workload are its own.
+pub(super) const fn kind<W: Way>() -> Listed {
+    Listed {
+        name: "",
+        workload: "",
+        about: "",
+        factors: &[CONCURRENCY],
+        unit_of_work: "request",
+        piece: Piece::Request,
+        instead: "",
+        keys: &[],
+        read: |document| document.experiment(document.levels_of_users()?),
+        elsewhere: Listed::everywhere,
+        plan: plan::plan,
+        notes,
+        check: check::<W>,
+        run: run::<W>,
+        page: |_| None,
+    }
+}
+
 /// What is told of a plan whose slices grow with the users.
-pub(super) fn notes(_experiment: &Experiment, plan: &Plan) -> Vec<Note> {
+fn notes(_experiment: &Experiment, plan: &Plan) -> Vec<Note> {
     let (often, most) = (ANSWERS_PER_USER, seconds(plan.slice_most));
     let told = format!("longer with many users: until each is answered about {often} times, but at most {most}");
     if plan.slice_most > plan.slice { vec![("", told)] } else { Vec::new() }
 }
 
 /// Whether it can be run as asked, as far as that can be told without touching the network.
-pub(crate) fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> {
+fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> {
     if options.link != LinkChoice::default() || options.database.is_some() {
         let name = &options.experiment.name;
         return Err(RunError::Usage(format!(
@@ -71,7 +93,7 @@ pub(crate) fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(),
 }
 
 /// Runs it.
-pub(crate) fn run<W: Way>(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
+fn run<W: Way>(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
     let Beginning { options, plan, cores, .. } = &beginning;
     let experiment = &options.experiment;
     let sites = sites::sites(options, plan, W::processes(experiment))?;

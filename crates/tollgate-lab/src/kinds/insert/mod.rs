@@ -41,15 +41,12 @@ pub(super) const KIND: Listed = Listed {
     factors: &[Factor { name: "records", unit: "records", about: "Records that one unit of work inserts." }],
     unit_of_work: "transfer of as many records as the level says",
     piece: Piece::Record,
-    instead: "",
     keys: file::KEYS,
     read: file::read,
-    elsewhere: Listed::everywhere,
     plan: plan::plan,
     page: page::page,
     notes: plan::notes,
-    check: http::check::<Inserting>,
-    run: http::run::<Inserting>,
+    ..http::kind::<Inserting>()
 };
 
 impl Way for Inserting {

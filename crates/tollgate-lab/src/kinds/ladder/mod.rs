@@ -24,29 +24,23 @@ use crate::experiment::{Experiment, Factor, Variant};
 use crate::load::scenario::Conduct;
 use crate::subject::postgres_programs;
 use afar::Afar;
-use tollgate_facts::results::Piece;
 
 /// The kind in the list.
 pub(super) const KIND: Listed = Listed {
     name: "work-processes",
     workload: "walk",
-    about: "",
     factors: &[Factor {
         name: "work-processes",
         unit: "work processes",
         about: "Work processes of the gateway, at so many users.",
     }],
     unit_of_work: http::PASS,
-    piece: Piece::Request,
-    instead: "",
     keys: file::KEYS,
     read: file::read,
-    elsewhere: Listed::everywhere,
     plan: plan::plan,
     page: page::page,
     notes: plan::notes,
-    check: http::check::<Afar>,
-    run: http::run::<Afar>,
+    ..http::kind::<Afar>()
 };
 
 impl Way for Afar {

@@ -17,25 +17,16 @@ use crate::conduct::conductor::Beginning;
 use crate::conduct::options::RunError;
 use crate::experiment::document::{Document, Keys, TableName};
 use crate::experiment::{Connections, Experiment, ExperimentError};
-use tollgate_facts::results::Piece;
 
 /// The kind in the list.
 pub(super) const KIND: Listed = Listed {
     name: "request",
     workload: "request",
     about: "The same request again and again.",
-    factors: &[http::CONCURRENCY],
-    unit_of_work: "request",
-    piece: Piece::Request,
-    instead: "",
     keys: &[served::KEYS, answer::KEYS, &[Keys::of::<ConnectionsFile>(TableName::Workload)]],
     read,
-    elsewhere: Listed::everywhere,
-    plan: http::plan::plan,
     page: page::page,
-    notes: http::notes,
-    check: http::check::<Requesting>,
-    run: http::run::<Requesting>,
+    ..http::kind::<Requesting>()
 };
 
 /// What all variants share.

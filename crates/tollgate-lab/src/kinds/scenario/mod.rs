@@ -22,7 +22,7 @@ use crate::experiment::{Experiment, ExperimentError, Own};
 use crate::load::scenario::Conduct;
 use crate::plan::{Plan, PlanOptions, goes_through};
 use file::{PlayedFile, ScenariosFile};
-use tollgate_facts::results::{NamedLevel, Piece};
+use tollgate_facts::results::NamedLevel;
 
 /// The kind in the list.
 pub(super) const KIND: Listed = Listed {
@@ -31,16 +31,11 @@ pub(super) const KIND: Listed = Listed {
     about: "Steps that each user goes through again and again: a scenario.",
     factors: &[http::CONCURRENCY, load::RATE, load::STAGES],
     unit_of_work: "iteration of all steps",
-    piece: Piece::Request,
     instead: "; a scenario says it at a step, or by an `assert` of one",
     keys: &[served::KEYS, &[Keys::of::<ScenariosFile>(TableName::Top), Keys::of::<PlayedFile>(TableName::Variant)]],
     read,
-    elsewhere: Listed::everywhere,
     plan,
-    page: |_| None,
-    notes: http::notes,
-    check: http::check::<Playing>,
-    run: http::run::<Playing>,
+    ..http::kind::<Playing>()
 };
 
 /// At a rate slices are so much longer: users are not busy throughout.

@@ -16,25 +16,17 @@ use crate::conduct::options::RunError;
 use crate::experiment::document::Document;
 use crate::experiment::{Experiment, ExperimentError};
 use crate::load::scenario::Conduct;
-use tollgate_facts::results::Piece;
 
 /// The kind in the list.
 pub(super) const KIND: Listed = Listed {
     name: "walk",
     workload: "walk",
     about: "Get a collection, then every entity that its answer names, shared by all users: one pass.",
-    factors: &[http::CONCURRENCY],
     unit_of_work: http::PASS,
-    piece: Piece::Request,
-    instead: "",
     keys: &[served::KEYS, list::KEYS],
     read,
-    elsewhere: Listed::everywhere,
-    plan: http::plan::plan,
     page: page::page,
-    notes: http::notes,
-    check: http::check::<Walking>,
-    run: http::run::<Walking>,
+    ..http::kind::<Walking>()
 };
 
 fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
