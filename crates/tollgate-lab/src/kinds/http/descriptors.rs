@@ -17,7 +17,8 @@ use tollgate_facts::results::Distance;
 /// Descriptors beside the users' connections: files, pipes of the subjects, event queues, probes.
 const OTHERS: u64 = 64;
 
-/// Raises the limit as far as it goes, and tells whether it is enough.
+/// Raises the limit as far as it goes, and tells whether it is enough; holds the ports that the users of a variant take
+/// against those of the machine.
 ///
 /// # Errors
 /// When it is not, with what to do.
@@ -26,15 +27,8 @@ pub(crate) fn check(experiment: &Experiment, plan: &Plan, linked: Linked) -> Res
     // A failure leaves the soft limit, which is then what counts.
     let raised = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
     let allowed = if raised.is_ok() { limit.maximum } else { limit.current };
-    enough(needed(experiment, plan, linked), allowed)
-}
-
-/// Holds the ports that the users of a variant take against those of the machine. Variants have servers of their own,
-/// each of which may be reached from every port.
-///
-/// # Errors
-/// When they are not enough, with what to do.
-pub(crate) fn check_ports(experiment: &Experiment, plan: &Plan) -> Result<(), String> {
+    enough(needed(experiment, plan, linked), allowed)?;
+    // Variants have servers of their own, each of which may be reached from every port.
     let level = plan.levels.iter().max().copied().unwrap_or(0);
     plan.variants.iter().try_for_each(|variant| {
         let variant = &experiment.variants[*variant];

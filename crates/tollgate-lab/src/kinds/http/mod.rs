@@ -8,7 +8,6 @@ mod descriptors;
 pub(super) mod encrypting;
 pub(super) mod file;
 pub(super) mod line;
-mod paces;
 pub(super) mod plan;
 pub(super) mod remote;
 pub(super) mod session;
@@ -32,7 +31,6 @@ use crate::traffic::header::{basic_authorization, check_header};
 use crate::traffic::mode::Mode;
 use cells::Cells;
 use line::Line;
-use paces::Paces;
 use remote::Linked;
 use session::Loading;
 
@@ -88,8 +86,7 @@ fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> 
     }
     sites::sites(options, plan, W::processes(&options.experiment))?;
     headers(options)?;
-    descriptors::check(&options.experiment, plan, W::LINKED).map_err(RunError::Usage)?;
-    descriptors::check_ports(&options.experiment, plan).map_err(RunError::Usage)
+    descriptors::check(&options.experiment, plan, W::LINKED).map_err(RunError::Usage)
 }
 
 /// Runs it.
@@ -105,7 +102,6 @@ fn run<W: Way>(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
         generator: Generator::new(workers(cores, way.line().map(Line::near))?, cores.all.clone(), W::IS_SEEN),
         cells: Cells::new(experiment, plan, &sites, cores, W::IS_SEEN),
         at: plan.levels[0],
-        paces: Paces::default(),
         begun: 0,
         way,
     };

@@ -7,7 +7,6 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::cells::Cells;
-use super::paces::Paces;
 use super::remote;
 use super::shape::LoadShape;
 use super::subjects::backends::Backends;
@@ -50,8 +49,6 @@ pub(crate) struct Loading<'a, W> {
     pub(crate) cells: Cells,
     /// The level of the blocks at hand: of a ladder, that of the subjects.
     pub(crate) at: u64,
-    /// How fast the variants were so far.
-    pub(crate) paces: Paces,
     /// How often something was asked that does not count.
     pub(crate) begun: u64,
     /// In which way; what it has ends last.
@@ -282,7 +279,6 @@ impl<W: Way> Session<'_, '_, W> {
             let asked = Asked { work: self.beforehand(), load, level };
             let measured = self.load(subject, asked, Course::Binned)?;
             let answered = measured.recorder.tally.requests as f64;
-            self.kind.paces.note(variant, None, measured.recorder.tally.requests, measured.wall);
             points.push((began.elapsed().as_secs_f64(), answered / measured.wall.as_secs_f64().max(1e-9)));
             let bins = measured.recorder.course_ns();
             // A part ends on a whole pass, within a bin: that last one is not comparable.
@@ -315,12 +311,12 @@ impl<W: Way> Session<'_, '_, W> {
 
     fn load_trial(&mut self, turn: Turn<'_>, subject: &mut Watched) -> Result<(), Halt> {
         let Turn { block, variant, .. } = turn;
-        let pace = self.kind.paces.of(variant, block.level);
+        let name = &self.options.experiment.variants[variant].name;
+        let pace = pace(&self.book.trials, &self.result.warm_ups, name, block.level);
         let slice = self.plan.slice_of(self.options.experiment.users(block.level), pace);
         let end = End::after(slice);
         let asked = W::asked(self, turn, subject, end)?;
         let measured = self.load(subject, asked, Course::Unrecorded)?;
-        let name = &self.options.experiment.variants[variant].name;
         let tag = format!("{name}@{}", block.level);
         let recorder = &measured.recorder;
         let mut stored = self.store.write_times(&tag, measured.start, measured.wall, &recorder.response);
@@ -328,11 +324,9 @@ impl<W: Way> Session<'_, '_, W> {
             stored = stored
                 .and_then(|()| self.store.write_times(&format!("{tag}!failed"), measured.start, measured.wall, failed));
         }
-        let tally = &recorder.tally;
         // Of servers that are not ours there are no starts.
         let start = if self.result.settings.starts == 0 { 0 } else { block.start };
         let trial = Trial { start, ..trial_of(name, turn, &measured) };
-        self.kind.paces.note(variant, Some(block.level), tally.requests, measured.wall);
         self.kind.cells.add(variant, &trial, slice, &measured);
         self.book.trials.push(trial);
         let tried = W::tried(self, variant, block.level, &measured.recorder.tally);
@@ -404,6 +398,14 @@ impl<W: Way> Session<'_, '_, W> {
     }
 }
 
+/// Answers per second of a variant in its last trial at a level that was answered, and before it at the end of its warm-up.
+fn pace(trials: &[Trial], warm_ups: &[results::WarmUp], variant: &str, level: u64) -> Option<f64> {
+    let own = trials.iter().rev().filter(|trial| trial.level == level && trial.variant == variant);
+    let mut paces = own.filter(|trial| trial.requests > 0).map(|trial| trial.requests as f64 / trial.duration_ms * 1e3);
+    let warmed_up = || warm_ups.iter().rev().find(|warm_up| warm_up.variant == variant);
+    paces.next().or_else(|| warmed_up()?.points.last().map(|(_, pace)| *pace))
+}
+
 /// The seed of what is drawn in a trial: the same for all variants of a block, another one on their way back.
 fn seed_of(run: u64, block: &Block, place: usize) -> u64 {
     let half = u64::from(place * 2 >= block.order.len());
@@ -444,6 +446,28 @@ fn trial_of(name: &str, turn: Turn<'_>, measured: &Measured) -> Trial {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_pace_of_a_level_is_that_of_its_last_trial_and_before_it_that_of_the_warm_up() {
+        let (mut trials, mut warm_ups) = (Vec::new(), Vec::new());
+        let of = |trials: &[Trial], warm_ups: &[results::WarmUp], variant: &str, level: u64| {
+            pace(trials, warm_ups, variant, level).map(f64::round)
+        };
+        let trial = |requests: u64, duration_ms: f64| Trial {
+            variant: "v".to_owned(),
+            level: 20,
+            requests,
+            duration_ms,
+            ..Trial::default()
+        };
+        assert_eq!(of(&trials, &warm_ups, "v", 20), None);
+        let points = vec![(0.5, 10.0), (1.0, 1000.0)];
+        warm_ups.push(results::WarmUp { variant: "v".to_owned(), points, ..results::WarmUp::default() });
+        trials.push(trial(0, 1000.0));
+        assert_eq!((of(&trials, &warm_ups, "v", 20), of(&trials, &warm_ups, "w", 20)), (Some(1000.0), None));
+        trials.extend([trial(500, 1000.0), trial(300, 500.0)]);
+        assert_eq!((of(&trials, &warm_ups, "v", 20), of(&trials, &warm_ups, "v", 40)), (Some(600.0), Some(1000.0)));
+    }
 
     #[test]
     fn variants_of_a_block_draw_alike_and_blocks_and_runs_do_not() {

@@ -114,8 +114,12 @@ pub(crate) fn processes_behind(site: &Site, sites: &[Site], experiment: &Experim
 fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result<Site, RunError> {
     let shape = &experiment.variants[variant];
     let is_meant = |name: &str| name == shape.name || name == shape.base_name();
-    let own = options.subjects.iter().rev().find(|(name, _)| is_meant(name)).map(|(_, url)| url.as_str());
-    let given = own.or_else(|| of_its_kind(options, experiment, shape));
+    let is_alike = |name: &str| is_of_its_kind(name, experiment, shape);
+    let url_of = |means: &dyn Fn(&str) -> bool| {
+        options.subjects.iter().rev().find(|(name, _)| means(name)).map(|(_, url)| url.as_str())
+    };
+    let own = url_of(&is_meant);
+    let given = own.or_else(|| url_of(&is_alike));
     let peer = options.peer(shape).map_err(RunError::Usage)?;
     let place = match (given, &shape.at) {
         (None, at) if let Some(peer) = peer => Origin::Child(path_on(peer, experiment, at)?),
@@ -132,7 +136,7 @@ fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result
     let mut processes = of(&is_meant);
     if processes.is_empty() && given.is_some() && own.is_none() {
         // Of a server that is given once its processes are, too.
-        processes = of(&|name| is_of_its_kind(name, experiment, shape));
+        processes = of(&is_alike);
     }
     if matches!(place, Origin::Child(_)) && !processes.is_empty() {
         let name = &shape.name;
@@ -172,19 +176,13 @@ fn path_on(peer: &Peer, experiment: &Experiment, at: &Location) -> Result<String
     }
 }
 
-/// Where encryption is swept, one server is given once: what is given for a variant holds for all that are encrypted as
-/// it is, or are not.
-fn of_its_kind<'a>(options: &'a RunOptions, experiment: &Experiment, variant: &Variant) -> Option<&'a str> {
-    variant.own::<Connecting>()?;
-    let mut given = options.subjects.iter().rev();
-    given.find(|(name, _)| is_of_its_kind(name, experiment, variant)).map(|(_, url)| url.as_str())
-}
-
-/// Whether some variant of this name is encrypted as this one is, or neither is.
+/// Whether some variant of this name is encrypted as this one is, or neither is. Where encryption is swept, one server is
+/// given once: what is given for a variant holds for all like it.
 fn is_of_its_kind(name: &str, experiment: &Experiment, variant: &Variant) -> bool {
     let is_plain =
         |variant: &Variant| variant.own().map(|connecting: &Connecting| connecting.encryption == Encryption::Off);
-    experiment.variants.iter().any(|other| other.base_name() == name && is_plain(other) == is_plain(variant))
+    let is_like_it = |other: &Variant| is_plain(other).is_some() && is_plain(other) == is_plain(variant);
+    experiment.variants.iter().any(|other| other.base_name() == name && is_like_it(other))
 }
 
 fn target(url: &str, who: &str, options: &RunOptions) -> Result<Target, RunError> {
