@@ -187,16 +187,11 @@ impl Checker<'_> {
 
     fn no_circle(&self, files: &[VariantFile], variants: &[Variant]) -> Result<(), ExperimentError> {
         for (position, file) in files.iter().enumerate() {
-            let mut at = position;
-            for _ in 0..variants.len() {
-                let Some(next) = variants[at].baseline else { break };
-                at = next;
-                if at == position
-                    && let Some(baseline) = &file.baseline
-                {
-                    let message = format!("the baselines lead from `{}` back to it", variants[position].name);
-                    return Err(self.fault(baseline.span(), &message, "the bottom variant has no `baseline`"));
-                }
+            let next = |at: &usize| variants[*at].baseline;
+            let mut below = std::iter::successors(next(&position), next).take(variants.len());
+            if let Some(baseline) = file.baseline.as_ref().filter(|_| below.any(|at| at == position)) {
+                let message = format!("the baselines lead from `{}` back to it", variants[position].name);
+                return Err(self.fault(baseline.span(), &message, "the bottom variant has no `baseline`"));
             }
         }
         Ok(())

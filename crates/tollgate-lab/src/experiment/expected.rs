@@ -3,7 +3,7 @@
 //! It deliberately judges no figure: that is [`tollgate_facts::threshold`], once there are some.
 
 use super::checker::Checker;
-use super::description::Experiment;
+use super::description::{Experiment, Variant};
 use super::error::ExperimentError;
 use super::file::ThresholdFile;
 use tollgate_facts::threshold::{Known, Runs, THRESHOLDS_MAX, Threshold, ThresholdError};
@@ -23,7 +23,7 @@ impl Checker<'_> {
                 // Levels that are numbers are chosen with --level.
                 let level = threshold.selection.level.filter(|_| experiment.named_levels.is_empty());
                 let levels: Vec<u64> = experiment.levels.iter().copied().chain(level).collect();
-                experiment.knows(&threshold, &levels).map(|()| threshold)
+                knows(experiment.variants.iter(), &threshold, &levels).map(|()| threshold)
             });
             let threshold = threshold.map_err(|error| {
                 // The text begins behind its quotation mark.
@@ -50,23 +50,24 @@ impl Experiment {
         variants: &[usize],
         levels: &[u64],
     ) -> Result<(), ThresholdError> {
-        let planned = Experiment {
-            variants: variants.iter().map(|position| self.variants[*position].clone()).collect(),
-            ..self.clone()
-        };
-        self.thresholds.retain(|threshold| planned.knows(threshold, levels).is_ok());
-        for threshold in further {
-            planned.knows(&threshold, levels)?;
-            self.thresholds.push(threshold);
-        }
+        let planned = variants.iter().map(|position| &self.variants[*position]);
+        let known = |threshold: &Threshold| knows(planned.clone(), threshold, levels);
+        self.thresholds.retain(|threshold| known(threshold).is_ok());
+        further.iter().try_for_each(known)?;
+        self.thresholds.extend(further);
         Ok(())
     }
+}
 
-    fn knows(&self, threshold: &Threshold, levels: &[u64]) -> Result<(), ThresholdError> {
-        let variants: Vec<(&str, bool)> =
-            self.variants.iter().map(|variant| (variant.name.as_str(), variant.baseline.is_some())).collect();
-        threshold.check(&Known { variants: &variants, levels, runs: Runs::One })
-    }
+/// Whether a threshold is about these variants and levels.
+fn knows<'v>(
+    variants: impl Iterator<Item = &'v Variant>,
+    threshold: &Threshold,
+    levels: &[u64],
+) -> Result<(), ThresholdError> {
+    let variants: Vec<(&str, bool)> =
+        variants.map(|variant| (variant.name.as_str(), variant.baseline.is_some())).collect();
+    threshold.check(&Known { variants: &variants, levels, runs: Runs::One })
 }
 
 #[cfg(test)]

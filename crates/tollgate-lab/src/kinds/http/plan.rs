@@ -2,6 +2,7 @@
 //!
 //! What it deliberately does not do: choose levels and blocks (see [`Plan::draft`]).
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::between;
@@ -55,12 +56,7 @@ pub(crate) fn estimate(plan: &mut Plan, experiment: &Experiment) {
 
 /// How many processes are measured: each variant has its own, or those share one that are served by the same.
 pub(crate) fn subjects(plan: &Plan, experiment: &Experiment, shared: bool) -> u32 {
-    let peer = |position: &usize| {
-        let variant = &experiment.variants[*position];
-        (variant.peer.as_deref(), variant.backend.as_deref())
-    };
-    let is_first = |(place, position): &(usize, &usize)| {
-        !shared || plan.variants[..*place].iter().all(|earlier| peer(earlier) != peer(position))
-    };
-    plan.variants.iter().enumerate().filter(is_first).count() as u32
+    let variants = plan.variants.iter().map(|position| &experiment.variants[*position]);
+    let served: BTreeSet<_> = variants.map(|variant| (&variant.peer, &variant.backend)).collect();
+    if shared { served.len() as u32 } else { plan.variants.len() as u32 }
 }

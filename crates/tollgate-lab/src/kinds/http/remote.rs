@@ -4,14 +4,27 @@
 //! What it deliberately does not do: stand between generator and subject. A link of the same kind is measured, so that
 //! the subjects see nothing of it.
 
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use tollgate_net::link::{Effort, LinkSpec, RoundTrips, verify};
+use tollgate_net::link::{Effort, Link, LinkSpec, RoundTrips, verify};
 
+use crate::cores::{self, Cores};
 use crate::experiment::Experiment;
 use crate::plan::Plan;
 use tollgate_facts::results::{Distance, LinkCheck, Moment, Validity};
 use tollgate_facts::rules::{LINK, marked};
+
+/// A link of this round trip to a server, whose thread runs on the generator's cores: the subject's are its own.
+///
+/// # Errors
+/// That none can be made here.
+pub(crate) fn link(server: SocketAddr, round_trip: Duration, cores: &Cores) -> io::Result<Link> {
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let generator = cores.generator.clone();
+    Link::start_on(any, server, &LinkSpec::of_round_trip(round_trip), move || cores::pin(&generator))
+}
 
 /// Measures a link of this round trip.
 ///

@@ -3,16 +3,16 @@
 //!
 //! What it deliberately does not do: start the gateways (see [`crate::kinds::http::session`]).
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::path::Path;
 
-use tollgate_net::link::{Link, LinkSpec};
+use tollgate_net::link::Link;
 
 use super::file::{CONNECTIONS, DATABASE, Limit, WORK_PROCESSES};
 use crate::conduct::conductor::Beginning;
 use crate::conduct::options::RunError;
-use crate::cores;
 use crate::experiment::{Configuration, Variant};
+use crate::kinds::http::remote;
 use crate::kinds::http::subjects::backends::{Laid, lay};
 use crate::subject::{Child, Postgres};
 
@@ -33,12 +33,8 @@ impl Afar {
         let Beginning { options, plan, cores, store, .. } = beginning;
         let configuration = options.experiment.configuration.clone().expect("a ladder is checked to have one");
         let postgres = Postgres::start(Ipv4Addr::LOCALHOST.into(), &[], cores)?;
-        let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        let (round_trip, generator) = (plan.round_trip, cores.generator.clone());
-        let link = Link::start_on(any, postgres.address(), &LinkSpec::of_round_trip(round_trip), move || {
-            cores::pin(&generator);
-        });
-        let link = link.map_err(|error| RunError::Failed(format!("the link of {round_trip:?}: {error}")))?;
+        let link = remote::link(postgres.address(), plan.round_trip, cores)
+            .map_err(|error| RunError::Failed(format!("the link of {:?}: {error}", plan.round_trip)))?;
         let afar = Afar { link, postgres, configuration };
         // Past the link: what fills the tables is no part of the question, and would take seconds through it.
         let laid = afar.laid((1, 1), &afar.postgres.url(), store.directory()).map_err(RunError::Failed)?;

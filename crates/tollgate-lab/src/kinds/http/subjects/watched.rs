@@ -3,7 +3,7 @@
 //! Several variants may share one process; what each of them asks, and from how far away, is its own.
 
 use std::cell::RefCell;
-use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::net::{Ipv4Addr, ToSocketAddrs};
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tollgate_net::http1::client::Target;
-use tollgate_net::link::{Link, LinkSpec};
+use tollgate_net::link::Link;
 use tollgate_net::tls::Resumption;
 
 use super::backends::{Backends, Laid};
@@ -20,7 +20,8 @@ use super::folder::Folder;
 use super::secured::Secured;
 use super::sites::{self, Origin, Site};
 use crate::conduct::options::RunOptions;
-use crate::cores::{self, Cores};
+use crate::cores::Cores;
+use crate::kinds::http::remote;
 use crate::load::insert::Beside;
 use crate::load::scenario::Program;
 use crate::load::target::{Connection, LoadTarget};
@@ -325,13 +326,9 @@ fn target_on(url: &str, path: &str) -> Result<Target, String> {
     Target::parse(&url).map_err(|error| format!("the subject listens at `{url}`: {error}"))
 }
 
-/// A link to `target`, whose thread runs on the generator's cores: the subject's are its own.
+/// A link of this round trip to `target`.
 fn link(target: &Target, round_trip: Duration, cores: &Cores) -> Result<Link, String> {
-    let authority = target.authority();
     let resolved = (target.host(), target.port()).to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
-    let address = resolved.ok_or_else(|| format!("`{authority}` has no address to link to"))?;
-    let any = SocketAddr::from(([127, 0, 0, 1], 0));
-    let generator = cores.generator.clone();
-    Link::start_on(any, address, &LinkSpec::of_round_trip(round_trip), move || cores::pin(&generator))
-        .map_err(|error| format!("cannot be linked to at {round_trip:?}: {error}"))
+    let address = resolved.ok_or_else(|| format!("`{}` has no address to link to", target.authority()))?;
+    remote::link(address, round_trip, cores).map_err(|error| format!("cannot be linked to at {round_trip:?}: {error}"))
 }
