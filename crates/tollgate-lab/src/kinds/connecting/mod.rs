@@ -48,9 +48,7 @@ struct Connecting {
 
 impl Way for Connecting {
     // One gateway with many listeners.
-    fn processes(_experiment: &Experiment) -> Processes {
-        Processes::OfAll
-    }
+    const PROCESSES: Processes = Processes::OfAll;
 
     fn begin(beginning: &Beginning<'_>, sites: &[Site], _headers: &[(String, String)]) -> Result<Connecting, RunError> {
         let Beginning { options, plan, store, .. } = beginning;

@@ -8,7 +8,7 @@ use super::Connecting;
 use crate::conduct::conductor::Halt;
 use crate::kinds::http::cells::Offer;
 use crate::kinds::http::encrypting::Encrypting;
-use crate::kinds::http::session::Session;
+use crate::kinds::http::session::{Session, subject_of};
 use crate::kinds::http::subjects::watched::Watched;
 use crate::kinds::http::trial::{Asked, Asking};
 use crate::load::record::course::Course;
@@ -43,7 +43,7 @@ impl Session<'_, '_, Connecting> {
         for (number, block) in blocks.iter().enumerate() {
             let Some((_, offer)) = offers.iter().find(|(level, _)| *level == block.level) else { continue };
             for (place, variant) in block.order.iter().enumerate() {
-                let subject = &mut subjects[self.slot(*variant)];
+                let subject = subject_of(subjects, *variant);
                 let seed = self.result.seed ^ SEED ^ ((number as u64) << 32 | place as u64);
                 let is_last = block.order[place + 1..].iter().all(|later| later != variant);
                 self.offered(subject, block.level, (offer, planned), seed, is_last)?;

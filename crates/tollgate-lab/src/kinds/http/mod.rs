@@ -84,7 +84,7 @@ fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> 
             "--link and --database are for batches, such as `distance`; `{name}` is none"
         )));
     }
-    sites::sites(options, plan, W::processes(&options.experiment))?;
+    sites::sites(options, plan, W::PROCESSES)?;
     headers(options)?;
     descriptors::check(&options.experiment, plan, W::LINKED).map_err(RunError::Usage)
 }
@@ -93,7 +93,7 @@ fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> 
 fn run<W: Way>(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
     let Beginning { options, plan, cores, .. } = &beginning;
     let experiment = &options.experiment;
-    let sites = sites::sites(options, plan, W::processes(experiment))?;
+    let sites = sites::sites(options, plan, W::PROCESSES)?;
     let headers = headers(options)?;
     let way = W::begin(&beginning, &sites, &headers)?;
     let loading = Loading {

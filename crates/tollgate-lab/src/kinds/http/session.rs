@@ -60,7 +60,7 @@ pub(crate) type Session<'r, 'l, W> = Conductor<'r, Loading<'l, W>>;
 
 /// Subjects while they are there: they end before the servers behind them, which wait for their connections.
 pub(crate) struct Subjects {
-    /// One in each slot.
+    /// One at each site.
     pub(crate) all: Vec<Watched>,
     _backends: Backends,
 }
@@ -89,7 +89,7 @@ impl<W: Way> Kind for Loading<'_, W> {
     }
 
     fn trial(run: &mut Conductor<'_, Self>, subjects: &mut Subjects, turn: Turn<'_>) -> Result<(), Halt> {
-        run.load_trial(turn, &mut subjects.all[run.slot(turn.variant)])
+        run.load_trial(turn, subject_of(&mut subjects.all, turn.variant))
     }
 
     fn fill(run: &mut Conductor<'_, Self>) {
@@ -142,29 +142,29 @@ impl<W: Way> Session<'_, '_, W> {
         W::behind(self, &mut subjects.all)
     }
 
-    /// Begins every subject, one in each slot. Of those that were there before, servers that are not ours go on.
+    /// Begins every subject, one at each site. Of those that were there before, servers that are not ours go on.
     fn begin_all(&mut self, before: Vec<Watched>) -> Result<Subjects, Halt> {
         let mut lasting: HashMap<usize, Watched> = HashMap::new();
         for subject in before {
-            let slot = subject.slot;
+            let variant = subject.variant;
             if subject.is_ours() {
                 drop(subject);
-                self.kind.generator.forget(slot);
+                self.kind.generator.forget(variant);
             } else {
-                lasting.insert(slot, subject);
+                lasting.insert(variant, subject);
             }
         }
-        let processes = W::processes(&self.options.experiment);
-        let backends = Backends::begin(self.options, self.kind.sites, processes, self.store.directory(), &self.cores);
+        let directory = self.store.directory();
+        let backends = Backends::begin(self.options, self.kind.sites, W::PROCESSES, directory, &self.cores);
         let backends = backends.map_err(|(variant, how)| self.failed(variant, how))?;
         let (mut all, mut begun) = (Vec::with_capacity(self.kind.sites.len()), HashMap::new());
-        for (slot, site) in self.kind.sites.iter().enumerate() {
+        for site in self.kind.sites {
             let variant = &self.options.experiment.variants[site.variant];
             self.observer.progress(&Progress::Starting { variant: &variant.name });
-            all.push(match lasting.remove(&slot) {
+            all.push(match lasting.remove(&site.variant) {
                 Some(subject) => subject,
                 None => {
-                    let subject = self.begin_subject(slot, &backends, &mut begun);
+                    let subject = self.begin_subject(site, &backends, &mut begun);
                     let mut subject = subject.map_err(|how| self.failed(site.variant, how))?;
                     if W::IS_SEEN {
                         self.kind.cells.look_costs(subject.variant, self.kind.at, subject.look_cpu_us());
@@ -184,14 +184,13 @@ impl<W: Way> Session<'_, '_, W> {
         Ok(Subjects { all, _backends: backends })
     }
 
-    /// Begins the subject of a slot, in a process that was begun for another one if they share it.
+    /// Begins the subject of a site, in a process that was begun for another one if they share it.
     fn begin_subject(
         &self,
-        slot: usize,
+        site: &Site,
         backends: &Backends,
         begun: &mut HashMap<usize, Rc<RefCell<Process>>>,
     ) -> Result<Watched, String> {
-        let site = &self.kind.sites[slot];
         let variant = &self.options.experiment.variants[site.variant];
         let environment = Environment {
             options: self.options,
@@ -213,7 +212,7 @@ impl<W: Way> Session<'_, '_, W> {
                 process
             }
         };
-        Watched::begin(slot, process, &environment)
+        Watched::begin(site, process, &environment)
     }
 
     /// Warms every subject up.
@@ -226,9 +225,9 @@ impl<W: Way> Session<'_, '_, W> {
                 self.first_answer(subject, level)?;
             }
             let is_steady = self.warm_up(subject)?;
-            let is_of_level = W::processes(&self.options.experiment) == Processes::OfEachLevel;
-            self.kind.cells.started(subject.variant, is_of_level.then_some(self.kind.at), is_steady);
-            self.part(subject.slot);
+            let only = (W::PROCESSES == Processes::OfEachLevel).then_some(self.kind.at);
+            self.kind.cells.started(subject.variant, only, is_steady);
+            self.part(subject.variant);
         }
         Ok(())
     }
@@ -332,7 +331,7 @@ impl<W: Way> Session<'_, '_, W> {
         let tried = W::tried(self, variant, block.level, &measured.recorder.tally);
         self.kind.generator.keep(measured.recorder);
         stored.map_err(Halt::Ours)?;
-        self.part(subject.slot);
+        self.part(variant);
         tried
     }
 
@@ -364,9 +363,9 @@ impl<W: Way> Session<'_, '_, W> {
     }
 
     /// Closes the connections of a variant where they are open for one trial only.
-    fn part(&self, slot: usize) {
+    fn part(&self, variant: usize) {
         if self.options.experiment.connections == Connections::PerTrial {
-            self.kind.generator.forget(slot);
+            self.kind.generator.forget(variant);
         }
     }
 
@@ -389,13 +388,14 @@ impl<W: Way> Session<'_, '_, W> {
         W::asking(Conduct { seed: mixed(mixed(self.result.seed, BEFOREHAND), self.kind.begun), rows: Rows::Again })
     }
 
-    pub(crate) fn slot(&self, variant: usize) -> usize {
-        self.kind.sites.iter().position(|site| site.variant == variant).expect("every planned variant has a site")
-    }
-
     pub(crate) fn failed(&self, variant: usize, how: String) -> Halt {
         self.failed_at(variant, self.plan.levels[0], how)
     }
+}
+
+/// The subject of a variant.
+pub(crate) fn subject_of(subjects: &mut [Watched], variant: usize) -> &mut Watched {
+    subjects.iter_mut().find(|subject| subject.variant == variant).expect("every planned variant has a subject")
 }
 
 /// Answers per second of a variant in its last trial at a level that was answered, and before it at the end of its warm-up.

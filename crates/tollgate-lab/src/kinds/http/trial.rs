@@ -107,7 +107,7 @@ impl Generator {
     ) -> Result<Measured, Broken> {
         let Asked { work, load, level } = asked;
         let Aim { target, place } = subject.aim(level).clone();
-        let slot = worker_slot(subject.slot, place);
+        let slot = worker_slot(subject.variant, place);
         let shares = self.shares(&work, &load);
         let gate = Arc::new(Gate::new(shares.len(), self.meter(subject)));
         let mut cancels = Vec::new();
@@ -186,10 +186,10 @@ impl Generator {
         Ok(measured)
     }
 
-    /// Closes all connections of a variant's slot.
-    pub(crate) fn forget(&self, slot: usize) {
+    /// Closes all connections of a variant.
+    pub(crate) fn forget(&self, variant: usize) {
         for worker in &self.workers {
-            (0..PLACES_MAX).for_each(|place| worker.forget(worker_slot(slot, place)));
+            (0..PLACES_MAX).for_each(|place| worker.forget(worker_slot(variant, place)));
         }
     }
 
@@ -248,8 +248,8 @@ fn drop_idle_gauges(readings: &mut Vec<Reading>) {
 }
 
 /// Under which number a worker keeps the connections of a variant to one of its places.
-fn worker_slot(slot: usize, place: usize) -> usize {
-    slot * PLACES_MAX + place
+fn worker_slot(variant: usize, place: usize) -> usize {
+    variant * PLACES_MAX + place
 }
 
 #[cfg(test)]

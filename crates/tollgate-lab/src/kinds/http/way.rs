@@ -30,6 +30,9 @@ pub(crate) trait Way: Sized {
     /// What serves on our side, in words.
     const SERVED_BY: &'static str = "tollgate serve, a process of its own";
 
+    /// Which processes there are.
+    const PROCESSES: Processes = Processes::AsConfigured;
+
     /// What a link is before, whose round trips the plan has.
     const LINKED: Linked = Linked::RemoteVariants;
 
@@ -47,11 +50,6 @@ pub(crate) trait Way: Sized {
 
     /// Whether what looks see of a gateway is the question: it is then looked at more often.
     const IS_SEEN: bool = false;
-
-    /// Which processes there are; of a configuration there is one.
-    fn processes(experiment: &Experiment) -> Processes {
-        if experiment.configuration.is_some() { Processes::OfAll } else { Processes::OfEach }
-    }
 
     /// Makes what it needs before any subject, unless something cannot be as it is asked.
     fn begin(beginning: &Beginning<'_>, sites: &[Site], headers: &[(String, String)]) -> Result<Self, RunError>;
@@ -95,9 +93,9 @@ pub(crate) trait Way: Sized {
 
     /// The blocks, once all is warm.
     fn blocks(run: &mut Session<'_, '_, Self>, _subjects: &mut [Watched]) -> Result<Vec<Block>, Halt> {
-        Ok(match Self::processes(&run.options.experiment) {
+        Ok(match Self::PROCESSES {
             Processes::OfEachLevel => schedule::by_level(&run.plan, run.result.seed),
-            Processes::OfEach | Processes::OfAll => schedule::blocks(&run.plan, run.result.seed, |_, _| u32::MAX),
+            Processes::AsConfigured | Processes::OfAll => schedule::blocks(&run.plan, run.result.seed, |_, _| u32::MAX),
         })
     }
 

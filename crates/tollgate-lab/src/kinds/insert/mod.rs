@@ -20,7 +20,7 @@ use super::http::way::Way;
 use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, Halt, Stores, Turn};
 use crate::conduct::options::RunError;
-use crate::experiment::{Experiment, Factor};
+use crate::experiment::Factor;
 use crate::load::insert::Closeness;
 use crate::load::record::recorder::Tally;
 use crate::plan::schedule::Block;
@@ -52,12 +52,10 @@ pub(super) const KIND: Listed = Listed {
 impl Way for Inserting {
     const SERVED_BY: &'static str = "tollgate serve";
 
+    const PROCESSES: Processes = Processes::OfAll;
+
     // There are too many trials.
     const STORES: Stores = Stores::EachBlock;
-
-    fn processes(_experiment: &Experiment) -> Processes {
-        Processes::OfAll
-    }
 
     fn begin(beginning: &Beginning<'_>, sites: &[Site], headers: &[(String, String)]) -> Result<Inserting, RunError> {
         emptying::check(beginning.options, sites, headers)?;

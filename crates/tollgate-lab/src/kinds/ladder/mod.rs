@@ -20,7 +20,7 @@ use super::http::way::Way;
 use super::listed::Listed;
 use crate::conduct::conductor::Beginning;
 use crate::conduct::options::RunError;
-use crate::experiment::{Experiment, Factor, Variant};
+use crate::experiment::{Factor, Variant};
 use crate::load::scenario::Conduct;
 use crate::subject::postgres_programs;
 use afar::Afar;
@@ -46,15 +46,13 @@ pub(super) const KIND: Listed = Listed {
 impl Way for Afar {
     const SERVED_BY: &'static str = "tollgate serve, a process of its own at each level";
 
+    const PROCESSES: Processes = Processes::OfEachLevel;
+
     const LINKED: Linked = Linked::Database;
 
     const WARM_UP: Option<Duration> = Some(plan::WARM_UP);
 
     const IS_SEEN: bool = true;
-
-    fn processes(_experiment: &Experiment) -> Processes {
-        Processes::OfEachLevel
-    }
 
     fn begin(beginning: &Beginning<'_>, _: &[Site], _: &[(String, String)]) -> Result<Afar, RunError> {
         let options = beginning.options;

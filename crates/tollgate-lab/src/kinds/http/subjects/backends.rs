@@ -73,7 +73,7 @@ impl Backends {
             let begun = Process::of(begun.map_err(failed)?);
             backends.running.push((backend.name.as_ref().clone(), Rc::new(RefCell::new(begun))));
         }
-        let is_shared = |_: &&Configuration| processes == Processes::OfAll;
+        let is_shared = |_: &&Configuration| processes != Processes::OfEachLevel;
         if let Some(configuration) = experiment.configuration.as_ref().filter(is_shared) {
             let laid = lay(configuration, &backends.urls(), run).map_err(|how| (first.variant, how))?;
             backends.laid = Some(laid);

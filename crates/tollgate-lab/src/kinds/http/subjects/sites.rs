@@ -29,8 +29,8 @@ pub(crate) struct Site {
 /// Which process of ours serves which variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Processes {
-    /// Each has its own, so that memory and threads are its own, too.
-    OfEach,
+    /// Each has its own, so that memory and threads are its own, too; but of a configuration there is one that serves all.
+    AsConfigured,
     /// Each has its own at each level.
     OfEachLevel,
     /// One serves all: a process that had only the easy work would be another one than that which has all of it.
@@ -67,7 +67,12 @@ pub(crate) fn sites(options: &RunOptions, plan: &Plan, processes: Processes) -> 
 /// Whether two sites are served by one process.
 fn share(experiment: &Experiment, processes: Processes, (one, other): (&Site, &Site)) -> bool {
     let (one_variant, other_variant) = (&experiment.variants[one.variant], &experiment.variants[other.variant]);
-    processes == Processes::OfAll
+    let is_one = match processes {
+        Processes::AsConfigured => experiment.configuration.is_some(),
+        Processes::OfEachLevel => false,
+        Processes::OfAll => true,
+    };
+    is_one
         && matches!((&one.place, &other.place), (Origin::Child(_), Origin::Child(_)))
         && (&one_variant.peer, &one_variant.backend) == (&other_variant.peer, &other_variant.backend)
 }
@@ -211,7 +216,7 @@ mod tests {
         let mut options = options();
         change(&mut options);
         let plan = Plan::new(&options.experiment, &PlanOptions::default()).unwrap();
-        sites(&options, &plan, Processes::OfEach).map_err(|error| {
+        sites(&options, &plan, Processes::AsConfigured).map_err(|error| {
             assert!(matches!(error, RunError::Usage(_)));
             error.to_string()
         })

@@ -42,8 +42,6 @@ const LOOKS: u32 = 50;
 /// A subject that is there.
 #[derive(Debug)]
 pub(crate) struct Watched {
-    /// Its place among all subjects of the run.
-    pub(crate) slot: usize,
     /// Position of the variant that it is the subject of.
     pub(crate) variant: usize,
     /// What is loaded: one place for all levels, or one for each in their order.
@@ -157,17 +155,16 @@ fn arguments(options: &RunOptions, folder: &Path) -> Result<(Vec<String>, Option
 }
 
 impl Watched {
-    /// Watches the subject of the site in `slot` in `process`, through a link if the variant is remote.
+    /// Watches the subject of a site in `process`, through a link if the variant is remote.
     ///
     /// # Errors
     /// What cannot be asked or watched.
     pub(crate) fn begin(
-        slot: usize,
+        site: &Site,
         process: Rc<RefCell<Process>>,
         around: &Environment<'_>,
     ) -> Result<Watched, String> {
         let Environment { options, headers, plan, sites, backends, .. } = *around;
-        let site = &sites[slot];
         let variant = &options.experiment.variants[site.variant];
         let direct = match &site.place {
             Origin::There(target) => target.clone(),
@@ -211,17 +208,8 @@ impl Watched {
         let ours = behind.iter().flat_map(|(_, process)| process.borrow().watched.clone());
         let processes: Vec<u32> = ours.chain(sites::processes_behind(site, sites, &options.experiment)).collect();
         let backend_clocks = CpuClocks::new(&processes)?;
-        Ok(Watched {
-            slot,
-            variant: site.variant,
-            aims,
-            clocks,
-            backend_clocks,
-            backends: behind,
-            beside,
-            process,
-            _link: link,
-        })
+        let variant = site.variant;
+        Ok(Watched { variant, aims, clocks, backend_clocks, backends: behind, beside, process, _link: link })
     }
 
     /// A level for each place that is loaded.
