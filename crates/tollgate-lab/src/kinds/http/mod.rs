@@ -31,7 +31,6 @@ use crate::traffic::header::{basic_authorization, check_header};
 use crate::traffic::mode::Mode;
 use cells::Cells;
 use line::Line;
-use remote::Linked;
 use session::Loading;
 
 use subjects::sites::{self, Origin, Site};
@@ -106,7 +105,7 @@ fn run<W: Way>(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
         way,
     };
     let variants = sites.iter().map(|site| stored(options, site, W::SERVED_BY)).collect();
-    let network = network(options, plan, &sites, W::LINKED);
+    let network = remote::network((experiment, plan), &sites, W::LINKED, &[]);
     let is_away = remote::is_needed(W::LINKED, experiment, plan);
     let round_trip_ms = is_away.then_some(plan.round_trip.as_secs_f64() * 1e3);
     let mut run = beginning.of(loading, variants, network);
@@ -131,21 +130,6 @@ fn workers(cores: &Cores, door: Option<&Door>) -> Result<Vec<Worker>, RunError> 
         .map(|index| Worker::start(cores.generator.get(index).copied(), REQUEST_TIMEOUT, door.cloned()))
         .collect::<Result<_, _>>()
         .map_err(RunError::Failed)
-}
-
-/// The network in words.
-fn network(options: &RunOptions, plan: &Plan, sites: &[Site], linked: Linked) -> String {
-    let is_loopback = sites.iter().all(|site| match &site.place {
-        Origin::Child(_) => true,
-        Origin::There(target) => crate::subject::check_loadable(target.host(), &[]).is_ok(),
-    });
-    let network = if is_loopback { "loopback" } else { "network" };
-    let far = || remote::words(plan.round_trip, &[]);
-    match linked {
-        _ if !remote::is_needed(linked, &options.experiment, plan) => network.to_owned(),
-        Linked::RemoteVariants => format!("{network}, and for the remote variants {}", far()),
-        Linked::Database => format!("{network}, and to the database {}", far()),
-    }
 }
 
 /// A variant as results have it.

@@ -10,9 +10,11 @@ use std::time::Duration;
 
 use tollgate_net::link::{Effort, Link, LinkSpec, RoundTrips, verify};
 
+use super::subjects::sites::{Origin, Site};
 use crate::cores::{self, Cores};
 use crate::experiment::Experiment;
 use crate::plan::Plan;
+use crate::subject::check_loadable;
 use tollgate_facts::results::{Distance, LinkCheck, Moment, Validity};
 use tollgate_facts::rules::{LINK, marked};
 
@@ -72,8 +74,28 @@ fn is_behind(linked: Linked, experiment: &Experiment, variant: usize) -> bool {
     linked == Linked::Database || experiment.variants[variant].distance == Distance::Remote
 }
 
+/// The network of a run in words, with what links were measured to be.
+pub(crate) fn network(
+    (experiment, plan): (&Experiment, &Plan),
+    sites: &[Site],
+    linked: Linked,
+    checks: &[LinkCheck],
+) -> String {
+    let is_loopback = sites.iter().all(|site| match &site.place {
+        Origin::Child(_) => true,
+        Origin::There(target) => check_loadable(target.host(), &[]).is_ok(),
+    });
+    let network = if is_loopback { "loopback" } else { "network" };
+    let far = || words(plan.round_trip, checks);
+    match linked {
+        _ if !is_needed(linked, experiment, plan) => network.to_owned(),
+        Linked::RemoteVariants => format!("{network}, and for the remote variants {}", far()),
+        Linked::Database => format!("{network}, and to the database {}", far()),
+    }
+}
+
 /// The words about a link in a result: what it is, and what it was measured to be.
-pub(crate) fn words(round_trip: Duration, checks: &[LinkCheck]) -> String {
+fn words(round_trip: Duration, checks: &[LinkCheck]) -> String {
     let asked_ms = round_trip.as_secs_f64() * 1e3;
     let mut words = format!("a link of {asked_ms} ms round trip (a proxy: no handshake, no slow start, no loss)");
     for (position, check) in checks.iter().enumerate() {

@@ -124,11 +124,9 @@ impl<W: Way> Session<'_, '_, W> {
         }
         let check = remote::check(moment, self.plan.round_trip).map_err(Halt::Ours)?;
         self.book.faults.extend(remote::doubts(&[check], W::LINKED, (experiment, &self.plan)));
-        let links = &mut self.result.links;
-        let said = remote::words(self.plan.round_trip, links);
-        links.push(check);
-        let network = &mut self.result.settings.network;
-        *network = network.replace(&said, &remote::words(self.plan.round_trip, links));
+        self.result.links.push(check);
+        let network = remote::network((experiment, &self.plan), self.kind.sites, W::LINKED, &self.result.links);
+        self.result.settings.network = network;
         Ok(())
     }
 
@@ -263,17 +261,16 @@ impl<W: Way> Session<'_, '_, W> {
         let (experiment, variant) = (&self.options.experiment, subject.variant);
         let peer = self.options.peer(&experiment.variants[variant]).ok().flatten();
         let wanted = peer.map_or(Duration::ZERO, |peer| peer.warm_up);
-        let (level, ramp_up) = W::warm_up_at(experiment, &self.plan);
+        let (level, mut ramp_up) = W::warm_up_at(experiment, &self.plan);
         let users = match experiment.own::<LoadShape>() {
             Some(shape) if shape.is_open() => experiment.users(level).min(WARM_UP_USERS_AT_RATE),
             _ => experiment.users(level),
         } as usize;
-        let mut ramp_up = Some(ramp_up);
         let began = Instant::now();
         let mut course = Vec::new();
         let mut points = Vec::new();
         loop {
-            let pace = Pace::Closed { ramp_up: ramp_up.take().unwrap_or_default() };
+            let pace = Pace::Closed { ramp_up: std::mem::take(&mut ramp_up) };
             let load = Load { pace, ..Load::closed(users, End::after(WARM_UP_PART)) };
             let asked = Asked { work: self.beforehand(), load, level };
             let measured = self.load(subject, asked, Course::Binned)?;
@@ -289,15 +286,10 @@ impl<W: Way> Session<'_, '_, W> {
                 return Err(self.failed(variant, "answers no more while it is warmed up".to_owned()));
             }
             let elapsed = began.elapsed();
-            if let Some(least) = W::WARM_UP {
-                if elapsed >= least {
-                    return Ok(true);
-                }
-                continue;
-            }
-            let is_steady = match mser5(&course) {
-                WarmUp::Cut { .. } if elapsed >= WARM_UP_LEAST.max(wanted) => true,
-                _ if elapsed >= WARM_UP_MOST + wanted => false,
+            let is_steady = match (W::WARM_UP, mser5(&course)) {
+                (Some(least), _) if elapsed >= least => return Ok(true),
+                (None, WarmUp::Cut { .. }) if elapsed >= WARM_UP_LEAST.max(wanted) => true,
+                (None, _) if elapsed >= WARM_UP_MOST + wanted => false,
                 _ => continue,
             };
             let name = experiment.variants[variant].name.clone();
