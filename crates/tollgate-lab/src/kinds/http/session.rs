@@ -333,7 +333,7 @@ impl<W: Way> Session<'_, '_, W> {
         let users = self.options.experiment.users(block.level) as usize;
         self.settle(subject, block.level)?;
         let seed = seed_of(self.result.seed, block, place);
-        let work = W::asking(Conduct { seed, rows: Rows::AsTheyEnd });
+        let work = (W::ASKING)(Conduct { seed, rows: Rows::AsTheyEnd });
         let shape = self.options.experiment.own::<LoadShape>();
         let closed = || Load::closed(users, end);
         let load = shape.map_or_else(closed, |shape| shape.of_trial(block.level, end, mixed(seed, ARRIVALS)));
@@ -377,7 +377,7 @@ impl<W: Way> Session<'_, '_, W> {
     /// What is asked of a subject that only answers, while nothing counts: each time of other rows, and of no fewer.
     pub(crate) fn beforehand(&mut self) -> Asking {
         self.kind.begun += 1;
-        W::asking(Conduct { seed: mixed(mixed(self.result.seed, BEFOREHAND), self.kind.begun), rows: Rows::Again })
+        (W::ASKING)(Conduct { seed: mixed(mixed(self.result.seed, BEFOREHAND), self.kind.begun), rows: Rows::Again })
     }
 
     pub(crate) fn failed(&self, variant: usize, how: String) -> Halt {

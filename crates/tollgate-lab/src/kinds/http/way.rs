@@ -30,6 +30,9 @@ pub(crate) trait Way: Sized {
     /// What serves on our side, in words.
     const SERVED_BY: &'static str = "tollgate serve, a process of its own";
 
+    /// What is asked of a subject that only answers.
+    const ASKING: fn(Conduct) -> Asking = |_| Asking::Request;
+
     /// Which processes there are.
     const PROCESSES: Processes = Processes::AsConfigured;
 
@@ -79,11 +82,6 @@ pub(crate) trait Way: Sized {
     /// Warms every subject up.
     fn warm_up(run: &mut Session<'_, '_, Self>, subjects: &mut [Watched]) -> Result<(), Halt> {
         run.warm_up_each(subjects)
-    }
-
-    /// What is asked of a subject that only answers.
-    fn asking(_conduct: Conduct) -> Asking {
-        Asking::Request
     }
 
     /// What a subject is asked first of all.

@@ -44,6 +44,8 @@ pub(super) const KIND: Listed = Listed {
 };
 
 impl Way for Afar {
+    const ASKING: fn(Conduct) -> Asking = |_| Asking::Walk;
+
     const SERVED_BY: &'static str = "tollgate serve, a process of its own at each level";
 
     const PROCESSES: Processes = Processes::OfEachLevel;
@@ -65,10 +67,6 @@ impl Way for Afar {
         }
         postgres_programs()?;
         Afar::start(beginning)
-    }
-
-    fn asking(_conduct: Conduct) -> Asking {
-        Asking::Walk
     }
 
     fn laid(&self, variant: &Variant, level: u64, folder: &Path) -> Result<Option<Laid>, String> {

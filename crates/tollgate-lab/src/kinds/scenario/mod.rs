@@ -85,6 +85,8 @@ fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> 
 struct Playing;
 
 impl Way for Playing {
+    const ASKING: fn(Conduct) -> Asking = Asking::Scenario;
+
     // What later steps need may be missing, and all figures would be of the first ones.
     const FIRST_LOOKS: &'static [u64] = &[1, FURTHER_ITERATIONS];
 
@@ -92,9 +94,5 @@ impl Way for Playing {
 
     fn begin(_: &Beginning<'_>, _: &[Site], _: &[(String, String)]) -> Result<Playing, RunError> {
         Ok(Playing)
-    }
-
-    fn asking(conduct: Conduct) -> Asking {
-        Asking::Scenario(conduct)
     }
 }

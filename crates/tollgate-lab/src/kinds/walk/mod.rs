@@ -39,11 +39,9 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
 struct Walking;
 
 impl Way for Walking {
+    const ASKING: fn(Conduct) -> Asking = |_| Asking::Walk;
+
     fn begin(_: &Beginning<'_>, _: &[Site], _: &[(String, String)]) -> Result<Walking, RunError> {
         Ok(Walking)
-    }
-
-    fn asking(_conduct: Conduct) -> Asking {
-        Asking::Walk
     }
 }
