@@ -74,7 +74,14 @@ impl<W: Way> Kind for Loading<'_, W> {
 
     fn measure(run: &mut Conductor<'_, Self>) -> Result<(), Halt> {
         run.check_link(Moment::Before)?;
-        run.measure_blocks()?;
+        let mut subjects = run.begin_all(Vec::new())?;
+        W::warm_up(run, &mut subjects.all)?;
+        // What is cold takes longer than it will, and a cell would be skipped for it.
+        let blocks = W::blocks(run, &mut subjects.all)?;
+        run.plan_trials(blocks.iter().map(|block| block.order.len()).sum());
+        run.blocks(&blocks, &mut subjects)?;
+        W::behind(run, &mut subjects.all)?;
+        drop(subjects);
         run.check_link(Moment::After)
     }
 
@@ -128,16 +135,6 @@ impl<W: Way> Session<'_, '_, W> {
         let network = remote::network((experiment, &self.plan), self.kind.sites, W::LINKED, &self.result.links);
         self.result.settings.network = network;
         Ok(())
-    }
-
-    fn measure_blocks(&mut self) -> Result<(), Halt> {
-        let mut subjects = self.begin_all(Vec::new())?;
-        W::warm_up(self, &mut subjects.all)?;
-        // What is cold takes longer than it will, and a cell would be skipped for it.
-        let blocks = W::blocks(self, &mut subjects.all)?;
-        self.plan_trials(blocks.iter().map(|block| block.order.len()).sum());
-        self.blocks(&blocks, &mut subjects)?;
-        W::behind(self, &mut subjects.all)
     }
 
     /// Begins every subject, one at each site. Of those that were there before, servers that are not ours go on.
