@@ -170,7 +170,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn baseline(&self, baseline: &At<String>, position: usize, names: &[&str]) -> Result<usize, ExperimentError> {
+    fn baseline(&self, baseline: &At<String>, position: usize, names: &[&str]) -> Result<String, ExperimentError> {
         let name = baseline.as_ref().as_str();
         match names.iter().position(|known| *known == name) {
             None => Err(self.fault(
@@ -181,13 +181,16 @@ impl Checker<'_> {
             Some(found) if found == position => {
                 Err(self.fault(baseline.span(), &format!("`{name}` is its own baseline"), "name another variant"))
             }
-            Some(found) => Ok(found),
+            Some(_) => Ok(name.to_owned()),
         }
     }
 
     fn no_circle(&self, files: &[VariantFile], variants: &[Variant]) -> Result<(), ExperimentError> {
         for (position, file) in files.iter().enumerate() {
-            let next = |at: &usize| variants[*at].baseline;
+            let next = |at: &usize| {
+                let name = variants[*at].baseline.as_ref()?;
+                variants.iter().position(|variant| variant.name == *name)
+            };
             let mut below = std::iter::successors(next(&position), next).take(variants.len());
             if let Some(baseline) = file.baseline.as_ref().filter(|_| below.any(|at| at == position)) {
                 let message = format!("the baselines lead from `{}` back to it", variants[position].name);

@@ -167,8 +167,8 @@ pub struct Variant {
     pub name: String,
     /// A few words for people.
     pub title: String,
-    /// Position of its baseline in [`Experiment::variants`].
-    pub baseline: Option<usize>,
+    /// Name of its baseline, which is another variant.
+    pub baseline: Option<String>,
     /// Where the work begins.
     pub at: Location,
     /// How it is asked and understood.
@@ -208,31 +208,21 @@ impl Experiment {
             return Err(format!("subject `{twice}` stands twice"));
         }
         let all = std::mem::take(&mut self.variants);
-        let (shared, own): (Vec<usize>, Vec<usize>) =
-            (0..all.len()).partition(|position| all[*position].backend.is_some());
-        // Where a variant of the file stands for the subject of this number.
-        let place = |number: usize, position: usize| {
-            let among = |some: &[usize]| some.iter().position(|known| *known == position);
-            among(&shared).or_else(|| Some(shared.len() + number * own.len() + among(&own)?))
+        let (shared, own): (Vec<Variant>, Vec<Variant>) =
+            all.into_iter().partition(|variant| variant.backend.is_some());
+        let named = |subject: &str, name: &str| match own.iter().any(|variant| variant.name == name) {
+            true if subject != TOLLGATE => format!("{subject}-{name}"),
+            _ => name.to_owned(),
         };
-        let on = |number: usize, position: usize| Variant {
-            baseline: all[position].baseline.and_then(|baseline| place(number, baseline)),
-            ..all[position].clone()
+        let on = |subject: &str, variant: &Variant| Variant {
+            name: named(subject, &variant.name),
+            baseline: variant.baseline.as_ref().map(|baseline| named(subject, baseline)),
+            peer: (variant.backend.is_none() && subject != TOLLGATE).then(|| subject.to_owned()),
+            ..variant.clone()
         };
-        let last = subjects.len().saturating_sub(1);
-        self.variants.extend(shared.iter().map(|position| on(last, *position)));
-        for (number, subject) in subjects.iter().enumerate() {
-            let own = own.iter().map(|position| on(number, *position));
-            if subject == TOLLGATE {
-                self.variants.extend(own);
-            } else {
-                self.variants.extend(own.map(|variant| Variant {
-                    name: format!("{subject}-{}", variant.name),
-                    peer: Some(subject.clone()),
-                    ..variant
-                }));
-            }
-        }
+        let last = subjects.last().map_or(TOLLGATE, String::as_str);
+        self.variants = shared.iter().map(|variant| on(last, variant)).collect();
+        self.variants.extend(subjects.iter().flat_map(|subject| own.iter().map(|variant| on(subject, variant))));
         Ok(self)
     }
 
@@ -240,19 +230,20 @@ impl Experiment {
     #[must_use]
     pub fn without(mut self, refuses: impl Fn(&Variant) -> bool) -> Experiment {
         let stays = |position: &usize| !self.lineage(*position).any(|position| refuses(&self.variants[position]));
-        let staying: Vec<usize> = (0..self.variants.len()).filter(stays).collect();
-        let place = |baseline: usize| staying.iter().position(|position| *position == baseline);
-        let of = |position: &usize| {
-            let variant = self.variants[*position].clone();
-            Variant { baseline: variant.baseline.and_then(place), ..variant }
-        };
-        self.variants = staying.iter().map(of).collect();
+        self.variants =
+            (0..self.variants.len()).filter(stays).map(|position| self.variants[position].clone()).collect();
         self
+    }
+
+    /// Position of a variant's baseline.
+    pub fn baseline(&self, variant: usize) -> Option<usize> {
+        let name = self.variants[variant].baseline.as_ref()?;
+        self.variants.iter().position(|known| known.name == *name)
     }
 
     /// Position of a variant, of its baseline, and so on: baselines lead in no circle.
     fn lineage(&self, position: usize) -> impl Iterator<Item = usize> {
-        std::iter::successors(Some(position), |position| self.variants[*position].baseline)
+        std::iter::successors(Some(position), |position| self.baseline(*position))
     }
 
     /// Users who ask at a level.
@@ -276,7 +267,6 @@ impl Experiment {
     /// A variant as results have it that is measured on this subject, without what only its kind knows.
     pub(crate) fn stored(&self, variant: usize, subject: String) -> results::Variant {
         let Variant { name, title, baseline, distance, peer, backend, .. } = self.variants[variant].clone();
-        let baseline = baseline.map(|baseline| self.variants[baseline].name.clone());
         results::Variant { name, title, baseline, subject, distance, peer, backend, ..results::Variant::default() }
     }
 

@@ -315,7 +315,7 @@ impl Session<'_> {
             Some(Variant {
                 name: preset.name.clone(),
                 title: preset.title.clone(),
-                baseline: Some(base),
+                baseline: Some(self.experiment.variants[base].name.clone()),
                 own: Own::new(Away(Duration::from_secs_f64(away_us / 1e6))),
                 ..self.experiment.variants[base].clone()
             })

@@ -72,7 +72,7 @@ fn mediation_is_the_one_that_was_specified() {
     let of = |name: &str| &mediation.variants[mediation.variant(name).unwrap()];
     let check = |name: &str, baseline: &str, bytes: usize| {
         let (variant, baseline) = (of(name), of(baseline));
-        assert_eq!(variant.baseline.map(|at| &mediation.variants[at].name), Some(&baseline.name));
+        assert_eq!(variant.baseline.as_ref(), Some(&baseline.name));
         assert_eq!((variant.request.body.len(), variant.backend.is_none()), (bytes, baseline.backend.is_some()));
         assert_eq!((&variant.request.method, !variant.request.headers.is_empty()), (&"POST".to_owned(), true));
     };
@@ -91,8 +91,7 @@ fn what_a_backend_does_past_any_subject_stands_once_and_is_everybodys_baseline()
     let subjects = ["tollgate", "nginx"].map(str::to_owned);
     let both = Experiment::builtin("mediation").unwrap().on_subjects(&subjects).unwrap();
     let names = |experiment: &Experiment| -> Vec<(String, String)> {
-        let baseline = |variant: &Variant| variant.baseline.map_or("", |at| experiment.variants[at].name.as_str());
-        let pair = |variant: &Variant| (variant.name.clone(), baseline(variant).to_owned());
+        let pair = |variant: &Variant| (variant.name.clone(), variant.baseline.clone().unwrap_or_default());
         experiment.variants.iter().map(pair).collect()
     };
     let found = names(&both);
@@ -116,9 +115,9 @@ fn batching_is_the_one_that_was_specified() {
     let names: Vec<&str> = batching.variants.iter().map(|variant| variant.name.as_str()).collect();
     assert_eq!(names[..3], ["custom-rest", "sequential", "batch-10"]);
     assert_eq!(names[15..18], ["custom-rest-remote", "sequential-remote", "batch-10-remote"]);
-    for variant in &batching.variants {
+    for (position, variant) in batching.variants.iter().enumerate() {
         assert_eq!(variant.own::<Mode>().unwrap().to_string(), variant.base_name());
-        let baseline = variant.baseline.map(|baseline| &batching.variants[baseline]);
+        let baseline = batching.baseline(position).map(|baseline| &batching.variants[baseline]);
         assert_eq!(baseline.is_none(), variant.base_name() == "custom-rest");
         assert!(baseline.is_none_or(|baseline| baseline.distance == variant.distance));
     }
@@ -133,7 +132,7 @@ fn subjects_side_by_side_have_variants_of_their_own() {
     let both = Experiment::builtin("batching").unwrap().on_subjects(&subjects).unwrap();
     assert_eq!(both.variants.len(), 60);
     assert_eq!((both.variants[1].name.as_str(), both.variants[1].peer.as_deref()), ("cap-sequential", Some("cap")));
-    assert_eq!((both.variants[31].name.as_str(), both.variants[31].baseline), ("sequential", Some(30)));
+    assert_eq!((both.variants[31].name.as_str(), both.baseline(31)), ("sequential", Some(30)));
     assert_eq!(both.variants_named("sequential").unwrap(), [1, 16, 31, 46]);
     let quick = PlanOptions { extent: Extent::Quick, ..PlanOptions::default() };
     let quick = Plan::new(&both, &quick).unwrap().variants;
@@ -212,7 +211,7 @@ proptest::proptest! {
 #[test]
 fn a_users_file_is_read() {
     let experiment = Experiment::parse(GOOD, "mine.toml").unwrap();
-    assert_eq!(experiment.variants[1].baseline, Some(0));
+    assert_eq!(experiment.baseline(1), Some(0));
     assert_eq!(experiment.variants[1].at, Location::Url("http://127.0.0.1:8080/FlightCollection".to_owned()));
 }
 

@@ -66,8 +66,8 @@ fn write(experiment: &Experiment, out: &mut dyn Write) -> io::Result<()> {
     let width = experiment.variants.iter().map(|variant| variant.name.len()).max().unwrap_or(0);
     for (position, variant) in experiment.variants.iter().enumerate() {
         let label = if position == 0 { "variants" } else { "" };
-        let baseline = match variant.baseline {
-            Some(baseline) => format!(" (over {})", experiment.variants[baseline].name),
+        let baseline = match &variant.baseline {
+            Some(baseline) => format!(" (over {baseline})"),
             None => " (the bottom)".to_owned(),
         };
         writeln!(out, "  {label:<8}  {:width$}  {}{baseline}", variant.name, variant.title)?;

@@ -120,10 +120,9 @@ impl Served {
         }
         let Some(remote) = self.file.remote else { return Ok(experiment) };
         experiment.round_trip_ms = Some(remote.as_ref().round_trip_ms.0);
-        let count = experiment.variants.len();
         let far = |variant: &Variant| Variant {
             name: format!("{}-remote", variant.name),
-            baseline: variant.baseline.map(|baseline| count + baseline),
+            baseline: variant.baseline.as_ref().map(|baseline| format!("{baseline}-remote")),
             distance: Distance::Remote,
             ..variant.clone()
         };

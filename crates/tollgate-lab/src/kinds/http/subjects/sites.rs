@@ -80,7 +80,7 @@ fn share(experiment: &Experiment, processes: Processes, (one, other): (&Site, &S
 /// Whether this variant and its baseline are measured on the same system.
 pub(crate) fn systems(sites: &[Site], experiment: &Experiment, variant: usize) -> Systems {
     let place = |variant: usize| sites.iter().find(|site| site.variant == variant).map(|site| &site.place);
-    let baseline = experiment.variants[variant].baseline.and_then(place);
+    let baseline = experiment.baseline(variant).and_then(place);
     // Plain and encrypted are two ports of one server.
     let by_host = experiment.variants[variant].own::<Connecting>().is_some();
     match (place(variant), baseline) {
@@ -106,7 +106,7 @@ pub(crate) fn cores(sites: &[Site], cores: &Cores, variant: usize) -> usize {
 /// them; what is watched as the server itself is not behind it.
 pub(crate) fn processes_behind(site: &Site, sites: &[Site], experiment: &Experiment) -> Vec<u32> {
     let Origin::There(_) = site.place else { return Vec::new() };
-    let past = experiment.variants[site.variant].baseline.filter(|past| experiment.variants[*past].backend.is_some());
+    let past = experiment.baseline(site.variant).filter(|past| experiment.variants[*past].backend.is_some());
     let past = past.and_then(|past| sites.iter().find(|other| other.variant == past));
     match past {
         Some(Site { place: Origin::There(_), processes, .. }) => {
