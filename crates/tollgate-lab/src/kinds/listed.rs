@@ -44,10 +44,3 @@ pub(crate) struct Listed {
     /// The page of a result, if the result's own facts say that it is of this kind.
     pub(super) page: fn(&View<'_>) -> Option<Page>,
 }
-
-impl Listed {
-    /// For a kind that is the same everywhere.
-    pub(super) fn everywhere(experiment: Experiment) -> Experiment {
-        experiment
-    }
-}

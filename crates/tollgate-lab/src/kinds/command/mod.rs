@@ -41,7 +41,7 @@ pub(super) const KIND: Listed = Listed {
     instead: "",
     keys: file::KEYS,
     read: file::read,
-    elsewhere: Listed::everywhere,
+    elsewhere: |experiment| experiment,
     plan,
     page: page::page,
     notes,

@@ -47,7 +47,7 @@ pub(super) const KIND: Listed = Listed {
     instead: "",
     keys: file::KEYS,
     read: file::read,
-    elsewhere: Listed::everywhere,
+    elsewhere: |experiment| experiment,
     plan: plan::plan,
     page: page::page,
     notes: plan::notes,

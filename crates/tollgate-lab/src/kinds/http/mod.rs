@@ -59,7 +59,7 @@ pub(super) const fn kind<W: Way>() -> Listed {
         instead: "",
         keys: &[],
         read: |document| document.experiment(document.levels_of_users()?),
-        elsewhere: Listed::everywhere,
+        elsewhere: |experiment| experiment,
         plan: plan::plan,
         notes,
         check: check::<W>,

@@ -170,16 +170,14 @@ impl Watched {
             Origin::There(target) => target.clone(),
             Origin::Child(path) => target_on(process.borrow().url(), path)?,
         };
-        let link = match variant.distance {
-            Distance::Local => None,
-            Distance::Remote => Some(link(&direct, plan.round_trip, around.cores)?),
-        };
-        let measured = match &link {
-            Some(link) => {
+        let (link, measured) = match variant.distance {
+            Distance::Local => (None, direct.clone()),
+            Distance::Remote => {
+                let link = link(&direct, plan.round_trip, around.cores)?;
                 let url = format!("http://{}{}", link.address(), direct.path_and_query());
-                Target::parse(&url).map_err(|error| format!("the link listens at `{url}`: {error}"))?
+                let target = Target::parse(&url).map_err(|error| format!("the link listens at `{url}`: {error}"))?;
+                (Some(link), target)
             }
-            None => direct.clone(),
         };
         let beside = beside(&direct, site, options, headers)?;
         let aims = match variant.own() {
