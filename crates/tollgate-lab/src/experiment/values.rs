@@ -43,12 +43,6 @@ impl<const MOST: u32> UpTo<MOST> {
     }
 }
 
-impl<const MOST: u32> From<UpTo<MOST>> for u32 {
-    fn from(UpTo(number): UpTo<MOST>) -> u32 {
-        number
-    }
-}
-
 impl<'de, const MOST: u32> Deserialize<'de> for UpTo<MOST> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match u32::deserialize(deserializer)? {

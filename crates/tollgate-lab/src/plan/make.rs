@@ -44,7 +44,8 @@ impl Plan {
     ) -> Result<Plan, String> {
         let overrides = options.extent.of(experiment);
         let looked_at = options.until_width_ppm.map(|_| sequential::INTERIM_LOOKS[sequential::INTERIM_LOOKS.len() - 1]);
-        let blocks = options.blocks.or(looked_at).or(overrides.blocks.map(u32::from)).unwrap_or(defaults.blocks);
+        let blocks =
+            options.blocks.or(looked_at).or(overrides.blocks.map(|UpTo(blocks)| blocks)).unwrap_or(defaults.blocks);
         if blocks == 0 {
             return Err("there must be at least 1 block (--blocks)".to_owned());
         }
@@ -56,7 +57,8 @@ impl Plan {
         };
         let slice = overrides.slice_ms.as_ref().map_or(defaults.slice_ms, |slice| slice.as_ref().0);
         let slice = Duration::from_millis(slice.into());
-        let round_trip_ms = overrides.round_trip_ms.map(u32::from).or(experiment.round_trip_ms).unwrap_or(0);
+        let round_trip_ms =
+            overrides.round_trip_ms.map(|UpTo(number)| number).or(experiment.round_trip_ms).unwrap_or(0);
         Ok(Plan {
             extent: options.extent,
             variants: asked::chosen(experiment, options)?,
@@ -64,7 +66,7 @@ impl Plan {
             blocks,
             slice,
             slice_most: slice,
-            starts: overrides.starts.map_or(defaults.starts, u32::from).min(blocks),
+            starts: overrides.starts.map_or(defaults.starts, |UpTo(starts)| starts).min(blocks),
             round_trip: Duration::from_millis(round_trip_ms.into()),
             until_width_ppm: options.until_width_ppm,
             equivalence_ppm: options.equivalence_ppm.or(experiment.equivalence_ppm),

@@ -18,7 +18,7 @@ pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
     let Some(encrypting) = experiment.own::<Encrypting>() else { return Ok(plan) };
     let overrides = plan.extent.of(experiment);
     plan.equal_rate = encrypting.equal_rate.map(|_| RatePlan {
-        blocks: options.blocks.or(overrides.rate_blocks.map(u32::from)).unwrap_or(plan.blocks),
+        blocks: options.blocks.or(overrides.rate_blocks.map(|UpTo(blocks)| blocks)).unwrap_or(plan.blocks),
         slice: overrides.rate_slice_ms.map_or(plan.slice, UpTo::milliseconds),
     });
     http::estimate(&mut plan, experiment);

@@ -107,9 +107,8 @@ fn run<W: Way>(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
     let variants = sites.iter().map(|site| stored(options, site, W::SERVED_BY)).collect();
     let network = remote::network((experiment, plan), &sites, W::LINKED, &[]);
     let is_away = remote::is_needed(W::LINKED, experiment, plan);
-    let round_trip_ms = is_away.then_some(plan.round_trip.as_secs_f64() * 1e3);
     let mut run = beginning.of(loading, variants, network);
-    run.result.settings.round_trip_ms = round_trip_ms;
+    run.result.settings.round_trip_ms = is_away.then_some(run.plan.round_trip.as_secs_f64() * 1e3);
     run.conduct()
 }
 
