@@ -314,7 +314,7 @@ fn blank(options: &RunOptions, plan: &Plan, cores: &Cores, started: jiff::Timest
             users: experiment.fixed_users(),
             unit_of_work: heading.unit_of_work.to_owned(),
             piece: heading.piece,
-            published_table: experiment.published_table.map(|table| table.name().to_owned()),
+            published_table: experiment.published_table.map(|table| table.to_string()),
             ..results::Experiment::default()
         },
         version: options.version.clone(),
@@ -323,7 +323,7 @@ fn blank(options: &RunOptions, plan: &Plan, cores: &Cores, started: jiff::Timest
         command: options.command_line.clone(),
         seed: options.seed.unwrap_or_else(|| started.as_nanosecond() as u64),
         settings: results::Settings {
-            extent: plan.extent.name().to_owned(),
+            extent: plan.extent.to_string(),
             blocks: plan.blocks,
             slice_ms: plan.slice.as_secs_f64() * 1e3,
             generator_cores: cores.generator.clone(),

@@ -68,7 +68,8 @@ impl RunOptions {
 }
 
 /// What the network before a batch's database is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, derive_more::Display)]
+#[display(rename_all = "kebab-case")]
 pub enum LinkChoice {
     /// A proxy that holds bytes back.
     #[default]
@@ -77,17 +78,6 @@ pub enum LinkChoice {
     Tun,
     /// Nothing: the network is the user's own, and two saved runs are compared.
     None,
-}
-
-impl LinkChoice {
-    /// The name on the command line and in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            LinkChoice::Proxy => "proxy",
-            LinkChoice::Tun => "tun",
-            LinkChoice::None => "none",
-        }
-    }
 }
 
 /// Told how a run goes on. Called between trials, never while one is measured.

@@ -323,12 +323,3 @@ impl Variant {
         }
     }
 }
-
-impl PublishedTable {
-    /// The name in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            PublishedTable::CapMsPerRecord => "cap-ms-per-record",
-        }
-    }
-}

@@ -73,16 +73,20 @@ pub(crate) struct VariantFile {
 }
 
 /// Published tables that tollgate keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[display(rename_all = "kebab-case")]
 pub enum PublishedTable {
     /// Milliseconds per record of a CAP server, local and in the cloud, by mode, connections and records.
     CapMsPerRecord,
 }
 
 /// The three extents of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, derive_more::Display, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
+#[display(rename_all = "kebab-case")]
 pub enum Extent {
     /// `--quick`.
     Quick,

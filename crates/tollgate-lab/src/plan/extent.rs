@@ -19,15 +19,6 @@ pub struct ExtentDefaults {
 }
 
 impl Extent {
-    /// The name on the command line and in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Extent::Quick => "quick",
-            Extent::Default => "default",
-            Extent::Full => "full",
-        }
-    }
-
     /// Its defaults. Many short slices beat few long ones: at equal time, mirrored slices of 100 ms on warm connections
     /// gave half-widths of 1.7-2.0 %, slices of 1 s 3.4-4.4 %.
     pub fn defaults(self) -> ExtentDefaults {

@@ -188,7 +188,7 @@ impl Selfcheck {
         let judged = comparisons.iter().filter(is_judged).count();
         let among = tolls_of_protocol(plan.extent);
         Selfcheck {
-            extent: plan.extent.name().to_owned(),
+            extent: plan.extent.to_string(),
             blocks: plan.blocks,
             slice_ms: plan.slice.as_secs_f64() * 1e3,
             verdict: judge::fitness(asked as usize, comparisons.len(), significant, unjudged),

@@ -176,7 +176,7 @@ fn named((level, way): (u64, &EncryptionLevel)) -> NamedLevel {
         level,
         title: way.title.clone(),
         tls: way.version.name().to_owned(),
-        key: way.key.name().to_owned(),
+        key: way.key.to_string(),
         chain: way.chain,
         round_trip_ms: way.round_trip.map(|round_trip| round_trip.as_secs_f64() * 1e3),
     }

@@ -180,7 +180,7 @@ impl Session<'_> {
         self.result.settings.starts = self.plan.starts;
         let used = |cores_of: &[usize]| if cores_of.is_empty() { cores.all.len() } else { cores_of.len() } as u32;
         self.result.distance = Some(Distances {
-            link: options.link.name().to_owned(),
+            link: options.link.to_string(),
             link_words: words(options.link).to_owned(),
             database: bench.words(),
             batch_cores: used(&cores.subjects),

@@ -52,17 +52,20 @@ pub(crate) enum TlsVersion {
     Tls13,
 }
 
-/// The kinds of a server's key that can be measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+/// The kinds of a server's key that can be measured, by their names in files, in results, and for `tollgate cert`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) enum KeyKind {
     /// ECDSA on P-256.
     #[serde(rename = "p256")]
+    #[display("p256")]
     P256,
     /// RSA with 2048 bits.
     #[serde(rename = "rsa-2048")]
+    #[display("rsa-2048")]
     Rsa2048,
     /// RSA with 4096 bits.
     #[serde(rename = "rsa-4096")]
+    #[display("rsa-4096")]
     Rsa4096,
 }
 
@@ -106,17 +109,6 @@ impl TlsVersion {
         match self {
             TlsVersion::Tls12 => "1.2",
             TlsVersion::Tls13 => "1.3",
-        }
-    }
-}
-
-impl KeyKind {
-    /// The name in files, in results, and for `tollgate cert`.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            KeyKind::P256 => "p256",
-            KeyKind::Rsa2048 => "rsa-2048",
-            KeyKind::Rsa4096 => "rsa-4096",
         }
     }
 }

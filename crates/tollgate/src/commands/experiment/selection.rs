@@ -190,7 +190,7 @@ pub(crate) fn run_options(
 /// A kind of link by its name.
 fn link(name: &str) -> Result<LinkChoice, String> {
     let known = [LinkChoice::Proxy, LinkChoice::Tun, LinkChoice::None];
-    let found = known.into_iter().find(|choice| choice.name() == name);
+    let found = known.into_iter().find(|choice| choice.to_string() == name);
     found.ok_or_else(|| "expected proxy, tun or none".to_owned())
 }
 

@@ -139,7 +139,7 @@ fn write_private(path: &Path, text: &str) -> Result<(), String> {
 
 fn certificate_arguments(folder: &Path, key: KeyKind, chain: u32) -> Vec<String> {
     let mut arguments = vec!["cert".to_owned(), "--out".to_owned(), folder.display().to_string()];
-    arguments.extend(["--key".to_owned(), key.name().to_owned(), "--chain".to_owned(), chain.to_string()]);
+    arguments.extend(["--key".to_owned(), key.to_string(), "--chain".to_owned(), chain.to_string()]);
     arguments.extend(NAMES.into_iter().flat_map(|name| ["--name".to_owned(), name.to_owned()]));
     arguments
 }
