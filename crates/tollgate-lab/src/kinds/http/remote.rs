@@ -1,8 +1,8 @@
-//! Whether the link of remote variants is as long as was asked: measured before the first trial and after the last,
-//! stored, and a doubt of every remote cell where it was not.
+//! The link of remote variants, and whether it is as long as was asked: measured before the first trial and after the
+//! last, stored, and a doubt of every remote cell where it was not.
 //!
-//! What it deliberately does not do: stand between generator and subject. A link of the same kind is measured, so that
-//! the subjects see nothing of it.
+//! What it deliberately does not do: measure the link between generator and subject. One of the same kind is measured, so
+//! that the subjects see nothing of it.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -97,12 +97,9 @@ pub(crate) fn network(
 /// The words about a link in a result: what it is, and what it was measured to be.
 fn words(round_trip: Duration, checks: &[LinkCheck]) -> String {
     let asked_ms = round_trip.as_secs_f64() * 1e3;
-    let mut words = format!("a link of {asked_ms} ms round trip (a proxy: no handshake, no slow start, no loss)");
-    for (position, check) in checks.iter().enumerate() {
-        let (joint, got_ms, moment) = (if position == 0 { ", measured" } else { "," }, check.got_ms, check.moment);
-        words.push_str(&format!("{joint} {got_ms:.3} ms {moment}"));
-    }
-    words
+    let measured: Vec<String> = checks.iter().map(|check| format!("{:.3} ms {}", check.got_ms, check.moment)).collect();
+    let measured = if measured.is_empty() { String::new() } else { format!(", measured {}", measured.join(", ")) };
+    format!("a link of {asked_ms} ms round trip (a proxy: no handshake, no slow start, no loss){measured}")
 }
 
 /// A doubt of every remote cell for each measurement that is off.
