@@ -5,9 +5,10 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use regex::bytes::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use tollgate_xml::XPath;
 
 use super::feed::Feed;
@@ -97,12 +98,25 @@ pub enum Part {
 }
 
 /// How long a user thinks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Think {
-    /// So long.
-    Constant(Duration),
-    /// So long in the mean.
-    Exponential(Duration),
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table; such as `think = { ms = 500 }`")]
+pub struct Think {
+    /// Milliseconds, of `exponential` in the mean.
+    pub ms: u32,
+    /// How the times lie; absent: `"constant"`.
+    #[serde(default)]
+    pub distribution: Distribution,
+}
+
+/// How times lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distribution {
+    /// All alike.
+    #[default]
+    Constant,
+    /// As between the calls of many people who know nothing of each other; at most ten times the mean.
+    Exponential,
 }
 
 /// A variable that takes its value from the answer.

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::load::LoadFile;
 use crate::experiment::At;
 use crate::traffic::feed::{FeedEnd, Order};
+use crate::traffic::scenario::Think;
 
 /// What variants play, and how they are loaded.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -41,7 +42,7 @@ pub(super) struct ScenarioFile {
     #[serde(default)]
     pub(super) namespaces: BTreeMap<String, String>,
     /// How long a user thinks behind each step that does not say it itself; absent: not at all.
-    pub(super) think: Option<At<ThinkFile>>,
+    pub(super) think: Option<At<Think>>,
     /// Files of values: each iteration takes a row of each, whose columns are variables.
     #[serde(default, rename = "feed")]
     pub(super) feeds: Vec<FeedFile>,
@@ -80,7 +81,7 @@ pub(super) struct StepFile {
     /// The statuses that are wanted, such as `201` or `"2xx,404"`; absent: 2xx.
     pub(super) status: Option<At<StatusFile>>,
     /// How long the user thinks behind it.
-    pub(super) think: Option<At<ThinkFile>>,
+    pub(super) think: Option<At<Think>>,
     /// Variables, and where in the answer their values stand.
     #[serde(default)]
     pub(super) extract: BTreeMap<String, At<SourceFile>>,
@@ -105,28 +106,6 @@ pub(super) enum StatusFile {
 pub(super) enum CsrfName {
     /// Asks for a token.
     Fetch,
-}
-
-/// How long a user thinks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table; such as `think = { ms = 500 }`")]
-pub(super) struct ThinkFile {
-    /// Milliseconds, of `exponential` in the mean.
-    pub(super) ms: u32,
-    /// How the times lie; absent: `"constant"`.
-    #[serde(default)]
-    pub(super) distribution: DistributionName,
-}
-
-/// How times lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum DistributionName {
-    /// All alike.
-    #[default]
-    Constant,
-    /// As between the calls of many people who know nothing of each other; at most ten times the mean.
-    Exponential,
 }
 
 /// A file of values.

@@ -5,16 +5,12 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 
 use regex::bytes::{Regex, RegexBuilder};
 use tollgate_net::http1::client::RequestTemplate;
 use tollgate_xml::XPath;
 
-use super::file::{
-    AssertFile, CsrfName, DistributionName, FeedFile, PlayedFile, ScenarioFile, SourceFile, StatusFile, StepFile,
-    ThinkFile,
-};
+use super::file::{AssertFile, CsrfName, FeedFile, PlayedFile, ScenarioFile, SourceFile, StatusFile, StepFile};
 use crate::experiment::document::Document;
 use crate::experiment::{At, Checker, ExperimentError, VariantFile};
 use crate::traffic::feed::Feed;
@@ -312,17 +308,13 @@ impl StepWriter<'_> {
         template.pieces.iter().map(part).collect::<Result<_, _>>().map(Text)
     }
 
-    fn think(&self, think: &At<ThinkFile>) -> Result<Think, ExperimentError> {
-        let ThinkFile { ms, distribution } = *think.as_ref();
+    fn think(&self, think: &At<Think>) -> Result<Think, ExperimentError> {
+        let ms = think.as_ref().ms;
         if ms > THINK_MS_MAX {
             let help = format!("it is from 0 to {THINK_MS_MAX}");
             return Err(self.fault(think.span(), &format!("a time to think of {ms} ms"), &help));
         }
-        let time = Duration::from_millis(ms.into());
-        Ok(match distribution {
-            DistributionName::Constant => Think::Constant(time),
-            DistributionName::Exponential => Think::Exponential(time),
-        })
+        Ok(*think.as_ref())
     }
 
     fn source(&self, file: &SourceFile, span: Range<usize>) -> Result<Source, ExperimentError> {

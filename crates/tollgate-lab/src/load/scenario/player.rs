@@ -23,7 +23,7 @@ use crate::load::user::{Answer, Asking, User};
 use crate::secret;
 use crate::traffic::feed::{Feed, FeedEnd, Order, Way};
 use crate::traffic::model::Pace;
-use crate::traffic::scenario::{BUILT_IN, Condition, Fed, Part, Text, Think};
+use crate::traffic::scenario::{BUILT_IN, Condition, Distribution, Fed, Part, Text, Think};
 
 /// Bytes of an answer that are searched.
 const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -123,12 +123,13 @@ impl Player {
 
     /// How long it thinks now.
     pub(super) fn think(&mut self, think: Option<Think>) -> Duration {
-        match think {
-            None => Duration::ZERO,
-            Some(Think::Constant(time)) => time,
-            Some(Think::Exponential(mean)) => {
+        let Some(Think { ms, distribution }) = think else { return Duration::ZERO };
+        let time = Duration::from_millis(ms.into());
+        match distribution {
+            Distribution::Constant => time,
+            Distribution::Exponential => {
                 let share: f64 = self.thinking.random_range(0.0..1.0);
-                mean.mul_f64((-(1.0 - share).ln()).min(THINK_MEANS_MAX))
+                time.mul_f64((-(1.0 - share).ln()).min(THINK_MEANS_MAX))
             }
         }
     }
