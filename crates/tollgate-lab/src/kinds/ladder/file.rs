@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{Experiment, ExperimentError, LEVEL_MAX, Own, ROUND_TRIP_MS_MAX, UpTo, Users, place};
+use crate::experiment::{Experiment, ExperimentError, LEVEL_MAX, Own, UpTo, Users, place};
 use crate::kinds::http::file::list;
-use crate::kinds::http::file::served::{self, Served};
+use crate::kinds::http::file::served::{self, LinkFile, Served};
 
 /// Most work processes of one gateway: more than that it would refuse.
 const WORK_PROCESSES_MAX: u64 = 1_000;
@@ -41,16 +41,8 @@ pub(super) const KEYS: &[&[Keys]] = &[
 /// What is behind every gateway.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct DatabaseFile {
-    /// The PostgreSQL behind every gateway, which is started for the run from the machine's packages.
-    database: Option<DistantFile>,
-}
-
-/// A database behind an emulated link.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct DistantFile {
-    /// The link's round trip in milliseconds; an extent may set its own.
-    round_trip_ms: UpTo<ROUND_TRIP_MS_MAX>,
+    /// The PostgreSQL behind every gateway, which is started for the run from the machine's packages, and the link before it.
+    database: Option<LinkFile>,
 }
 
 /// Who asks.
@@ -82,7 +74,7 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         let help = "here it is the database that is far away: `[database]` says how far";
         return Err(checker.fault(span, "`remote` has no meaning here", help));
     }
-    let Some(DistantFile { round_trip_ms }) = database else {
+    let Some(LinkFile { round_trip_ms }) = database else {
         let help = "add `[database]` with `round_trip_ms = 20`";
         return Err(checker.fault(document.factor_span(), "it is not said how far away the database is", help));
     };

@@ -30,7 +30,7 @@ pub(crate) const KEYS: &[Keys] = &[Keys::of::<ServedFile>(TableName::Top), Keys:
 pub(crate) struct ServedFile {
     /// That everything is done once more from afar, through an emulated link; each variant then stands twice, the
     /// second time with `-remote` behind its name.
-    remote: Option<At<RemoteFile>>,
+    remote: Option<At<LinkFile>>,
     /// How tollgate's own gateway is started.
     #[serde(default)]
     subject: SubjectFile,
@@ -54,12 +54,12 @@ pub(crate) struct AskedFile {
     backend: Option<At<String>>,
 }
 
-/// The emulated link of the variants from afar.
+/// An emulated link.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct RemoteFile {
+pub(crate) struct LinkFile {
     /// Its round trip in milliseconds; an extent may set its own.
-    round_trip_ms: UpTo<ROUND_TRIP_MS_MAX>,
+    pub(crate) round_trip_ms: UpTo<ROUND_TRIP_MS_MAX>,
 }
 
 /// How tollgate's own gateway is started.
