@@ -28,14 +28,6 @@ pub(crate) struct Report {
     pub(crate) cpu_us: f64,
 }
 
-/// What one run of the batch was.
-#[derive(Debug)]
-pub(crate) struct Ran {
-    pub(crate) report: Report,
-    /// What was seen of its process.
-    pub(crate) readings: Vec<Reading>,
-}
-
 /// The batch by so many work processes over so many documents of a database, whose URL may hold a password.
 pub(crate) fn command(program: &Path, database: &str, processes: u64, documents: u64) -> Command {
     let mut command = Command::new(program);
@@ -44,6 +36,9 @@ pub(crate) fn command(program: &Path, database: &str, processes: u64, documents:
     command.args(["--processes", &processes.to_string(), "--sample", &documents.to_string()]);
     command
 }
+
+/// The figures of a run of the batch, and what was seen of its process.
+pub(crate) type Ran = (Report, Vec<Reading>);
 
 /// Runs the batch on the subjects' cores, by a process that `spawn` starts, and waits for it.
 pub(crate) fn run(
@@ -60,7 +55,7 @@ pub(crate) fn run(
     if !(report.batch_ms > 0.0 && report.batch_ms.is_finite()) {
         return Err(Broken::Failed(format!("says that it took {} ms", report.batch_ms)));
     }
-    Ok(Ran { report, readings })
+    Ok((report, readings))
 }
 
 #[cfg(test)]
@@ -90,7 +85,7 @@ mod tests {
     fn figures_are_read_and_the_batch_is_asked_as_agreed() {
         let expected = "generate --json --processes 2 --sample 12 postgres://me@h/d";
         let script = format!("[ \"$* $TOLLGATE_DATABASE\" = '{expected}' ] || exit 9; echo '{FIGURES}'");
-        let told = ran(&script, &StopFlag::new()).unwrap().report.told;
+        let told = ran(&script, &StopFlag::new()).unwrap().0.told;
         assert_eq!((told.documents, told.stored, told.set_aside, told.round_trips), (12, 11, 1, 120));
     }
 

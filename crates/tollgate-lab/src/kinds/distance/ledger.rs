@@ -27,22 +27,13 @@ struct Entry {
     away: Option<Duration>,
 }
 
-/// What is added with a trial.
-#[derive(Debug)]
-pub(crate) struct Beside {
-    pub(crate) ticks: Ticks,
-    pub(crate) readings: Vec<Reading>,
-    /// What was asked of the link; absent without one.
-    pub(crate) away: Option<Duration>,
-}
-
 impl Ledger {
-    /// Adds a trial.
-    pub(crate) fn add(&mut self, trial: &Trial, beside: Beside) {
+    /// Adds a trial, with what all cores did, what was seen of its process, and what was asked of the link, if there is one.
+    pub(crate) fn add(&mut self, trial: &Trial, ticks: Ticks, readings: Vec<Reading>, away: Option<Duration>) {
         let entry = self.entries.entry((trial.variant.clone(), trial.level)).or_default();
-        entry.ticks += beside.ticks;
-        entry.away = beside.away;
-        beside.readings.into_iter().for_each(|reading| entry.series.add(trial.start_ms, reading));
+        entry.ticks += ticks;
+        entry.away = away;
+        readings.into_iter().for_each(|reading| entry.series.add(trial.start_ms, reading));
         entry.series.add_cores(trial);
     }
 
@@ -153,8 +144,7 @@ mod tests {
                 batch: Some(batch),
                 ..like.clone()
             };
-            let beside = Beside { ticks: Ticks::default(), readings: Vec::new(), away: None };
-            ledger.add(&trial, beside);
+            ledger.add(&trial, Ticks::default(), Vec::new(), None);
             book.trials.push(trial);
         }
         let thresholds = ["time < 1 us", "errors == 0"].map(|text| Threshold::parse(text).unwrap());
@@ -189,8 +179,7 @@ mod tests {
                     batch: Some(Batched { documents: 10, stored: 10, ..Batched::default() }),
                     ..like.clone()
                 };
-                let beside = Beside { ticks: Ticks::default(), readings: Vec::new(), away: None };
-                ledger.add(&trial, beside);
+                ledger.add(&trial, Ticks::default(), Vec::new(), None);
                 book.trials.push(trial);
             }
         }

@@ -32,7 +32,7 @@ use crate::subject::{check_loadable, is_named, postgres_programs};
 use bench::Bench;
 use child::{Ran, Report};
 use file::{Away, Preset, Presets};
-use ledger::{Beside, Ledger};
+use ledger::Ledger;
 use plan::DOCUMENTS_LEAST;
 use tollgate_facts::results::{Batched, Distances, Figure, Gap, GapKind, Piece, PresetFound, PresetVerdict, Trial};
 
@@ -233,8 +233,8 @@ impl Session<'_> {
                 let name = self.experiment.variants[variant].name.clone();
                 self.observer.progress(&Progress::Surveying { variant: &name });
                 let least = level * DOCUMENTS_LEAST;
-                let ran = self.ran(bench, variant, level, least)?;
-                let document_ms = ran.report.batch_ms / ran.report.told.documents.max(1) as f64;
+                let (report, _) = self.ran(bench, variant, level, least)?;
+                let document_ms = report.batch_ms / report.told.documents.max(1) as f64;
                 let wanted = (self.plan.slice.as_secs_f64() * 1e3 / document_ms).ceil();
                 // As many for each process: else the last ones would work alone.
                 let wanted = (wanted.min(DOCUMENTS_MAX as f64) as u64).max(least).next_multiple_of(level);
@@ -251,8 +251,7 @@ impl Session<'_> {
         let before = bench.ask(away).map_err(Halt::Ours)?;
         let (ticks, database_us) = (Ticks::now(&self.cores.all), bench.database_cpu_us());
         let start = self.kind.began.elapsed();
-        let Ran { report: Report { told, batch_ms, cpu_us }, readings } =
-            self.ran(bench, variant, block.level, documents)?;
+        let (Report { told, batch_ms, cpu_us }, readings) = self.ran(bench, variant, block.level, documents)?;
         let database_us = database_us.zip(bench.database_cpu_us()).map(|(before, after)| after - before);
         let ticks = Ticks::now(&self.cores.all).since(ticks);
         let behind = bench.ask(away).map_err(Halt::Ours)?;
@@ -279,7 +278,7 @@ impl Session<'_> {
             ..Trial::default()
         };
         let away = (self.options.link != LinkChoice::None).then_some(away);
-        self.kind.ledger.add(&trial, Beside { ticks, readings, away });
+        self.kind.ledger.add(&trial, ticks, readings, away);
         self.book.trials.push(trial);
         Ok(())
     }

@@ -131,8 +131,8 @@ fn why(stretch: &[(&Cell, &Occupancy)]) -> String {
 fn pass_times(view: &View<'_>) -> Table {
     let run = view.run;
     let experiment = &run.experiment;
-    let names: Vec<&str> = experiment.variants.iter().map(|variant| variant.name.as_str()).collect();
-    let shown: Vec<&str> = names.into_iter().filter(|name| !looked_at(run, name).is_empty()).collect();
+    let names = experiment.variants.iter().map(|variant| variant.name.as_str());
+    let shown: Vec<&str> = names.filter(|name| !looked_at(run, name).is_empty()).collect();
     let first = shown.first().and_then(|name| looked_at(run, name).first().map(|(cell, _)| *cell));
     let theirs = |level: Option<u64>| {
         let found = run.published.iter().find(|known| known.figure == PASS_TIME && known.level == level);
