@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tollgate_net::link::LinkMode;
 use tollgate_net::tls::ClientSettings;
 
 use crate::experiment::{Experiment, Variant};
@@ -36,8 +37,9 @@ pub struct RunOptions {
     pub may_load: Vec<String>,
     /// `--i-may-empty`: hosts whose tables a run of inserts may empty, whatever stands in them.
     pub may_empty: Vec<String>,
-    /// `--link`: what the network before a batch's database is made of.
-    pub link: LinkChoice,
+    /// `--link`: what the network before a batch's database is made of; absent: the network is the user's own, and two saved
+    /// runs are compared.
+    pub link: Option<LinkMode>,
     /// `--database`: a PostgreSQL of the user's for a batch; absent: one is started.
     pub database: Option<String>,
     /// Seed of every order; absent: drawn.
@@ -53,7 +55,7 @@ pub struct RunOptions {
 impl RunOptions {
     /// An experiment as it stands, with the usual extent, on subjects that `serve_program` serves.
     pub fn of(experiment: Experiment, serve_program: PathBuf) -> RunOptions {
-        RunOptions { experiment, serve_program, ..RunOptions::default() }
+        RunOptions { experiment, serve_program, link: Some(LinkMode::default()), ..RunOptions::default() }
     }
 
     /// The peer that does the work of a variant; `None` where the experiment's own subject does.
@@ -65,19 +67,6 @@ impl RunOptions {
         let peer = self.peers.iter().find(|peer| peer.name == *name);
         peer.map(Some).ok_or_else(|| format!("nothing is known of the subject `{name}`"))
     }
-}
-
-/// What the network before a batch's database is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, derive_more::Display)]
-#[display(rename_all = "kebab-case")]
-pub enum LinkChoice {
-    /// A proxy that holds bytes back.
-    #[default]
-    Proxy,
-    /// Packets between two network namespaces.
-    Tun,
-    /// Nothing: the network is the user's own, and two saved runs are compared.
-    None,
 }
 
 /// Told how a run goes on. Called between trials, never while one is measured.

@@ -8,7 +8,7 @@ pub(crate) mod tests;
 use std::time::Duration;
 
 pub use crate::conduct::conductor::{Ending, RunOutcome};
-pub use crate::conduct::options::{LinkChoice, Observer, Progress, RunError, RunOptions};
+pub use crate::conduct::options::{Observer, Progress, RunError, RunOptions};
 pub use crate::conduct::stop::StopFlag;
 pub use crate::conduct::store::{HISTOGRAMS, RESULT};
 

@@ -7,7 +7,8 @@ use tempfile::TempDir;
 use tollgate_facts::results::{Figure, GapKind, RunResult, Verdict};
 use tollgate_lab::experiment::Experiment;
 use tollgate_lab::plan::{Extent, PlanOptions};
-use tollgate_lab::run::{LinkChoice, RunError, RunOptions, StopFlag, run};
+use tollgate_lab::run::{RunError, RunOptions, StopFlag, run};
+use tollgate_net::link::LinkMode;
 use tollgate_net::tls::ClientSettings;
 
 use crate::server::{TruthServer, truth_server};
@@ -56,7 +57,7 @@ fn options(server: &TruthServer, experiment: Experiment, folder: &TempDir) -> Ru
         basic: None,
         tls: ClientSettings::default(),
         may_load: Vec::new(),
-        link: LinkChoice::default(),
+        link: Some(LinkMode::default()),
         database: None,
         may_empty: Vec::new(),
         seed: Some(1),

@@ -11,7 +11,8 @@ use tollgate_facts::results::{Figure, RunResult, State, Toll, TollVerdict, Trial
 use tollgate_facts::toll::compute;
 use tollgate_lab::experiment::Experiment;
 use tollgate_lab::plan::{Extent, PlanOptions};
-use tollgate_lab::run::{Ending, LinkChoice, Observer, Progress, RunOptions, RunOutcome, StopFlag, run};
+use tollgate_lab::run::{Ending, Observer, Progress, RunOptions, RunOutcome, StopFlag, run};
+use tollgate_net::link::LinkMode;
 use tollgate_net::tls::ClientSettings;
 
 use crate::server::{TruthServer, truth_server};
@@ -60,7 +61,7 @@ pub(crate) fn measure(
         basic: None,
         tls: ClientSettings::default(),
         may_load: Vec::new(),
-        link: LinkChoice::default(),
+        link: Some(LinkMode::default()),
         database: None,
         may_empty: Vec::new(),
         seed: Some(1),

@@ -14,11 +14,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
+use tollgate_net::link::LinkMode;
 
 use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome, Turn};
 use crate::conduct::finite::{Finished, Finite};
-use crate::conduct::options::{LinkChoice, Progress, RunError, RunOptions};
+use crate::conduct::options::{Progress, RunError, RunOptions};
 use crate::experiment::{Experiment, Factor, Location};
 use crate::judge::cells::{self, CellRecord};
 use crate::load::record::recorder::Recorder;
@@ -69,7 +70,7 @@ fn notes(_experiment: &Experiment, _plan: &Plan) -> Vec<Note> {
 fn check(options: &RunOptions, _plan: &mut Plan) -> Result<(), RunError> {
     let is_given = !options.subjects.is_empty() || !options.subject_pids.is_empty() || !options.peers.is_empty();
     let is_asked = !options.headers.is_empty() || options.basic.is_some() || !options.serve_arguments.is_empty();
-    if is_given || is_asked || options.database.is_some() || options.link != LinkChoice::default() {
+    if is_given || is_asked || options.database.is_some() || options.link != Some(LinkMode::default()) {
         let name = &options.experiment.name;
         return Err(RunError::Usage(format!(
             "`{name}` runs commands, and asks no server: leave --subject, --subject-pid, --subjects, --header, --basic, --serve-arg, \

@@ -10,10 +10,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use tollgate_net::link::{Echo, FarEcho, Link, LinkSpec, Side, Tun, TunSpec, round_trips};
+use tollgate_net::link::{Echo, FarEcho, Link, LinkMode, LinkSpec, Side, Tun, TunSpec, round_trips};
 
 use super::place::DatabaseUrl;
-use crate::conduct::options::{LinkChoice, RunError, RunOptions};
+use crate::conduct::options::{RunError, RunOptions};
 use crate::cores::Cores;
 use crate::subject::{Postgres, PostgresError, end_with_this_thread};
 
@@ -63,9 +63,9 @@ impl Bench {
     /// Starts a database, or finds the user's, and prepares for links.
     pub(crate) fn start(options: &RunOptions, cores: &Cores) -> Result<Bench, RunError> {
         let links = match options.link {
-            LinkChoice::None => Links::None,
-            LinkChoice::Tun => Links::Line(Line::lay()?),
-            LinkChoice::Proxy => {
+            None => Links::None,
+            Some(LinkMode::Tun) => Links::Line(Line::lay()?),
+            Some(LinkMode::Proxy) => {
                 let echo = Echo::start(any_port()).map_err(|error| RunError::Failed(format!("no echo: {error}")))?;
                 Links::Proxies { echo, of: HashMap::new() }
             }

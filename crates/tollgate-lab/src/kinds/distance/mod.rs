@@ -21,7 +21,7 @@ use tollgate_net::link::{LinkMode, accuracy};
 
 use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome, Turn};
-use crate::conduct::options::{LinkChoice, Progress, RunError, RunOptions};
+use crate::conduct::options::{Progress, RunError, RunOptions};
 use crate::conduct::stop::Broken;
 use crate::experiment::{Experiment, Factor, Own, Variant};
 use crate::plan::Plan;
@@ -82,16 +82,16 @@ pub(crate) fn check(options: &RunOptions, plan: &mut Plan) -> Result<(), RunErro
         }
     }
     match (options.link, &options.database) {
-        (LinkChoice::Tun, Some(_)) => usage(
+        (Some(LinkMode::Tun), Some(_)) => usage(
             "--link tun: a database of yours is not in the namespace at its far end; leave --database out, or take --link proxy"
                 .to_owned(),
         ),
-        (LinkChoice::None, _) => {
+        (None, _) => {
             plan.variants.retain(|variant| options.experiment.variants[*variant].baseline.is_none());
             plan.presets = 0;
             Ok(())
         }
-        (LinkChoice::Proxy, _) | (LinkChoice::Tun, None) => Ok(()),
+        (Some(LinkMode::Proxy), _) | (Some(LinkMode::Tun), None) => Ok(()),
     }
 }
 
@@ -180,7 +180,7 @@ impl Session<'_> {
         self.result.settings.starts = self.plan.starts;
         let used = |cores_of: &[usize]| if cores_of.is_empty() { cores.all.len() } else { cores_of.len() } as u32;
         self.result.distance = Some(Distances {
-            link: options.link.to_string(),
+            link: options.link.map_or("none", LinkMode::name).to_owned(),
             link_words: words(options.link).to_owned(),
             database: bench.words(),
             batch_cores: used(&cores.subjects),
@@ -198,11 +198,7 @@ impl Session<'_> {
 
     /// Measures from which delay on this kind of link is accurate here, and leaves out all shorter ones.
     fn leave_out_what_the_link_cannot_keep(&mut self) -> Result<(), Halt> {
-        let mode = match self.options.link {
-            LinkChoice::None => return Ok(()),
-            LinkChoice::Proxy => LinkMode::Proxy,
-            LinkChoice::Tun => LinkMode::Tun,
-        };
+        let Some(mode) = self.options.link else { return Ok(()) };
         let found = accuracy(mode).map_err(|error| Halt::Ours(format!("the link cannot be measured: {error}")))?;
         let least = found.least();
         if let Some(distance) = &mut self.result.distance {
@@ -277,7 +273,7 @@ impl Session<'_> {
             batch: Some(Batched { documents, link_us, ..told }),
             ..Trial::default()
         };
-        let away = (self.options.link != LinkChoice::None).then_some(away);
+        let away = self.options.link.map(|_| away);
         self.kind.ledger.add(&trial, ticks, readings, away);
         self.book.trials.push(trial);
         Ok(())
@@ -354,12 +350,8 @@ fn presets(experiment: &Experiment) -> &[Preset] {
 }
 
 /// What the link is, in words.
-fn words(link: LinkChoice) -> &'static str {
-    match link {
-        LinkChoice::Proxy => LinkMode::Proxy.words(),
-        LinkChoice::Tun => LinkMode::Tun.words(),
-        LinkChoice::None => "the network as it is: no delay is added",
-    }
+fn words(link: Option<LinkMode>) -> &'static str {
+    link.map_or("the network as it is: no delay is added", LinkMode::words)
 }
 
 #[cfg(test)]
@@ -383,7 +375,7 @@ mod tests {
 
     #[test]
     fn without_a_link_only_the_bottom_variant_is_run_and_no_preset() {
-        let plan = checked(|options| options.link = LinkChoice::None).unwrap();
+        let plan = checked(|options| options.link = None).unwrap();
         assert_eq!((plan.variants, plan.presets), (vec![0], 0));
         let plan = checked(|_| {}).unwrap();
         assert_eq!((plan.variants.len(), plan.presets), (6, 4));
@@ -403,7 +395,7 @@ mod tests {
         check(checked(database("postgres://me@127.0.0.1/x")), "leaves them: if it may, say --i-may-empty 127.0.0.1");
         check(checked(database("sqlite:x")), "--database: expected postgres://");
         let both = |options: &mut RunOptions| {
-            options.link = LinkChoice::Tun;
+            options.link = Some(LinkMode::Tun);
             options.may_empty = vec!["127.0.0.1".to_owned()];
             options.database = Some("postgres://me@127.0.0.1/x".to_owned());
         };

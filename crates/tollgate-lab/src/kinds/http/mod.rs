@@ -16,11 +16,11 @@ pub(super) mod subjects;
 pub(super) mod trial;
 pub(super) mod way;
 
-use tollgate_net::link::Door;
+use tollgate_net::link::{Door, LinkMode};
 
 use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, RunOutcome};
-use crate::conduct::options::{LinkChoice, RunError, RunOptions};
+use crate::conduct::options::{RunError, RunOptions};
 use crate::cores::Cores;
 use crate::experiment::{Experiment, Factor};
 use crate::load::REQUEST_TIMEOUT;
@@ -77,7 +77,7 @@ fn notes(_experiment: &Experiment, plan: &Plan) -> Vec<Note> {
 
 /// Whether it can be run as asked, as far as that can be told without touching the network.
 fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> {
-    if options.link != LinkChoice::default() || options.database.is_some() {
+    if options.link != Some(LinkMode::default()) || options.database.is_some() {
         let name = &options.experiment.name;
         return Err(RunError::Usage(format!(
             "--link and --database are for batches, such as `distance`; `{name}` is none"

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tollgate_lab::experiment::{Experiment, TOLLGATE, Variant};
 use tollgate_lab::plan::{Extent, PlanOptions};
-use tollgate_lab::run::{LinkChoice, RunError, RunOptions};
+use tollgate_lab::run::{RunError, RunOptions};
 use tollgate_lab::subject::Peer;
+use tollgate_net::link::LinkMode;
 use tollgate_net::tls::{ClientSettings, TlsChoice};
 
 use super::secrets;
@@ -95,7 +96,7 @@ pub(crate) struct Selection {
     /// What the network before a batch's database is made of: `proxy`, `tun` (packets between two network namespaces, for
     /// root), or `none`, so that your own network is measured and two saved runs are compared
     #[arg(long, value_name = "KIND", default_value = "proxy", value_parser = link, help_heading = "How much")]
-    pub(super) link: LinkChoice,
+    pub(super) link: Link,
 
     /// A host off this machine that you are allowed to load; without it, only loopback is aimed at
     #[arg(long = "i-may-load", value_name = "HOST", help_heading = "Your own subject")]
@@ -187,11 +188,15 @@ pub(crate) fn run_options(
     })
 }
 
+/// A kind of link; nothing is `none`, which is said as well. By this name it is no argument that may be left out.
+type Link = Option<LinkMode>;
+
 /// A kind of link by its name.
-fn link(name: &str) -> Result<LinkChoice, String> {
-    let known = [LinkChoice::Proxy, LinkChoice::Tun, LinkChoice::None];
-    let found = known.into_iter().find(|choice| choice.to_string() == name);
-    found.ok_or_else(|| "expected proxy, tun or none".to_owned())
+fn link(name: &str) -> Result<Link, String> {
+    match name {
+        "none" => Ok(None),
+        name => name.parse().map(Some).map_err(|_: String| "expected proxy, tun or none".to_owned()),
+    }
 }
 
 /// Whose fault it was that nothing was measured.
