@@ -10,7 +10,7 @@ use crate::conduct::series::Growing;
 use crate::judge::cells::{self, CellRecord};
 use crate::load::record::recorder::Recorder;
 use crate::probe::system::Ticks;
-use tollgate_facts::results::{BatchFound, Cell, Estimate, Reading, RunResult, Trial};
+use tollgate_facts::results::{BatchFound, Batched, Cell, Estimate, Reading, RunResult, Trial};
 use tollgate_facts::stats::{self, signed_rank::median};
 
 /// All cells of a run.
@@ -43,7 +43,7 @@ impl Ledger {
         let base = base.map(|base| base.name.clone()).unwrap_or_default();
         for ((variant, level), entry) in &self.entries {
             let trials = book.of(variant, *level);
-            let cell = entry.cell(variant, &trials, &book.of(&base, *level), variant == &base);
+            let cell = entry.cell(variant, &trials, &book.of(&base, *level));
             let asked = trials.iter().filter_map(|trial| Some(trial.batch?.documents)).sum();
             let evidence = BatchEvidence { cell: &cell, asked, ticks: entry.ticks };
             result.validity.extend(judge(&evidence));
@@ -55,7 +55,7 @@ impl Ledger {
 }
 
 impl Entry {
-    fn cell(&self, variant: &str, trials: &[&Trial], beside: &[&Trial], is_base: bool) -> Cell {
+    fn cell(&self, variant: &str, trials: &[&Trial], beside: &[&Trial]) -> Cell {
         let mut recorder = Recorder::default();
         recorder.tally.requests = trials.iter().map(|trial| trial.requests).sum();
         let level = trials.first().map_or(0, |trial| trial.level);
@@ -76,16 +76,13 @@ impl Entry {
         }
         // One of a value and of its inverse: the means of both over the blocks would contradict each other.
         cell.requests_per_second = per_second(cell.unit_time_ms);
-        let over = |value: &dyn Fn(&Trial) -> Option<f64>| {
-            stats::estimate(&by_block(trials, value).into_values().collect::<Vec<_>>())
-        };
-        let of = |pick: fn(&tollgate_facts::results::Batched) -> f64| {
-            over(&move |trial| per_document(trial, pick(&trial.batch?)))
+        let of = |pick: fn(&Batched) -> f64| {
+            let means = by_block(trials, &|trial| per_document(trial, pick(&trial.batch?)));
+            stats::estimate(&means.into_values().collect::<Vec<f64>>())
         };
         let link = |trials: &[&Trial]| by_block(trials, &|trial| trial.batch?.link_us);
         let (own, without) = (link(trials), link(beside));
         let added: Vec<f64> = own.iter().filter_map(|(block, link_us)| Some(link_us - without.get(block)?)).collect();
-        let added = if is_base { vec![0.0; added.len()] } else { added };
         let has_link = self.away.is_some() && !added.is_empty();
         cell.batch = Some(BatchFound {
             documents: trials.iter().filter_map(|trial| Some(trial.batch?.stored)).sum(),
@@ -121,7 +118,7 @@ mod tests {
     use super::*;
     use crate::conduct::book;
     use tollgate_facts::fixture;
-    use tollgate_facts::results::{Batched, Outcome, Validity};
+    use tollgate_facts::results::{Outcome, Validity};
     use tollgate_facts::threshold::Threshold;
 
     #[test]

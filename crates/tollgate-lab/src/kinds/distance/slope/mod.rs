@@ -36,8 +36,7 @@ pub(crate) fn slope(run: &RunResult, presets: &[Preset], blocks: u32) -> Option<
         // What the link adds, and the time.
         let point = |name: &&str| {
             let trials = of(name);
-            let added_us = if *name == base { 0.0 } else { link_us(&trials)? - without_us };
-            Some((added_us, time_us(&trials)?))
+            Some((link_us(&trials)? - without_us, time_us(&trials)?))
         };
         let Some(points) = names.iter().map(point).collect::<Option<Vec<(f64, f64)>>>() else { continue };
         let Some(line) = line(&points) else { continue };
