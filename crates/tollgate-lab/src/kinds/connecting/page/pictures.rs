@@ -28,14 +28,12 @@ pub(super) fn distributions(view: &View<'_>) -> Option<Section> {
 /// One picture at the level that stands for the run, else the least that has any answers.
 fn histogram(view: &View<'_>, load: &str, id: &str, of: fn(&Cell) -> Option<&Linear>) -> Option<Figure> {
     let run = view.run;
-    let has = |level: &u64| {
-        run.cells.iter().any(|cell| cell.level == *level && of(cell).is_some_and(|linear| answers(linear) > 0.0))
-    };
+    let answered = |cell| of(cell).filter(|linear| answers(linear) > 0.0);
+    let has = |level: &u64| view.at(*level).any(|row| answered(row.cell).is_some());
     let level = view::answer_level(run).filter(has).or_else(|| run.experiment.levels.iter().copied().find(has))?;
-    let cells = view.at(level).map(|row| row.cell);
-    let found = cells.filter_map(|cell| {
-        let linear = of(cell).filter(|linear| answers(linear) > 0.0)?;
-        Some((view::key(run, &cell.variant)?, cell.variant.as_str(), linear))
+    let found = view.at(level).filter_map(|row| {
+        let name = row.cell.variant.as_str();
+        Some((view::key(run, name)?, name, answered(row.cell)?))
     });
     let found: Vec<(usize, &str, &Linear)> = found.collect();
     let bin_ms = found.iter().map(|(_, _, linear)| linear.bin_ms).find(|width| *width > 0.0)?;

@@ -132,17 +132,13 @@ pub(crate) fn confirm(preset: &mut PresetFound, slope: &Slope, toll: Option<&Tol
     let allowed = half(found).hypot(half(predicted));
     let percent = |share: f64| format!("{:+.1} %", share * 100.0);
     let telling = ALLOWED_LEAST.max(ALLOWED_SHARE * (1.0 + predicted.mean.max(0.0)));
-    preset.verdict = match apart.abs() <= allowed {
-        false => PresetVerdict::Off,
-        true if slope.doubt.is_some() || allowed > telling => PresetVerdict::Unclear,
-        true => PresetVerdict::Confirmed,
+    let (verdict, joint, why) = match apart.abs() <= allowed {
+        false => (PresetVerdict::Off, "beyond", ""),
+        true if slope.doubt.is_some() => (PresetVerdict::Unclear, "within", ", but the line itself is doubtful"),
+        true if allowed > telling => (PresetVerdict::Unclear, "within", ", which nearly anything would be"),
+        true => (PresetVerdict::Confirmed, "within", ""),
     };
-    let joint = if preset.verdict == PresetVerdict::Off { "beyond" } else { "within" };
-    let why = match preset.verdict {
-        PresetVerdict::Unclear if slope.doubt.is_some() => ", but the line itself is doubtful",
-        PresetVerdict::Unclear => ", which nearly anything would be",
-        _ => "",
-    };
+    preset.verdict = verdict;
     preset.reason = format!(
         "found {} where the line says {}: {joint} the ±{:.1} % that both intervals allow{why}",
         percent(found.mean),
