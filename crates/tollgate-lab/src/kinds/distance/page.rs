@@ -29,7 +29,8 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let run = view.run;
     let distance = run.distance.as_ref().filter(|_| !view.rows.is_empty())?;
     let tables = [overheads(view), presets(view), batches(view), hinges(view)].into_iter().flatten();
-    let blocks = sentences(run).into_iter().map(Block::Text).chain(parts::filed("distance", tables)).collect();
+    let blocks =
+        sentences(run, distance).into_iter().map(Block::Text).chain(parts::filed("distance", tables)).collect();
     let pictures = [overhead_bars(view), times(view, distance), stacks(view)].map(Block::Figure).into();
     let sections = vec![
         Some(Section::main("What each microsecond costs", blocks)),
@@ -45,8 +46,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
 }
 
 /// What the line says, what the presets came to, and what the link was, each in a sentence.
-fn sentences(run: &RunResult) -> Vec<String> {
-    let Some(distance) = &run.distance else { return Vec::new() };
+fn sentences(run: &RunResult, distance: &Distances) -> Vec<String> {
     let mut said: Vec<String> = distance.slope.iter().map(|slope| of_slope(run, slope)).collect();
     if distance.slope.is_none() && distance.link != "none" {
         said.push("There is no line through the times: it takes three links and two blocks by one process.".to_owned());
@@ -293,16 +293,14 @@ fn times(view: &View<'_>, distance: &Distances) -> Figure {
     let levels = &run.experiment.levels;
     let names = level_names(run);
     let of_level = |level: u64| {
-        let mut cells: Vec<&Cell> = view.rows.iter().map(|row| row.cell).filter(|cell| cell.level == level).collect();
-        let added = |cell: &&Cell| cell.batch.and_then(|batch| Some(batch.added_us?.mean)).unwrap_or(0.0);
-        cells.sort_by(|one, other| added(one).total_cmp(&added(other)));
-        cells
+        let mut rows: Vec<&Row<'_>> = view.at(level).collect();
+        let added = |row: &&Row<'_>| row.cell.batch.and_then(|batch| Some(batch.added_us?.mean)).unwrap_or(0.0);
+        rows.sort_by(|one, other| added(one).total_cmp(&added(other)));
+        rows
     };
-    let point = |cell: &Cell| {
-        if marked::is_refused(run, &cell.variant, cell.level) {
-            return None;
-        }
-        Some(Point::of(cell.batch?.added_us?.mean / 1e3, cell.unit_time_ms, view.standing(&cell.variant, cell.level)))
+    let point = |row: &Row<'_>| {
+        let added_us = row.cell.batch?.added_us.filter(|_| !row.is_closed_refused(&view.doubts))?.mean;
+        Some(Point::of(added_us / 1e3, row.cell.unit_time_ms, view.standing(&row.cell.variant, row.cell.level)))
     };
     let plain = |x_us: f64, y_us: f64| Point::plain(x_us / 1e3, y_us / 1e3);
     let mut all: Vec<Line<'_>> = Vec::new();
@@ -324,14 +322,13 @@ fn times(view: &View<'_>, distance: &Distances) -> Figure {
     let x = Axis::linear("what the link adds to a round trip (ms)");
     let chart = Lines::new(x, Axis::linear("ms a document"), all);
     let description = "A line for each number of processes; less is better.";
-    let row = |cell: &Cell| {
-        let row = view.row(&cell.variant, cell.level)?;
-        let (added, time) = (cell.batch.and_then(|batch| batch.added_us), cell.unit_time_ms);
+    let row = |row: &Row<'_>| {
+        let (added, time) = (row.cell.batch.and_then(|batch| batch.added_us), row.cell.unit_time_ms);
         let mut figures = vec![number::optional(added.map(|added| added.mean))];
         figures.extend([time.mean, time.low, time.high].map(number::three_digits));
-        Some(of_cell(view, row, figures))
+        of_cell(view, row, figures)
     };
-    let rows = levels.iter().flat_map(|level| of_level(*level)).filter_map(row);
+    let rows = levels.iter().flat_map(|level| of_level(*level)).map(row);
     let table = Table::new("", ["link", "processes", "adds us", "ms a document", "95 % low", "95 % high"]).with(rows);
     let note = "Dotted: the fitted line by one process, and with more of them what is to be expected, the longest of CPU by \
                 cores, the database's CPU by its cores, and one process's time by the processes. A hollow point has a doubt; \
