@@ -5,7 +5,6 @@
 use std::collections::HashMap;
 use std::{fs, io};
 
-
 use super::cpu::CpuClocks;
 use super::system::TICK_NS;
 

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{At, Checker, Experiment, ExperimentError, Location, Own};
+use crate::experiment::{At, Experiment, ExperimentError, Location, Own};
 
 /// Longest round trip of a link before a database in microseconds.
 const ROUND_TRIP_US_MAX: u32 = 1_000_000;
@@ -89,32 +89,21 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         let help = "one variant has no `baseline`: the link without delay";
         return Err(checker.fault(document.factor_span(), &format!("{bottoms} variants have no baseline"), help));
     }
-    experiment.own = Own::new(Presets(checker.presets(&presets, &experiment)?));
-    Ok(experiment)
-}
-
-impl Checker<'_> {
-    fn presets(&self, files: &[PresetFile], experiment: &Experiment) -> Result<Vec<Preset>, ExperimentError> {
-        let mut presets: Vec<Preset> = Vec::new();
-        for file in files {
-            self.name(&file.name)?;
-            let name = file.name.as_ref();
-            let variants = experiment.variants.iter().map(|variant| &variant.name);
-            let mut taken = variants.chain(presets.iter().map(|known| &known.name));
-            if taken.any(|known| known == name) || presets.len() == PRESETS_MAX {
-                let help = format!("give each its own name, and at most {PRESETS_MAX} presets");
-                let message = format!("preset `{name}` stands twice or is too many");
-                return Err(self.fault(file.name.span(), &message, &help));
-            }
-            let help = format!("write a share from 0 to {SHARE_MAX}, such as `overhead = 0.15` for 15 %");
-            presets.push(Preset {
-                name: name.clone(),
-                title: file.title.clone().unwrap_or_else(|| name.clone()),
-                share: self.number("overhead", &file.overhead, 0.0..=SHARE_MAX, &help)?,
-            });
-        }
-        Ok(presets)
+    // They become variants, so they have none of their names.
+    let names = document.ways.iter().map(|way| &way.name).chain(presets.iter().map(|preset| &preset.name));
+    checker.names("preset", names)?;
+    if let Some(beyond) = presets.get(PRESETS_MAX) {
+        let help = format!("at most {PRESETS_MAX} may be");
+        return Err(checker.fault(beyond.name.span(), "one preset too many", &help));
     }
+    let help = format!("write a share from 0 to {SHARE_MAX}, such as `overhead = 0.15` for 15 %");
+    let preset = |PresetFile { name, title, overhead }| {
+        let share = checker.number("overhead", &overhead, 0.0..=SHARE_MAX, &help)?;
+        let name = name.into_inner();
+        Ok(Preset { title: title.unwrap_or_else(|| name.clone()), name, share })
+    };
+    experiment.own = Own::new(Presets(presets.into_iter().map(preset).collect::<Result<_, _>>()?));
+    Ok(experiment)
 }
 
 #[cfg(test)]
