@@ -101,8 +101,8 @@ pub(crate) fn run(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
         postgres_programs()?;
     }
     let batches = Batches { ledger: Ledger::default(), documents: HashMap::new(), began: Instant::now() };
-    let network = words(beginning.options.link).to_owned();
-    beginning.of(batches, Vec::new(), network).conduct()
+    let network = beginning.options.link.map_or("the network as it is: no delay is added", LinkMode::words);
+    beginning.of(batches, Vec::new(), network.to_owned()).conduct()
 }
 
 /// What a run of batches has beyond others.
@@ -181,7 +181,7 @@ impl Session<'_> {
         let used = |cores_of: &[usize]| if cores_of.is_empty() { cores.all.len() } else { cores_of.len() } as u32;
         self.result.distance = Some(Distances {
             link: options.link.map_or("none", LinkMode::name).to_owned(),
-            link_words: words(options.link).to_owned(),
+            link_words: self.result.settings.network.clone(),
             database: bench.words(),
             batch_cores: used(&cores.subjects),
             database_cores: if bench.is_ours() { used(&cores.generator) } else { 0 },
@@ -347,11 +347,6 @@ fn away(experiment: &Experiment, variant: usize) -> Option<Duration> {
 /// The distances with names.
 fn presets(experiment: &Experiment) -> &[Preset] {
     experiment.own().map_or(&[], |Presets(presets)| presets)
-}
-
-/// What the link is, in words.
-fn words(link: Option<LinkMode>) -> &'static str {
-    link.map_or("the network as it is: no delay is added", LinkMode::words)
 }
 
 #[cfg(test)]

@@ -27,12 +27,8 @@ pub(super) fn section(view: &View<'_>) -> Option<Section> {
 pub(super) fn answers(run: &RunResult) -> Vec<String> {
     let of_way = |way: &str| {
         let own = || run.round_trips.iter().filter(|cost| cost.way == way);
-        let costs: Vec<String> = own()
-            .map(|cost| {
-                let Estimate { mean, low, high, .. } = cost.round_trips;
-                format!("{mean:.2} [{low:.2}, {high:.2}] with {}", cost.variant)
-            })
-            .collect();
+        let costs: Vec<String> =
+            own().map(|cost| format!("{} with {}", with_interval(cost.round_trips), cost.variant)).collect();
         let doubts: Vec<String> = own()
             .filter_map(|cost| Some(format!(" Doubtful with {}: {}.", cost.variant, cost.doubt.as_ref()?)))
             .collect();
@@ -162,42 +158,36 @@ fn first_requests(view: &View<'_>) -> Option<Table> {
 
 fn times(view: &View<'_>, way: &str, place: usize) -> Figure {
     let run = view.run;
-    let own = run.round_trips.iter().filter(|cost| cost.way == way);
-    let costs: Vec<(usize, &RoundTripCost)> =
-        own.filter_map(|cost| Some((view::key(run, &cost.variant)?, cost))).collect();
     let mut levels: Vec<(u64, f64)> =
         levels(run, way).into_iter().filter_map(|(level, _)| Some((level, run.line_ms(level)?))).collect();
     levels.sort_by(|one, other| one.1.total_cmp(&other.1));
     let farthest_ms = levels.last().map_or(0.0, |(_, length_ms)| *length_ms);
-    let points = |variant: &str| -> Vec<Point> {
-        let readable = levels.iter().filter(|(level, _)| !marked::is_refused(run, variant, *level));
-        let point = |(level, length_ms): &(u64, f64)| {
-            let time = time_of(view, variant, *level)?;
-            Some(Point::of(*length_ms, time, view.standing(variant, *level)))
+    let measured = |cost: &RoundTripCost| {
+        let at = |(level, length_ms): &(u64, f64)| {
+            Some((view.row(&cost.variant, *level)?, *length_ms, time_of(view, &cost.variant, *level)?))
         };
-        readable.filter_map(point).collect()
+        levels.iter().filter_map(at).collect::<Vec<(&Row<'_>, f64, Estimate)>>()
     };
-    let ends = |cost: &RoundTripCost| {
-        [0.0, farthest_ms].map(|x| Point::plain(x, cost.fixed_ms.mean + cost.round_trips.mean * x))
-    };
+    let own = run.round_trips.iter().filter(|cost| cost.way == way);
+    let costs = own.filter_map(|cost| Some((view::key(run, &cost.variant)?, cost, measured(cost))));
+    let costs: Vec<_> = costs.collect();
     let mut all: Vec<Line<'_>> = Vec::new();
-    for (key, cost) in &costs {
-        let points = points(&cost.variant);
+    for (key, cost, measured) in &costs {
+        let readable = measured.iter().filter(|(row, ..)| !row.is_closed_refused(&view.doubts));
+        let standing = |row: &Row<'_>| view.standing(&cost.variant, row.cell.level);
+        let points = readable.map(|(row, length_ms, time)| Point::of(*length_ms, *time, standing(row))).collect();
         all.push(Line { name: &cost.variant, key: *key, kind: Kind::Measured, points });
-        all.push(Line { name: "", key: *key, kind: Kind::Ideal, points: ends(cost).to_vec() });
+        let end = |x: f64| Point::plain(x, cost.fixed_ms.mean + cost.round_trips.mean * x);
+        all.push(Line { name: "", key: *key, kind: Kind::Ideal, points: [0.0, farthest_ms].map(end).to_vec() });
     }
     let chart = Lines::new(Axis::linear("a round trip over the line (ms)"), Axis::linear("ms a request"), all);
     let description = "A line for each variant; less is better.";
-    let mut table = Table::new("", ["variant", "round trip ms", "ms a request", "95 % low", "95 % high"]);
-    for (_, cost) in &costs {
-        for (level, length_ms) in &levels {
-            let found = view.row(&cost.variant, *level).zip(time_of(view, &cost.variant, *level));
-            let Some((row, time)) = found else { continue };
-            let times = [time.mean, time.low, time.high].map(number::three_digits).to_vec();
-            let length = number::three_digits(*length_ms);
-            table.push(view.line(row, vec![length], times));
-        }
-    }
+    let rows = costs.iter().flat_map(|(.., measured)| measured).map(|(row, length_ms, time)| {
+        let times = [time.mean, time.low, time.high].map(number::three_digits).to_vec();
+        view.line(row, vec![number::three_digits(*length_ms)], times)
+    });
+    let head = ["variant", "round trip ms", "ms a request", "95 % low", "95 % high"];
+    let table = Table::new("", head).with(rows);
     let note = "From opening the connection to the last byte, means with 95 % intervals. Dotted: the fitted line, whose slope is the \
                 round trips and whose height at no distance is what they do not explain. A hollow point has a doubt; what is refused \
                 is not drawn.";
