@@ -89,7 +89,7 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         let help = "one variant has no `baseline`: the link without delay";
         return Err(checker.fault(document.factor_span(), &format!("{bottoms} variants have no baseline"), help));
     }
-    // They become variants, so they have none of their names.
+    // They become variants, so none may have the name of one.
     let names = document.ways.iter().map(|way| &way.name).chain(presets.iter().map(|preset| &preset.name));
     checker.names("preset", names)?;
     if let Some(beyond) = presets.get(PRESETS_MAX) {
