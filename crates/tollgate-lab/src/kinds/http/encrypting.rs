@@ -39,6 +39,11 @@ impl Encrypting {
     pub(crate) fn level(&self, level: u64) -> Option<&EncryptionLevel> {
         self.levels.get(usize::try_from(level).ok()?.checked_sub(1)?)
     }
+
+    /// Whether the subjects are far away: all levels say how far, or none does.
+    pub(crate) fn is_afar(&self) -> bool {
+        self.levels.iter().any(|level| level.round_trip.is_some())
+    }
 }
 
 /// The versions of TLS that can be measured.
@@ -87,13 +92,6 @@ pub(crate) struct EqualRateShape {
     pub(crate) share: f64,
     /// How the intended starts lie.
     pub(crate) arrivals: Arrivals,
-}
-
-impl Encrypting {
-    /// Whether the subjects are far away: all levels say how far, or none does.
-    pub(crate) fn is_afar(&self) -> bool {
-        self.levels.iter().any(|level| level.round_trip.is_some())
-    }
 }
 
 impl EncryptionLevel {
