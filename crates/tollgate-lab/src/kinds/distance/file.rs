@@ -61,10 +61,6 @@ pub(super) struct Preset {
     pub(super) share: f64,
 }
 
-/// All of them.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Presets(pub(super) Vec<Preset>);
-
 /// By how much a round trip to the database of a variant is longer than without delay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Away(pub(super) Duration);
@@ -102,13 +98,13 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         let name = name.into_inner();
         Ok(Preset { title: title.unwrap_or_else(|| name.clone()), name, share })
     };
-    experiment.own = Own::new(Presets(presets.into_iter().map(preset).collect::<Result<_, _>>()?));
+    experiment.own = Own::new(presets.into_iter().map(preset).collect::<Result<Vec<Preset>, _>>()?);
     Ok(experiment)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Away, Presets};
+    use super::{Away, Preset};
     use crate::experiment::Experiment;
     use std::time::Duration;
 
@@ -136,7 +132,7 @@ overhead = 0.5
     fn a_batch_has_links_and_presets() {
         let experiment = Experiment::parse(SOUND, "far.toml").unwrap();
         assert_eq!(experiment.variants[1].own(), Some(&Away(Duration::from_micros(500))));
-        let Presets(presets) = experiment.own().unwrap();
+        let presets: &Vec<Preset> = experiment.own().unwrap();
         assert_eq!((presets.len(), presets[0].share), (1, 0.5));
     }
 

@@ -31,7 +31,7 @@ use crate::secret;
 use crate::subject::{check_loadable, is_named, postgres_programs};
 use bench::Bench;
 use child::{Ran, Report};
-use file::{Away, Preset, Presets};
+use file::{Away, Preset};
 use ledger::Ledger;
 use plan::DOCUMENTS_LEAST;
 use tollgate_facts::results::{Batched, Distances, Figure, Gap, GapKind, Piece, PresetFound, PresetVerdict, Trial};
@@ -346,7 +346,7 @@ fn away(experiment: &Experiment, variant: usize) -> Option<Duration> {
 
 /// The distances with names.
 fn presets(experiment: &Experiment) -> &[Preset] {
-    experiment.own().map_or(&[], |Presets(presets)| presets)
+    experiment.own().map_or(&[], |presets: &Vec<Preset>| presets)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::file::{Away, Presets};
+use super::file::{Away, Preset};
 use crate::experiment::Experiment;
 use crate::plan::{Note, Plan, PlanOptions, TRIALS_PER_BLOCK, goes_through};
 
@@ -26,7 +26,7 @@ const ROUND_TRIPS_BESIDE: u32 = 70;
 pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
     goes_through(experiment, options, "it computes what its distances need from all of them")?;
     let mut plan = Plan::draft(experiment, options, &options.extent.defaults())?;
-    plan.presets = experiment.own().map_or(0, |Presets(presets)| presets.len() as u32);
+    plan.presets = experiment.own().map_or(0, |presets: &Vec<Preset>| presets.len() as u32);
     plan.subjects = 1;
     plan.warm_up = WARM_UP;
     // All trials, those that count the documents off and those of presets among them.
