@@ -148,14 +148,15 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     let ramp_up_ms = users.ramp_up_ms.as_ref().map_or(Ok(0), |milliseconds| {
         checker.number("ramp_up_ms", milliseconds, ..=RAMP_UP_MS_MAX, &format!("it is at most {RAMP_UP_MS_MAX}"))
     })?;
+    let (named_levels, levels) = self::ways(&ways, document)?;
     let encrypting = Encrypting {
-        levels: self::ways(&ways, document)?,
+        levels,
         ramp_up: Duration::from_millis(ramp_up_ms.into()),
         authentication: users.authentication.unwrap_or_default(),
         equal_rate: equal_rate.map(|file| checker.equal_rate(&file)).transpose()?,
     };
-    let mut experiment = document.experiment((1..=encrypting.levels.len() as u64).collect())?;
-    experiment.named_levels = (1..).zip(&encrypting.levels).map(named).collect();
+    let mut experiment = document.experiment(named_levels.iter().map(|named| named.level).collect())?;
+    experiment.named_levels = named_levels;
     experiment.users = Users::Same(users.users.map_or(USERS_DEFAULT, |UpTo(users)| users));
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(connecting.iter().zip(&document.ways)) {
         let connecting = checker.connecting(file)?;
@@ -170,18 +171,6 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     served.fill(document, experiment, usual)
 }
 
-/// A way of encrypting as results have it.
-fn named((level, way): (u64, &EncryptionLevel)) -> NamedLevel {
-    NamedLevel {
-        level,
-        title: way.title.clone(),
-        tls: way.version.name().to_owned(),
-        key: way.key.to_string(),
-        chain: way.chain,
-        round_trip_ms: way.round_trip.map(|round_trip| round_trip.as_secs_f64() * 1e3),
-    }
-}
-
 /// The same at the one level of a server that is there already, which has the certificate and the versions that it has.
 pub(super) fn on_one_listener(mut experiment: Experiment) -> Experiment {
     let Some(encrypting) = experiment.own::<Encrypting>() else { return experiment };
@@ -193,7 +182,11 @@ pub(super) fn on_one_listener(mut experiment: Experiment) -> Experiment {
     experiment
 }
 
-fn ways(files: &[LevelFile], document: &Document<'_>) -> Result<Vec<EncryptionLevel>, ExperimentError> {
+/// Ways of encrypting, as results have them and as they are measured.
+fn ways(
+    files: &[LevelFile],
+    document: &Document<'_>,
+) -> Result<(Vec<NamedLevel>, Vec<EncryptionLevel>), ExperimentError> {
     let checker = &document.checker;
     if let Some(levels) = &document.swept.levels {
         let help = "write a `[[factor.level]]` with `title`, `tls` and `key` for each";
@@ -206,12 +199,12 @@ fn ways(files: &[LevelFile], document: &Document<'_>) -> Result<Vec<EncryptionLe
     let help = format!("it is above 0 and at most {ROUND_TRIP_MS_MAX}");
     let lengths = (Excluded(0.0), Included(ROUND_TRIP_MS_MAX));
     let length = |milliseconds| checker.number("round_trip_ms", milliseconds, lengths, &help);
-    let mut ways: Vec<EncryptionLevel> = Vec::with_capacity(files.len());
+    let mut named: Vec<NamedLevel> = Vec::with_capacity(files.len());
+    let mut ways = Vec::with_capacity(files.len());
     for LevelFile { title, tls, key, chain, round_trip_ms } in files {
         let text = title.as_ref().trim();
         let round_trip_ms = round_trip_ms.as_ref().map(length).transpose()?;
-        let round_trip = round_trip_ms.map(|milliseconds| Duration::from_secs_f64(milliseconds / 1e3));
-        if ways.first().is_some_and(|first| first.round_trip.is_some() != round_trip.is_some()) {
+        if named.first().is_some_and(|first| first.round_trip_ms.is_some() != round_trip_ms.is_some()) {
             let help = "write `round_trip_ms` in every level or in none";
             return Err(checker.fault(title.span(), &format!("`{text}` is not where the other levels are"), help));
         }
@@ -220,19 +213,17 @@ fn ways(files: &[LevelFile], document: &Document<'_>) -> Result<Vec<EncryptionLe
             return Err(checker.fault(title.span(), &format!("`{text}` is no title of a level"), &help));
         }
         let text = format!("{text}{}", round_trip_ms.map(distance_words).unwrap_or_default());
-        if ways.iter().any(|known| known.title == text) {
+        if named.iter().any(|known| known.title == text) {
             let message = format!("level `{text}` stands twice");
             return Err(checker.fault(title.span(), &message, "give each level a title of its own"));
         }
-        ways.push(EncryptionLevel {
-            title: text,
-            version: *tls,
-            key: *key,
-            chain: chain.map_or(1, |UpTo(chain)| chain),
-            round_trip,
-        });
+        let chain = chain.map_or(1, |UpTo(chain)| chain);
+        let round_trip = round_trip_ms.map(|milliseconds| Duration::from_secs_f64(milliseconds / 1e3));
+        ways.push(EncryptionLevel { version: *tls, key: *key, chain, round_trip });
+        let (tls, key) = (tls.name().to_owned(), key.to_string());
+        named.push(NamedLevel { level: ways.len() as u64, title: text, tls, key, chain, round_trip_ms });
     }
-    Ok(ways)
+    Ok((named, ways))
 }
 
 impl Checker<'_> {
@@ -339,7 +330,7 @@ tls = "full"
         let experiment = Experiment::parse(&text, "mine.toml").unwrap();
         let encrypting = experiment.own::<Encrypting>().unwrap();
         assert!(encrypting.is_afar());
-        let titles: Vec<&str> = encrypting.levels.iter().map(|level| level.title.as_str()).collect();
+        let titles: Vec<&str> = experiment.named_levels.iter().map(|level| level.title.as_str()).collect();
         assert_eq!(titles, ["TLS 1.3, 10 ms away", "TLS 1.2, 0.5 ms away"]);
         assert_eq!(encrypting.levels[1].round_trip, Some(Duration::from_micros(500)));
     }

@@ -20,10 +20,8 @@ pub(crate) struct Encrypting {
 }
 
 /// One way of encrypting.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EncryptionLevel {
-    /// A few words for people.
-    pub(crate) title: String,
     /// The version of TLS.
     pub(crate) version: TlsVersion,
     /// The kind of the server's key.
