@@ -4,11 +4,11 @@
 
 use hdrhistogram::Histogram;
 
+use super::cells::{NS_PER_MS, quantile_ms};
 use tollgate_facts::results::{Linear, RateGroup};
 use tollgate_facts::stats::percentile;
 use tollgate_facts::toll::GROUPS_MIN;
 
-const NS_PER_MS: f64 = 1e6;
 /// Widths of bins in milliseconds from which the first is taken under which few answers overflow; 2 ms are the
 /// published width.
 const BINS_MS: [f64; 5] = [0.02, 0.1, 0.5, 2.0, 10.0];
@@ -101,14 +101,12 @@ impl Groups {
             if group.filled < group.blocks || !is_last_of_block {
                 continue;
             }
-            let (place, requests, quantile) = (group.place, group.times.len(), QUANTILES[group.place]);
-            let found = percentile::is_available(quantile, requests)
-                .then(|| group.times.value_at_quantile(quantile) as f64 / NS_PER_MS);
-            let only = |own: usize| found.filter(|_| own == place);
+            let found = quantile_ms(&group.times, QUANTILES[group.place]);
+            let only = |place: usize| found.filter(|_| place == group.place);
             self.done.push(RateGroup {
                 group: group.number,
                 blocks: group.blocks,
-                requests,
+                requests: group.times.len(),
                 p50_ms: only(0),
                 p95_ms: only(1),
                 p99_ms: only(2),

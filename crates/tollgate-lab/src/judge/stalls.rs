@@ -18,7 +18,6 @@ const STALL_SHARE_MAX: f64 = 0.1;
 /// half of what the beats of that share were late, the stall was longer than its part of the answers: users who wait
 /// meet it once each.
 const STALL_TIMES_MAX: f64 = 2.0;
-const NS_PER_MS: f64 = 1e6;
 
 /// What helps against stalls.
 const REMEDY: &str = "stop what else runs on this machine, or give the generator a core of its own";
@@ -45,7 +44,7 @@ fn beside_the_slowest(beats: &Histogram<u64>, response_ms: Percentiles) -> Optio
 fn at_the_same_share(beats: &Histogram<u64>, response_ms: Percentiles) -> Option<Finding> {
     response_ms.by_quantile().into_iter().find_map(|(quantile, time_ms)| {
         let (time_ms, at) = (time_ms?, name(quantile));
-        let stall_ms = beats.value_at_quantile(quantile) as f64 / NS_PER_MS;
+        let stall_ms = beats.value_at_quantile(quantile) as f64 / cells::NS_PER_MS;
         let bound_ms = bound_ms(time_ms);
         let reason =
             format!("the generator's heartbeat was {stall_ms:.1} ms late at {at}, where answers took {time_ms:.2} ms");

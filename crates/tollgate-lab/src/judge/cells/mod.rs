@@ -19,7 +19,7 @@ use tollgate_facts::results::{
 };
 use tollgate_facts::stats::{self, percentile};
 
-const NS_PER_MS: f64 = 1e6;
+pub(super) const NS_PER_MS: f64 = 1e6;
 /// Points of a distribution's curve for each halving of the share beyond.
 const POINTS_PER_HALVING: u32 = 4;
 
