@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use tollgate_net::http1::client::ErrorClass as NetworkClass;
 
 use super::bounds::{ERROR_SHARE_MAX, FRESH_SHARE_MAX};
-use super::evidence::Evidence;
 use super::held_up::Shown;
 use super::scenario;
 use super::seen::LoadSeen;
@@ -17,7 +16,7 @@ use super::settling::classes;
 use crate::load::answer::failure::ErrorClass;
 use tollgate_facts::rules::{Finding, marked, marked_above, refused};
 
-pub(super) fn errors(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
+pub(super) fn errors(seen: &LoadSeen<'_>) -> Option<Finding> {
     let is_closed = seen.checked.is_some();
     let Shown { failed, asked, .. } = seen.shown;
     if is_closed && asked == 0 {
@@ -38,7 +37,7 @@ pub(super) fn errors(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
 }
 
 /// Failures that are the generator's own: the subject was never asked.
-pub(super) fn generator_errors(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
+pub(super) fn generator_errors(seen: &LoadSeen<'_>) -> Option<Finding> {
     let count = |class: &NetworkClass| seen.errors.get(class.name()).copied().unwrap_or(0);
     let (ports, descriptors) = (count(&NetworkClass::PortsExhausted), count(&NetworkClass::DescriptorsExhausted));
     let reason = format!("the generator had no port for {ports} requests and no descriptor for {descriptors}");
@@ -47,19 +46,19 @@ pub(super) fn generator_errors(_: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<
 }
 
 /// Wrong answers, and with users who wait those that nobody looked at: what is looked at is the same at equal rate.
-pub(super) fn content(evidence: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
+pub(super) fn content(seen: &LoadSeen<'_>) -> Option<Finding> {
     if let Some((wrong, reason)) = wrong_answers(seen.errors, seen.error_examples) {
         let remedy = "compare the answer with the variant's `format`, `detail` and `key`";
         return Some(refused(reason, remedy, (wrong as f64, 0.0)));
     }
     let share = seen.checked? as f64 / seen.answered.max(1) as f64;
     let reason = format!("the content of {:.0} % of the answers is unverified", (1.0 - share) * 100.0);
-    let remedy = scenario::how_contents_are_checked(evidence.cell);
+    let remedy = scenario::how_contents_are_checked(seen.evidence.cell);
     (seen.answered > 0 && share < 1.0).then(|| marked(reason, remedy, (share, 1.0)))
 }
 
-pub(super) fn fresh_connections(evidence: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
-    if evidence.connecting.is_some_and(|connecting| connecting.requests_per_connection.is_some()) {
+pub(super) fn fresh_connections(seen: &LoadSeen<'_>) -> Option<Finding> {
+    if seen.evidence.connecting.is_some_and(|connecting| connecting.requests_per_connection.is_some()) {
         // To open them is what is measured.
         return None;
     }
@@ -84,8 +83,8 @@ pub(crate) fn wrong_answers(
 #[cfg(test)]
 mod tests {
     use super::super::at_rate::tests::offered;
-    use super::super::judge;
     use super::super::tests::{evidence, sound};
+    use super::super::{Evidence, judge};
     use super::*;
     use tollgate_facts::results::{Connecting, Encryption, EqualRate, Verdict};
 

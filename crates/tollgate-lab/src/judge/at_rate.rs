@@ -1,6 +1,5 @@
 //! Rules about handshakes, and about a load at a rate: whether it was offered as it was asked, and answered.
 
-use super::evidence::Evidence;
 use super::seen::LoadSeen;
 use super::unsent::{SENT_SHARE_MIN, Unsent};
 use tollgate_facts::results::{Encryption, EqualRate, Percentiles};
@@ -94,9 +93,9 @@ impl Punctuality {
     }
 }
 
-pub(super) fn handshakes(evidence: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option<Finding> {
+pub(super) fn handshakes(seen: &LoadSeen<'_>) -> Option<Finding> {
     let (full, resumed) = seen.handshakes?;
-    let (wrong, kind) = match evidence.connecting?.encryption {
+    let (wrong, kind) = match seen.evidence.connecting?.encryption {
         Encryption::Off => return None,
         Encryption::Full => (resumed, "resumed"),
         Encryption::Resumed => (full, "full"),
@@ -108,8 +107,8 @@ pub(super) fn handshakes(evidence: &Evidence<'_>, seen: &LoadSeen<'_>) -> Option
     marked_above(reason, remedy, (share, WRONG_HANDSHAKE_SHARE_MAX))
 }
 
-pub(super) fn lateness(rate: &EqualRate) -> Option<Finding> {
-    let punctuality = Punctuality::of(rate);
+pub(super) fn lateness(seen: &LoadSeen<'_>) -> Option<Finding> {
+    let punctuality = Punctuality::of(seen.evidence.cell.equal_rate.as_ref()?);
     let own = punctuality.own();
     let remedy = match own {
         Some(_) => GENERATOR_AT_EQUAL_RATE_REMEDY,
@@ -119,7 +118,8 @@ pub(super) fn lateness(rate: &EqualRate) -> Option<Finding> {
     Some(refused(late.told("requests", "were sent"), remedy, (late.late_ms, late.bound_ms)))
 }
 
-pub(super) fn rate(rate: &EqualRate) -> Option<Finding> {
+pub(super) fn rate(seen: &LoadSeen<'_>) -> Option<Finding> {
+    let rate = seen.evidence.cell.equal_rate.as_ref()?;
     let unsent = Unsent { intended: rate.intended, unsent: rate.unsent };
     let remedy = |users| if Punctuality::of(rate).own().is_some() { GENERATOR_AT_EQUAL_RATE_REMEDY } else { users };
     if unsent.is_too_much() {
@@ -140,7 +140,7 @@ pub(super) mod tests {
     use std::collections::BTreeMap;
 
     use super::super::{
-        judge,
+        Evidence, judge,
         tests::{evidence, sound},
     };
     use super::*;

@@ -24,75 +24,60 @@ pub use bounds::{
 };
 pub use evidence::{Evidence, Systems};
 
-use Check::{AtRate, Closed, Each};
 use bounds::{BACKEND_PART_MIN, BLOCKS_MIN, SUBJECT_CORES_BUSY_MAX};
 use seen::LoadSeen;
 use stalls::stalled;
 
 use crate::load::record::recorder::Transfers;
 use tollgate_facts::results::load::LittlesLaw;
-use tollgate_facts::results::{Cell, EqualRate, Settlement, Validity};
+use tollgate_facts::results::{Cell, Settlement, Validity};
+use tollgate_facts::rules::About::{self, AtRate, Closed};
 use tollgate_facts::rules::{self, ALL, Finding, Rule, marked, marked_above, refused};
 
-/// What a rule of runs finds, by what it is about.
-#[derive(Clone, Copy)]
-enum Check {
-    /// The cell with users who wait.
-    Closed(fn(&Evidence<'_>) -> Option<Finding>),
-    /// The load at equal rate alone.
-    AtRate(fn(&EqualRate) -> Option<Finding>),
-    /// Both loads, each by what was seen of it.
-    Each(fn(&Evidence<'_>, &LoadSeen<'_>) -> Option<Finding>),
-}
+/// What a rule finds in a load of a cell.
+type Check = fn(&LoadSeen<'_>) -> Option<Finding>;
 
-/// All rules in the order of the report.
+/// All rules in the order of the report; each knows whether it is about users who wait, a load at equal rate, or both.
 const RULES: &[(Rule, Check)] = &[
-    (rules::ERRORS, Each(answers::errors)),
-    (rules::GENERATOR_ERRORS, Each(answers::generator_errors)),
-    (rules::SETTLEMENT, Closed(settlement)),
-    (rules::CONTENT, Each(answers::content)),
-    (rules::LITTLES_LAW, Closed(littles_law)),
-    (rules::DIFFERENT_BACKEND, Closed(systems::different_backend)),
-    (rules::DIFFERENT_HOST, Closed(systems::different_host)),
-    (rules::SAMPLES, Closed(samples)),
-    (rules::FEW_ROUNDS, Closed(users::few_rounds)),
-    (rules::ROWS, Closed(scenario::rows)),
-    (rules::UNSTARTED, Closed(scenario::unstarted)),
-    (rules::BEGUN_LATE, Closed(scenario::begun_late)),
-    (rules::SETTLING, Closed(users::settling)),
-    (rules::CLIENT_SATURATION, Each(held_up::client_saturation)),
-    (rules::RUN_QUEUE, Each(held_up::run_queue)),
-    (rules::STALLS, Each(|_, seen| stalled(seen.beats, seen.shown.response_ms))),
-    (rules::JOINT, Each(held_up::joint)),
-    (rules::BACKEND, Closed(backend)),
-    (rules::FRESH_CONNECTIONS, Each(answers::fresh_connections)),
-    (rules::LISTEN_OVERFLOW, Each(|_, seen| seen.shown.turned_away(seen.tcp?))),
-    (rules::RETRANSMISSIONS, Each(|_, seen| seen.shown.sent_again(seen.tcp?))),
-    (rules::HANDSHAKES, Each(at_rate::handshakes)),
-    (rules::LATENESS, AtRate(at_rate::lateness)),
-    (rules::RATE, AtRate(at_rate::rate)),
-    (rules::WARM_UP, Closed(users::warm_up)),
-    (rules::STEAL, Each(|_, seen| held_up::steal(seen.ticks))),
+    (rules::ERRORS, answers::errors),
+    (rules::GENERATOR_ERRORS, answers::generator_errors),
+    (rules::SETTLEMENT, settlement),
+    (rules::CONTENT, answers::content),
+    (rules::LITTLES_LAW, littles_law),
+    (rules::DIFFERENT_BACKEND, systems::different_backend),
+    (rules::DIFFERENT_HOST, systems::different_host),
+    (rules::SAMPLES, samples),
+    (rules::FEW_ROUNDS, users::few_rounds),
+    (rules::ROWS, scenario::rows),
+    (rules::UNSTARTED, scenario::unstarted),
+    (rules::BEGUN_LATE, scenario::begun_late),
+    (rules::SETTLING, users::settling),
+    (rules::CLIENT_SATURATION, held_up::client_saturation),
+    (rules::RUN_QUEUE, held_up::run_queue),
+    (rules::STALLS, |seen| stalled(seen.beats, seen.shown.response_ms)),
+    (rules::JOINT, held_up::joint),
+    (rules::BACKEND, backend),
+    (rules::FRESH_CONNECTIONS, answers::fresh_connections),
+    (rules::LISTEN_OVERFLOW, |seen| seen.shown.turned_away(seen.tcp?)),
+    (rules::RETRANSMISSIONS, |seen| seen.shown.sent_again(seen.tcp?)),
+    (rules::HANDSHAKES, at_rate::handshakes),
+    (rules::LATENESS, at_rate::lateness),
+    (rules::RATE, at_rate::rate),
+    (rules::WARM_UP, users::warm_up),
+    (rules::STEAL, |seen| held_up::steal(seen.ticks)),
 ];
 
 /// What the rules find in a cell, first with users who wait and then at equal rate; a single `ok` where they find nothing.
 pub fn judge(evidence: &Evidence<'_>) -> Vec<Validity> {
+    let about = |about: About| RULES.iter().filter(move |(rule, _)| rule.is_about(about));
     let (closed, at_rate) = (evidence.closed(), evidence.at_rate());
-    let with_users_who_wait = RULES.iter().filter_map(|(rule, check)| match check {
-        Closed(check) => Some((rule.name, check(evidence)?)),
-        Each(check) => Some((rule.name, check(evidence, &closed)?)),
-        AtRate(_) => None,
+    let with_users_who_wait = about(Closed).filter_map(|(rule, check)| Some((rule.name, check(&closed)?)));
+    let at_equal_rate = about(AtRate).filter_map(|(rule, check)| {
+        let finding = check(at_rate.as_ref()?)?;
+        Some((rule.name_at_rate(), finding.at_equal_rate()))
     });
-    let at_equal_rate = RULES.iter().filter_map(|(rule, check)| {
-        let finding = match check {
-            Closed(_) => None,
-            Each(check) => check(evidence, at_rate.as_ref()?),
-            AtRate(check) => check(evidence.cell.equal_rate.as_ref()?),
-        };
-        Some((rule.name_at_rate(), finding?.at_equal_rate()))
-    });
-    let twice = RULES.iter().filter(|(_, check)| matches!(check, Each(_))).count();
-    told(evidence.cell, with_users_who_wait.chain(at_equal_rate), RULES.len() + twice)
+    let rules = about(Closed).count() + about(AtRate).count();
+    told(evidence.cell, with_users_who_wait.chain(at_equal_rate), rules)
 }
 
 /// What so many rules found in a cell; a single `ok` where that is nothing.
@@ -123,7 +108,7 @@ pub fn unsettled(variant: &str, level: u64, transfers: &Transfers) -> Option<Val
     Some(finding.of(variant, level, rules::SETTLEMENT.name))
 }
 
-fn settlement(evidence: &Evidence<'_>) -> Option<Finding> {
+fn settlement(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
     let settlement = evidence.cell.inserted.map(|inserted| inserted.settlement).unwrap_or_default();
     evidence.unsettled.map(|fault| unsettled_finding(settlement, fault))
 }
@@ -137,14 +122,14 @@ fn unsettled_finding(settlement: Settlement, fault: &str) -> Finding {
     )
 }
 
-fn littles_law(evidence: &Evidence<'_>) -> Option<Finding> {
+fn littles_law(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
     let law = evidence.littles_law.filter(LittlesLaw::is_broken)?;
     let reason = format!("answers x response time find {:.2} users where {} asked", law.found, law.users);
     let remedy = "this is a defect of the generator or a response time beyond 60 s: please report it";
     Some(refused(reason, remedy, (law.off, law.bound)))
 }
 
-fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
+fn samples(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
     let cell = evidence.cell;
     // Of an insert the records count: one answer may stand for thousands.
     let (count, what) = match cell.inserted {
@@ -163,7 +148,7 @@ fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
     Some(Finding { remedy, ..few })
 }
 
-fn backend(evidence: &Evidence<'_>) -> Option<Finding> {
+fn backend(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
     let (backend, subject) = (evidence.cell.backend?, evidence.cell.subject?);
     let cores = evidence.subject_cores as f64;
     let busy = (backend.cpu_share + subject.cpu_share) / cores.max(1.0);
@@ -190,7 +175,6 @@ pub(crate) mod tests {
     use tollgate_facts::fixture;
     use tollgate_facts::results::Cell;
     use tollgate_facts::results::{BackendUse, Inserted, SubjectUse, Verdict};
-    use tollgate_facts::rules::About;
 
     /// That exactly the rules that are about this are judged.
     fn judged(about: About, names: impl Iterator<Item = &'static str>) {
@@ -201,10 +185,9 @@ pub(crate) mod tests {
 
     #[test]
     fn every_rule_is_judged_of_all_that_it_is_about() {
-        let of_runs =
-            |is: fn(&Check) -> bool| RULES.iter().filter(move |(_, check)| is(check)).map(|(rule, _)| rule.name);
-        judged(About::Closed, of_runs(|check| !matches!(check, AtRate(_))));
-        judged(About::AtRate, of_runs(|check| !matches!(check, Closed(_))));
+        let of_runs = |about: About| RULES.iter().map(|(rule, _)| rule).filter(move |rule| rule.is_about(about));
+        judged(About::Closed, of_runs(About::Closed).map(|rule| rule.name));
+        judged(About::AtRate, of_runs(About::AtRate).map(|rule| rule.name));
         judged(About::Batch, crate::kinds::distance::rules::names());
         judged(About::Command, crate::kinds::command::rules::names());
         judged(About::Single, crate::single::mark_names());
@@ -380,7 +363,7 @@ pub(crate) mod tests {
         let mut cell = sound();
         (cell.rounds, cell.trials) = (0, 1);
         cell.inserted = Some(Inserted { records: 10_000, ..Inserted::default() });
-        let found = samples(&evidence(&cell)).unwrap();
+        let found = samples(&evidence(&cell).closed()).unwrap();
         assert_eq!(found.reason, "only 0 whole blocks (1 trial)");
         assert!(found.remedy.contains("cell_ms"), "{}", found.remedy);
         check(|cell, evidence| (cell.requests, evidence.checked) = (0, 0), &[("errors", Verdict::Refused)]);

@@ -1,7 +1,7 @@
 //! Rules about scenarios: whether their trials were as long as they were to be.
 
 use super::at_rate::{GENERATOR_REMEDY, Punctuality};
-use super::evidence::Evidence;
+use super::seen::LoadSeen;
 use super::unsent::{SENT_SHARE_MIN, Unsent};
 use tollgate_facts::results::{Cell, IterationsOffered, Played};
 use tollgate_facts::rules::{Finding, marked, marked_above, refused};
@@ -17,7 +17,7 @@ pub(super) fn how_contents_are_checked(cell: &Cell) -> &'static str {
 }
 
 /// Trials that rows cut short are shorter than a slice, and their users fewer than the level says.
-pub(super) fn rows(evidence: &Evidence<'_>) -> Option<Finding> {
+pub(super) fn rows(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
     let cut = evidence.cell.played.as_ref()?.trials_out_of_rows;
     let reason = format!("in {cut} of {} trials rows came to an end, and users left", evidence.cell.trials);
     let remedy = "give the feed more rows, or `end = \"again\"`: what is short is mostly its start and its end";
@@ -26,7 +26,7 @@ pub(super) fn rows(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// Iterations that were due and not begun, since all users were at work: in stages a finding, at a rate that is to be kept
 /// none. Where the generator was late by itself, its backlog is what they were at.
-pub(super) fn unstarted(evidence: &Evidence<'_>) -> Option<Finding> {
+pub(super) fn unstarted(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
     let played = evidence.cell.played.as_ref()?;
     let offered = played.offered.as_ref()?;
     let unsent = Unsent { intended: offered.intended, unsent: offered.unstarted };
@@ -47,7 +47,7 @@ pub(super) fn unstarted(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// Iterations that were begun later than they were due: by the generator's own doing, which makes their times its own,
 /// or for want of users, which their times hold as they are to.
-pub(super) fn begun_late(evidence: &Evidence<'_>) -> Option<Finding> {
+pub(super) fn begun_late(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
     let played = evidence.cell.played.as_ref()?;
     let offered = played.offered.as_ref()?;
     let punctuality = punctuality(played, offered);
@@ -76,12 +76,12 @@ mod tests {
         let check = |trials_out_of_rows: u32, expected: bool| {
             let mut cell = sound();
             cell.played = Some(Played { trials_out_of_rows, ..Played::default() });
-            let found = rows(&evidence(&cell)).map(|found| found.verdict);
+            let found = rows(&evidence(&cell).closed()).map(|found| found.verdict);
             assert_eq!(found, expected.then_some(Verdict::Marked), "{trials_out_of_rows}");
         };
         check(0, false);
         check(1, true);
-        assert!(rows(&evidence(&sound())).is_none());
+        assert!(rows(&evidence(&sound()).closed()).is_none());
     }
 
     #[test]
@@ -108,11 +108,9 @@ mod tests {
                 ..Played::default()
             });
             let evidence = evidence(&cell);
-            let found: Vec<Verdict> = [unstarted(&evidence), begun_late(&evidence)]
-                .into_iter()
-                .flatten()
-                .map(|found| found.verdict)
-                .collect();
+            let seen = evidence.closed();
+            let found: Vec<Verdict> =
+                [unstarted(&seen), begun_late(&seen)].into_iter().flatten().map(|found| found.verdict).collect();
             assert_eq!(found, expected);
         };
         check(|_| {}, false, &[]);

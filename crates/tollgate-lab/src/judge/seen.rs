@@ -14,6 +14,8 @@ use tollgate_facts::results::{GeneratorUse, TcpCounts};
 /// One load, and how generator, machine and network were while it lasted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LoadSeen<'a> {
+    /// Of the cell as a whole.
+    pub(super) evidence: &'a Evidence<'a>,
     /// Valid answers.
     pub(super) answered: u64,
     /// Those whose content was checked; absent at equal rate, where it is told of the other load how many are.
@@ -33,14 +35,15 @@ pub(super) struct LoadSeen<'a> {
     pub(super) handshakes: Option<(u64, u64)>,
 }
 
-impl<'a> Evidence<'a> {
+impl Evidence<'_> {
     /// With users who wait.
-    pub(super) fn closed(&self) -> LoadSeen<'a> {
+    pub(super) fn closed(&self) -> LoadSeen<'_> {
         let cell = self.cell;
         let failed: u64 = cell.errors.values().sum();
         let asked = cell.requests + failed;
         let larger_bytes = cell.bytes_received.max(cell.bytes_sent) as f64 / asked.max(1) as f64;
         LoadSeen {
+            evidence: self,
             answered: cell.requests,
             checked: Some(self.checked),
             errors: &cell.errors,
@@ -56,7 +59,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// At equal rate, where there was such a load.
-    pub(super) fn at_rate(&self) -> Option<LoadSeen<'a>> {
+    pub(super) fn at_rate(&self) -> Option<LoadSeen<'_>> {
         let rate = self.cell.equal_rate.as_ref()?;
         let (closed, failed) = (self.closed(), rate.errors.values().sum());
         let (response_ms, asked) = (rate.response_time_ms, rate.answered + failed);
