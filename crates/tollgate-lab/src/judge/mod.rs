@@ -5,7 +5,7 @@
 
 pub(crate) mod answers;
 pub(crate) mod at_rate;
-pub(crate) mod bounds;
+pub mod bounds;
 pub mod cells;
 mod evidence;
 pub(crate) mod held_up;
@@ -18,13 +18,9 @@ mod systems;
 pub(crate) mod unsent;
 mod users;
 
-pub use bounds::{
-    ANSWERS_PER_USER_MIN, CORES_BUSY_MAX, ERROR_SHARE_MAX, FRESH_SHARE_MAX, GENERATOR_SHARE_MAX, REQUESTS_MIN,
-    RUN_QUEUE_SHARE_MAX, STEAL_SHARE_MAX,
-};
 pub use evidence::{Evidence, Systems};
 
-use bounds::{BACKEND_PART_MIN, BLOCKS_MIN, SUBJECT_CORES_BUSY_MAX};
+use bounds::{BACKEND_PART_MIN, BLOCKS_MIN, REQUESTS_MIN, SUBJECT_CORES_BUSY_MAX};
 use seen::LoadSeen;
 use stalls::stalled;
 

@@ -13,7 +13,7 @@ pub const WARM_UP_LEAST: Duration = Duration::from_secs(2);
 pub const WARM_UP_MOST: Duration = Duration::from_secs(20);
 
 /// Where slices grow with the users, each is to be answered so often in a trial: some more than
-/// [`crate::judge::ANSWERS_PER_USER_MIN`], as nobody knows beforehand how fast a trial will be.
+/// [`crate::judge::bounds::ANSWERS_PER_USER_MIN`], as nobody knows beforehand how fast a trial will be.
 pub const ANSWERS_PER_USER: f64 = 12.0;
 /// Trials of one variant in one block: once there, once back.
 pub const TRIALS_PER_BLOCK: u32 = 2;

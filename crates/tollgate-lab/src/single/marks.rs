@@ -8,14 +8,14 @@ use tollgate_net::http1::client::ErrorClass as NetworkClass;
 
 use crate::judge::answers::wrong_answers;
 use crate::judge::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
+use crate::judge::bounds::{
+    CORES_BUSY_MAX, ERROR_SHARE_MAX, FRESH_SHARE_MAX, GENERATOR_SHARE_MAX, REQUESTS_MIN, RUN_QUEUE_SHARE_MAX,
+    STEAL_SHARE_MAX,
+};
 use crate::judge::held_up::Shown;
 use crate::judge::settling::told;
 use crate::judge::stalls::stalled;
 use crate::judge::unsent::{SENT_SHARE_MIN, Unsent};
-use crate::judge::{
-    CORES_BUSY_MAX, ERROR_SHARE_MAX, FRESH_SHARE_MAX, GENERATOR_SHARE_MAX, REQUESTS_MIN, RUN_QUEUE_SHARE_MAX,
-    STEAL_SHARE_MAX,
-};
 use crate::load::record::recorder::Tally;
 use crate::probe::system::Ticks;
 use tollgate_facts::results::Verdict;

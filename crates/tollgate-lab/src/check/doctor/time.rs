@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Finding, System, Verdict};
-use crate::judge::STEAL_SHARE_MAX;
+use crate::judge::bounds::STEAL_SHARE_MAX;
 
 /// From this share on the hypervisor, not the subject, is what is measured.
 const STEAL_SHARE_BAD: f64 = 0.1;

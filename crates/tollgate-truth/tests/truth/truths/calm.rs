@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use tollgate_lab::cores::Cores;
-use tollgate_lab::judge::STEAL_SHARE_MAX;
+use tollgate_lab::judge::bounds::STEAL_SHARE_MAX;
 use tollgate_lab::probe::system::Ticks;
 
 /// A test measures again for no longer than so much time in all. What is disturbed after that counts, and its rows say so.
