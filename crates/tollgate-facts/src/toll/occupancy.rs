@@ -19,21 +19,6 @@ pub struct Seen {
     sums: Occupancy,
 }
 
-/// What else is known of the cell.
-#[derive(Debug, Clone, Copy)]
-pub struct Around {
-    /// Users who walked.
-    pub users: u64,
-    /// Valid answers per second.
-    pub requests_per_second: f64,
-    /// Round trip to the database.
-    pub round_trip_ms: f64,
-    /// Share of their time for which all cores were busy.
-    pub cores_busy_share: f64,
-    /// What a look costs.
-    pub look_cpu_us: Option<f64>,
-}
-
 impl Seen {
     /// Adds one look; one that does not tell of both work processes and connections is none.
     pub fn add(&mut self, readings: &[Reading]) {
@@ -57,16 +42,18 @@ impl Seen {
         (sums.work_processes, sums.connections_max) = (limit, open_max);
     }
 
-    /// What it comes to; nothing where nothing was seen.
-    pub fn found(&self, around: &Around) -> Option<Occupancy> {
+    /// What it comes to, with what is known already: users, cores, and what a look costs. Nothing where nothing was seen.
+    pub fn found(&self, known: Occupancy, requests_per_second: f64, round_trip_ms: f64) -> Option<Occupancy> {
         let sums = self.sums;
         if sums.looks == 0 {
             return None;
         }
         let mean = |sum: f64| sum / sums.looks as f64;
-        let (busy_mean, rate) = (mean(sums.busy_mean), around.requests_per_second);
+        let busy_mean = mean(sums.busy_mean);
         let mut found = Occupancy {
-            users: around.users,
+            looks: sums.looks,
+            work_processes: sums.work_processes,
+            connections_max: sums.connections_max,
             work_processes_full_share: mean(sums.work_processes_full_share),
             connections_full_share: mean(sums.connections_full_share),
             nobody_waited_share: mean(sums.nobody_waited_share),
@@ -74,12 +61,10 @@ impl Seen {
             waiting_mean: mean(sums.waiting_mean),
             connections_mean: mean(sums.connections_mean),
             connections_waiting_mean: mean(sums.connections_waiting_mean),
-            held_ms: if rate > 0.0 { busy_mean / rate * 1e3 } else { 0.0 },
-            cores_busy_share: around.cores_busy_share,
-            look_cpu_us: around.look_cpu_us,
-            ..sums
+            held_ms: if requests_per_second > 0.0 { busy_mean / requests_per_second * 1e3 } else { 0.0 },
+            ..known
         };
-        (found.binding, found.value, found.bound) = binding(&found, around.round_trip_ms);
+        (found.binding, found.value, found.bound) = binding(&found, round_trip_ms);
         Some(found)
     }
 }
@@ -119,46 +104,47 @@ mod tests {
         .to_vec()
     }
 
-    const AROUND: Around = Around {
-        users: 20,
-        requests_per_second: 200.0,
-        round_trip_ms: 20.0,
-        cores_busy_share: 0.4,
-        look_cpu_us: Some(100.0),
-    };
+    /// Of 20 users over 20 ms, with so many cores busy and answers per second.
+    fn found(seen: &Seen, cores_busy_share: f64, requests_per_second: f64) -> Option<Occupancy> {
+        let known = Occupancy { users: 20, cores_busy_share, look_cpu_us: Some(100.0), ..Occupancy::default() };
+        seen.found(known, requests_per_second, 20.0)
+    }
+
+    /// So many cores busy, and answers per second.
+    const CALM: (f64, f64) = (0.4, 200.0);
 
     #[test]
     fn what_is_used_up_while_somebody_waits_for_it_binds() {
-        let check = |work_processes, connections, around: Around, expected: Binding, value: f64| {
+        let check = |work_processes, connections, (cores, rate): (f64, f64), expected: Binding, value: f64| {
             let mut seen = Seen::default();
             (0..10).for_each(|_| seen.add(&look(work_processes, connections)));
-            let found = seen.found(&around).unwrap();
+            let found = found(&seen, cores, rate).unwrap();
             assert_eq!(found.binding, expected, "{found:?}");
             assert!((found.value - value).abs() < 1e-9, "{found:?}");
         };
-        check((5.0, 15.0, 5.0), (20.0, 0.0, 500.0), AROUND, Binding::WorkProcesses, 1.0);
-        check((10.0, 0.0, 20.0), (10.0, 10.0, 10.0), AROUND, Binding::Connections, 1.0);
-        check((5.0, 5.0, 5.0), (10.0, 10.0, 10.0), AROUND, Binding::WorkProcesses, 1.0);
-        check((19.0, 0.0, 30.0), (20.0, 0.0, 500.0), AROUND, Binding::Users, 0.95);
-        check((20.0, 0.0, 20.0), (20.0, 0.0, 20.0), AROUND, Binding::Users, 1.0);
-        check((5.0, 0.0, 30.0), (20.0, 0.0, 500.0), AROUND, Binding::Unclear, 0.25);
-        let slow = Around { requests_per_second: 50.0, cores_busy_share: 0.99, ..AROUND };
+        check((5.0, 15.0, 5.0), (20.0, 0.0, 500.0), CALM, Binding::WorkProcesses, 1.0);
+        check((10.0, 0.0, 20.0), (10.0, 10.0, 10.0), CALM, Binding::Connections, 1.0);
+        check((5.0, 5.0, 5.0), (10.0, 10.0, 10.0), CALM, Binding::WorkProcesses, 1.0);
+        check((19.0, 0.0, 30.0), (20.0, 0.0, 500.0), CALM, Binding::Users, 0.95);
+        check((20.0, 0.0, 20.0), (20.0, 0.0, 20.0), CALM, Binding::Users, 1.0);
+        check((5.0, 0.0, 30.0), (20.0, 0.0, 500.0), CALM, Binding::Unclear, 0.25);
+        let slow = (0.99, 50.0);
         check((5.0, 15.0, 5.0), (20.0, 0.0, 500.0), slow, Binding::Processor, 0.99);
     }
 
     #[test]
     fn busy_cores_bind_before_the_users_where_nobody_waits() {
         // Held for 28 ms, which is 1.4 round trips.
-        let crowded = Around { requests_per_second: 670.0, cores_busy_share: 0.998, ..AROUND };
-        let check = |work_processes, around: Around, expected: Binding| {
+        let crowded = (0.998, 670.0);
+        let check = |work_processes, (cores, rate): (f64, f64), expected: Binding| {
             let mut seen = Seen::default();
             (0..10).for_each(|_| seen.add(&look(work_processes, (20.0, 0.0, 500.0))));
-            let found = seen.found(&around).unwrap();
+            let found = found(&seen, cores, rate).unwrap();
             assert_eq!(found.binding, expected, "{found:?}");
         };
         check((19.0, 0.0, 30.0), crowded, Binding::Processor);
         check((8.0, 0.0, 30.0), crowded, Binding::Processor);
-        check((19.0, 0.0, 30.0), Around { cores_busy_share: 0.9, ..crowded }, Binding::Users);
+        check((19.0, 0.0, 30.0), (0.9, 670.0), Binding::Users);
         check((10.0, 10.0, 10.0), crowded, Binding::WorkProcesses);
     }
 
@@ -169,8 +155,9 @@ mod tests {
         seen.add(&look((4.0, 0.0, 5.0), (10.0, 10.0, 10.0)));
         seen.add(&look((4.0, 0.0, 5.0), (20.0, 0.0, 500.0)));
         seen.add(&[Reading { name: "work-processes-busy", unit: "", value: 5.0 }]);
-        let found = seen.found(&AROUND).unwrap();
+        let of_calm = |seen: &Seen| found(seen, CALM.0, CALM.1);
+        let found = of_calm(&seen).unwrap();
         assert_eq!((found.looks, found.binding), (3, Binding::Unclear));
-        assert!(Seen::default().found(&AROUND).is_none());
+        assert!(of_calm(&Seen::default()).is_none());
     }
 }

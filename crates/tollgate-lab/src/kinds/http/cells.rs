@@ -21,11 +21,10 @@ use crate::traffic::mode::Mode;
 use crate::traffic::scenario;
 use std::time::Duration;
 use tollgate_facts::results::{
-    Arrivals, Cell, Connecting, EqualRate, GeneratorUse, IterationsOffered, Peak, Piece, Played, Reading, RunResult,
-    Settlement, TcpCounts, Trial, Validity,
+    Arrivals, Cell, Connecting, EqualRate, GeneratorUse, IterationsOffered, Occupancy, Peak, Piece, Played, Reading,
+    RunResult, Settlement, TcpCounts, Trial, Validity,
 };
-use tollgate_facts::toll::occupancy::{Around, Seen};
-use tollgate_facts::toll::{comparison, fit};
+use tollgate_facts::toll::{comparison, fit, occupancy::Seen};
 
 /// What peaks are told of: the series, the series of its limit, and the unit.
 const PEAKS: [(&str, Option<&str>, &str); 3] = [
@@ -392,13 +391,10 @@ impl Entry {
             ..cells::played(stepped)
         });
         cell.occupancy = self.seen.as_ref().and_then(|seen| {
-            seen.found(&Around {
-                users: self.users,
-                requests_per_second: cell.requests_per_second.mean,
-                round_trip_ms: self.round_trip_ms,
-                cores_busy_share: self.ticks.busy_share(),
-                look_cpu_us: self.look_cpu_us,
-            })
+            let (users, look_cpu_us) = (self.users, self.look_cpu_us);
+            let cores_busy_share = self.ticks.busy_share();
+            let known = Occupancy { users, cores_busy_share, look_cpu_us, ..Occupancy::default() };
+            seen.found(known, cell.requests_per_second.mean, self.round_trip_ms)
         });
         if let Some(inserted) = &mut cell.inserted {
             inserted.settlement += self.surveyed.settlement;
