@@ -202,11 +202,7 @@ fn sum<T: Sum>(trials: &[&Trial], of: impl Fn(&Trial) -> T) -> T {
 
 /// Trials by the block that they belong to.
 pub(crate) fn by_block<'a>(trials: &[&'a Trial]) -> BTreeMap<u32, Vec<&'a Trial>> {
-    let mut blocks: BTreeMap<u32, Vec<&Trial>> = BTreeMap::new();
-    for trial in trials {
-        blocks.entry(trial.block).or_default().push(trial);
-    }
-    blocks
+    stats::by_key(trials.iter().map(|trial| (trial.block, *trial)))
 }
 
 fn ratio(part: f64, whole: f64) -> Option<f64> {
