@@ -180,9 +180,8 @@ impl Watch {
                 _ => Err(WatchError::Gone(process)),
             };
         };
-        match process::group(process) {
-            Some(of) if of != process => return Err(WatchError::Thread { thread: process, of }),
-            _ => {}
+        if let Some(of) = process::group(process).filter(|of| *of != process) {
+            return Err(WatchError::Thread { thread: process, of });
         }
         if stat.is_ended() {
             return Err(WatchError::Zombie { process, parent: stat.parent });
@@ -207,24 +206,17 @@ impl Watch {
 
     /// What is not told of it, and why.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        if process::descriptors(self.process).is_none() {
-            notes.push(format!(
-                "which files process {} has open is shown only to its user and to root: run as one of them",
-                self.process
-            ));
-        }
-        if self.network == Network::OfNamespace {
-            notes.push(match process::carried(self.process) {
-                Some(_) => {
-                    "in, out: all that the interfaces of its network namespace carry, loopback among them, other \
-                            processes' as well"
-                        .to_owned()
-                }
-                None => "what its network carries is not shown to this user".to_owned(),
-            });
-        }
-        notes
+        let process = self.process;
+        let files = process::descriptors(process).is_none().then(|| {
+            format!("which files process {process} has open is shown only to its user and to root: run as one of them")
+        });
+        let network = (self.network == Network::OfNamespace).then(|| match process::carried(process) {
+            Some(_) => "in, out: all that the interfaces of its network namespace carry, loopback among them, other \
+                        processes' as well"
+                .to_owned(),
+            None => "what its network carries is not shown to this user".to_owned(),
+        });
+        files.into_iter().chain(network).collect()
     }
 
     /// What there is now and was used since the last look; `None` once the process has ended.
