@@ -40,12 +40,14 @@ impl Cores {
 
     /// Does `work` while this thread may use the subjects' cores only: what is started in it inherits them.
     pub fn as_subject<T>(&self, work: impl FnOnce() -> T) -> T {
-        on(&self.subjects, work)
+        let _pinned = PinGuard::to(&self.subjects);
+        work()
     }
 
     /// The same on the generator's cores.
     pub fn as_generator<T>(&self, work: impl FnOnce() -> T) -> T {
-        on(&self.generator, work)
+        let _pinned = self.pin_to_generator();
+        work()
     }
 
     /// Pins this thread to the generator's cores until the guard is dropped.
@@ -73,11 +75,6 @@ impl Drop for PinGuard {
             let _ = sched_setaffinity(None, before);
         }
     }
-}
-
-fn on<T>(cores: &[usize], work: impl FnOnce() -> T) -> T {
-    let _pinned = PinGuard::to(cores);
-    work()
 }
 
 /// Lets this thread run on these cores only; on any where there are none.

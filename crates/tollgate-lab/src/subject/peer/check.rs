@@ -20,11 +20,18 @@ const WITHIN_S: RangeInclusive<u64> = 1..=600;
 /// What a file may say of its warm-up, in seconds.
 const WARM_UP_S: RangeInclusive<u64> = 0..=300;
 
-/// Reads and checks.
-pub(super) fn peer(text: &str, file: &Path) -> Result<Peer, ExperimentError> {
-    let name = file.display().to_string();
-    let parsed: SubjectFile = toml::from_str(text).map_err(|error| ExperimentError::of_toml(&error, text, &name))?;
-    Checker { text, file: &name, files: &Files::beside(&name) }.peer(parsed, file.parent().unwrap_or(Path::new("")))
+impl Peer {
+    /// Reads a subject's file. `file` names the text in errors, and its folder is the peer's.
+    ///
+    /// # Errors
+    /// The first fault, with its place.
+    pub fn parse(text: &str, file: &Path) -> Result<Peer, ExperimentError> {
+        let name = file.display().to_string();
+        let parsed: SubjectFile =
+            toml::from_str(text).map_err(|error| ExperimentError::of_toml(&error, text, &name))?;
+        let checker = Checker { text, file: &name, files: &Files::beside(&name) };
+        checker.peer(parsed, file.parent().unwrap_or(Path::new("")))
+    }
 }
 
 impl Checker<'_> {

@@ -101,14 +101,6 @@ pub(super) enum Ready {
 }
 
 impl Peer {
-    /// Reads a subject's file. `file` names the text in errors, and its folder is the peer's.
-    ///
-    /// # Errors
-    /// The first fault, with its place.
-    pub fn parse(text: &str, file: &Path) -> Result<Peer, ExperimentError> {
-        check::peer(text, file)
-    }
-
     /// The peer of this name that comes with tollgate, or that of a file whose name ends in `.toml`.
     ///
     /// # Errors
