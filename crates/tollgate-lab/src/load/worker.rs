@@ -64,8 +64,6 @@ pub struct Order {
     pub course: Course,
     /// Where it is written down; reused, so that no page is faulted in while time counts.
     pub recorder: Recorder,
-    /// Ends the trial at once; its report is then marked as aborted.
-    pub cancel: oneshot::Receiver<()>,
 }
 
 /// What a worker is to ask.
@@ -115,7 +113,8 @@ pub enum ReportEnd {
 }
 
 enum Command {
-    Run(Box<Order>),
+    /// To be ended at once when the other end is dropped.
+    Run(Box<Order>, oneshot::Receiver<()>),
     Forget(usize),
 }
 
@@ -171,9 +170,26 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Begins a trial.
-    pub fn run(&self, order: Order) {
-        self.send(Command::Run(Box::new(order)));
+    /// Starts so many workers, each on a core of its own where there are enough of them.
+    ///
+    /// # Errors
+    /// As [`Worker::start`].
+    pub(crate) fn start_all(
+        count: usize,
+        cores: &[usize],
+        timeout: Duration,
+        door: Option<&Door>,
+    ) -> Result<Vec<Worker>, String> {
+        let core = |index: usize| cores.get(index).copied().filter(|_| count <= cores.len());
+        (0..count).map(|index| Worker::start(core(index), timeout, door.cloned())).collect()
+    }
+
+    /// Begins a trial. Dropping what is returned ends it at once; its report is then marked as aborted.
+    #[must_use]
+    pub fn run(&self, order: Order) -> oneshot::Sender<()> {
+        let (cancel, cancelled) = oneshot::channel();
+        self.send(Command::Run(Box::new(order), cancelled));
+        cancel
     }
 
     /// Closes the connections of a slot and forgets what its answers were.
@@ -239,9 +255,9 @@ fn work(runtime: &Runtime, mut tools: Tools, mut commands: mpsc::UnboundedReceiv
                 Command::Forget(slot) => {
                     slots.remove(&slot);
                 }
-                Command::Run(order) => {
+                Command::Run(order, cancel) => {
                     let kept = slots.entry(order.slot).or_default();
-                    let report = carry_out(*order, kept, &mut tools).await;
+                    let report = carry_out(*order, cancel, kept, &mut tools).await;
                     if reports.send(report).is_err() {
                         return;
                     }
@@ -264,8 +280,8 @@ fn prepare(timeout: Duration) -> Result<(Runtime, Tools), String> {
     Ok((runtime, Tools { rendered, thread_use, pacer, heartbeat, closing, timeout }))
 }
 
-async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
-    let Order { target, work, load, gate, course, recorder, cancel, .. } = order;
+async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept, tools: &mut Tools) -> Report {
+    let Order { target, work, load, gate, course, recorder, .. } = order;
     let connector = kept.connector.get_or_insert_with(|| {
         let connector = Connector::new(target.tls.clone()).socket(target.socket);
         Rc::new(connector.exchange_timeout(tools.timeout))

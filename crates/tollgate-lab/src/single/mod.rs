@@ -211,13 +211,7 @@ pub fn quick_recorded(load: &QuickLoad, stop: &StopFlag) -> Result<Quick, RunErr
     Connector::new(target.tls.clone()).prepare(&target.target).map_err(RunError::Usage)?;
     ports::check(load.concurrency, load.connection).map_err(RunError::Usage)?;
     let cores = Cores::divide();
-    let workers: Vec<Worker> = (0..threads)
-        .map(|index| {
-            let core = cores.generator.get(index % cores.generator.len().max(1)).copied();
-            Worker::start(core.filter(|_| threads <= cores.generator.len()), load.timeout, None)
-        })
-        .collect::<Result<_, String>>()
-        .map_err(RunError::Failed)?;
+    let workers = Worker::start_all(threads, &cores.generator, load.timeout, None).map_err(RunError::Failed)?;
     let gate = Arc::new(Gate::new(threads, Meter { cores: cores.all, ..Meter::default() }));
     let started = jiff::Timestamp::now();
     let cancels = order(load, &workers, (&target, &script), &gate);
@@ -257,14 +251,8 @@ fn order(
     let end = End { after: load.duration, units: load.requests_bound() };
     let pace = load.rate.map_or(Pace::Closed { ramp_up: load.ramp_up }, Pace::Open);
     let all = Load { pace, stages: load.stages.clone(), ..Load::closed(load.concurrency, end) };
-    let mut cancels = Vec::new();
-    for (index, worker) in workers.iter().enumerate() {
-        let (cancel, cancelled) = oneshot::channel();
-        cancels.push(cancel);
-        let detail = match load.log_requests_max {
-            None => Detail::default(),
-            Some(most) => Detail::with_log(most.div_ceil(workers.len())),
-        };
+    let order = |(index, worker): (usize, &Worker)| {
+        let log = load.log_requests_max.map(|most| Detail::with_log(most.div_ceil(workers.len())));
         worker.run(Order {
             slot: 0,
             target: Arc::clone(target),
@@ -272,9 +260,8 @@ fn order(
             load: all.share(index, workers.len()),
             gate: Arc::clone(gate),
             course: load.course,
-            recorder: Recorder::detailed(detail),
-            cancel: cancelled,
-        });
-    }
-    cancels
+            recorder: Recorder::detailed(log.unwrap_or_default()),
+        })
+    };
+    workers.iter().enumerate().map(order).collect()
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
-use tokio::sync::oneshot;
 use tollgate_net::http1::client::Target;
 use tollgate_net::tls::TlsChoice;
 use tollgate_net::tls::authority::{Authority, KeyKind, Validity};
@@ -256,9 +255,7 @@ fn walk(
         let pass = Arc::new(Pass::new(users, workers.len()));
         let mut cancels = Vec::new();
         for (index, worker) in workers.iter().enumerate() {
-            let (cancel, cancelled) = oneshot::channel();
-            cancels.push(cancel);
-            worker.run(Order {
+            cancels.push(worker.run(Order {
                 slot: 0,
                 target: Arc::clone(&target),
                 load: Load::closed(users / workers.len(), end),
@@ -266,8 +263,7 @@ fn walk(
                 gate: Arc::default(),
                 course: Course::Unrecorded,
                 recorder: Recorder::default(),
-                cancel: cancelled,
-            });
+            }));
         }
         let mut tally = Tally::default();
         let mut end = ReportEnd::Whole;
@@ -365,8 +361,7 @@ fn users_with_a_session_each_take_it_up_and_no_request_but_theirs_counts() {
     let target = LoadTarget::new(Target::parse(&url).unwrap(), get(), &[], Connection::New).unwrap();
     let target = Arc::new(target.with_tls(TlsChoice::Insecure));
     let worker = Worker::start(None, REQUEST_TIMEOUT, None).unwrap();
-    let (_cancel, cancelled) = oneshot::channel();
-    worker.run(Order {
+    let _cancel = worker.run(Order {
         slot: 0,
         target: Arc::clone(&target),
         load: Load::closed(USERS, passes(REQUESTS)),
@@ -374,7 +369,6 @@ fn users_with_a_session_each_take_it_up_and_no_request_but_theirs_counts() {
         gate: Arc::default(),
         course: Course::Unrecorded,
         recorder: Recorder::default(),
-        cancel: cancelled,
     });
     let found = worker.report(PATIENCE).expect("the trial ends").recorder.tally;
     server.end();

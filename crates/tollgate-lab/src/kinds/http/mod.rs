@@ -16,12 +16,11 @@ pub(super) mod subjects;
 pub(super) mod trial;
 pub(super) mod way;
 
-use tollgate_net::link::{Door, LinkMode};
+use tollgate_net::link::LinkMode;
 
 use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, RunOutcome};
 use crate::conduct::options::{RunError, RunOptions};
-use crate::cores::Cores;
 use crate::experiment::{Experiment, Factor};
 use crate::load::REQUEST_TIMEOUT;
 use crate::load::worker::Worker;
@@ -95,10 +94,12 @@ fn run<W: Way>(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
     let sites = sites::sites(options, plan, W::PROCESSES)?;
     let headers = headers(options)?;
     let way = W::begin(&beginning, &sites, &headers)?;
+    let (count, near) = (cores.generator.len().max(1), way.line().map(Line::near));
+    let workers = Worker::start_all(count, &cores.generator, REQUEST_TIMEOUT, near).map_err(RunError::Failed)?;
     let loading = Loading {
         sites: &sites,
         headers: &headers,
-        generator: Generator::new(workers(cores, way.line().map(Line::near))?, cores.all.clone(), W::IS_SEEN),
+        generator: Generator::new(workers, cores.all.clone(), W::IS_SEEN),
         cells: Cells::new(experiment, plan, &sites, cores, W::IS_SEEN),
         at: plan.levels[0],
         begun: 0,
@@ -122,13 +123,6 @@ fn headers(options: &RunOptions) -> Result<Vec<(String, String)>, RunError> {
         check_header(name, value).map_err(RunError::Usage)?;
     }
     Ok(headers)
-}
-
-fn workers(cores: &Cores, door: Option<&Door>) -> Result<Vec<Worker>, RunError> {
-    (0..cores.generator.len().max(1))
-        .map(|index| Worker::start(cores.generator.get(index).copied(), REQUEST_TIMEOUT, door.cloned()))
-        .collect::<Result<_, _>>()
-        .map_err(RunError::Failed)
 }
 
 /// A variant as results have it.

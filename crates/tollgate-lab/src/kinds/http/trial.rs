@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::oneshot;
-
 use super::subjects::watched::{Aim, PLACES_MAX, Watched};
 use crate::conduct::stop::{Broken, StopFlag};
 use crate::load::insert::Transfer;
@@ -114,9 +112,7 @@ impl Generator {
         let pass = Arc::new(Pass::new(load.users, shares.len()));
         for (worker, load) in &shares {
             let role = if *worker == 0 { Role::Leads } else { Role::Follows };
-            let (cancel, cancelled) = oneshot::channel();
-            cancels.push(cancel);
-            self.workers[*worker].run(Order {
+            cancels.push(self.workers[*worker].run(Order {
                 slot,
                 target: Arc::clone(&target),
                 work: match &work {
@@ -132,8 +128,7 @@ impl Generator {
                 gate: Arc::clone(&gate),
                 course,
                 recorder: self.spare.pop().unwrap_or_default(),
-                cancel: cancelled,
-            });
+            }));
         }
         let slice = load.end.after.unwrap_or(LOOK_EVERY);
         let is_insert = matches!(work, Asking::Insert(_));

@@ -1,6 +1,5 @@
 //! Scenarios on a server in the same process: which rows users take, and when they leave.
 
-use tokio::sync::oneshot;
 use tollgate_net::http1::client::Target;
 
 use super::*;
@@ -53,8 +52,7 @@ fn target(server: &TestServer) -> LoadTarget {
 
 fn play(server: &TestServer, program: &Arc<Program>, conduct: Conduct, load: Load) -> Report {
     let worker = Worker::start(None, REQUEST_TIMEOUT, None).unwrap();
-    let (_cancel, cancelled) = oneshot::channel();
-    worker.run(Order {
+    let _cancel = worker.run(Order {
         slot: 0,
         target: Arc::new(target(server)),
         work: Work::Scenario(Arc::clone(program), conduct),
@@ -62,7 +60,6 @@ fn play(server: &TestServer, program: &Arc<Program>, conduct: Conduct, load: Loa
         gate: Arc::default(),
         course: Course::Unrecorded,
         recorder: Recorder::default(),
-        cancel: cancelled,
     });
     worker.report(PATIENCE).expect("the trial ends")
 }
