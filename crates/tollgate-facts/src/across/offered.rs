@@ -4,7 +4,7 @@
 //! It deliberately makes no two rates comparable: how a time grows with the rate is another question for each subject.
 
 use super::ValueOf;
-use crate::results::{Arrivals, EqualRate, RunResult};
+use crate::results::{EqualRate, RunResult};
 
 /// Rates further apart than this are different loads, as a share of the lower one. The rate is half of what the slowest
 /// variant takes, and there a queue makes an answer as much longer as requests become more (M/M/1: 1 / (1 - rho)): 2 %
@@ -22,20 +22,12 @@ pub(super) fn rate(offered: &EqualRate) -> String {
     if rate < 10.0 { format!("{rate:.1}/s") } else { format!("{rate:.0}/s") }
 }
 
-/// How its requests came, in a word.
-pub(super) fn arrivals(offered: &EqualRate) -> &'static str {
-    match offered.arrivals {
-        Arrivals::Constant => "constant",
-        Arrivals::Poisson => "poisson",
-    }
-}
-
 /// Why figures of these two loads, each with the number of its run, have no ratio; nothing where they do.
 pub(super) fn apart((one, first): (u32, &EqualRate), (other, further): (u32, &EqualRate)) -> Option<String> {
     if are_apart([first, further].map(|offered| offered.rate_per_second)) {
         return Some(format!("run {one} was offered {}, run {other} {}", rate(first), rate(further)));
     }
-    let (of_one, of_other) = (arrivals(first), arrivals(further));
+    let (of_one, of_other) = (first.arrivals, further.arrivals);
     (of_one != of_other).then(|| format!("requests of run {one} came {of_one}, those of run {other} {of_other}"))
 }
 
@@ -53,6 +45,7 @@ fn are_apart(rates: impl IntoIterator<Item = f64>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::Arrivals;
 
     #[test]
     fn rates_within_two_percent_are_one_load_and_requests_that_come_otherwise_another() {

@@ -78,7 +78,7 @@ fn of(run: &RunResult) -> Vec<(String, String)> {
         let Some(offered) = offered::at(run, *level) else { continue };
         let of = |what: &str| format!("level {}: {what} at equal rate", experiment.level_title(*level));
         found.push((of("offered"), offered::rate(offered)));
-        found.push((of("arrivals"), offered::arrivals(offered).to_owned()));
+        found.push((of("arrivals"), offered.arrivals.to_string()));
     }
     let mut parts = value(serde_json::to_value(experiment));
     let named = [("variant", "name", parts["variants"].take()), ("level", "title", parts["named_levels"].take())];

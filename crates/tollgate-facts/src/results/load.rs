@@ -6,7 +6,7 @@ use derive_more::AddAssign;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Percentiles, Staged, TcpCounts, Verdict};
+use super::{Arrivals, Percentiles, Staged, TcpCounts, Verdict};
 
 /// From this bound on, that the law was not broken says nothing.
 const TELLING_BOUND_MAX: f64 = 0.1;
@@ -228,7 +228,7 @@ pub struct Offered {
     /// Requests per second; in stages the most.
     pub rate_per_second: f64,
     /// How the intended starts lay: `constant` or `poisson`.
-    pub arrivals: &'static str,
+    pub arrivals: Arrivals,
     /// Seed of what was drawn.
     pub seed: u64,
     /// Requests that were to be sent.

@@ -18,7 +18,6 @@ use crate::load::target::Connection;
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::Passed;
 use crate::secret;
-use crate::traffic::model::Arrivals;
 use tollgate_facts::results::load::{
     ConnectionTimes, CoursePoint, FirstRequest, Handshaken, Offered, PhaseTimes, QuickResult, Segments, Spread, Subject,
 };
@@ -229,10 +228,7 @@ fn offered(rate: Rate, all: &Recorder) -> Offered {
     let lateness_ms = all.lateness.as_ref().map(cells::percentiles).unwrap_or_default();
     Offered {
         rate_per_second: rate.per_second,
-        arrivals: match rate.arrivals {
-            Arrivals::Constant => "constant",
-            Arrivals::Poisson => "poisson",
-        },
+        arrivals: rate.arrivals,
         seed: rate.seed,
         intended: sends.intended,
         unsent: sends.unsent,

@@ -255,14 +255,14 @@ fn log(evidence: &Evidence<'_>) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::judge::stalls;
-    use tollgate_facts::results::{Percentiles, TcpCounts};
+    use tollgate_facts::results::{Arrivals, Percentiles, TcpCounts};
 
     fn at(p50: f64, p99: f64) -> Percentiles {
         Percentiles { p50: Some(p50), p99: Some(p99), max: 250.0, ..Percentiles::default() }
     }
 
     fn offered(unsent: u64, lateness_ms: Percentiles) -> Offered {
-        let (rate_per_second, arrivals, seed, users) = (300.0, "constant", 0, 10);
+        let (rate_per_second, arrivals, seed, users) = (300.0, Arrivals::Constant, 0, 10);
         let overdue_ms = lateness_ms;
         Offered { rate_per_second, arrivals, seed, intended: 1000, unsent, users, lateness_ms, overdue_ms }
     }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use tollgate_facts::results::load::{
     ConnectionTimes, FirstRequest, Handshaken, Offered, PhaseTimes, QuickResult, Spread,
 };
-use tollgate_facts::results::{Percentiles, Verdict};
+use tollgate_facts::results::{Arrivals, Percentiles, Verdict};
 
 use super::arguments::Arguments;
 
@@ -258,7 +258,7 @@ fn connecting(phases: &PhaseTimes, first: Option<&FirstRequest>, out: &mut dyn W
 /// What was offered at a rate.
 fn at_a_rate(offered: &Offered, up_to: &str, out: &mut dyn Write) -> io::Result<()> {
     let Offered { rate_per_second, arrivals, seed, intended, unsent, users, lateness_ms, overdue_ms } = offered;
-    let seed = if *arrivals == "poisson" { format!(", seed {seed}") } else { String::new() };
+    let seed = if *arrivals == Arrivals::Poisson { format!(", seed {seed}") } else { String::new() };
     writeln!(out, "\nOffered:                {up_to}{rate_per_second} requests per second ({arrivals}{seed})")?;
     writeln!(
         out,

@@ -168,7 +168,7 @@ fn a_script_that_looks_for_a_row_of_abs_by_its_percentage_finds_one() {
     };
     let offered = Offered {
         rate_per_second: 300.0,
-        arrivals: "constant",
+        arrivals: Arrivals::Constant,
         seed: 7,
         intended: 3000,
         unsent: 0,
@@ -264,7 +264,7 @@ fn connections_and_their_handshakes_are_taken_apart() {
 fn what_was_offered_at_a_rate_is_told() {
     let offered = Offered {
         rate_per_second: 300.0,
-        arrivals: "poisson",
+        arrivals: Arrivals::Poisson,
         seed: 7,
         intended: 3000,
         unsent: 60,
