@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use derive_more::Display;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -72,8 +73,8 @@ pub(crate) struct VariantFile {
     pub(super) baseline: Option<At<String>>,
 }
 
-/// Published tables that tollgate keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display, Deserialize, JsonSchema)]
+/// Published tables that tollgate keeps, each with its name in files and results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[display(rename_all = "kebab-case")]
 pub enum PublishedTable {
@@ -81,10 +82,8 @@ pub enum PublishedTable {
     CapMsPerRecord,
 }
 
-/// The three extents of a run.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, derive_more::Display, Deserialize, JsonSchema,
-)]
+/// The three extents of a run, each with its name on the command line and in results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Display, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[display(rename_all = "kebab-case")]
 pub enum Extent {

@@ -30,10 +30,12 @@ pub enum Mode {
     CustomRest,
 }
 
-/// How a batch is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// How a batch is written, each way with its name in modes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, derive_more::Display)]
+#[display(rename_all = "kebab-case")]
 pub enum BatchForm {
     /// JSON, each request for itself.
+    #[display("batch")]
     Json,
     /// JSON, all requests in one atomic group.
     Changeset,
@@ -89,7 +91,7 @@ impl fmt::Display for Mode {
         match self {
             Mode::Single { connections: 1 } => formatter.write_str("sequential"),
             Mode::Single { connections } => write!(formatter, "parallel-{connections}"),
-            Mode::Batch { form, records } => write!(formatter, "{}-{records}", form.name()),
+            Mode::Batch { form, records } => write!(formatter, "{form}-{records}"),
             Mode::CustomRest => formatter.write_str("custom-rest"),
         }
     }
@@ -97,14 +99,6 @@ impl fmt::Display for Mode {
 
 impl BatchForm {
     const ALL: [BatchForm; 3] = [BatchForm::Json, BatchForm::Changeset, BatchForm::Multipart];
-
-    fn name(self) -> &'static str {
-        match self {
-            BatchForm::Json => "batch",
-            BatchForm::Changeset => "changeset",
-            BatchForm::Multipart => "multipart",
-        }
-    }
 }
 
 impl FromStr for Mode {
@@ -130,7 +124,7 @@ impl FromStr for Mode {
         if name == "parallel" {
             return Ok(Mode::Single { connections: bounded(CONNECTIONS_MAX)? });
         }
-        let form = BatchForm::ALL.into_iter().find(|form| form.name() == name).ok_or_else(unknown)?;
+        let form = BatchForm::ALL.into_iter().find(|form| form.to_string() == name).ok_or_else(unknown)?;
         Ok(Mode::Batch { form, records: bounded(BATCH_RECORDS_MAX)? })
     }
 }
