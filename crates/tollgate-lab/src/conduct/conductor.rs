@@ -44,13 +44,16 @@ pub enum Ending {
 }
 
 /// Why a run ends before its plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Halt {
     /// It was told to.
+    #[error("it was interrupted")]
     Stopped,
-    /// What is measured failed: of which variant, at which level, and how.
-    Subject { variant: String, level: u64, how: String },
+    /// What is measured failed: who does the work of which variant, at which level, and how.
+    #[error("the {doer} `{variant}` {how}")]
+    Subject { doer: &'static str, variant: String, level: u64, how: String },
     /// The lab itself cannot go on.
+    #[error("{0}")]
     Ours(String),
 }
 
@@ -188,38 +191,33 @@ impl<K: Kind> Conductor<'_, K> {
     pub(crate) fn conduct(mut self) -> Result<RunOutcome, RunError> {
         // Only now: the result says how many cores the machine lent us, not how many this thread keeps.
         let _on_generator_cores = self.cores.pin_to_generator();
-        let ending = self.ended().map_err(|halt| {
-            RunError::Failed(match halt {
-                Halt::Subject { variant, how, .. } => format!("the {} `{variant}` {how}", K::DOER),
-                Halt::Ours(message) => message,
-                Halt::Stopped => "it was interrupted".to_owned(),
-            })
-        })?;
+        let ending = self.ended().map_err(|halt| RunError::Failed(halt.to_string()))?;
         let directory = self.store.directory().to_owned();
         Ok(RunOutcome { result: self.result, directory, ending })
     }
 
     fn ended(&mut self) -> Result<Ending, Halt> {
-        let halted = K::measure(self);
+        let mut halted = K::measure(self);
         if let Err(halt) = &halted
             && self.book.trials() == 0
             && K::leaves_nothing(halt)
         {
             return Err(halt.clone());
         }
-        let (ending, state, reason) = match halted {
-            Ok(()) => (Ending::Complete, State::Complete, None),
-            Err(Halt::Stopped) => (Ending::Interrupted, State::Partial, Some("it was interrupted".to_owned())),
-            Err(Halt::Subject { variant, level, how }) => {
-                let how = how.lines().map(str::trim).collect::<Vec<_>>().join(" | ");
-                self.book.faults.push(judge::subject_died(&variant, level, &how));
-                (Ending::SubjectFailed, State::Partial, Some(format!("the {} `{variant}` {how}", K::DOER)))
+        let ending = match &mut halted {
+            Ok(()) => Ending::Complete,
+            Err(Halt::Stopped) => Ending::Interrupted,
+            Err(Halt::Subject { variant, level, how, .. }) => {
+                *how = how.lines().map(str::trim).collect::<Vec<_>>().join(" | ");
+                self.book.faults.push(judge::subject_died(variant, *level, how));
+                Ending::SubjectFailed
             }
             // What cannot be stored any more was stored as far as it could be.
-            Err(Halt::Ours(reason)) => return Err(Halt::Ours(reason)),
+            Err(halt @ Halt::Ours(_)) => return Err(halt.clone()),
         };
         K::close(self);
-        (self.result.state, self.result.reason) = (state, reason);
+        self.result.state = if halted.is_ok() { State::Complete } else { State::Partial };
+        self.result.reason = halted.err().map(|halt| halt.to_string());
         self.result.finished = Some(text(jiff::Timestamp::now()));
         self.save()?;
         self.observer.progress(&Progress::Finished);
@@ -290,7 +288,8 @@ impl<K: Kind> Conductor<'_, K> {
 
     /// A failure of what is measured.
     pub(crate) fn failed_at(&self, variant: usize, level: u64, how: String) -> Halt {
-        Halt::Subject { variant: self.experiment.variants[variant].name.clone(), level, how }
+        let variant = self.experiment.variants[variant].name.clone();
+        Halt::Subject { doer: K::DOER, variant, level, how }
     }
 }
 
