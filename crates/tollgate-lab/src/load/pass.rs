@@ -15,7 +15,7 @@ use tollgate_wire::content::Expected;
 pub struct Pass {
     now: Mutex<Option<Now>>,
     next: AtomicUsize,
-    workers: Workers,
+    workers: usize,
     barrier: Barrier,
 }
 
@@ -33,22 +33,10 @@ pub(super) struct Detail {
     pub(super) expected: Option<Expected>,
 }
 
-/// Whether users of other threads take part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Workers {
-    One,
-    Several,
-}
-
 impl Pass {
     /// A pass of so many users on so many workers.
     pub fn new(users: usize, workers: usize) -> Pass {
-        Pass {
-            now: Mutex::default(),
-            next: AtomicUsize::new(0),
-            workers: if workers > 1 { Workers::Several } else { Workers::One },
-            barrier: Barrier::new(users),
-        }
+        Pass { now: Mutex::default(), next: AtomicUsize::new(0), workers, barrier: Barrier::new(users) }
     }
 
     /// Lets the users begin on these entities as soon as all of them wait, or go home without any.
@@ -65,14 +53,12 @@ impl Pass {
     /// The position of an entity that nobody has got yet; beyond the end when all are taken.
     #[inline]
     pub(super) fn take(&self) -> usize {
-        match self.workers {
-            Workers::One => {
-                let position = self.next.load(Ordering::Relaxed);
-                self.next.store(position + 1, Ordering::Relaxed);
-                position
-            }
-            Workers::Several => self.next.fetch_add(1, Ordering::Relaxed),
+        if self.workers > 1 {
+            return self.next.fetch_add(1, Ordering::Relaxed);
         }
+        let position = self.next.load(Ordering::Relaxed);
+        self.next.store(position + 1, Ordering::Relaxed);
+        position
     }
 
     /// Waits for all users. What one wrote before it, the others see behind it.

@@ -69,23 +69,14 @@ pub struct Order {
 /// What a worker is to ask.
 #[derive(Debug, Clone)]
 pub enum Work {
-    /// Its part of the pass that all workers share.
-    Walk(Arc<Pass>, Role),
+    /// Its part of the pass that all workers share; one of the first lane's users gets the list.
+    Walk(Arc<Pass>),
     /// Requests as a script has them. Before they count, users get the TLS sessions that these are to take up.
     Script(Arc<Script>),
     /// A scenario, again and again; its workers begin to count together, and end it together.
     Scenario(Arc<Program>, Conduct),
     /// Transfers of records, which one worker does alone.
     Insert(Box<Transfer>),
-}
-
-/// A worker's role in a walk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// One of its users gets the list. Exactly one worker leads.
-    Leads,
-    /// Its users take part.
-    Follows,
 }
 
 /// What a worker did.
@@ -320,15 +311,15 @@ async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept,
         let counts_at_once = match &work {
             Work::Scenario(..) => false,
             Work::Script(_) => load.ramp_up().is_zero(),
-            Work::Walk(..) | Work::Insert(_) => true,
+            Work::Walk(_) | Work::Insert(_) => true,
         };
         if counts_at_once {
             gate.begin_together().await;
             on_counted(Instant::now());
         }
         match work {
-            Work::Walk(pass, role) => {
-                let leads = (role == Role::Leads).then_some(load.end);
+            Work::Walk(pass) => {
+                let leads = (load.lane.index == 0).then_some(load.end);
                 let (walk, users) =
                     walk::run(std::mem::take(&mut kept.walk), users, asking, (pass, leads), written).await;
                 kept.walk = walk;

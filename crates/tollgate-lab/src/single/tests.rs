@@ -20,7 +20,7 @@ use crate::load::pass::Pass;
 use crate::load::record::course::Course;
 use crate::load::record::recorder::{Recorder, Tally};
 use crate::load::target::LoadTarget;
-use crate::load::worker::{Order, ReportEnd, Role, Work, Worker};
+use crate::load::worker::{Order, ReportEnd, Work, Worker};
 use crate::testing::{ITEMS, TestServer, get};
 use crate::traffic::model::{Arrivals, End, Load};
 use crate::traffic::request::{ListFormat, RequestShape};
@@ -258,8 +258,8 @@ fn walk(
             cancels.push(worker.run(Order {
                 slot: 0,
                 target: Arc::clone(&target),
-                load: Load::closed(users / workers.len(), end),
-                work: Work::Walk(Arc::clone(&pass), if index == 0 { Role::Leads } else { Role::Follows }),
+                load: Load { end, ..Load::closed(users, end).share(index, workers.len()) },
+                work: Work::Walk(Arc::clone(&pass)),
                 gate: Arc::default(),
                 course: Course::Unrecorded,
                 recorder: Recorder::default(),

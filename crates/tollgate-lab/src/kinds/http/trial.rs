@@ -12,7 +12,7 @@ use crate::load::record::course::Course;
 use crate::load::record::recorder::Recorder;
 use crate::load::scenario::Conduct;
 use crate::load::script::Script;
-use crate::load::worker::{Order, Report, ReportEnd, Role, Work, Worker};
+use crate::load::worker::{Order, Report, ReportEnd, Work, Worker};
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::{Meter, Passed};
 use crate::traffic::model::Load;
@@ -111,12 +111,11 @@ impl Generator {
         let mut cancels = Vec::new();
         let pass = Arc::new(Pass::new(load.users, shares.len()));
         for (worker, load) in &shares {
-            let role = if *worker == 0 { Role::Leads } else { Role::Follows };
             cancels.push(self.workers[*worker].run(Order {
                 slot,
                 target: Arc::clone(&target),
                 work: match &work {
-                    Asking::Walk => Work::Walk(Arc::clone(&pass), role),
+                    Asking::Walk => Work::Walk(Arc::clone(&pass)),
                     Asking::Request => Work::Script(Arc::new(Script::of_target(&target))),
                     Asking::Scenario(conduct) => {
                         let program = target.program.clone().expect("a variant that plays a scenario has its program");
