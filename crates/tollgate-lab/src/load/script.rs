@@ -227,10 +227,6 @@ impl Filling<'_> {
         self.values.column(table, column, escape, allowed).map_err(|error| format!("{place}: {error}"))
     }
 
-    fn pieces<'t>(&self, text: &'t str, place: &str) -> Result<Vec<Piece<'t>>, String> {
-        if self.feed.is_some() { pieces(text, place) } else { Ok(vec![Piece::Text(text)]) }
-    }
-
     fn head(&mut self, message: &Message, is_last: bool) -> Result<Head, String> {
         let mut builder = RequestTemplate::builder(&message.method, &message.authority);
         for piece in self.field(None, &message.target)? {
@@ -256,18 +252,16 @@ impl Filling<'_> {
             None => ("the URL".to_owned(), Escape::Url),
             Some(name) => (format!("header `{name}`"), Escape::Raw),
         };
-        let mut found = Vec::new();
-        for piece in self.pieces(text, &place)? {
-            found.push(match piece {
-                Piece::Text(text) => FieldPiece::Text(text),
-                Piece::Value { column, escape, .. } => {
-                    let slot = self.column(column, escape.unwrap_or(default), &place, allowed)?;
-                    self.slots.push(slot);
-                    FieldPiece::Slot
-                }
-            });
-        }
-        Ok(found)
+        let pieces = pieces(text, &place, self.feed)?;
+        let fill = |piece| match piece {
+            Piece::Text(text) => Ok(FieldPiece::Text(text)),
+            Piece::Value { column, escape, .. } => {
+                let slot = self.column(column, escape.unwrap_or(default), &place, allowed)?;
+                self.slots.push(slot);
+                Ok(FieldPiece::Slot)
+            }
+        };
+        pieces.into_iter().map(fill).collect()
     }
 
     /// The body's pieces, and how many rows a request takes.
@@ -278,18 +272,16 @@ impl Filling<'_> {
             Some(Body::Plain(bytes)) => {
                 let text = std::str::from_utf8(bytes).map_err(|_| "the body: with a feed it must be text in UTF-8")?;
                 let default = Escape::of_fields(fields(&message.headers, false));
-                let mut found = Vec::new();
-                for piece in self.pieces(text, "the body")? {
-                    found.push(match piece {
-                        Piece::Text(text) => BodyPiece::Text(text.into()),
-                        Piece::Value { column, escape, position } => {
-                            let place = format!("the body, line {}", line(text, position));
-                            let column = self.column(column, escape.unwrap_or(default), &place, |_| true)?;
-                            BodyPiece::Value { row: 0, column }
-                        }
-                    });
-                }
-                Ok((found, 1))
+                let pieces = pieces(text, "the body", self.feed)?;
+                let fill = |piece| match piece {
+                    Piece::Text(text) => Ok(BodyPiece::Text(text.into())),
+                    Piece::Value { column, escape, position } => {
+                        let place = format!("the body, line {}", line(text, position));
+                        let column = self.column(column, escape.unwrap_or(default), &place, |_| true)?;
+                        Ok(BodyPiece::Value { row: 0, column })
+                    }
+                };
+                Ok((pieces.into_iter().map(fill).collect::<Result<_, String>>()?, 1))
             }
             Some(Body::Parted(Parted { before, parts, behind })) => {
                 let write = |row: usize, out: &mut Vec<u8>| out.extend_from_slice(&parts[row % parts.len()]);
@@ -305,7 +297,11 @@ impl Filling<'_> {
     }
 }
 
-fn pieces<'t>(text: &'t str, place: &str) -> Result<Vec<Piece<'t>>, String> {
+/// The pieces of a text; without a feed it is one.
+fn pieces<'t>(text: &'t str, place: &str, feed: Option<&Feed>) -> Result<Vec<Piece<'t>>, String> {
+    if feed.is_none() {
+        return Ok(vec![Piece::Text(text)]);
+    }
     let parsed = Template::parse(text);
     parsed.map(|template| template.pieces).map_err(|TemplateError { position, message }| match text.contains('\n') {
         true => format!("{place}, line {}: {message}", line(text, position)),
@@ -323,7 +319,7 @@ fn line(text: &str, position: usize) -> usize {
 /// As [`Script::new`], for this text.
 pub(super) fn filled(text: &str, feed: &Feed, row: usize, escape: Escape, place: &str) -> Result<Vec<u8>, String> {
     let mut out = Vec::new();
-    for piece in pieces(text, place)? {
+    for piece in pieces(text, place, Some(feed))? {
         match piece {
             Piece::Text(text) => out.extend_from_slice(text.as_bytes()),
             Piece::Value { column, escape: own, .. } => {

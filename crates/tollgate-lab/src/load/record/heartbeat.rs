@@ -69,6 +69,12 @@ impl Heartbeat {
             .expect("a timer of our own takes any interval");
     }
 
+    /// Rings no more. What rang and was not noticed is of a time that does not count, and must not count in the next trial.
+    fn stop(&self) {
+        self.set(Duration::ZERO);
+        self.rang();
+    }
+
     /// How often it rang since this was asked last.
     fn rang(&self) -> u32 {
         let mut count = [0; 8];
@@ -89,9 +95,7 @@ impl Beating<'_> {
     /// What fell due is written down, and nothing more falls due.
     pub(crate) fn stop(&self, recorder: &RefCell<Recorder>) {
         self.note(recorder);
-        self.heartbeat.set(Duration::ZERO);
-        // What rang meanwhile is of a time that does not count.
-        self.heartbeat.rang();
+        self.heartbeat.stop();
     }
 
     /// Writes down each beat as it is noticed, for ever.
@@ -125,9 +129,7 @@ impl Beating<'_> {
 
 impl Drop for Beating<'_> {
     fn drop(&mut self) {
-        self.heartbeat.set(Duration::ZERO);
-        // What rang and was not noticed must not count in the next trial.
-        self.heartbeat.rang();
+        self.heartbeat.stop();
     }
 }
 

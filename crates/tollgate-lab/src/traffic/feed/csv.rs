@@ -29,21 +29,19 @@ impl Table {
         if u32::try_from(bytes.len()).is_err() {
             return Err(wrong(1, "a file of 4 GiB or more is not read"));
         }
-        let mut reader = Reader { bytes, at: 0, line: 1 };
-        let mut head = Table::default();
-        if !reader.row(&mut head)? {
+        let mut reader = Reader { rest: bytes, line: 1 };
+        if bytes.is_empty() {
             return Err(wrong(1, "expected a first row with the names of the columns, but the file is empty"));
         }
-        let mut table = Table::default();
-        let mut start = 0;
-        for end in head.ends {
-            let name = std::str::from_utf8(&head.text[start..end as usize]);
+        let (mut head, mut table) = (Table::default(), Table::default());
+        reader.row(&mut head)?;
+        for column in 0..head.ends.len() {
+            let name = std::str::from_utf8(head.value(0, column));
             let name = name.map_err(|_| wrong(1, "a name is not UTF-8"))?.trim().to_owned();
             if name.is_empty() || table.columns.contains(&name) {
                 return Err(wrong(1, format!("each column needs a name of its own, but `{name}` is none")));
             }
             table.columns.push(name);
-            start = end as usize;
         }
         let count = table.columns.len();
         if count > COLUMNS_MAX {
@@ -51,10 +49,11 @@ impl Table {
         }
         loop {
             while reader.takes_line_end() {}
-            let (line, before) = (reader.line, table.ends.len());
-            if !reader.row(&mut table)? {
+            if reader.rest.is_empty() {
                 break;
             }
+            let (line, before) = (reader.line, table.ends.len());
+            reader.row(&mut table)?;
             let found = table.ends.len() - before;
             if found != count {
                 let is_other = table.columns.iter().any(|name| name.contains([';', '\t']));
@@ -91,55 +90,50 @@ fn wrong(line: usize, message: impl std::fmt::Display) -> String {
 }
 
 struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
+    rest: &'a [u8],
     line: usize,
 }
 
 impl<'a> Reader<'a> {
-    fn rest(&self) -> &'a [u8] {
-        &self.bytes[self.at..]
+    /// Goes on behind so many bytes, and gives them.
+    fn take(&mut self, length: usize) -> &'a [u8] {
+        let taken;
+        (taken, self.rest) = self.rest.split_at(length);
+        self.line += taken.iter().filter(|byte| **byte == b'\n').count();
+        taken
     }
 
     /// Goes on to the next line, if this one is over. A line with nothing on it is no row; a single empty value stands in
     /// quotes.
     fn takes_line_end(&mut self) -> bool {
-        let length = line_end(self.rest());
-        self.at += length;
-        self.line += usize::from(length > 0);
-        length > 0
+        !self.take(line_end(self.rest)).is_empty()
     }
 
-    /// Adds a row's values; `false` at the end.
-    fn row(&mut self, table: &mut Table) -> Result<bool, String> {
-        if self.rest().is_empty() {
-            return Ok(false);
-        }
+    /// Adds a row's values.
+    fn row(&mut self, table: &mut Table) -> Result<(), String> {
         loop {
-            match self.rest() {
+            match self.rest {
                 [b'"', ..] => self.quoted(&mut table.text)?,
                 _ => self.plain(&mut table.text)?,
             }
             table.ends.push(table.text.len() as u32);
-            if self.rest().first() != Some(&b',') {
+            if self.rest.first() != Some(&b',') {
                 self.takes_line_end();
-                return Ok(true);
+                return Ok(());
             }
-            self.at += 1;
+            self.take(1);
         }
     }
 
     /// Up to a comma or the line's end.
     fn plain(&mut self, text: &mut Vec<u8>) -> Result<(), String> {
-        let rest = self.rest();
-        let ends = |place: &usize| rest[*place] == b',' || line_end(&rest[*place..]) > 0;
-        let value = &rest[..(0..rest.len()).find(ends).unwrap_or(rest.len())];
+        let ends = |place: &usize| self.rest[*place] == b',' || line_end(&self.rest[*place..]) > 0;
+        let value = self.take((0..self.rest.len()).find(ends).unwrap_or(self.rest.len()));
         if value.contains(&b'"') {
             let message = "a quote inside a value without quotes: put the value in quotes, and double those inside";
             return Err(wrong(self.line, message));
         }
         text.extend_from_slice(value);
-        self.at += value.len();
         Ok(())
     }
 
@@ -147,15 +141,13 @@ impl<'a> Reader<'a> {
     fn quoted(&mut self, text: &mut Vec<u8>) -> Result<(), String> {
         let begun = self.line;
         loop {
-            self.at += 1;
-            let rest = self.rest();
-            let Some(length) = rest.iter().position(|byte| *byte == b'"') else {
+            self.take(1);
+            let Some(length) = self.rest.iter().position(|byte| *byte == b'"') else {
                 return Err(wrong(begun, "a value begins with a quote and has no other"));
             };
-            text.extend_from_slice(&rest[..length]);
-            self.line += rest[..length].iter().filter(|byte| **byte == b'\n').count();
-            self.at += length + 1;
-            match self.rest() {
+            text.extend_from_slice(self.take(length));
+            self.take(1);
+            match self.rest {
                 [b'"', ..] => text.push(b'"'),
                 rest if matches!(rest, [] | [b',', ..]) || line_end(rest) > 0 => return Ok(()),
                 _ => return Err(wrong(self.line, "a comma or the line's end is expected behind a closing quote")),
