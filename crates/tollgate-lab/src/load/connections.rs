@@ -6,10 +6,9 @@
 use std::time::Instant;
 
 use derive_more::AddAssign;
-use hdrhistogram::Histogram;
 use tollgate_net::http1::client::{ClientConnection, Opening};
 
-use super::record::recorder::{nanoseconds, times};
+use super::record::recorder::{Times, nanoseconds};
 use super::user::Answer;
 
 /// Of so many connections, the kernel is asked about one: it takes about 1 us.
@@ -59,18 +58,18 @@ impl FirstRequests {
 
 /// Where the time of requests that opened a connection went: each part from the end of the one before it. Together they
 /// are the response time, but for the moments between.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Phases {
     /// From the intended start until connecting began.
-    pub waited: Histogram<u64>,
+    pub waited: Times,
     /// Until TCP stood.
-    pub connect: Histogram<u64>,
+    pub connect: Times,
     /// Until TLS stood; empty without.
-    pub tls: Histogram<u64>,
+    pub tls: Times,
     /// From the send to the first byte of the answer.
-    pub first_byte: Histogram<u64>,
+    pub first_byte: Times,
     /// From there to its last byte.
-    pub last_byte: Histogram<u64>,
+    pub last_byte: Times,
 }
 
 /// How a request opened its connection.
@@ -93,12 +92,6 @@ impl Opened {
     }
 }
 
-impl Default for Phases {
-    fn default() -> Phases {
-        Phases { waited: times(), connect: times(), tls: times(), first_byte: times(), last_byte: times() }
-    }
-}
-
 impl Phases {
     /// Records one request.
     pub(crate) fn record(&mut self, intended: Instant, answer: &Answer, opened: &Opened) {
@@ -113,18 +106,18 @@ impl Phases {
 
     /// Forgets everything and keeps the memory.
     pub(crate) fn reset(&mut self) {
-        self.all_mut().into_iter().for_each(Histogram::reset);
+        self.all_mut().into_iter().for_each(|times| times.reset());
     }
 
     /// Adds others.
     pub fn add(&mut self, other: &Phases) {
         let others = [&other.waited, &other.connect, &other.tls, &other.first_byte, &other.last_byte];
         for (own, other) in self.all_mut().into_iter().zip(others) {
-            *own += other;
+            own.add(other);
         }
     }
 
-    fn all_mut(&mut self) -> [&mut Histogram<u64>; 5] {
+    fn all_mut(&mut self) -> [&mut Times; 5] {
         [&mut self.waited, &mut self.connect, &mut self.tls, &mut self.first_byte, &mut self.last_byte]
     }
 }
@@ -132,6 +125,8 @@ impl Phases {
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
+
+    use hdrhistogram::Histogram;
 
     use super::*;
 

@@ -171,7 +171,7 @@ mod tests {
             let (read_tag, interval, read) = line_of(line);
             assert_eq!(read_tag, tag);
             assert_eq!(interval, [0, 2500, times.max()]);
-            assert_eq!(&read, times, "{tag}");
+            assert_eq!(read, **times, "{tag}");
         }
     }
 }

@@ -282,8 +282,8 @@ impl Cells {
 
     fn bins_that_suit(&self) -> Bins {
         let connecting = || self.cells.iter().filter(|entry| entry.connecting.is_some());
-        let closed = connecting().map(|entry| &entry.recorder.response);
-        let at_rate = connecting().filter_map(|entry| Some(&entry.rate.as_ref()?.recorder.response));
+        let closed = connecting().map(|entry| &*entry.recorder.response);
+        let at_rate = connecting().filter_map(|entry| Some(&*entry.rate.as_ref()?.recorder.response));
         Bins { closed_ms: spread::bin_ms(closed), rate_ms: spread::bin_ms(at_rate) }
     }
 

@@ -5,20 +5,19 @@
 
 use std::time::Instant;
 
-use hdrhistogram::Histogram;
 use tollgate_net::http1::client::{ClientConnection, Exchanged};
 use tollgate_net::tls::Version;
 
-use super::recorder::{join, nanoseconds, times};
+use super::recorder::{Times, join, nanoseconds};
 use crate::load::user::Answer;
 
 /// What a single load wants to know.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Detail {
     /// Valid answers: from the send to their first byte.
-    pub waiting: Histogram<u64>,
+    pub waiting: Times,
     /// Connecting and, with TLS, the handshake, of valid answers to requests that opened their connection.
-    pub opening: Histogram<u64>,
+    pub opening: Times,
     /// The first answer.
     pub first: Option<First>,
     /// Each valid answer by itself, up to a bound; absent where nobody asked.
@@ -68,12 +67,6 @@ pub struct Sample {
     pub waiting_ns: u64,
 }
 
-impl Default for Detail {
-    fn default() -> Detail {
-        Detail { waiting: times(), opening: times(), first: None, log: None }
-    }
-}
-
 impl Detail {
     /// With a log of so many requests at most.
     pub fn with_log(samples_max: usize) -> Detail {
@@ -111,8 +104,8 @@ impl Detail {
     }
 
     pub(crate) fn add(&mut self, other: &Detail) {
-        self.waiting += &other.waiting;
-        self.opening += &other.opening;
+        self.waiting.add(&other.waiting);
+        self.opening.add(&other.opening);
         self.first = self.first.take().into_iter().chain(other.first.clone()).min_by_key(|first| first.at);
         join(&mut self.log, &other.log, |own, log| {
             own.samples.extend_from_slice(&log.samples);

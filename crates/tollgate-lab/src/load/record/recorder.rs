@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use derive_more::AddAssign;
+use derive_more::{AddAssign, Deref, DerefMut};
 use hdrhistogram::Histogram;
 
 use super::course::{Bins, Course};
@@ -29,6 +29,24 @@ pub const DIGITS: u8 = 3;
 /// Characters of a failure's text that are kept.
 const EXAMPLE_LENGTH_MAX: usize = 300;
 
+/// Times in nanoseconds.
+#[derive(Debug, Clone, Deref, DerefMut)]
+pub struct Times(Histogram<u64>);
+
+impl Default for Times {
+    /// No time yet.
+    fn default() -> Times {
+        Times(times())
+    }
+}
+
+impl Times {
+    /// Adds others.
+    pub fn add(&mut self, other: &Times) {
+        self.0 += &other.0;
+    }
+}
+
 /// An empty histogram of times in nanoseconds.
 pub fn times() -> Histogram<u64> {
     Histogram::new_with_bounds(TIME_NS_MIN, TIME_NS_MAX, DIGITS).expect("the bounds are constants in range")
@@ -40,14 +58,14 @@ fn own_delays() -> Histogram<u64> {
 }
 
 /// What was recorded.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Recorder {
     /// Valid answers: from the intended start to the last byte.
-    pub response: Histogram<u64>,
+    pub response: Times,
     /// Valid answers: from the send to the last byte.
-    pub service: Histogram<u64>,
+    pub service: Times,
     /// Failed requests: from the intended start to the failure. Made when the first one happens.
-    pub failed: Option<Histogram<u64>>,
+    pub failed: Option<Times>,
     /// Valid answers to requests that opened their connection: where the time went. Made when the first one comes.
     pub phases: Option<Box<Phases>>,
     /// Of an open load: how long after their intended start requests were begun. Made when the first one is.
@@ -203,26 +221,6 @@ pub struct ErrorTally {
     pub example: String,
 }
 
-impl Default for Recorder {
-    fn default() -> Recorder {
-        Recorder {
-            response: times(),
-            service: times(),
-            failed: None,
-            phases: None,
-            lateness: None,
-            overdue: None,
-            stalls: None,
-            detail: None,
-            stepped: None,
-            staged: None,
-            before: None,
-            tally: Tally::default(),
-            bins: None,
-        }
-    }
-}
-
 impl Recorder {
     /// One that also writes down what only a single load wants to know.
     pub fn detailed(detail: Detail) -> Recorder {
@@ -311,7 +309,7 @@ impl Recorder {
     pub(crate) fn failure(&mut self, failure: &Failure, intended: Instant, finished: Instant) {
         let time_ns = nanoseconds(finished, intended);
         self.tally.failed_total_ns += time_ns;
-        self.failed.get_or_insert_with(times).saturating_record(time_ns);
+        self.failed.get_or_insert_default().saturating_record(time_ns);
         count_error(&mut self.tally.errors, failure.class, 1, &failure.text);
     }
 
@@ -328,10 +326,10 @@ impl Recorder {
 
     /// Adds what another worker or trial recorded.
     pub fn add(&mut self, other: &Recorder) {
-        self.response += &other.response;
-        self.service += &other.service;
+        self.response.add(&other.response);
+        self.service.add(&other.service);
         let sum = |own: &mut Histogram<u64>, other: &Histogram<u64>| *own += other;
-        join(&mut self.failed, &other.failed, sum);
+        join(&mut self.failed, &other.failed, Times::add);
         join(&mut self.phases, &other.phases, |own, other| own.add(other));
         join(&mut self.lateness, &other.lateness, sum);
         join(&mut self.overdue, &other.overdue, sum);

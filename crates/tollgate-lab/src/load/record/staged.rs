@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use derive_more::AddAssign;
 use hdrhistogram::Histogram;
 
-use super::recorder::{Recorder, nanoseconds, times};
+use super::recorder::{Recorder, Times, nanoseconds, times};
 use crate::load::pace::desk::{Due, Taker};
 use crate::traffic::stages::Stages;
 
@@ -34,12 +34,12 @@ pub struct StagedRecord {
 }
 
 /// What was recorded of one stage.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct StagePart {
     /// What is counted.
     pub counts: Counts,
     /// Whole units of work, from when they were due.
-    pub times: Histogram<u64>,
+    pub times: Times,
 }
 
 /// What was recorded of one point of time.
@@ -72,12 +72,11 @@ impl StagedRecord {
     /// Nothing yet of a load that begins now.
     pub(crate) fn new(stages: &Arc<Stages>, start: Instant) -> StagedRecord {
         let seconds = stages.lasts().as_secs().max(1);
-        let part = |_| StagePart { counts: Counts::default(), times: times() };
         StagedRecord {
             stages: Arc::clone(stages),
             start,
             width: Duration::from_secs(seconds.div_ceil(POINTS_MAX)),
-            parts: stages.each().map(part).collect(),
+            parts: stages.each().map(|_| StagePart::default()).collect(),
             points: Vec::with_capacity(POINTS_MAX as usize),
         }
     }
@@ -135,7 +134,7 @@ impl StagedRecord {
     pub(crate) fn add(&mut self, other: &StagedRecord) {
         for (own, other) in self.parts.iter_mut().zip(&other.parts) {
             own.counts += other.counts;
-            own.times += &other.times;
+            own.times.add(&other.times);
         }
         self.points.resize_with(self.points.len().max(other.points.len()), CoursePart::default);
         for (own, other) in self.points.iter_mut().zip(&other.points) {

@@ -2,11 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use hdrhistogram::Histogram;
-
 use crate::load::answer::Verdict;
 use crate::load::answer::failure::Failure;
-use crate::load::record::recorder::{ErrorTally, Recorder, count_error, nanoseconds, times};
+use crate::load::record::recorder::{ErrorTally, Recorder, Times, count_error, nanoseconds};
 use crate::load::user::Answer;
 
 /// What was recorded of a scenario.
@@ -15,7 +13,7 @@ pub struct Stepped {
     /// One for each step, in their order.
     pub steps: Vec<StepRecord>,
     /// Whole iterations: response times of their steps added up, time to think left out.
-    pub iterations: Histogram<u64>,
+    pub iterations: Times,
     /// Iterations that a failure ended.
     pub failed: u64,
     iterations_ns: u64,
@@ -27,7 +25,7 @@ pub struct StepRecord {
     /// Its name.
     pub name: String,
     /// Valid answers: from the intended start to the last byte.
-    pub response: Histogram<u64>,
+    pub response: Times,
     /// Failures by class.
     pub failures: Vec<ErrorTally>,
 }
@@ -35,8 +33,8 @@ pub struct StepRecord {
 impl Stepped {
     /// Nothing of these steps yet.
     pub(in crate::load) fn of<'n>(names: impl Iterator<Item = &'n str>) -> Stepped {
-        let step = |name: &str| StepRecord { name: name.to_owned(), response: times(), failures: Vec::new() };
-        Stepped { steps: names.map(step).collect(), iterations: times(), failed: 0, iterations_ns: 0 }
+        let step = |name: &str| StepRecord { name: name.to_owned(), response: Times::default(), failures: Vec::new() };
+        Stepped { steps: names.map(step).collect(), iterations: Times::default(), failed: 0, iterations_ns: 0 }
     }
 
     /// Forgets everything and keeps the memory.
@@ -52,12 +50,12 @@ impl Stepped {
     /// Adds what another worker or trial recorded of the same steps.
     pub(in crate::load) fn add(&mut self, other: &Stepped) {
         for (own, other) in self.steps.iter_mut().zip(&other.steps) {
-            own.response += &other.response;
+            own.response.add(&other.response);
             for error in &other.failures {
                 count_error(&mut own.failures, error.class, error.count, &error.example);
             }
         }
-        self.iterations += &other.iterations;
+        self.iterations.add(&other.iterations);
         self.failed += other.failed;
         self.iterations_ns += other.iterations_ns;
     }
