@@ -298,8 +298,8 @@ async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept,
     let beating = if matches!(work, Work::Insert(_)) { tools.heartbeat.still() } else { tools.heartbeat.begin() };
     let mut on_counted = |now| {
         (started, before) = (now, thread_use.read());
-        recorder.borrow_mut().begin_course(now);
-        beating.count_from(now);
+        beating.note(&recorder);
+        recorder.borrow_mut().begin(now);
     };
     let asked = async {
         if let Work::Script(script) = &work {

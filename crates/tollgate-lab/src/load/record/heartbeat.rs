@@ -35,8 +35,6 @@ pub(crate) struct Beating<'a> {
     start: Instant,
     /// Beats that were noticed.
     noticed: Cell<u32>,
-    /// Beats that fell due before do not count.
-    counted_from: Cell<Instant>,
 }
 
 impl Heartbeat {
@@ -57,8 +55,7 @@ impl Heartbeat {
 
     /// Stands still, where beats would say nothing.
     pub(crate) fn still(&self) -> Beating<'_> {
-        let start = Instant::now();
-        Beating { heartbeat: self, start, noticed: Cell::new(0), counted_from: Cell::new(start) }
+        Beating { heartbeat: self, start: Instant::now(), noticed: Cell::new(0) }
     }
 
     /// Rings each `interval` from now on; never if it is zero.
@@ -87,11 +84,6 @@ impl Heartbeat {
 }
 
 impl Beating<'_> {
-    /// Only what falls due from now on counts.
-    pub(crate) fn count_from(&self, moment: Instant) {
-        self.counted_from.set(moment);
-    }
-
     /// What fell due is written down, and nothing more falls due.
     pub(crate) fn stop(&self, recorder: &RefCell<Recorder>) {
         self.note(recorder);
@@ -119,9 +111,7 @@ impl Beating<'_> {
         let mut recorder = recorder.borrow_mut();
         for number in before + 1..=before.saturating_add(rang) {
             let due = self.start + BEAT * number;
-            if due >= self.counted_from.get() {
-                recorder.stall(now.saturating_duration_since(due));
-            }
+            recorder.stall(now.saturating_duration_since(due));
         }
         self.noticed.set(before.saturating_add(rang));
     }
@@ -200,12 +190,13 @@ mod tests {
             let beating = heartbeat.begin();
             let begun = Instant::now();
             while begun.elapsed() < Duration::from_millis(5) {}
+            beating.note(&recorder);
             let from = Instant::now();
-            beating.count_from(from);
+            recorder.borrow_mut().begin(from);
             beating.note(&recorder);
             // A beat that fell due while it was noted may be there.
             let since = 1 + from.elapsed().as_millis() as u64;
-            assert!(recorder.borrow().stalls.as_ref().is_none_or(|stalls| stalls.len() <= since));
+            assert!(recorder.borrow().stalls.as_ref().is_some_and(|stalls| stalls.len() <= since));
         });
     }
 }

@@ -249,8 +249,9 @@ impl Recorder {
         self.bins = (course == Course::Binned).then(|| Bins::new(start));
     }
 
-    /// The course begins now, behind a time in which nothing counted.
-    pub(crate) fn begin_course(&mut self, start: Instant) {
+    /// What counts begins now: the course does, and beats that were noticed before are forgotten.
+    pub(crate) fn begin(&mut self, start: Instant) {
+        self.stalls.iter_mut().for_each(Histogram::reset);
         if let Some(bins) = &mut self.bins {
             bins.begin(start);
         }
