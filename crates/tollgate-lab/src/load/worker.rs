@@ -36,8 +36,8 @@ use crate::cores;
 use crate::probe::generator::{ThreadUse, Used};
 use crate::traffic::model::{Load, Pace};
 
-/// How often a running load looks whether it shall stop.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// After a cancellation a worker reports at once; a longer silence is looked at again.
+const AFTER_CANCEL: Duration = Duration::from_millis(500);
 
 /// A thread that loads. Dropping it ends the thread.
 #[derive(Debug)]
@@ -218,20 +218,23 @@ impl Drop for Worker {
     }
 }
 
-/// The reports of workers, all of whose trials are cancelled by dropping `cancels` once `stop` says so.
+/// The reports of workers. Where one is not there after `patience`, `on_silence` says how long it is waited for again;
+/// nothing, where all trials are to be cancelled by dropping `cancels`.
 pub(crate) fn reports<'w>(
     workers: impl Iterator<Item = &'w Worker>,
     cancels: Vec<oneshot::Sender<()>>,
-    stop: impl Fn() -> bool,
+    mut patience: Duration,
+    mut on_silence: impl FnMut() -> Option<Duration>,
 ) -> Vec<Report> {
     let mut cancels = Some(cancels);
-    let wait = |worker: &Worker| {
-        loop {
-            if let Some(report) = worker.report(LOOK_EVERY) {
-                return report;
-            }
-            if stop() {
-                cancels = None;
+    let wait = |worker: &Worker| loop {
+        if let Some(report) = worker.report(patience) {
+            return report;
+        }
+        if cancels.is_some() {
+            match on_silence() {
+                Some(again) => patience = again,
+                None => (cancels, patience) = (None, AFTER_CANCEL),
             }
         }
     };

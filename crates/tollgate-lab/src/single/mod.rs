@@ -43,6 +43,9 @@ use crate::traffic::model::{End, Load, Pace};
 use crate::traffic::stages::Stages;
 use crate::traffic::statuses::Statuses;
 
+/// How often a running load looks whether it shall stop.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
 /// What is loaded, and how much.
 #[derive(Debug, Clone, Default)]
 pub struct QuickLoad {
@@ -215,7 +218,8 @@ pub fn quick_recorded(load: &QuickLoad, stop: &StopFlag) -> Result<Quick, RunErr
     let gate = Arc::new(Gate::new(threads, Meter { cores: cores.all, ..Meter::default() }));
     let started = jiff::Timestamp::now();
     let cancels = order(load, &workers, (&target, &script), &gate);
-    let reports = worker::reports(workers.iter(), cancels, || stop.is_stopped());
+    let go_on = || (!stop.is_stopped()).then_some(LOOK_EVERY);
+    let reports = worker::reports(workers.iter(), cancels, LOOK_EVERY, go_on);
     let passed = gate.end();
     let interrupted = reports.iter().any(|report| report.end == ReportEnd::Cancelled);
     let mut recorder = Recorder::default();

@@ -12,7 +12,7 @@ use crate::load::record::course::Course;
 use crate::load::record::recorder::Recorder;
 use crate::load::scenario::Conduct;
 use crate::load::script::Script;
-use crate::load::worker::{Order, Report, ReportEnd, Work, Worker};
+use crate::load::worker::{self, Order, Report, ReportEnd, Work, Worker};
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::{Meter, Passed};
 use crate::traffic::model::Load;
@@ -28,8 +28,6 @@ const LOOK_OFTEN: Duration = Duration::from_millis(17);
 const LONG_TRANSFER: Duration = Duration::from_millis(200);
 /// Short transfers of a trial end, settling included, within so many slices.
 const LONG_TRANSFER_SLICES: u32 = 8;
-/// After a cancellation a worker reports at once; a longer silence is looked at again.
-const AFTER_CANCEL: Duration = Duration::from_millis(500);
 
 /// The generator, and the recorders that it reuses.
 #[derive(Debug)]
@@ -136,31 +134,22 @@ impl Generator {
         let asked_after = if is_insert { LONG_TRANSFER.max(slice * LONG_TRANSFER_SLICES) } else { Duration::ZERO };
         let (trial_began, began) = (Instant::now(), self.began);
         let first_look = (slice / 2).min(self.look_every);
-        let (mut samples, mut broken, mut cancels) = (Vec::new(), None, Some(cancels));
-        let mut wait = |worker: &Worker| loop {
-            let patience = match (broken.is_some(), samples.is_empty()) {
-                (true, _) => AFTER_CANCEL,
-                (false, true) => first_look,
-                (false, false) => self.look_every,
-            };
-            if let Some(report) = worker.report(patience) {
-                return report;
-            }
-            if broken.is_none() {
-                broken = subject.death().map(Broken::Failed).or(stop.is_stopped().then_some(Broken::Stopped));
-            }
+        let (mut samples, mut broken) = (Vec::new(), None);
+        let workers = shares.iter().map(|(worker, _)| &self.workers[*worker]);
+        let reports = worker::reports(workers, cancels, first_look, || {
+            broken = subject.death().map(Broken::Failed).or(stop.is_stopped().then_some(Broken::Stopped));
             if broken.is_some() {
-                // Dropping the senders cancels all workers.
-                cancels = None;
-            } else if gate.is_open() {
+                return None;
+            }
+            if gate.is_open() {
                 let mut readings = subject.sample();
                 if trial_began.elapsed() >= asked_after {
                     readings.extend(subject.ask());
                 }
                 samples.push((began.elapsed().as_secs_f64() * 1e3, readings));
             }
-        };
-        let reports: Vec<Report> = shares.iter().map(|(worker, _)| wait(&self.workers[*worker])).collect();
+            Some(if samples.is_empty() { first_look } else { self.look_every })
+        });
         let passed = gate.end();
         let cancelled = reports.iter().any(|report| report.end == ReportEnd::Cancelled);
         let mut measured = self.merge(reports, passed, samples);
