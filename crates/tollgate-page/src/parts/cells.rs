@@ -1,12 +1,12 @@
 //! The table of all cells, with what its signs mean and the doubts that concern it directly below.
 
 use super::{raw, staged, steps};
-use crate::blocks::{self, Block, Cell, Column, Depth, Section, Table, TableRow, Tone};
+use crate::blocks::{self, Block, Cell, Column, ColumnOf, Depth, Section, Table, Tone};
 use crate::gather::by_key;
 use crate::number::{self, NOTHING};
 use crate::words::sentence;
-use crate::words::view::{self, Doubt, Failure, Row, View};
-use tollgate_facts::results::{Piece, SubjectUse, Toll, TollVerdict, Validity, Verdict};
+use crate::words::view::{self, Doubt, Row, View};
+use tollgate_facts::results::{Estimate, Piece, SubjectUse, Toll, TollVerdict, Validity, Verdict};
 
 /// Findings of one rule that are listed before the rest is counted.
 const FINDINGS_MAX: usize = 4;
@@ -45,11 +45,16 @@ fn doubts(view: &View<'_>) -> Section {
         true => Block::Legend(vec!["Every cell passed the checks that were made".to_owned()]),
         false => Block::Doubts(view.doubts.iter().map(doubt).collect()),
     }];
-    let failure = |Failure { variant, class, count, level, example }: Failure<'_>| {
+    let failures = view.rows.iter().flat_map(|row| {
+        view::failures(row.cell).map(|(class, found)| ((row.cell.variant.as_str(), class), (row.cell.level, found)))
+    });
+    let told = |((variant, class), found): ((&str, &str), Vec<(u64, (u64, Option<&str>))>)| {
+        let count: u64 = found.iter().map(|(_, (count, _))| count).sum();
+        let (level, (_, example)) = found[0];
         let (count, level) = (number::whole(count), sentence::level(&view.run.experiment, level));
-        format!("{variant}: {count} × {class}, the first at {level}: {example}")
+        format!("{variant}: {count} × {class}, the first at {level}: {}", example.unwrap_or("not kept"))
     };
-    let failures: Vec<String> = view.failures().into_iter().map(failure).collect();
+    let failures: Vec<String> = by_key(failures).into_iter().map(told).collect();
     if !failures.is_empty() {
         blocks.push(Block::List(failures));
     }
@@ -67,22 +72,11 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
     let experiment = &view.run.experiment;
     let noun = sentence::unit_noun(experiment);
     let factor = if experiment.factor_unit.is_empty() { &experiment.factor } else { &experiment.factor_unit };
-    let pieces = sentence::pieces(experiment);
-    let columns = [
-        Column::of("variant", "", 0),
-        Column::of(factor, "", 0),
-        Column::of(if experiment.piece == Piece::Unit { &pieces } else { "requests" }, "/s", 4),
-        Column::of(noun, "ms", 0),
-        Column::of("p50", "ms", 1),
-        Column::of("p95", "ms", 5),
-        Column::of("p99", "ms", 3),
-        Column::of("CPU", "us", 2),
-        Column::of("received", format!("kB/{noun}"), 6),
-        Column::of("errors", "", if view.any_errors() { 0 } else { 7 }),
-        Column::of(format!("toll on {noun} time"), "", 0),
-        Column::of("toll on CPU", "", 8),
-        Column::of("toll on bytes", "", 9),
-    ];
+    let is_whole = experiment.piece == Piece::Unit;
+    let counted = if is_whole { sentence::pieces(experiment) } else { "requests".to_owned() };
+    let received = Column::of("received", format!("kB/{noun}"), 6);
+    let errors = Column::of("errors", "", if view.any_errors() { 0 } else { 7 });
+    let toll_on_time = Column::of(format!("toll on {noun} time"), "", 0);
     let rows: Vec<&Row<'_>> =
         view.rows.iter().filter(|row| shown.is_none_or(|level| row.cell.level == level)).collect();
     let decimals =
@@ -90,41 +84,42 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
     let unit_decimals = decimals(&|row| Some(row.cell.unit_time_ms.mean));
     let time_decimals = decimals(&|row| view::times(row.cell).p50);
     let cpu_decimals = decimals(&|row| view::cpu(row.cell).map(|cpu| cpu.mean));
-    let time = |value: Option<f64>| number::or_nothing(value.map(|value| number::in_column(value, time_decimals)));
+    let at = |level: u64| experiment.named_level(level).map_or_else(|| level.to_string(), |named| named.title.clone());
+    let unit_time = |value: f64| number::in_column(value, unit_decimals);
+    let time =
+        |value: Option<f64>| number::or_nothing(value.map(|value| number::in_column(value, time_decimals))).into();
+    let cpu = |cpu: Estimate| {
+        let half = number::grouped((cpu.high - cpu.low) / 2.0, cpu_decimals + 1);
+        let half = if cpu.n > 1 { format!(" ±{half}") } else { String::new() };
+        number::in_column(cpu.mean, cpu_decimals) + &half
+    };
+    let toll = |toll: Option<&Toll>| number::or_nothing(toll.map(sentence::signed)).into();
+    let why = |row: &Row<'_>| row.tolls.time.and_then(|toll| toll.note.clone());
+    let columns: [ColumnOf<'_, Column, &Row<'_>, Cell>; 13] = [
+        (Column::of("variant", "", 0), &|row| row.name()),
+        (Column::of(factor, "", 0), &|row| at(row.cell.level).into()),
+        (Column::of(counted, "/s", 4), &|row| number::three_digits(row.cell.requests_per_second.mean).into()),
+        (Column::of(noun, "ms", 0), &|row| number::with_half(row.cell.unit_time_ms, unit_time).into()),
+        (Column::of("p50", "ms", 1), &|row| time(view::times(row.cell).p50)),
+        (Column::of("p95", "ms", 5), &|row| time(view::times(row.cell).p95)),
+        (Column::of("p99", "ms", 3), &|row| time(view::times(row.cell).p99)),
+        (Column::of("CPU", "us", 2), &|row| number::or_nothing(view::cpu(row.cell).map(cpu)).into()),
+        (received, &|row| number::three_digits(row.cell.bytes_per_unit / 1e3).into()),
+        (errors, &|row| number::whole(row.error_count()).into()),
+        (toll_on_time, &|row| Cell { why: why(row), ..toll_text(row).into() }),
+        (Column::of("toll on CPU", "", 8), &|row| toll(row.tolls.cpu)),
+        (Column::of("toll on bytes", "", 9), &|row| toll(row.tolls.bytes)),
+    ];
+    let mut table = Table::of("", rows.iter().copied(), &columns);
     let mut level = None;
-    let row = |row: &&Row<'_>| {
-        let (cell, times) = (row.cell, view::times(row.cell));
-        let named = experiment.named_level(cell.level);
-        let at = named.map_or_else(|| cell.level.to_string(), |named| named.title.clone());
-        let cpu = view::cpu(cell).map(|cpu| {
-            let half = number::grouped((cpu.high - cpu.low) / 2.0, cpu_decimals + 1);
-            let half = if cpu.n > 1 { format!(" ±{half}") } else { String::new() };
-            number::in_column(cpu.mean, cpu_decimals) + &half
-        });
-        let mut cells: Vec<Cell> = vec![row.name(), at.into()];
-        let texts = [
-            number::three_digits(cell.requests_per_second.mean),
-            number::with_half(cell.unit_time_ms, |value| number::in_column(value, unit_decimals)),
-            time(times.p50),
-            time(times.p95),
-            time(times.p99),
-            number::or_nothing(cpu),
-            number::three_digits(cell.bytes_per_unit / 1e3),
-            number::whole(row.error_count()),
-        ];
-        cells.extend(texts.map(Cell::from));
-        let why = row.tolls.time.and_then(|toll| toll.note.clone());
-        cells.push(Cell { why, ..toll_text(row).into() });
-        cells
-            .extend([row.tolls.cpu, row.tolls.bytes].map(|toll| number::or_nothing(toll.map(sentence::signed)).into()));
-        let is_first = level.replace(cell.level) != Some(cell.level);
-        let tone = match row.tone(&view.doubts) {
+    for (shown, row) in table.rows.iter_mut().zip(&rows) {
+        shown.is_first = level.replace(row.cell.level) != Some(row.cell.level);
+        shown.key = view::key(view.run, &row.cell.variant);
+        shown.tone = match row.tone(&view.doubts) {
             Tone::Plain if row.is_bottom => Tone::Base,
             tone => tone,
         };
-        TableRow { cells, tone, key: view::key(view.run, &cell.variant), is_first }
-    };
-    let table = Table::new("", columns).with(rows.iter().map(row).collect::<Vec<_>>());
+    }
     match shown {
         Some(_) => table,
         None => Table { raw: Some(Box::new(raw::table(view))), ..table.file("cells.csv") },

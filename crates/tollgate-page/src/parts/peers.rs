@@ -1,6 +1,6 @@
 //! What a peer took by what tollgate took: bars for each peer and distance, and the table of all.
 
-use crate::blocks::{Block, Figure, Section, Table};
+use crate::blocks::{Block, Figure, Section};
 use crate::chart::Size;
 use crate::chart::tolls;
 use crate::number;
@@ -26,14 +26,15 @@ pub fn section(view: &View<'_>) -> Option<Section> {
 /// The bars of one group at its level, and the table of all its levels.
 fn bars(view: &View<'_>, group: &PeerGroup<'_>, place: usize) -> Figure {
     let run = view.run;
-    let names: Vec<&str> = group.against.iter().copied().take(ROWS_MAX).collect();
     let row = |name| tolls::TollRow { name, key: view::key(run, name).unwrap_or(0) };
-    let rows: Vec<tolls::TollRow<'_>> = names.iter().copied().map(row).collect();
+    let rows: Vec<tolls::TollRow<'_>> = group.against().into_iter().take(ROWS_MAX).map(row).collect();
     let bar = |found: &Comparison| super::tolls::bar(found.verdict, [found.ratio, found.low, found.high]);
     let figures = peers::figures(run, group);
     let titles: Vec<String> = figures.iter().map(|figure| sentence::figure(&run.experiment, *figure)).collect();
-    let bars = |figure| names.iter().map(|name| peers::find(run, group, name, figure).map(bar)).collect();
-    let panels = figures.iter().zip(&titles).map(|(figure, title)| tolls::TollPanel { title, bars: bars(*figure) });
+    let panels = figures.iter().zip(&titles).map(|(figure, title)| {
+        let of = |row: &tolls::TollRow<'_>| group.of(*figure).find(|found| found.against == row.name).map(bar);
+        tolls::TollPanel { title, bars: rows.iter().map(of).collect() }
+    });
     let panels: Vec<tolls::TollPanel<'_>> = panels.collect();
     let afar = if group.distance == Distance::Remote { ", from afar" } else { "" };
     let level = sentence::level(&run.experiment, group.level);
@@ -47,16 +48,14 @@ fn bars(view: &View<'_>, group: &PeerGroup<'_>, place: usize) -> Figure {
     let draw = |size| tolls::draw(size, &rows, &panels);
     let note = "Times tollgate: 1 is as much as it. Both did the same work in the same blocks, so that the machine's moods hit \
                 both alike. Hollow bars are no claims: as much, unclear, or generator and subject at their limit together.";
-    let row = |found: &&Comparison| peers::row(view, found);
-    let all = peers::shown(run, group, COMPARISONS_MAX);
-    let with_p = all.iter().map(|found| {
-        let p = number::grouped(found.p_adjusted, 3);
-        row(found).into_iter().chain([p]).collect::<Vec<_>>()
-    });
     let label = format!("{} by tollgate{afar}", group.peer);
-    let table = Table::new(label, peers::HEAD.into_iter().chain(["p (Holm)"])).with(with_p);
+    let mut table = peers::table(view, label, group.shown(COMPARISONS_MAX));
+    table.columns.push("p (Holm)".into());
+    for (row, found) in table.rows.iter_mut().zip(group.shown(COMPARISONS_MAX)) {
+        row.cells.push(number::grouped(found.p_adjusted, 3).into());
+    }
     let heading = format!("{} ({}) by tollgate, in the same blocks{afar}", peers::title(run, group.peer), group.peer);
-    let brief = Table::new(heading, peers::HEAD).with(peers::shown(run, group, BRIEF_MAX).iter().map(row));
+    let brief = peers::table(view, heading, group.shown(BRIEF_MAX));
     let figure = Figure { brief: Some(brief), ..Figure::new(title, note) };
     figure
         .picture(&format!("peer-{place}"), &description, Size::Full, draw)

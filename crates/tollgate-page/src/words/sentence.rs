@@ -321,7 +321,11 @@ fn answer_of(run: &RunResult, group: Group<'_>, is_unclear_told: bool) -> Option
         let unclear = of_all().filter(|toll| toll.verdict == TollVerdict::Unclear);
         let unclear: Vec<&str> = unclear.map(|toll| toll.variant.as_str()).collect();
         let at = at_level(run, group, at);
-        let (Some(least), Some(most)) = (found.first(), found.last()) else {
+        let named = |toll: &&Toll| {
+            let doubt = if toll.verdict == TollVerdict::NoToll { ", no toll" } else { "" };
+            format!("{} ({}{doubt})", ratio(toll), toll.variant)
+        };
+        let Some((least, range)) = found.first().zip(between(&found, named)) else {
             match unclear.is_empty() {
                 true => continue,
                 false if is_unclear_told => return Some(unclear_of(&at, of_what, of_all())),
@@ -331,14 +335,6 @@ fn answer_of(run: &RunResult, group: Group<'_>, is_unclear_told: bool) -> Option
         let of_whom = match found.iter().all(|toll| toll.baseline == least.baseline) {
             true => format!("of {}", least.baseline),
             false => "of its baseline".to_owned(),
-        };
-        let named = |toll: &Toll| {
-            let doubt = if toll.verdict == TollVerdict::NoToll { ", no toll" } else { "" };
-            format!("{} ({}{doubt})", ratio(toll), toll.variant)
-        };
-        let range = match found.len() {
-            1 => named(least),
-            _ => format!("between {} and {}", named(least), named(most)),
         };
         let unclear = match unclear.len() {
             0 => String::new(),
@@ -353,6 +349,15 @@ fn answer_of(run: &RunResult, group: Group<'_>, is_unclear_told: bool) -> Option
         return Some(format!("{at}, {begins} {range} {of_what} {of_whom}.{unclear}{joint}"));
     }
     None
+}
+
+/// The least and the most of what is in order, named; absent where there is nothing.
+pub(super) fn between<T>(found: &[T], named: impl Fn(&T) -> String) -> Option<String> {
+    match found {
+        [] => None,
+        [only] => Some(named(only)),
+        [least, .., most] => Some(format!("between {} and {}", named(least), named(most))),
+    }
 }
 
 /// Tolls of which none is clear, each with its interval and its blocks.

@@ -59,20 +59,6 @@ pub struct Doubt<'r> {
     pub findings: Vec<&'r Validity>,
 }
 
-/// What went wrong in one way with one variant, over all levels.
-pub struct Failure<'r> {
-    /// The variant.
-    pub variant: &'r str,
-    /// The class of the error.
-    pub class: &'r str,
-    /// How many requests.
-    pub count: u64,
-    /// Level of the first one.
-    pub level: u64,
-    /// Text of the first one.
-    pub example: &'r str,
-}
-
 impl<'r> View<'r> {
     /// A run in order.
     pub fn of(run: &'r RunResult) -> Self {
@@ -101,28 +87,16 @@ impl<'r> View<'r> {
 
     /// Whether any request failed anywhere.
     pub fn any_errors(&self) -> bool {
-        !self.failures().is_empty()
+        self.rows.iter().flat_map(|row| failures(row.cell)).next().is_some()
     }
+}
 
-    /// Failed requests by variant and class, those at equal rate among them.
-    pub fn failures(&self) -> Vec<Failure<'r>> {
-        let of = |cell: &'r Cell| {
-            let rate = cell.equal_rate.as_ref().map(|rate| (&rate.errors, &rate.error_examples));
-            let all = std::iter::once((&cell.errors, &cell.error_examples)).chain(rate);
-            all.flat_map(move |(errors, examples)| {
-                let example = |class| examples.get(class).map_or("not kept", String::as_str);
-                errors.iter().map(move |(class, count)| {
-                    ((cell.variant.as_str(), class.as_str()), (*count, cell.level, example(class)))
-                })
-            })
-        };
-        let failures = by_key(self.rows.iter().flat_map(|row| of(row.cell))).into_iter();
-        let failures = failures.map(|((variant, class), found)| {
-            let (_, level, example) = found[0];
-            Failure { variant, class, count: found.iter().map(|(count, ..)| count).sum(), level, example }
-        });
-        failures.collect()
-    }
+/// The classes of a cell's failed requests, those at equal rate among them: how many, and the text of the first one.
+pub fn failures(cell: &Cell) -> impl Iterator<Item = (&str, (u64, Option<&str>))> {
+    let rate = cell.equal_rate.iter().map(|rate| (&rate.errors, &rate.error_examples));
+    std::iter::once((&cell.errors, &cell.error_examples)).chain(rate).flat_map(|(errors, examples)| {
+        errors.iter().map(|(class, count)| (class.as_str(), (*count, examples.get(class).map(String::as_str))))
+    })
 }
 
 impl Row<'_> {
