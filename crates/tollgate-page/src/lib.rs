@@ -9,4 +9,5 @@ pub mod chart;
 pub mod gather;
 pub mod number;
 pub mod parts;
+pub mod text;
 pub mod words;

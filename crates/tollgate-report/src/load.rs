@@ -5,9 +5,8 @@
 use tollgate_facts::results::load::{CoursePoint, Handshaken, QuickResult, Spread};
 use tollgate_facts::results::{Percentiles, StageUnit, Verdict};
 use tollgate_page::blocks::{Block, Figure, Page, Picture, Section, Table};
-use tollgate_page::chart::Size;
-use tollgate_page::chart::lines::{Kind, Line, Point};
-use tollgate_page::chart::percentiles::{self, Distribution};
+use tollgate_page::chart::lines::{self, Kind, Line, Point};
+use tollgate_page::chart::{Size, percentiles};
 use tollgate_page::number;
 use tollgate_page::parts::staged;
 
@@ -90,9 +89,8 @@ fn distribution(result: &QuickResult) -> Section {
     let within = result.served_within_ms.iter().chain([&whole]);
     let row = |(percent, time): &(f64, Option<f64>)| vec![format!("{percent} %"), number::optional(*time)];
     let table = Table::new("", ["served within", "ms"]).with(within.map(row));
-    let all = [Distribution { name: "response time", key: 1, points: &result.curve }];
     let description = "Response time in milliseconds by the share of requests that were faster.";
-    let draw = |size| percentiles::draw(size, "response time, ms", &all);
+    let chart = percentiles::chart("response time, ms", vec![percentiles::line("response time", 1, &result.curve)]);
     let note = match &result.offered {
         Some(_) => "From when a request was due to its last byte. Each step to the right is a tenfold rarer request.",
         None => {
@@ -102,7 +100,7 @@ fn distribution(result: &QuickResult) -> Section {
     };
     let mut figure = Figure::new("Response times", note).data(table, "response-times.csv");
     if result.curve.len() > 1 {
-        figure = figure.picture("distribution", description, Size::Full, draw);
+        figure = figure.picture("distribution", description, Size::Full, |size| lines::draw(size, &chart));
     }
     Section::background("", vec![Block::Figure(figure)])
 }

@@ -6,11 +6,9 @@
 
 mod figure;
 mod table;
-mod text;
 
 pub use figure::{Figure, Picture};
 pub use table::{Cell, Column, ColumnOf, Table, TableRow, Tone};
-pub use text::{capitalized, one_line, stopped};
 
 /// Everything that is said of a result.
 #[derive(Debug, Default)]

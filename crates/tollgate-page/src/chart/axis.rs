@@ -3,6 +3,7 @@
 use super::scale::Scale;
 use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
+use crate::text::cut;
 
 /// Height of a line of text in a chart.
 pub(super) const TEXT_HEIGHT: f64 = 14.0;
@@ -92,12 +93,12 @@ pub(super) fn nothing(canvas: &mut Canvas, plot: Plot) {
     canvas.text("axis", Anchor::Middle, middle, "nothing was measured");
 }
 
-/// Small panels beside and below each other, so many and so high, with what their values are above them: `draw` fills
-/// one. `foot` is the room below the plot of each.
+/// Small panels beside and below each other, so many and so high, with what their values are above them, and a word where
+/// there is none: `draw` fills one. `foot` is the room below the plot of each.
 pub(super) fn panels(
     size: Size,
     (count, height, foot): (usize, f64, f64),
-    label: &str,
+    (label, nothing): (&str, &str),
     mut draw: impl FnMut(&mut Canvas, usize, Plot),
 ) -> Canvas {
     let (width, columns) = (size.width(), size.columns());
@@ -110,6 +111,9 @@ pub(super) fn panels(
         let top = 24.0 + (index / columns) as f64 * height;
         let (right, bottom) = (left + panel_width - 18.0, top + height - foot);
         draw(&mut canvas, index, Plot { left: left + 40.0, top: top + 22.0, right, bottom });
+    }
+    if count == 0 {
+        canvas.text("axis", Anchor::Middle, (width / 2.0, 80.0), nothing);
     }
     canvas
 }
@@ -147,11 +151,7 @@ pub(super) fn text_width(text: &str) -> f64 {
 
 /// A name cut to a width; its whole form stands in the table below.
 pub(super) fn fitted(name: &str, width: f64) -> String {
-    let fits = (width / CHARACTER_WIDTH).floor().max(3.0) as usize;
-    if name.chars().count() <= fits {
-        return name.to_owned();
-    }
-    name.chars().take(fits - 1).chain(['…']).collect()
+    cut(name, (width / CHARACTER_WIDTH).floor().max(3.0) as usize)
 }
 
 /// Moves labels apart: each as near to its own place as `gap` and the ends allow, in the order of their places.

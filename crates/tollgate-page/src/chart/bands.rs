@@ -25,7 +25,7 @@ const LEVELS_MAX: usize = 5;
 pub fn draw(size: Size, label: &str, levels: &[(f64, String)], panels: &[Band<'_>]) -> Canvas {
     let values = || panels.iter().flat_map(|panel| panel.points.iter().flat_map(|point| [point.1, point.2]));
     let every = levels.len().div_ceil(LEVELS_MAX).max(1);
-    let mut canvas = axis::panels(size, (panels.len(), PANEL_HEIGHT, 26.0), label, |canvas, index, plot| {
+    axis::panels(size, (panels.len(), PANEL_HEIGHT, 26.0), (label, "nothing was measured"), |canvas, index, plot| {
         let panel = &panels[index];
         let x = Scale::over(Spacing::Logarithmic, levels.iter().map(|level| level.0), plot.left, plot.right);
         let y = Scale::over(Spacing::Logarithmic, values(), plot.bottom, plot.top).with_margin(0.04);
@@ -34,15 +34,11 @@ pub fn draw(size: Size, label: &str, levels: &[(f64, String)], panels: &[Band<'_
         let shown: Vec<&(f64, f64, f64)> = panel.points.iter().filter(is_shown).collect();
         let key = key_class(panel.key);
         let line: Vec<(f64, f64)> = shown.iter().map(|point| (x.at(point.0), y.at(point.1))).collect();
-        let back = shown.iter().rev().map(|point| (x.at(point.0), y.at(point.2)));
-        canvas.area(&format!("area {key}"), &[line.iter().copied().chain(back).collect()]);
-        canvas.path(&format!("trace {key}"), &[line]);
+        let back: Vec<(f64, f64)> = shown.iter().rev().map(|point| (x.at(point.0), y.at(point.2))).collect();
+        canvas.area(&format!("area {key}"), &[line.as_slice(), &back].concat());
+        canvas.path(&format!("trace {key}"), &line);
         for (value, text) in levels.iter().step_by(every).filter(|(value, _)| x.shows(*value)) {
             canvas.text("tick", Anchor::Middle, (x.at(*value), plot.bottom + 15.0), text);
         }
-    });
-    if panels.is_empty() {
-        canvas.text("axis", Anchor::Middle, (size.width() / 2.0, 80.0), "nothing was measured");
-    }
-    canvas
+    })
 }

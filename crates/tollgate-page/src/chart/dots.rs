@@ -2,10 +2,10 @@
 //! logarithmic scale.
 
 use super::axis::{self, Plot, fitted};
-use super::lines::{Point, Standing};
+use super::lines::Point;
 use super::scale::{Scale, Spacing};
 use super::svg::{Anchor, Canvas};
-use super::{Size, key_class};
+use super::{Size, Standing, key_class};
 
 /// What is drawn.
 pub struct Dots<'a> {
@@ -59,7 +59,7 @@ pub fn draw(size: Size, chart: &Dots<'_>) -> Canvas {
 
     let mut canvas = Canvas::new(width, bottom + FOOT_HEIGHT);
     for ((name, key), (x, y)) in chart.runs.iter().zip(&key) {
-        canvas.marker(&format!("dot {}", key_class(*key)), *key, (x + 6.0, y + 8.0));
+        canvas.marker(Standing::Plain, *key, (x + 6.0, y + 8.0));
         canvas.text("label", Anchor::Start, (x + 16.0, y + 12.0), &fitted(name, width - 20.0));
     }
     axis::rules(&mut canvas, plot, &scale, if is_narrow { 5 } else { 8 }, chart.unit, width);
@@ -78,12 +78,10 @@ pub fn draw(size: Size, chart: &Dots<'_>) -> Canvas {
         for (place, (dot, (_, key))) in row.dots.iter().zip(&chart.runs).enumerate() {
             let Some(dot) = dot.filter(|dot| scale.shows(dot.y)) else { continue };
             let y = dots_top + DOT_HEIGHT * (place as f64 + 0.5);
-            let class = key_class(*key);
             if scale.shows(dot.low) && scale.shows(dot.high) && dot.high > dot.low {
-                canvas.line(&format!("whisker {class}"), (scale.at(dot.low), y), (scale.at(dot.high), y));
+                canvas.line(&format!("whisker {}", key_class(*key)), (scale.at(dot.low), y), (scale.at(dot.high), y));
             }
-            let fill = if dot.standing == Standing::Hollow { "hollow" } else { "dot" };
-            canvas.marker(&format!("{fill} {class}"), *key, (scale.at(dot.y), y));
+            canvas.marker(dot.standing, *key, (scale.at(dot.y), y));
         }
     }
     if let Some(one) = chart.one.map(|one| scale.at(one)) {

@@ -76,12 +76,12 @@ pub fn draw(size: Size, bins: Bins<'_>, outlines: &[Outline<'_>]) -> Canvas {
             points.push((x.at((bin + 1) as f64 * bins.width), height));
         }
         points.push((points.last().map_or(plot.left, |last| last.0), plot.bottom));
-        canvas.path(&class, &[straightened(points)]);
+        canvas.path(&class, &straightened(points));
         // A column each, so that none hides another.
         let room = (slot.1 - slot.0) / outlines.len().max(1) as f64;
         let at = slot.0 + (index as f64 + 0.5) * room;
         if outline.beyond > 0.0 {
-            canvas.path(&class, &[vec![(at, plot.bottom), (at, y.at(outline.beyond * 100.0))]]);
+            canvas.path(&class, &[(at, plot.bottom), (at, y.at(outline.beyond * 100.0))]);
         }
     }
     if outlines.is_empty() {

@@ -3,7 +3,7 @@
 use super::axis::{self, Plot, TEXT_HEIGHT, fitted, text_width};
 use super::scale::{Scale, Spacing};
 use super::svg::{Anchor, Canvas};
-use super::{Size, key_class};
+use super::{Size, Standing, key_class};
 use tollgate_facts::stats::Estimate;
 
 /// A line chart.
@@ -106,15 +106,6 @@ impl<'a> Axis<'a> {
     }
 }
 
-/// Whether a point may be read as it stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// Yes.
-    Plain,
-    /// With a doubt, or as the end of a stagnating step: drawn hollow.
-    Hollow,
-}
-
 const TICKS: usize = 6;
 /// How far from the right edge a line may end and still be led to its name.
 const LEADER_LENGTH_MAX: f64 = 24.0;
@@ -159,14 +150,13 @@ pub fn draw(size: Size, chart: &Lines<'_>) -> Canvas {
         let Some(&end) = places.last() else { continue };
         let key = key_class(line.key);
         let class = if line.kind == Kind::Ideal { format!("ideal {key}") } else { format!("line {key}") };
-        canvas.path(&class, std::slice::from_ref(&places));
+        canvas.path(&class, &places);
         if line.kind == Kind::Measured {
             for (point, place) in shown.iter().zip(&places) {
                 if y.shows(point.low) && y.shows(point.high) && point.high > point.low {
                     canvas.line(&format!("whisker {key}"), (place.0, y.at(point.low)), (place.0, y.at(point.high)));
                 }
-                let fill = if point.standing == Standing::Hollow { "hollow" } else { "dot" };
-                canvas.marker(&format!("{fill} {key}"), line.key, *place);
+                canvas.marker(point.standing, line.key, *place);
             }
         }
         ends.push((line, end));
@@ -176,13 +166,12 @@ pub fn draw(size: Size, chart: &Lines<'_>) -> Canvas {
     let spread = axis::spread(&places, TEXT_HEIGHT, plot.top + 2.0, plot.bottom);
     let edge = plot.right + 4.0;
     for ((line, end), y) in ends.iter().zip(spread) {
-        let key = key_class(line.key);
         // A line that ends early is known by its marker: a leader across the plot would be read as data.
         if (y - end.1).abs() > 3.0 && end.0 > plot.right - LEADER_LENGTH_MAX {
             canvas.line("leader", (end.0 + 5.0, end.1), (edge, y));
         }
         if line.kind != Kind::Ideal {
-            canvas.marker(&format!("dot {key}"), line.key, (edge + 6.0, y));
+            canvas.marker(Standing::Plain, line.key, (edge + 6.0, y));
         }
         canvas.text("label", Anchor::Start, (edge + 14.0, y + 4.0), &fitted(line.name, label_width));
     }

@@ -20,7 +20,7 @@ mod svg;
 mod tests;
 pub mod tolls;
 
-pub use palette::key_class;
+pub use palette::{Standing, key_class};
 pub use scale::Spacing;
 pub use svg::{Canvas, escape};
 

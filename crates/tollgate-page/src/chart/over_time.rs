@@ -15,19 +15,11 @@ pub struct Panel<'a> {
     pub key: usize,
     /// Seconds as [`joined`] and value.
     pub points: Vec<(f64, f64)>,
-    /// Stands on top of the first, such as those that wait on those that work; as many points or none.
-    pub above: Vec<(f64, f64)>,
+    /// Stands on top of the points, such as those that wait on those that work, as many or none; then the area below
+    /// the points is filled, as for a count of things in use. Absent for a line.
+    pub above: Option<Vec<(f64, f64)>>,
     /// The moving average, drawn over the points; none where there is none.
     pub average: Vec<(f64, f64)>,
-}
-
-/// How the line runs between two points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Filling {
-    /// A line through the points.
-    Line,
-    /// The area below, as for a count of things in use.
-    Area,
 }
 
 /// Points drawn in one chart, over all its panels: what a page of half a megabyte can spend on it.
@@ -81,26 +73,23 @@ fn stretch(points: &[(f64, f64)], panels: usize) -> usize {
 }
 
 /// Draws it; `label` says what the values are, with their unit.
-pub fn draw(size: Size, label: &str, filling: Filling, panels: &[Panel<'_>]) -> Canvas {
+pub fn draw(size: Size, label: &str, panels: &[Panel<'_>]) -> Canvas {
     let times = || panels.iter().flat_map(|panel| panel.points.iter().map(|point| point.0));
-    let values = || panels.iter().flat_map(|panel| panel.points.iter().chain(&panel.above).map(|point| point.1));
-    let mut canvas = axis::panels(size, (panels.len(), PANEL_HEIGHT, 20.0), label, |canvas, index, plot| {
+    let values =
+        || panels.iter().flat_map(|panel| panel.points.iter().chain(panel.above.iter().flatten()).map(|point| point.1));
+    axis::panels(size, (panels.len(), PANEL_HEIGHT, 20.0), (label, "nothing was watched"), |canvas, index, plot| {
         let x = Scale::over(Spacing::Linear, times().chain([0.0]), plot.left, plot.right);
         let y = Scale::over(Spacing::Linear, values().chain([0.0]), plot.bottom, plot.top).rounded(TICKS);
         axis::panel(canvas, plot, &y, axis::labelled(y.ticks(TICKS)), panels[index].name);
-        draw_values(canvas, &panels[index], &x, &y, filling);
+        draw_values(canvas, &panels[index], &x, &y);
         let is_last_row = index + size.columns() >= panels.len();
         for (value, text) in axis::labelled(x.ticks(TICKS)).into_iter().filter(|_| is_last_row) {
             canvas.text("tick", Anchor::Middle, (x.at(value), plot.bottom + 15.0), &format!("{text} s"));
         }
-    });
-    if panels.is_empty() {
-        canvas.text("axis", Anchor::Middle, (size.width() / 2.0, 80.0), "nothing was watched");
-    }
-    canvas
+    })
 }
 
-fn draw_values(canvas: &mut Canvas, panel: &Panel<'_>, x: &Scale, y: &Scale, filling: Filling) {
+fn draw_values(canvas: &mut Canvas, panel: &Panel<'_>, x: &Scale, y: &Scale) {
     let key = key_class(panel.key);
     let floor = y.at(y.low.max(0.0));
     let places = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
@@ -109,11 +98,11 @@ fn draw_values(canvas: &mut Canvas, panel: &Panel<'_>, x: &Scale, y: &Scale, fil
     };
     let line = places(&panel.points);
     let (Some(first), Some(last)) = (line.first(), line.last()) else { return };
-    canvas.path("above", &[places(&panel.above)]);
-    if filling == Filling::Area {
-        let outline = std::iter::once((first.0, floor)).chain(line.iter().copied()).chain([(last.0, floor)]);
-        canvas.area(&format!("area {key}"), &[outline.collect()]);
+    if let Some(above) = &panel.above {
+        canvas.path("above", &places(above));
+        let (first, last) = ([(first.0, floor)], [(last.0, floor)]);
+        canvas.area(&format!("area {key}"), &[&first, line.as_slice(), &last].concat());
     }
-    canvas.path(&format!("trace {key}"), &[line]);
-    canvas.path("average", &[places(&panel.average)]);
+    canvas.path(&format!("trace {key}"), &line);
+    canvas.path("average", &places(&panel.average));
 }

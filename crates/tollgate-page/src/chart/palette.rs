@@ -16,6 +16,15 @@ const OUTLINES: [&str; KEYS - 1] = [
     "M-2.5-4.5h5v9h-5z",
 ];
 
+/// Whether a point may be read as it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Yes.
+    Plain,
+    /// With a doubt, or as the end of a stagnating step: drawn hollow.
+    Hollow,
+}
+
 /// Class of the `index`-th series.
 pub fn key_class(index: usize) -> String {
     format!("k{}", index % KEYS)

@@ -5,6 +5,7 @@
 
 use super::axis::{CHARACTER_WIDTH, TEXT_HEIGHT};
 use super::svg::{Anchor, Canvas};
+use crate::text::broken;
 
 /// One message.
 pub struct Arrow {
@@ -36,7 +37,7 @@ const ROW_HEIGHT: f64 = 16.0;
 /// Draws it; `sides` names the left and the right one.
 pub fn draw(sides: (&str, &str), arrows: &[Arrow]) -> Canvas {
     let fits = ((SIDES.1 - SIDES.0 - 16.0) / CHARACTER_WIDTH) as usize;
-    let lines: Vec<Vec<String>> = arrows.iter().map(|arrow| broken(&arrow.text, fits)).collect();
+    let lines: Vec<Vec<String>> = arrows.iter().map(|arrow| broken(&arrow.text, fits, "", "")).collect();
     let height = |lines: &Vec<String>| lines.len() as f64 * TEXT_HEIGHT + ROW_HEIGHT;
     let bottom = HEAD_HEIGHT + lines.iter().map(height).sum::<f64>() + 10.0;
     let mut canvas = Canvas::new(WIDTH, bottom);
@@ -58,37 +59,8 @@ pub fn draw(sides: (&str, &str), arrows: &[Arrow]) -> Canvas {
             Side::Right => (SIDES.1, SIDES.0, 7.0, "k2"),
         };
         canvas.line(&format!("message {class}"), (from, at), (to + back, at));
-        canvas.area(&format!("head {class}"), &[vec![(to, at), (to + back, at - 3.5), (to + back, at + 3.5)]]);
+        canvas.area(&format!("head {class}"), &[(to, at), (to + back, at - 3.5), (to + back, at + 3.5)]);
         canvas.text("tick", Anchor::End, (SIDES.0 - 8.0, at + 4.0), &arrow.time);
     }
     canvas
-}
-
-/// Lines of at most so many characters, broken between words.
-fn broken(text: &str, fits: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut().filter(|line| line.chars().count() + 1 + word.chars().count() <= fits) {
-            Some(line) => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            None => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_is_broken_between_its_words() {
-        let check = |text: &str, expected: &[&str]| assert_eq!(broken(text, 12), expected);
-        check("ServerHello, encrypted × 4", &["ServerHello,", "encrypted ×", "4"]);
-        check("a", &["a"]);
-        check("", &[""]);
-        check("unbreakable-and-long b", &["unbreakable-and-long", "b"]);
-    }
 }

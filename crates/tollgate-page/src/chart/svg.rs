@@ -1,6 +1,6 @@
 //! Writing SVG: shapes with classes, coordinates with one decimal, every text escaped.
 
-use super::palette::outline;
+use super::palette::{Standing, key_class, outline};
 use std::fmt::Write;
 
 /// Where a text is held.
@@ -28,22 +28,27 @@ impl Canvas {
         self.push(format_args!("<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"));
     }
 
-    /// Lines through the points of each piece; a piece of one point is a dot (with round line ends).
-    pub(super) fn path(&mut self, class: &str, pieces: &[Vec<(f64, f64)>]) {
-        let end = |piece: &Vec<(f64, f64)>| if piece.len() == 1 { "h0" } else { "" };
-        self.shape(class, pieces.iter().map(|piece| through(piece) + end(piece)).collect());
+    /// A line through these points; one point is a dot (with round line ends).
+    pub(super) fn path(&mut self, class: &str, points: &[(f64, f64)]) {
+        match points {
+            [] => {}
+            [_] => self.shape(class, points, "h0"),
+            _ => self.shape(class, points, ""),
+        }
     }
 
     /// A closed area.
-    pub(super) fn area(&mut self, class: &str, outlines: &[Vec<(f64, f64)>]) {
-        let areas = outlines.iter().filter(|outline| outline.len() > 2);
-        self.shape(class, areas.map(|outline| through(outline) + "Z").collect());
+    pub(super) fn area(&mut self, class: &str, outline: &[(f64, f64)]) {
+        if outline.len() > 2 {
+            self.shape(class, outline, "Z");
+        }
     }
 
-    fn shape(&mut self, class: &str, data: String) {
-        if !data.is_empty() {
-            self.push(format_args!("<path class=\"{class}\" d=\"{data}\"/>"));
-        }
+    fn shape(&mut self, class: &str, points: &[(f64, f64)], end: &str) {
+        let commands = std::iter::once('M').chain(std::iter::repeat('L'));
+        let place = |(command, (x, y)): (char, &(f64, f64))| format!("{command}{} {}", coordinate(*x), coordinate(*y));
+        let data: String = commands.zip(points).map(place).collect();
+        self.push(format_args!("<path class=\"{class}\" d=\"{data}{end}\"/>"));
     }
 
     pub(super) fn rectangle(&mut self, class: &str, corner: (f64, f64), size: (f64, f64)) {
@@ -61,14 +66,14 @@ impl Canvas {
         self.push(format_args!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\"{anchor}>{}</text>", escape(text)));
     }
 
-    /// The marker of the key `index`, whose shape tells it apart without colour.
-    pub(super) fn marker(&mut self, class: &str, index: usize, at: (f64, f64)) {
-        let [x, y] = [at.0, at.1].map(coordinate);
-        match outline(index) {
-            None => self.push(format_args!("<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"3.6\"/>")),
-            Some(data) => {
-                self.push(format_args!("<path class=\"{class}\" transform=\"translate({x} {y})\" d=\"{data}\"/>"));
-            }
+    /// The marker of a key, whose shape tells it apart without colour.
+    pub(super) fn marker(&mut self, standing: Standing, key: usize, at: (f64, f64)) {
+        let fill = if standing == Standing::Hollow { "hollow" } else { "dot" };
+        let (class, [x, y]) = (key_class(key), [at.0, at.1].map(coordinate));
+        match outline(key) {
+            None => self.push(format_args!("<circle class=\"{fill} {class}\" cx=\"{x}\" cy=\"{y}\" r=\"3.6\"/>")),
+            Some(data) => self
+                .push(format_args!("<path class=\"{fill} {class}\" transform=\"translate({x} {y})\" d=\"{data}\"/>")),
         }
     }
 
@@ -89,13 +94,6 @@ impl Canvas {
     fn push(&mut self, shape: std::fmt::Arguments<'_>) {
         self.body.write_fmt(shape).expect("a String takes any text");
     }
-}
-
-/// The path through these points.
-fn through(points: &[(f64, f64)]) -> String {
-    let commands = std::iter::once('M').chain(std::iter::repeat('L'));
-    let place = |(command, (x, y)): (char, &(f64, f64))| format!("{command}{} {}", coordinate(*x), coordinate(*y));
-    commands.zip(points).map(place).collect()
 }
 
 /// Text safe in HTML and SVG, in content and in quoted attributes; characters that XML forbids are left out.

@@ -1,9 +1,9 @@
 //! Charts on data with known pictures.
 
-use super::lines::{Axis, Kind, Line, Lines, Note, Point, Standing};
+use super::lines::{Axis, Kind, Line, Lines, Note, Point};
 use super::scale::Scale;
 use super::tolls::Bar;
-use super::{Canvas, Size, Spacing, axis, escape, lines, over_time, percentiles, tolls};
+use super::{Canvas, Size, Spacing, Standing, axis, escape, lines, over_time, percentiles, tolls};
 
 fn finished(canvas: Canvas) -> String {
     canvas.finish("c", "a <title>", "a & description")
@@ -100,8 +100,8 @@ fn values_that_no_scale_can_hold_are_left_out_and_an_empty_chart_says_so() {
 #[test]
 fn a_step_to_the_right_in_the_distribution_is_a_tenfold_rarer_request() {
     let points = [(0.9, 1.0), (0.99, 2.0), (0.999, 3.0), (1.0, 9.0)];
-    let all = [percentiles::Distribution { name: "v", key: 0, points: &points }];
-    let svg = finished(percentiles::draw(Size::Half, "ms", &all));
+    let chart = percentiles::chart("ms", vec![percentiles::line("v", 0, &points)]);
+    let svg = finished(lines::draw(Size::Half, &chart));
     let path = svg.split("class=\"line k0\" d=\"M").nth(1).unwrap().split('"').next().unwrap();
     let xs: Vec<f64> = path.split('L').map(|pair| pair.split(' ').next().unwrap().parse().unwrap()).collect();
     assert_eq!(xs.len(), 3, "the maximum has no place on the axis");

@@ -2,10 +2,9 @@
 //! one logarithmic scale, so that twice and half are equally far from 1.
 
 use super::axis::{self, Plot, fitted};
-use super::lines::Standing;
 use super::scale::{Scale, Spacing};
 use super::svg::{Anchor, Canvas};
-use super::{Size, key_class};
+use super::{Size, Standing, key_class};
 
 /// One panel.
 pub struct TollPanel<'a> {
@@ -83,7 +82,7 @@ pub fn draw(size: Size, rows: &[TollRow<'_>], panels: &[TollPanel<'_>]) -> Canva
                 let name = fitted(row.name, width - text_width - 12.0);
                 canvas.text("label", Anchor::Start, (2.0, row_top + 13.0), &name);
             } else if index == 0 {
-                canvas.marker(&format!("dot {}", key_class(row.key)), row.key, (6.0, y));
+                canvas.marker(Standing::Plain, row.key, (6.0, y));
                 canvas.text("label", Anchor::Start, (16.0, y + 4.0), &fitted(row.name, names_width - 22.0));
             }
             match bar {

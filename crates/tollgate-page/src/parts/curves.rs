@@ -3,8 +3,7 @@
 use super::SHOWN_MAX;
 use crate::blocks::{Block, Figure, Section, Table};
 use crate::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point};
-use crate::chart::percentiles::{self, Distribution};
-use crate::chart::{Size, Spacing};
+use crate::chart::{Size, Spacing, percentiles};
 use crate::gather::by_key;
 use crate::number;
 use crate::words::sentence;
@@ -216,14 +215,13 @@ pub fn distributions(view: &View<'_>) -> Vec<Figure> {
     levels.iter().map(|level| distribution(view, *level)).collect()
 }
 
-fn distribution<'r>(view: &View<'r>, level: u64) -> Figure {
+fn distribution(view: &View<'_>, level: u64) -> Figure {
     let at = sentence::level(&view.run.experiment, level);
     let title = format!("Distribution at {at}");
     let cells = view.at(level).filter_map(|row| Some((view::key(view.run, &row.cell.variant)?, row.cell)));
     let cells: Vec<(usize, &Cell)> = cells.collect();
-    let curve = |(key, cell): &(usize, &'r Cell)| Distribution { name: &cell.variant, key: *key, points: &cell.curve };
-    let all: Vec<Distribution<'_>> = cells.iter().take(SHOWN_MAX).map(curve).collect();
-    let draw = |size| percentiles::draw(size, "response time, ms", &all);
+    let lines = cells.iter().take(SHOWN_MAX).map(|(key, cell)| percentiles::line(&cell.variant, *key, &cell.curve));
+    let chart = percentiles::chart("response time, ms", lines.collect());
     let description = "One curve a variant: the share of requests and the time that they stayed below.";
     let time = |of: fn(&Percentiles) -> Option<f64>| {
         move |(_, cell): &&(usize, &Cell)| number::optional(of(&cell.response_time_ms))
@@ -244,7 +242,7 @@ fn distribution<'r>(view: &View<'r>, level: u64) -> Figure {
         ],
     );
     Figure::new(title, "Each step to the right is a tenfold rarer request.")
-        .picture(&format!("distribution-{level}"), description, Size::Half, draw)
+        .picture(&format!("distribution-{level}"), description, Size::Half, |size| lines::draw(size, &chart))
         .data(table, format!("response-times-{level}.csv"))
 }
 

@@ -1,7 +1,8 @@
 //! How it was measured, in plain words; where; what the setting hides; how to do it again.
 
-use crate::blocks::{Block, Facts, Section, capitalized};
+use crate::blocks::{Block, Facts, Section};
 use crate::number;
+use crate::text::capitalized;
 use crate::words::sentence;
 use crate::words::view::View;
 use tollgate_facts::results::RunResult;

@@ -2,9 +2,8 @@
 
 use super::SHOWN_MAX;
 use crate::blocks::{Block, Section, Table};
-use crate::chart::Size;
-use crate::chart::lines::Standing;
 use crate::chart::tolls::{self, Bar};
+use crate::chart::{Size, Standing};
 use crate::number;
 use crate::words::sentence;
 use crate::words::view::{self, View};

@@ -3,7 +3,7 @@
 use super::SHOWN_MAX;
 use crate::blocks::{Block, Figure, Section, Table};
 use crate::chart::Size;
-use crate::chart::over_time::{self, Filling, Panel};
+use crate::chart::over_time::{self, Panel};
 use crate::number;
 use crate::words::sentence;
 use crate::words::view::View;
@@ -21,21 +21,11 @@ struct Watched {
     unit: f64,
     /// A moving average over so many seconds is drawn, too.
     average_s: Option<f64>,
-    filling: Filling,
 }
 
 /// A line of plain numbers.
-const LINE: Watched = Watched {
-    id: "",
-    series: "",
-    above: None,
-    heading: "",
-    note: "",
-    label: "",
-    unit: 1.0,
-    average_s: None,
-    filling: Filling::Line,
-};
+const LINE: Watched =
+    Watched { id: "", series: "", above: None, heading: "", note: "", label: "", unit: 1.0, average_s: None };
 
 const WATCHED: [Watched; 4] = [
     Watched {
@@ -63,7 +53,6 @@ const WATCHED: [Watched; 4] = [
         heading: "Work processes over time",
         note: "Coloured: work processes that are busy. Grey: requests that wait for one.",
         label: "work processes and waiting requests",
-        filling: Filling::Area,
         ..LINE
     },
     Watched {
@@ -121,13 +110,13 @@ fn over_time_figure(view: &View<'_>, watched: &Watched) -> Option<Figure> {
         name: &series.variant,
         key: *key,
         points: thinned(series),
-        above: watched.above.and_then(|name| found(name, &series.variant)).map(thinned).unwrap_or_default(),
+        above: watched.above.map(|name| found(name, &series.variant).map(thinned).unwrap_or_default()),
         average: watched.average_s.map(|seconds| averaged(series, seconds)).unwrap_or_default(),
     });
     let panels: Vec<Panel<'_>> = panels.collect();
     let title = format!("{} at {}", watched.heading, sentence::level(&run.experiment, level));
     let description = format!("One panel a variant on common scales. {}", watched.note);
-    let draw = |size| over_time::draw(size, watched.label, watched.filling, &panels);
+    let draw = |size| over_time::draw(size, watched.label, &panels);
     let row = |series: &Series| {
         let values: Vec<f64> = series.points.iter().map(|point| point.1).collect();
         let write = if series.unit == "bytes" { number::bytes } else { number::three_digits };

@@ -6,7 +6,7 @@
 
 use super::view::{Row, View};
 use crate::blocks::{Cell, TableRow};
-use crate::chart::lines::Standing;
+use crate::chart::Standing;
 use crate::gather::by_key;
 use crate::number::NOTHING;
 use tollgate_facts::results::{RunResult, Validity, Verdict};

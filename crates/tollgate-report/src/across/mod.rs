@@ -10,7 +10,8 @@ mod tests;
 
 use tables::What;
 use tollgate_facts::across::{Across, CANCELS, UNPAIRED};
-use tollgate_page::blocks::{Block, Page, Section, Table, capitalized};
+use tollgate_page::blocks::{Block, Page, Section, Table};
+use tollgate_page::text::capitalized;
 use tollgate_page::words::{sentence, thresholds};
 
 /// Rows of all tables of one section on a page with pictures.

@@ -3,11 +3,12 @@
 use super::tables::{self, What};
 use tollgate_facts::across::{Across, Beside, RunHead, offered};
 use tollgate_facts::results::{Figure as Of, TollVerdict, Verdict};
-use tollgate_page::blocks::{Block, Figure, Picture, capitalized};
+use tollgate_page::blocks::{Block, Figure, Picture};
 use tollgate_page::chart::dots::{self, DotRow, Dots};
-use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point, Standing};
-use tollgate_page::chart::{Size, Spacing};
+use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point};
+use tollgate_page::chart::{Size, Spacing, Standing};
 use tollgate_page::number;
+use tollgate_page::text::capitalized;
 
 /// Rows of one picture, and dots of all runs in them: more are a page of their own. The tables have all.
 const ROWS_MAX: usize = 24;

@@ -4,9 +4,10 @@ use tollgate_facts::across::{Across, Beside, RatioOf, RunHead, ValueOf};
 use tollgate_facts::results::{Figure, Piece, State, TollVerdict, Verdict};
 use tollgate_facts::stats::ALPHA;
 use tollgate_facts::toll::FIGURES;
-use tollgate_page::blocks::{Table, capitalized};
+use tollgate_page::blocks::Table;
 use tollgate_page::gather::first_of;
 use tollgate_page::number::{self, NOTHING};
+use tollgate_page::text::capitalized;
 use tollgate_page::words::sentence;
 
 /// Doubts of one kind that are listed before the rest is counted.

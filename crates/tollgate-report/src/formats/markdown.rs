@@ -3,7 +3,8 @@
 use super::RenderOptions;
 use std::fmt::Write;
 use std::io;
-use tollgate_page::blocks::{Block, Column, Depth, Page, Table, one_line, stopped};
+use tollgate_page::blocks::{Block, Column, Depth, Page, Table};
+use tollgate_page::text::{one_line, stopped};
 
 /// Writes the page.
 pub(crate) fn page(page: &Page, out: &mut dyn io::Write, _: &RenderOptions) -> io::Result<()> {

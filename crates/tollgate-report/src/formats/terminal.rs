@@ -4,7 +4,8 @@
 
 use super::options::{Colour, RenderOptions};
 use std::io::{self, Write};
-use tollgate_page::blocks::{Block, Cell, Column, Depth, Page, Table, TableRow, Tone, one_line};
+use tollgate_page::blocks::{Block, Cell, Column, Depth, Page, Table, TableRow, Tone};
+use tollgate_page::text::one_line;
 
 /// Spaces between columns.
 const GAP: usize = 2;

@@ -155,7 +155,7 @@ pub(crate) const FLOORS: &[Row] = &[
         &["start_error", "launch", "tls", "shared", "core", "index", "reload", "admin", "route", "chain", "server"],
     ),
     ("tollgate-lab/kinds", &["listed", "http", "*"]),
-    ("tollgate-page", &["gather", "number", "chart", "blocks", "words", "parts"]),
+    ("tollgate-page", &["gather", "number", "text", "chart", "blocks", "words", "parts"]),
     ("tollgate-report", &["formats", "load", "across"]),
 ];
 

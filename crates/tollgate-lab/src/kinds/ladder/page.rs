@@ -5,7 +5,7 @@
 use tollgate_facts::results::{Binding, Cell, Occupancy, RunResult};
 use tollgate_page::blocks::{Block, Cell as Entry, Column, Depth, Figure, Page, Section, Table, TableRow};
 use tollgate_page::chart::Size;
-use tollgate_page::chart::over_time::{self, Filling, Panel};
+use tollgate_page::chart::over_time::{self, Panel};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, SHOWN_MAX, cards, curves, peers, tolls, watched};
@@ -203,17 +203,17 @@ fn occupancy(view: &View<'_>, key: usize, variant: &str, cells: &[(&Cell, &Occup
         name,
         key,
         points: points("work-processes-busy", cell.level),
-        above: points("work-processes-waiting", cell.level),
+        above: Some(points("work-processes-waiting", cell.level)),
         average: points("connections-open", cell.level),
     });
     let panels: Vec<Panel<'_>> = panels.collect();
     let title = format!("Work processes, queue and connections: {variant}");
     let description = format!("One panel for each number of work processes, with what binds. {NOTE}");
-    let draw = |size| over_time::draw(size, "in use and waiting", Filling::Area, &panels);
+    let draw = |size| over_time::draw(size, "in use and waiting", &panels);
     let mut table =
         Table::new("Points of this chart as CSV", ["seconds", "work processes", "busy", "waiting", "connections"]);
     for ((cell, _), panel) in cells.iter().zip(&panels) {
-        let others = panel.above.iter().zip(&panel.average);
+        let others = panel.above.iter().flatten().zip(&panel.average);
         for ((seconds, busy), ((_, waiting), (_, open))) in panel.points.iter().zip(others) {
             let [busy, waiting, open] = [busy, waiting, open].map(f64::to_string);
             table.push(vec![format!("{seconds:.3}"), cell.level.to_string(), busy, waiting, open]);

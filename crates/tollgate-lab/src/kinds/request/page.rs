@@ -7,7 +7,7 @@ use tollgate_page::blocks::{Block, Cell as Entry, Depth, Figure, Page, Section, 
 use tollgate_page::chart::Size;
 use tollgate_page::chart::bands::{self, Band};
 use tollgate_page::chart::lines::Point;
-use tollgate_page::chart::over_time::{self, Filling};
+use tollgate_page::chart::over_time;
 use tollgate_page::gather::by_key;
 use tollgate_page::number;
 use tollgate_page::parts::curves::{self, by_variant, distributions};
@@ -297,7 +297,7 @@ fn warm_ups(view: &View<'_>) -> Option<Figure> {
     let panels: Vec<over_time::Panel<'_>> = panels.collect();
     let note = "Requests per second before anything counted, by each variant in turn. What was warmed up by one variant is partly \
                 warm for the next.";
-    let draw = |size| over_time::draw(size, "requests/s", Filling::Line, &panels);
+    let draw = |size| over_time::draw(size, "requests/s", &panels);
     let rows = shown.iter().flat_map(|found| {
         let steady = if found.is_steady { "yes" } else { "no" };
         let row = move |(at, rate): &(f64, f64)| {

@@ -9,8 +9,9 @@ use super::RenderOptions;
 use parts::{figure, list, table, unbroken};
 use std::fmt::Write;
 use std::io;
-use tollgate_page::blocks::{Block, Card, Doubt, Facts, Page, stopped};
+use tollgate_page::blocks::{Block, Card, Doubt, Facts, Page};
 use tollgate_page::chart::{escape, key_class};
+use tollgate_page::text::stopped;
 
 const STYLE: &str = include_str!("style.css");
 

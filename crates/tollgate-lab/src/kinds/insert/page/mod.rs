@@ -7,12 +7,13 @@ mod wide;
 
 use std::collections::BTreeSet;
 use tollgate_facts::results::{Fit, GapKind, Piece, RunResult, Settlement, Toll, TollVerdict, Variant, Verdict};
-use tollgate_page::blocks::{Block, Depth, Figure, Page, Section, Table, capitalized};
-use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point, Standing};
-use tollgate_page::chart::{Size, Spacing};
+use tollgate_page::blocks::{Block, Depth, Figure, Page, Section, Table};
+use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point};
+use tollgate_page::chart::{Size, Spacing, Standing};
 use tollgate_page::number;
 use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, peers, tolls, watched};
+use tollgate_page::text::capitalized;
 use tollgate_page::words::sentence::{self, Lead};
 use tollgate_page::words::view::{self, View};
 use wide::{Wide, WideCell, WideRow, mode};

@@ -3,9 +3,10 @@
 
 use super::published::Published;
 use tollgate_facts::results::{Cell, Distance, Estimate, GapKind, RunResult, Variant, Verdict};
-use tollgate_page::blocks::{Cell as Entered, Column, Table, TableRow, Tone, one_line};
+use tollgate_page::blocks::{Cell as Entered, Column, Table, TableRow, Tone};
 use tollgate_page::gather::by_key;
 use tollgate_page::number;
+use tollgate_page::text::one_line;
 use tollgate_page::words::view::{Row, View};
 
 /// One table.

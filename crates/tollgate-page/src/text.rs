@@ -1,0 +1,59 @@
+//! Text as every format has it: on one line, without what could move a cursor, and cut or broken to a width.
+
+/// Text from outside on one line, without control characters: nothing a subject sends may move the cursor.
+pub fn one_line(text: &str) -> String {
+    text.split(|c: char| c.is_control()).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// With a full stop at its end.
+pub fn stopped(text: &str) -> String {
+    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+}
+
+/// With a capital at its beginning.
+pub fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A text of at most so many characters: a longer one is cut, and ends in an ellipsis.
+pub fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// Lines of at most so many characters, broken between words: `first` stands before the first one, `others` before each
+/// of the others. A word that is longer has a line of its own.
+pub fn broken(text: &str, most: usize, first: &str, others: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let fits = |line: &&mut String| line.chars().count() + 1 + word.chars().count() <= most;
+        match lines.last_mut().filter(fits) {
+            Some(line) => line.extend([" ", word]),
+            None => lines.push([if lines.is_empty() { first } else { others }, word].concat()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_broken_between_its_words() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(broken(text, 12, "", ""), expected);
+        check("ServerHello, encrypted × 4", &["ServerHello,", "encrypted ×", "4"]);
+        check("a", &["a"]);
+        check("", &[""]);
+        check("unbreakable-and-long b", &["unbreakable-and-long", "b"]);
+        assert_eq!(broken("one two three", 8, "- ", "  "), ["- one", "  two", "  three"]);
+    }
+
+    #[test]
+    fn a_text_that_is_cut_says_so() {
+        assert_eq!([cut("abcd", 4), cut("abcde", 4), cut("ab", 0)], ["abcd", "abc…", "…"]);
+    }
+}
