@@ -5,7 +5,7 @@ use tollgate_facts::results::{Figure, Piece, State, TollVerdict, Verdict};
 use tollgate_facts::stats::ALPHA;
 use tollgate_facts::toll::FIGURES;
 use tollgate_page::blocks::Table;
-use tollgate_page::gather::first_of;
+use tollgate_page::gather::{by_key, first_of};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::text::capitalized;
 use tollgate_page::words::sentence;
@@ -194,71 +194,61 @@ pub(crate) fn lone(across: &Across) -> Vec<String> {
 /// Doubts about what is shown: for each run and rule how many cells, and the first of them; then why a ratio is missing
 /// whose figures are there.
 pub(crate) fn doubts(across: &Across) -> Vec<String> {
-    let mut found: Vec<Told> = Vec::new();
-    tell_values(&mut found, &across.cells, &[]);
+    let mut doubts: Vec<(About, Told<'_>)> = of_values(&across.cells).collect();
     // What a toll has of its cells was told of them.
-    let known: Vec<((u32, u32), String)> = found.iter().map(|told| (told.runs, told.key.clone())).collect();
-    tell_values(&mut found, &across.tolls, &known);
-    found.sort_by_key(|told| told.runs);
-    for row in across.cells.iter().chain(&across.tolls) {
-        for ratio in row.ratios.iter().filter(|ratio| ratio.verdict == TollVerdict::Refused) {
-            let is_told = |value: &ValueOf| value.standing == Verdict::Refused && !value.doubts.is_empty();
-            let mut both = row.values.iter().filter(|value| value.run == 1 || value.run == ratio.run);
-            let Some(note) = ratio.note.as_deref().filter(|_| !both.any(is_told)) else { continue };
-            let of = if row.figure.is_at_rate() { " at equal rate" } else { "" };
-            let text = format!("no ratio{of}: {note}");
-            tell(&mut found, (ratio.run, 1), (&text, &text), row);
-        }
-    }
-    let more = found.len().saturating_sub(DOUBTS_MAX);
-    let text = |told: &Told| {
-        let run = match told.runs {
-            (run, of) if run == of => format!("Run {run}"),
-            (run, of) => format!("Run {run} by run {of}"),
-        };
-        match told.cells.len() {
-            1 => format!("{run}, {}: {}", told.cells[0], told.text),
-            count => format!("{run}, {} and {} more: {}", told.cells[0], count - 1, told.text),
+    let is_new = |(about, _): &(About, Told<'_>)| !doubts.iter().any(|(known, _)| known == about);
+    let of_tolls: Vec<_> = of_values(&across.tolls).filter(is_new).collect();
+    doubts.extend(of_tolls);
+    doubts.sort_by_key(|((runs, _), _)| *runs);
+    doubts.extend(across.cells.iter().chain(&across.tolls).flat_map(of_ratios));
+    let text = |(((run, by), _), told): (About, Vec<Told<'_>>)| {
+        let runs = if run == by { format!("Run {run}") } else { format!("Run {run} by run {by}") };
+        let cells = by_key(told.iter().map(|(_, row)| (cell(row), ())));
+        let (text, first) = (&told[0].0, &cells[0].0);
+        match cells.len() {
+            1 => format!("{runs}, {first}: {text}"),
+            count => format!("{runs}, {first} and {} more: {text}", count - 1),
         }
     };
-    let mut texts: Vec<String> = found.iter().take(DOUBTS_MAX).map(text).collect();
+    let mut texts: Vec<String> = by_key(doubts).into_iter().map(text).collect();
+    let more = texts.len().saturating_sub(DOUBTS_MAX);
+    texts.truncate(DOUBTS_MAX);
     if more > 0 {
         texts.push(format!("and {more} more: `tollgate compare … -f json` has them all"));
     }
     texts
 }
 
-/// Tells the doubts about these values that are not known.
-fn tell_values(found: &mut Vec<Told>, rows: &[Beside], known: &[((u32, u32), String)]) {
-    for row in rows {
-        for value in row.values.iter().filter(|value| value.standing != Verdict::Ok) {
-            let runs = (value.run, value.run);
-            for doubt in &value.doubts {
-                let rule = doubt.split_once(": ").map_or(doubt.as_str(), |(rule, _)| rule);
-                if !known.iter().any(|(of, key)| *of == runs && key == rule) {
-                    tell(found, runs, (rule, doubt), row);
-                }
-            }
-        }
-    }
+/// What is told once for several cells: of the run whose figure it is about twice, or of that and the one by which it is
+/// divided, and the rule, or why there is no ratio.
+type About = ((u32, u32), String);
+/// A doubt with the row that has it.
+type Told<'a> = (String, &'a Beside);
+
+/// The doubts about what runs found.
+fn of_values(rows: &[Beside]) -> impl Iterator<Item = (About, Told<'_>)> {
+    let of_value = |(row, value): (_, &'_ ValueOf)| {
+        let doubt = |doubt: &String| {
+            let rule = doubt.split_once(": ").map_or(doubt.as_str(), |(rule, _)| rule);
+            (((value.run, value.run), rule.to_owned()), (doubt.clone(), row))
+        };
+        value.doubts.iter().map(doubt).collect::<Vec<_>>()
+    };
+    let values = rows.iter().flat_map(|row| row.values.iter().map(move |value| (row, value)));
+    values.filter(|(_, value)| value.standing != Verdict::Ok).flat_map(of_value)
 }
 
-/// What is told once for several cells.
-struct Told {
-    /// The run whose figure it is about twice, or that and the one by which it is divided.
-    runs: (u32, u32),
-    key: String,
-    text: String,
-    cells: Vec<String>,
-}
-
-fn tell(found: &mut Vec<Told>, runs: (u32, u32), (key, text): (&str, &str), row: &Beside) {
-    let cell = cell(row);
-    match found.iter_mut().find(|told| told.runs == runs && told.key == key) {
-        Some(told) if told.cells.contains(&cell) => {}
-        Some(told) => told.cells.push(cell),
-        None => found.push(Told { runs, key: key.to_owned(), text: text.to_owned(), cells: vec![cell] }),
-    }
+/// Why ratios of a row are missing whose figures are there.
+fn of_ratios(row: &Beside) -> impl Iterator<Item = (About, Told<'_>)> {
+    let is_told = |value: &ValueOf| value.standing == Verdict::Refused && !value.doubts.is_empty();
+    let of = if row.figure.is_at_rate() { " at equal rate" } else { "" };
+    let refused = row.ratios.iter().filter(|ratio| ratio.verdict == TollVerdict::Refused);
+    refused.filter_map(move |ratio| {
+        let mut both = row.values.iter().filter(|value| value.run == 1 || value.run == ratio.run);
+        let note = ratio.note.as_deref().filter(|_| !both.any(is_told))?;
+        let text = format!("no ratio{of}: {note}");
+        Some((((ratio.run, 1), text.clone()), (text, row)))
+    })
 }
 
 /// The ratios of one run in one figure, with their rows.
