@@ -10,7 +10,6 @@ mod load;
 pub use formats::{Colour, RenderOptions};
 
 use serde::Serialize;
-use std::io::{self, Write};
 use tollgate_facts::across::Across;
 use tollgate_facts::results::RunResult;
 use tollgate_facts::results::load::QuickResult;
@@ -19,14 +18,14 @@ use tollgate_page::parts::staged;
 
 /// Every reporter, in the order in which help lists them.
 pub const REPORTERS: &[Reporter<RunResult>] = &[
-    Reporter::page("terminal", &["text", "table"], "table, tolls, footnotes", formats::terminal::page),
+    Reporter::page("terminal", &["text", "table"], "table, tolls, footnotes", formats::terminal::text),
     Reporter::page(
         "html",
         &["report"],
         "self-contained report with charts, to read and to forward",
-        formats::html::page,
+        formats::html::text,
     ),
-    Reporter::page("markdown", &["md"], "table for a README or an issue", formats::markdown::page),
+    Reporter::page("markdown", &["md"], "table for a README or an issue", formats::markdown::text),
     Reporter::whole("csv", &[], "one row a cell, for a spreadsheet", formats::csv::run),
     Reporter::whole("jtl", &["jmeter"], "for JMeter's report tools", formats::jtl::run),
     Reporter::whole("json", &[], "everything, as stored", json),
@@ -35,15 +34,16 @@ pub const REPORTERS: &[Reporter<RunResult>] = &[
 
 /// Every reporter of runs side by side, in the order in which help lists them.
 pub const ACROSS_REPORTERS: &[Reporter<Across>] = &[
-    Reporter::page("terminal", &["text", "table"], "tables", formats::terminal::page),
-    Reporter::page("html", &["report"], "self-contained page with overlaid charts", formats::html::page),
-    Reporter::page("markdown", &["md"], "tables for an issue", formats::markdown::page),
+    Reporter::page("terminal", &["text", "table"], "tables", formats::terminal::text),
+    Reporter::page("html", &["report"], "self-contained page with overlaid charts", formats::html::text),
+    Reporter::page("markdown", &["md"], "tables for an issue", formats::markdown::text),
     Reporter::whole("json", &[], "everything, for machines", json),
     Reporter::whole("junit", &[], "one case a threshold, for a build server", formats::junit::across),
 ];
 
-fn json(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", serde_json::to_string_pretty(value)?)
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("keys of results are text, and nothing in them refuses to be written")
+        + "\n"
 }
 
 /// The stages of a single load as a table, head and rows; absent of a load that stays as it is.
@@ -55,7 +55,7 @@ pub fn load_stages(result: &QuickResult) -> Option<(Vec<String>, Vec<Vec<String>
 
 /// The page of a single load: self-contained, with charts.
 pub fn load_page(result: &QuickResult) -> String {
-    formats::html::text(&load::page(result))
+    formats::html::text(&load::page(result), &RenderOptions::default())
 }
 
 /// One way of showing a run, or runs side by side.
@@ -74,11 +74,10 @@ pub struct Reporter<T: 'static> {
 #[derive(Debug)]
 enum Shows<T: 'static> {
     Page(WritePage),
-    Whole(WriteWhole<T>),
+    Whole(fn(&T) -> String),
 }
 
-type WritePage = fn(&Page, &mut dyn Write, &RenderOptions) -> io::Result<()>;
-type WriteWhole<T> = fn(&T, &mut dyn Write) -> io::Result<()>;
+type WritePage = fn(&Page, &RenderOptions) -> String;
 type Names = &'static [&'static str];
 
 impl<T> Reporter<T> {
@@ -86,69 +85,55 @@ impl<T> Reporter<T> {
         Self { name, also, about, shows: Shows::Page(write) }
     }
 
-    const fn whole(name: &'static str, also: Names, about: &'static str, write: WriteWhole<T>) -> Self {
+    const fn whole(name: &'static str, also: Names, about: &'static str, write: fn(&T) -> String) -> Self {
         Self { name, also, about, shows: Shows::Whole(write) }
     }
 }
 
-/// Why nothing, or not everything, was written.
+/// The caller asked for a reporter that does not exist.
 #[derive(Debug, thiserror::Error)]
-pub enum RenderError {
-    /// The caller asked for a reporter that does not exist.
-    #[error("unknown report format {name:?}: expected one of {}", known())]
-    Unknown {
-        /// What was asked for.
-        name: String,
-    },
-    /// The output did not take it.
-    #[error("the report could not be written: {0}")]
-    Write(#[from] io::Error),
+#[error("unknown report format {name:?}: expected one of {}", known())]
+pub struct UnknownFormat {
+    /// What was asked for.
+    pub name: String,
 }
 
 fn known() -> String {
     REPORTERS.iter().map(|reporter| reporter.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Writes `run` as the reporter `name` shows it; `page` builds its page, for those that show one.
+/// `run` as the reporter `name` shows it; `page` builds its page, for those that show one.
 ///
 /// # Errors
-/// [`RenderError::Unknown`] before anything is written, [`RenderError::Write`] when the output fails.
+/// Where there is no such reporter.
 pub fn render(
     name: &str,
     run: &RunResult,
     page: fn(&RunResult) -> Page,
-    out: &mut dyn Write,
     options: &RenderOptions,
-) -> Result<(), RenderError> {
-    show(REPORTERS, name, run, page, out, options)
+) -> Result<String, UnknownFormat> {
+    shown(REPORTERS, name, run, page, options)
 }
 
-/// Writes runs side by side as the reporter `name` shows them.
+/// Runs side by side as the reporter `name` shows them.
 ///
 /// # Errors
-/// [`RenderError::Unknown`] before anything is written, [`RenderError::Write`] when the output fails.
-pub fn render_across(
-    name: &str,
-    across: &Across,
-    out: &mut dyn Write,
-    options: &RenderOptions,
-) -> Result<(), RenderError> {
-    show(ACROSS_REPORTERS, name, across, across::page, out, options)
+/// Where there is no such reporter.
+pub fn render_across(name: &str, across: &Across, options: &RenderOptions) -> Result<String, UnknownFormat> {
+    shown(ACROSS_REPORTERS, name, across, across::page, options)
 }
 
-fn show<T>(
+fn shown<T>(
     reporters: &[Reporter<T>],
     name: &str,
     of: &T,
     page: fn(&T) -> Page,
-    out: &mut dyn Write,
     options: &RenderOptions,
-) -> Result<(), RenderError> {
+) -> Result<String, UnknownFormat> {
     let is_it = |reporter: &&Reporter<T>| reporter.name == name || reporter.also.contains(&name);
-    let found = reporters.iter().find(is_it).ok_or_else(|| RenderError::Unknown { name: name.to_owned() })?;
-    match found.shows {
-        Shows::Page(write) => write(&page(of), out, options)?,
-        Shows::Whole(write) => write(of, out)?,
-    }
-    Ok(())
+    let found = reporters.iter().find(is_it).ok_or_else(|| UnknownFormat { name: name.to_owned() })?;
+    Ok(match found.shows {
+        Shows::Page(write) => write(&page(of), options),
+        Shows::Whole(write) => write(of),
+    })
 }

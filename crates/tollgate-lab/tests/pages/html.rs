@@ -10,9 +10,7 @@ use tollgate_report::{RenderOptions, render};
 const PAGE_BYTES_MAX: usize = 500_000;
 
 fn page(run: &RunResult) -> String {
-    let mut out = Vec::new();
-    render("html", run, tollgate_lab::page, &mut out, &RenderOptions::default()).unwrap();
-    String::from_utf8(out).unwrap()
+    render("html", run, tollgate_lab::page, &RenderOptions::default()).unwrap()
 }
 
 fn pages() -> [(&'static str, String); 9] {

@@ -49,9 +49,7 @@ fn run(verdicts: &[(&str, Verdict)]) -> RunResult {
 }
 
 fn rendered(name: &str, run: &RunResult) -> String {
-    let mut out = Vec::new();
-    render(name, run, tollgate_lab::page, &mut out, &RenderOptions::default()).unwrap();
-    String::from_utf8(out).unwrap()
+    render(name, run, tollgate_lab::page, &RenderOptions::default()).unwrap()
 }
 
 #[test]

@@ -1,14 +1,13 @@
 //! A table as CSV (RFC 4180).
 
-use std::io::{self, Write};
 use tollgate_facts::results::RunResult;
 use tollgate_page::blocks::{Cell, Column, Table};
 use tollgate_page::parts::raw;
 use tollgate_page::words::view::View;
 
-/// Writes the cells of a run, unrounded.
-pub(crate) fn run(run: &RunResult, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(text(&raw::table(&View::of(run))).as_bytes())
+/// The cells of a run, unrounded.
+pub(crate) fn run(run: &RunResult) -> String {
+    text(&raw::table(&View::of(run)))
 }
 
 /// The table with its head, a line each.

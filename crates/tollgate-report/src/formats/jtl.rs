@@ -7,35 +7,28 @@
 //! unsuccessful and says so, as nothing may be dropped.
 
 use super::csv::quoted;
-use std::io::{self, Write};
 use tollgate_facts::results::{Inserting, RunResult, Trial};
 
 const HEADER: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,\
                       bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
 
-/// Writes the units of work of a run.
-pub(crate) fn run(run: &RunResult, out: &mut dyn Write) -> io::Result<()> {
+/// The units of work of a run.
+pub(crate) fn run(run: &RunResult) -> String {
     let epoch_ms = run.started.parse::<jiff::Timestamp>().map_or(0, |start| start.as_millisecond()) as f64;
-    writeln!(out, "{HEADER}")?;
+    let mut text = format!("{HEADER}\n");
     for trial in &run.trials {
         let variant = run.experiment.variant(&trial.variant);
         let inserting = variant.and_then(|variant| variant.inserting.as_ref());
         let mut at_ms = epoch_ms + trial.start_ms;
         for elapsed_ms in &trial.unit_times_ms {
-            row(out, trial, inserting, at_ms, *elapsed_ms)?;
+            text.push_str(&row(trial, inserting, at_ms, *elapsed_ms));
             at_ms += elapsed_ms;
         }
     }
-    Ok(())
+    text
 }
 
-fn row(
-    out: &mut dyn Write,
-    trial: &Trial,
-    inserting: Option<&Inserting>,
-    at_ms: f64,
-    elapsed_ms: f64,
-) -> io::Result<()> {
+fn row(trial: &Trial, inserting: Option<&Inserting>, at_ms: f64, elapsed_ms: f64) -> String {
     let units = trial.unit_times_ms.len().max(1) as u64;
     let (label, threads, whole_ms): (_, _, fn(f64) -> f64) = match inserting {
         Some(inserting) => {
@@ -51,9 +44,8 @@ fn row(
             ("", "failed requests".to_owned(), format!("{errors} of the {all} requests of this trial failed"))
         }
     };
-    writeln!(
-        out,
-        "{at:.0},{elapsed:.0},{label},{code},{message},{label} {threads}-1,text,{success},{failure},{bytes},{sent},{threads},{threads},,{latency_ms:.0},0,0",
+    format!(
+        "{at:.0},{elapsed:.0},{label},{code},{message},{label} {threads}-1,text,{success},{failure},{bytes},{sent},{threads},{threads},,{latency_ms:.0},0,0\n",
         at = at_ms,
         elapsed = whole_ms(elapsed_ms),
         latency_ms = whole_ms(trial.response_time_mean_ms.min(elapsed_ms)),

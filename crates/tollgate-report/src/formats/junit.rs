@@ -3,7 +3,7 @@
 //!
 //! A toll, however large, fails nothing by itself: thresholds are the user's to set, not a report's.
 
-use std::io::{self, Write};
+use std::fmt::Write;
 use tollgate_facts::across::Across;
 use tollgate_facts::results::{Experiment, Outcome, RunResult, ThresholdFinding, ThresholdResult, Verdict};
 use tollgate_page::chart::escape;
@@ -24,19 +24,18 @@ struct Case {
     notes: Vec<String>,
 }
 
-/// Writes the cells of a run as cases.
-pub(crate) fn run(run: &RunResult, out: &mut dyn Write) -> io::Result<()> {
+/// The cells of a run as cases.
+pub(crate) fn run(run: &RunResult) -> String {
     let view = View::of(run);
     let name = "everything planned was measured".to_owned();
     let whole = Case { name, error: sentence::incompleteness(run), ..Case::default() };
     let cells = view.rows.iter().map(|row| of_cell(&view, row));
     let thresholds = run.thresholds.iter().map(|result| of_threshold(&run.experiment, result));
-    let cases: Vec<Case> = std::iter::once(whole).chain(cells).chain(thresholds).collect();
-    suite(&run.experiment, &run.started, &cases, out)
+    suite(&run.experiment, &run.started, std::iter::once(whole).chain(cells).chain(thresholds))
 }
 
 /// One case for each run, which is in error where it is not whole, and one for each threshold.
-pub(crate) fn across(across: &Across, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn across(across: &Across) -> String {
     let started = across.runs.first().map_or("", |run| run.started.as_str());
     let runs = across.runs.iter().map(|run| Case {
         name: format!("run {} is whole: {}", run.number, run.name),
@@ -45,36 +44,34 @@ pub(crate) fn across(across: &Across, out: &mut dyn Write) -> io::Result<()> {
         ..Case::default()
     });
     let thresholds = across.thresholds.iter().map(|result| of_threshold(&across.experiment, result));
-    suite(&across.experiment, started, &runs.chain(thresholds).collect::<Vec<_>>(), out)
+    suite(&across.experiment, started, runs.chain(thresholds))
 }
 
-fn suite(experiment: &Experiment, started: &str, cases: &[Case], out: &mut dyn Write) -> io::Result<()> {
-    let (suite, tests) = (escape(&experiment.name), cases.len());
-    let failures = cases.iter().filter(|case| !case.failures.is_empty()).count();
-    let errors = cases.iter().filter(|case| case.error.is_some()).count();
-    writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
-    writeln!(
-        out,
-        "<testsuites><testsuite name=\"{suite}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" \
-         timestamp=\"{}\">",
-        escape(started)
-    )?;
+fn suite(experiment: &Experiment, started: &str, cases: impl Iterator<Item = Case>) -> String {
+    let (suite, started) = (escape(&experiment.name), escape(started));
+    let (mut tests, mut failed, mut errors, mut text) = (0, 0, 0, String::new());
     for Case { class, name, time, error, failures, notes } in cases {
-        let time = time.as_ref().map(|time| format!(" time=\"{time}\"")).unwrap_or_default();
-        write!(out, "<testcase classname=\"{suite}{class}\" name=\"{}\"{time}>", escape(name))?;
+        tests += 1;
+        failed += usize::from(!failures.is_empty());
+        errors += usize::from(error.is_some());
+        let time = time.map(|time| format!(" time=\"{time}\"")).unwrap_or_default();
+        let _ = write!(text, "<testcase classname=\"{suite}{class}\" name=\"{}\"{time}>", escape(&name));
         if let Some(why) = error {
-            write!(out, "<error message=\"{}\"/>", escape(why))?;
+            let _ = write!(text, "<error message=\"{}\"/>", escape(&why));
         }
         for failure in failures {
-            let [kind, message, text] = failure.each_ref().map(|text| escape(text));
-            write!(out, "<failure type=\"{kind}\" message=\"{message}\">{text}</failure>")?;
+            let [kind, message, of] = failure.map(|text| escape(&text));
+            let _ = write!(text, "<failure type=\"{kind}\" message=\"{message}\">{of}</failure>");
         }
         if !notes.is_empty() {
-            write!(out, "<system-out>{}</system-out>", escape(&notes.join("; ")))?;
+            let _ = write!(text, "<system-out>{}</system-out>", escape(&notes.join("; ")));
         }
-        writeln!(out, "</testcase>")?;
+        text.push_str("</testcase>\n");
     }
-    writeln!(out, "</testsuite></testsuites>")
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites><testsuite name=\"{suite}\" tests=\"{tests}\" \
+         failures=\"{failed}\" errors=\"{errors}\" timestamp=\"{started}\">\n{text}</testsuite></testsuites>\n"
+    )
 }
 
 /// A threshold, with every finding that does not hold.

@@ -2,16 +2,11 @@
 
 use super::RenderOptions;
 use std::fmt::Write;
-use std::io;
 use tollgate_page::blocks::{Block, Column, Depth, Page, Table};
 use tollgate_page::text::{one_line, stopped};
 
-/// Writes the page.
-pub(crate) fn page(page: &Page, out: &mut dyn io::Write, _: &RenderOptions) -> io::Result<()> {
-    out.write_all(text(page).as_bytes())
-}
-
-fn text(page: &Page) -> String {
+/// The page.
+pub(crate) fn text(page: &Page, _: &RenderOptions) -> String {
     let mut text = format!("**{}** {}\n\n", escaped(&page.question), escaped(&page.answer.join(" ")));
     for why in &page.warnings {
         let _ = write!(text, "> {}\n\n", escaped(why));

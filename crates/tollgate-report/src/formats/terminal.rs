@@ -3,9 +3,8 @@
 //! It fits the width it is given by leaving out columns, least needed first; it never wraps a row.
 
 use super::options::{Colour, RenderOptions};
-use std::io::{self, Write};
 use tollgate_page::blocks::{Block, Cell, Column, Depth, Page, Table, TableRow, Tone};
-use tollgate_page::text::one_line;
+use tollgate_page::text::{broken, cut, one_line};
 
 /// Spaces between columns.
 const GAP: usize = 2;
@@ -16,25 +15,23 @@ const NAME_WIDTH_MIN: usize = 24;
 /// Values up to so many characters stand in a table of words on any terminal.
 const VALUE_WIDTH_MIN: usize = 16;
 
-/// Writes the page.
-pub(crate) fn page(page: &Page, out: &mut dyn Write, options: &RenderOptions) -> io::Result<()> {
-    let mut to = Terminal { out, width: options.width, colour: options.colour };
-    to.line(BOLD, &format!("{}: {}", page.name, page.question))?;
-    for why in &page.warnings {
-        to.line(RED, why)?;
-    }
-    to.gap()?;
-    to.paragraphs("", &page.answer)?;
+/// The page.
+pub(crate) fn text(page: &Page, options: &RenderOptions) -> String {
+    let mut to = Terminal { options, text: String::new() };
+    to.line(BOLD, &format!("{}: {}", page.name, page.question));
+    page.warnings.iter().for_each(|why| to.line(RED, why));
+    to.gap();
+    to.paragraphs("", &page.answer);
     for section in page.sections.iter().filter(|section| section.depth == Depth::Main) {
-        let mut shown = Vec::new();
-        let mut inner = Terminal { out: &mut shown, width: options.width, colour: options.colour };
-        section.blocks.iter().try_for_each(|block| inner.block(block))?;
-        if !shown.is_empty() && !section.heading.is_empty() {
-            to.line(BOLD, &section.heading)?;
+        let mut inner = Terminal { options, text: String::new() };
+        section.blocks.iter().for_each(|block| inner.block(block));
+        if !inner.text.is_empty() && !section.heading.is_empty() {
+            to.line(BOLD, &section.heading);
         }
-        to.out.write_all(&shown)?;
+        to.text.push_str(&inner.text);
     }
-    to.wrapped("", &page.origin)
+    to.wrapped("", &page.origin);
+    to.text
 }
 
 const BOLD: &str = "1";
@@ -43,107 +40,98 @@ const RED: &str = "31";
 const YELLOW: &str = "33";
 
 struct Terminal<'o> {
-    out: &'o mut dyn Write,
-    width: usize,
-    colour: Colour,
+    options: &'o RenderOptions,
+    text: String,
 }
 
 impl Terminal<'_> {
-    fn block(&mut self, block: &Block) -> io::Result<()> {
+    fn block(&mut self, block: &Block) {
         match block {
-            Block::Text(text) => self.paragraphs("", std::slice::from_ref(text)),
-            Block::Command(text) => self.paragraphs("    ", std::slice::from_ref(text)),
+            Block::Text(text) => self.paragraphs("", [text]),
+            Block::Command(text) => self.paragraphs("    ", [text]),
             Block::Legend(texts) => self.paragraphs("  ", texts),
             Block::List(texts) => self.paragraphs("", texts),
-            Block::Table(table) if table.is_folded => Ok(()),
+            Block::Table(table) if table.is_folded => {}
             Block::Table(table) => self.table(table),
-            Block::Figure(figure) => figure.brief.iter().try_for_each(|table| self.table(table)),
-            Block::Figures(all) => all.iter().flat_map(|figure| &figure.brief).try_for_each(|table| self.table(table)),
-            Block::Cards(cards) => {
-                let sentences: Vec<String> = cards.iter().filter_map(|card| card.sentence.clone()).collect();
-                self.paragraphs("", &sentences)
-            }
+            Block::Figure(figure) => figure.brief.iter().for_each(|table| self.table(table)),
+            Block::Figures(all) => all.iter().flat_map(|figure| &figure.brief).for_each(|table| self.table(table)),
+            Block::Cards(cards) => self.paragraphs("", cards.iter().filter_map(|card| card.sentence.as_ref())),
             Block::Doubts(all) => {
                 for doubt in all {
                     let colour = if doubt.is_refusal { RED } else { YELLOW };
-                    self.line(colour, &format!("[{}] {}", doubt.number, doubt.label()))?;
-                    doubt.findings.iter().try_for_each(|finding| self.wrapped("    ", finding))?;
-                    self.wrapped("    ", &format!("→ {}", doubt.remedy))?;
+                    self.line(colour, &format!("[{}] {}", doubt.number, doubt.label()));
+                    doubt.findings.iter().for_each(|finding| self.wrapped("    ", finding));
+                    self.wrapped("    ", &format!("→ {}", doubt.remedy));
                 }
-                if all.is_empty() { Ok(()) } else { self.gap() }
+                if !all.is_empty() {
+                    self.gap();
+                }
             }
             Block::Facts(all) => {
                 let entries = all.iter().flat_map(|facts| &facts.entries);
-                let texts: Vec<String> = entries.map(|(name, value)| format!("{name}: {value}")).collect();
-                self.paragraphs("  ", &texts)
+                self.paragraphs("  ", entries.map(|(name, value)| format!("{name}: {value}")));
             }
         }
     }
 
-    fn gap(&mut self) -> io::Result<()> {
-        writeln!(self.out)
+    fn gap(&mut self) {
+        self.text.push('\n');
     }
 
     /// Words in a colour, which each line has by itself: escape sequences are then nobody's words.
-    fn line(&mut self, code: &str, text: &str) -> io::Result<()> {
-        self.lines("", text).iter().try_for_each(|line| self.painted(code, line))
+    fn line(&mut self, code: &str, text: &str) {
+        self.lines("", text).iter().for_each(|line| self.painted(code, line));
     }
 
-    fn painted(&mut self, code: &str, text: &str) -> io::Result<()> {
-        match self.colour {
-            Colour::Ansi if !code.is_empty() => writeln!(self.out, "\x1b[{code}m{text}\x1b[0m"),
-            _ => writeln!(self.out, "{text}"),
+    fn painted(&mut self, code: &str, text: &str) {
+        match self.options.colour {
+            Colour::Ansi if !code.is_empty() => self.text.extend(["\x1b[", code, "m", text, "\x1b[0m\n"]),
+            _ => self.text.extend([text, "\n"]),
         }
     }
 
-    fn paragraphs(&mut self, indent: &str, texts: &[String]) -> io::Result<()> {
-        texts.iter().try_for_each(|text| self.wrapped(indent, text))?;
-        if texts.is_empty() { Ok(()) } else { self.gap() }
+    /// Texts one below the other, and a gap behind the last.
+    fn paragraphs<T: AsRef<str>>(&mut self, indent: &str, texts: impl IntoIterator<Item = T>) {
+        let before = self.text.len();
+        texts.into_iter().for_each(|text| self.wrapped(indent, text.as_ref()));
+        if self.text.len() > before {
+            self.gap();
+        }
     }
 
-    fn wrapped(&mut self, indent: &str, text: &str) -> io::Result<()> {
-        self.lines(indent, text).iter().try_for_each(|line| writeln!(self.out, "{line}"))
+    fn wrapped(&mut self, indent: &str, text: &str) {
+        self.lines(indent, text).iter().for_each(|line| self.text.extend([line.as_str(), "\n"]));
     }
 
     /// Words in lines that fit, the following ones indented by four more.
     fn lines(&self, indent: &str, text: &str) -> Vec<String> {
-        let width = self.width.max(40);
-        let text = plain(text);
-        let mut words = text.split(' ');
-        let mut lines = vec![format!("{indent}{}", words.next().unwrap_or_default())];
-        for word in words {
-            match lines.last_mut().filter(|line| count(line) + 1 + count(word) <= width) {
-                Some(line) => line.extend([" ", word]),
-                None => lines.push(format!("{indent}    {word}")),
-            }
-        }
-        lines
+        broken(&plain(text), self.options.width.max(40), indent, &format!("{indent}    "))
     }
 
-    fn table(&mut self, table: &Table) -> io::Result<()> {
+    fn table(&mut self, table: &Table) {
         let (table, long) = self.without_long_rows(table);
-        let fit = Fit::of(&table, self.width);
+        let fit = Fit::of(&table, self.options.width);
         let hidden = match table.columns.len() - fit.shown.len() {
             hidden if hidden == 0 || table.axis_from.is_none() => String::new(),
             1 => " (1 more column in the report and as CSV)".to_owned(),
             hidden => format!(" ({hidden} more columns in the report and as CSV)"),
         };
         if !table.title.is_empty() {
-            self.line(BOLD, &format!("{}{hidden}", table.title))?;
+            self.line(BOLD, &format!("{}{hidden}", table.title));
         }
         let head: Vec<String> = table.columns.iter().map(|column| plain(&column.text())).collect();
-        self.painted(BOLD, &fit.line(&table, head.iter().map(String::as_str), None))?;
+        self.painted(BOLD, &fit.line(&table, &head, None));
         for (place, row) in table.rows.iter().enumerate() {
             if row.is_first && place > 0 {
-                self.gap()?;
+                self.gap();
             }
             let cells: Vec<String> = row.cells.iter().map(|cell| plain(&cell.numbered())).collect();
             let rest = row.cells.iter().position(|cell| cell.takes_rest);
-            let text = fit.line(&table, cells.iter().map(String::as_str), rest.map(|at| (at, self.width)));
-            self.painted(tint(row.tone), &text)?;
+            let text = fit.line(&table, &cells, rest.map(|at| (at, self.options.width)));
+            self.painted(tint(row.tone), &text);
         }
-        long.iter().try_for_each(|text| self.wrapped("", text))?;
-        self.gap()
+        long.iter().for_each(|text| self.wrapped("", text));
+        self.gap();
     }
 
     /// The table, and the rows of words that are too long for it, as lines of their own.
@@ -155,7 +143,7 @@ impl Terminal<'_> {
         let name = |row: &TableRow| row.cells.first().map_or(0, |cell| count(&cell.text));
         let names = table.rows.iter().map(name).max().unwrap_or(0);
         let columns = table.columns.len().saturating_sub(1).max(1);
-        let fits = (self.width.saturating_sub(names) / columns).saturating_sub(GAP).max(VALUE_WIDTH_MIN);
+        let fits = (self.options.width.saturating_sub(names) / columns).saturating_sub(GAP).max(VALUE_WIDTH_MIN);
         let is_long = |row: &TableRow| row.cells.iter().skip(1).any(|cell| count(&cell.text) > fits);
         let (long, short): (Vec<TableRow>, Vec<TableRow>) = table.rows.into_iter().partition(is_long);
         table.rows = short;
@@ -211,14 +199,13 @@ impl Fit {
 
     /// One line: words from the left, the rest from the right; a cell that takes the rest of its row gets what is left of
     /// so many characters.
-    fn line<'t>(&self, table: &Table, texts: impl Iterator<Item = &'t str>, rest: Option<(usize, usize)>) -> String {
-        let texts: Vec<&str> = texts.collect();
+    fn line(&self, table: &Table, texts: &[String], rest: Option<(usize, usize)>) -> String {
         let mut line = String::new();
         for (place, at) in self.shown.iter().enumerate() {
             if let Some((from, width)) = rest.filter(|(from, _)| from <= at) {
                 // It may begin between two columns that are shown.
                 let text = match from == *at {
-                    true => texts[from].to_owned(),
+                    true => texts[from].clone(),
                     false => format!("from {} on: {}", table.columns[from].head, texts[from]),
                 };
                 let room = width.saturating_sub(count(&line) + GAP).max(REST_WIDTH_MIN);
@@ -231,7 +218,7 @@ impl Fit {
                 _ => GAP,
             };
             let width = self.widths[*at];
-            let text = cut(texts.get(*at).copied().unwrap_or_default(), width);
+            let text = cut(texts.get(*at).map_or("", String::as_str), width);
             let fill = " ".repeat(width.saturating_sub(count(&text)));
             let is_left = *at == 0 || !table.is_number(*at);
             line.push_str(&" ".repeat(gap));
@@ -265,13 +252,6 @@ fn plain(text: &str) -> String {
 
 fn count(text: &str) -> usize {
     text.chars().count()
-}
-
-fn cut(text: &str, room: usize) -> String {
-    if count(text) <= room {
-        return text.to_owned();
-    }
-    text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
 #[cfg(test)]

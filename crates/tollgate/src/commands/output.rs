@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use tollgate_report::{Colour, RenderError, RenderOptions};
+use tollgate_report::{Colour, RenderOptions};
 
 use crate::failure::Failure;
 
@@ -18,14 +18,6 @@ pub(crate) fn render_options() -> RenderOptions {
     let terminal = io::stdout().is_terminal();
     let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH_DEFAULT, |(width, _)| usize::from(width.0));
     RenderOptions { colour: if terminal && !plain { Colour::Ansi } else { Colour::Plain }, width }
-}
-
-/// What went wrong with a rendering.
-pub(crate) fn render_failure(error: RenderError) -> Failure {
-    match error {
-        RenderError::Unknown { .. } => Failure::usage(error),
-        RenderError::Write(error) => Failure::output(error),
-    }
 }
 
 /// Writes `bytes` beside `path` and renames it over: a reader sees the old file or the new one, never a half.

@@ -365,10 +365,9 @@ mod tests {
         let names = format!("{}, {}", run.scalings[0].variant, run.scalings[1].variant);
         assert_eq!(reasons(&run), [format!("not identified for {names}: {doubt}")]);
         for width in [60, 80, 120, 200] {
-            let (mut out, colour) = (Vec::new(), tollgate_report::Colour::Plain);
-            let options = tollgate_report::RenderOptions { colour, width };
-            tollgate_report::render("terminal", &run, crate::page, &mut out, &options).unwrap();
-            let words = String::from_utf8(out).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+            let options = tollgate_report::RenderOptions { colour: tollgate_report::Colour::Plain, width };
+            let text = tollgate_report::render("terminal", &run, crate::page, &options).unwrap();
+            let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(words.contains(&format!("not identified for {names}: {doubt}")), "{width}: {words}");
         }
     }

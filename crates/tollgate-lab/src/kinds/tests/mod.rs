@@ -9,10 +9,8 @@ use tollgate_report::{RenderOptions, render};
 /// What a reader sees of a run in each form, without the marks of its layout: the form and the words.
 pub(crate) fn shown_in_each(run: &RunResult) -> [(&'static str, String); 3] {
     ["terminal", "markdown", "html"].map(|name| {
-        let mut out = Vec::new();
         let options = RenderOptions { width: 400, ..Default::default() };
-        render(name, run, crate::kinds::page, &mut out, &options).unwrap();
-        let text = String::from_utf8(out).unwrap();
+        let text = render(name, run, crate::kinds::page, &options).unwrap();
         let text = match name {
             // Marks stand right behind what they mark.
             "html" => (1..100)

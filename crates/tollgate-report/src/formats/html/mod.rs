@@ -8,20 +8,14 @@ mod parts;
 use super::RenderOptions;
 use parts::{figure, list, table, unbroken};
 use std::fmt::Write;
-use std::io;
 use tollgate_page::blocks::{Block, Card, Doubt, Facts, Page};
 use tollgate_page::chart::{escape, key_class};
 use tollgate_page::text::stopped;
 
 const STYLE: &str = include_str!("style.css");
 
-/// Writes the page.
-pub(crate) fn page(page: &Page, out: &mut dyn io::Write, _: &RenderOptions) -> io::Result<()> {
-    out.write_all(text(page).as_bytes())
-}
-
 /// The page.
-pub(crate) fn text(page: &Page) -> String {
+pub(crate) fn text(page: &Page, _: &RenderOptions) -> String {
     let generator = match page.version.as_str() {
         "" => String::new(),
         version => format!("<meta name=\"generator\" content=\"tollgate {}\"/>\n", escape(version)),

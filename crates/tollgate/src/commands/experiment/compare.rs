@@ -68,21 +68,19 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     }
     found.thresholds = threshold::judge_across(&thresholds, &found, &runs.iter().collect::<Vec<_>>());
 
-    let rendered = |format: &str| {
-        let mut text = Vec::new();
-        tollgate_report::render_across(format, &found, &mut text, &RenderOptions::default())
-            .map_err(output::render_failure)?;
-        Ok::<_, Failure>(text)
+    let rendered = |format: &str, options: &RenderOptions| {
+        tollgate_report::render_across(format, &found, options).map_err(Failure::usage)
     };
     if let Some(path) = &arguments.expected.junit {
-        output::whole_file(path, &rendered("junit")?)?;
+        output::whole_file(path, rendered("junit", &RenderOptions::default())?.as_bytes())?;
     }
     match &arguments.output {
-        Some(path) => output::whole_file(path, &rendered(&arguments.format)?)?,
+        Some(path) => {
+            output::whole_file(path, rendered(&arguments.format, &RenderOptions::default())?.as_bytes())?;
+        }
         None => {
-            tollgate_report::render_across(&arguments.format, &found, out, &output::render_options())
-                .map_err(output::render_failure)?;
-            out.flush().map_err(Failure::output)?;
+            let text = rendered(&arguments.format, &output::render_options())?;
+            out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::output)?;
         }
     }
     Ok(expected::exit(&found.thresholds, Exit::Done))

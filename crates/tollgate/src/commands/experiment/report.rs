@@ -45,18 +45,17 @@ fn formats() -> PossibleValuesParser {
 /// Renders the run.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let result = stored::read(&arguments.run)?;
+    let rendered = |options| {
+        tollgate_report::render(&arguments.format, &result, tollgate_lab::page, options).map_err(Failure::usage)
+    };
     match &arguments.output {
         Some(path) => {
-            let mut text = Vec::new();
-            let options = tollgate_report::RenderOptions::default();
-            tollgate_report::render(&arguments.format, &result, tollgate_lab::page, &mut text, &options)
-                .map_err(output::render_failure)?;
-            output::whole_file(path, &text)?;
+            let text = rendered(&tollgate_report::RenderOptions::default())?;
+            output::whole_file(path, text.as_bytes())?;
         }
         None => {
-            tollgate_report::render(&arguments.format, &result, tollgate_lab::page, out, &output::render_options())
-                .map_err(output::render_failure)?;
-            out.flush().map_err(Failure::output)?;
+            let text = rendered(&output::render_options())?;
+            out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::output)?;
         }
     }
     Ok(Exit::Done)

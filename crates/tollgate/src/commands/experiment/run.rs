@@ -70,27 +70,22 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     let outcome = outcome.map_err(selection::failure)?;
 
     let report = outcome.directory.join(REPORT);
-    output::whole_file(&report, &rendered("html", &outcome.result)?)?;
+    let rendered = |format: &str, options: &RenderOptions| {
+        tollgate_report::render(format, &outcome.result, tollgate_lab::page, options).map_err(Failure::usage)
+    };
+    output::whole_file(&report, rendered("html", &RenderOptions::default())?.as_bytes())?;
     if let Some(path) = &arguments.expected.junit {
-        output::whole_file(path, &rendered("junit", &outcome.result)?)?;
+        output::whole_file(path, rendered("junit", &RenderOptions::default())?.as_bytes())?;
     }
     if arguments.json {
-        out.write_all(&rendered("json", &outcome.result)?).map_err(Failure::output)?;
+        let text = rendered("json", &RenderOptions::default())?;
+        out.write_all(text.as_bytes()).map_err(Failure::output)?;
     } else {
-        let options = output::render_options();
-        tollgate_report::render("terminal", &outcome.result, tollgate_lab::page, out, &options)
-            .map_err(output::render_failure)?;
-        writeln!(out, "\nreport  {}", report.display()).map_err(Failure::output)?;
+        let text = rendered("terminal", &output::render_options())?;
+        writeln!(out, "{text}\nreport  {}", report.display()).map_err(Failure::output)?;
     }
     out.flush().map_err(Failure::output)?;
     ended(&outcome.result, outcome.ending)
-}
-
-fn rendered(format: &str, result: &RunResult) -> Result<Vec<u8>, Failure> {
-    let mut text = Vec::new();
-    tollgate_report::render(format, result, tollgate_lab::page, &mut text, &RenderOptions::default())
-        .map_err(output::render_failure)?;
-    Ok(text)
 }
 
 /// Whether any figure of the run must not be read.
