@@ -47,13 +47,10 @@ fn dots_of(across: &Across, what: What, of: Of) -> Option<Figure> {
     if !shown.iter().any(|row| across.runs.iter().any(|run| point(row, run.number).is_some())) {
         return None;
     }
-    let words = tables::figure_words(across, of);
-    let (heading, unit, one, label) = match what {
-        What::Tolls => (format!("Toll on {words}"), "×", Some(1.0), "times the baseline of the same run".to_owned()),
-        What::Figures => {
-            let unit = tables::figure_unit(across, of);
-            (capitalized(&words), "", None, format!("{unit}, logarithmic"))
-        }
+    let heading = capitalized(&what.of(across, of));
+    let (unit, one, label) = match what {
+        What::Tolls => ("×", Some(1.0), "times the baseline of the same run".to_owned()),
+        What::Figures => ("", None, format!("{}, logarithmic", tables::figure_unit(across, of))),
     };
     let cut = match rows.len() - shown.len() {
         0 => String::new(),
@@ -117,7 +114,8 @@ fn lines_of(across: &Across, variant: &str, of: Of) -> Option<Figure> {
     if lines.iter().all(|(.., points)| points.len() < 2) {
         return None;
     }
-    let label = format!("{} {}", tables::figure_words(across, of), tables::figure_unit(across, of));
+    let words = tables::figure_words(across, of);
+    let label = format!("{words} {}", tables::figure_unit(across, of));
     let factor = match experiment.factor_unit.as_str() {
         "" => experiment.factor.clone(),
         unit => format!("{} ({unit})", experiment.factor),
@@ -127,8 +125,8 @@ fn lines_of(across: &Across, variant: &str, of: Of) -> Option<Figure> {
     let lines = lines.iter();
     let drawn = lines.map(|(name, key, points)| Line { name, key: *key, kind: Kind::Measured, points: points.clone() });
     let chart = Lines::new(x, Axis::logarithmic(&label), drawn.collect());
-    let id = slug(&format!("{} {variant} over levels", tables::figure_words(across, of)));
-    let title = format!("{variant}: {} over the levels", tables::figure_words(across, of));
+    let id = slug(&format!("{words} {variant} over levels"));
+    let title = format!("{variant}: {words} over the levels");
     let description = "One line a run, both axes logarithmic.";
     let picture = Picture::drawn(&id, variant, description, Size::Half, |size| lines::draw(size, &chart));
     Some(Figure { pictures: vec![picture], ..Figure::new(title, "") })

@@ -31,6 +31,12 @@ impl What {
             What::Tolls => &across.tolls,
         }
     }
+
+    /// What is compared of a figure, in words.
+    pub(crate) fn of(self, across: &Across, figure: Figure) -> String {
+        let words = figure_words(across, figure);
+        if self == What::Tolls { format!("toll on {words}") } else { words }
+    }
 }
 
 /// What the page is about.
@@ -106,10 +112,7 @@ fn sentence_of(across: &Across, what: What, figure: Figure, run: u32, found: &[(
         Some((least, most)) => format!("; from {} to {}", named(least), named(most)),
         None => String::new(),
     };
-    let about = match what {
-        What::Figures => figure_words(across, figure),
-        What::Tolls => format!("toll on {}", figure_words(across, figure)),
-    };
+    let about = what.of(across, figure);
     (!found.is_empty()).then(|| format!("Run {run} by run 1, {about}: {}{range}.", counts.join(", ")))
 }
 
@@ -134,12 +137,10 @@ pub(crate) fn ratio_tables(across: &Across, what: What) -> Vec<Table> {
             if rows.is_empty() || (figure == Figure::Bytes && !of_run(across, what, figure, run.number).any(differs)) {
                 continue;
             }
-            let unit = figure_unit(across, figure);
+            let (about, unit) = (what.of(across, figure), figure_unit(across, figure));
             let title = match what {
-                What::Figures => format!("{}, {unit}: run {} by run 1", figure_words(across, figure), run.number),
-                What::Tolls => {
-                    format!("toll on {}: that of run {} by that of run 1", figure_words(across, figure), run.number)
-                }
+                What::Figures => format!("{about}, {unit}: run {} by run 1", run.number),
+                What::Tolls => format!("{about}: that of run {} by that of run 1", run.number),
             };
             let by = format!("run {} / run 1", run.number);
             let head = ["variant", "level", "run 1", &format!("run {}", run.number), &by, "verdict"];
