@@ -18,16 +18,16 @@ pub fn three_digits(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    let decimals = decimals(value.abs(), 3);
+    let decimals = decimals(value);
     // Rounding may add a digit: 9.999 is 10.0, not 10.00.
-    let rounded = format!("{value:.decimals$}").parse::<f64>().map_or(decimals, |rounded| self::decimals(rounded, 3));
+    let rounded = format!("{value:.decimals$}").parse::<f64>().map_or(decimals, self::decimals);
     grouped(value, rounded)
 }
 
 /// Decimals for a whole column, so that its points stand below each other: three digits for its middle value.
 pub fn column_decimals(values: impl Iterator<Item = f64>) -> usize {
     let sizes: Vec<f64> = values.map(f64::abs).filter(|size| size.is_finite() && *size > 0.0).collect();
-    tollgate_facts::stats::signed_rank::median(sizes).map_or(0, |middle| decimals(middle, 3))
+    tollgate_facts::stats::signed_rank::median(sizes).map_or(0, decimals)
 }
 
 /// A value of a column; one too small for its decimals keeps its own digits.
@@ -127,23 +127,21 @@ pub fn signed(value: f64, unit: &str) -> String {
     }
 }
 
-fn decimals(size: f64, digits: i32) -> usize {
-    let magnitude = size.abs().log10().floor();
-    (f64::from(digits) - 1.0 - magnitude).clamp(0.0, 9.0) as usize
+/// Decimals with which a value has three digits.
+fn decimals(size: f64) -> usize {
+    (2.0 - size.abs().log10().floor()).clamp(0.0, 9.0) as usize
 }
 
 fn group(digits: &str) -> String {
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("−", digits));
-    let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, part)| (whole, Some(part)));
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3 + 1);
-    grouped.push_str(sign);
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+    let whole = digits.find('.').unwrap_or(digits.len());
+    let mut grouped = sign.to_owned();
+    for (index, digit) in digits.char_indices() {
+        if index > 0 && index < whole && (whole - index).is_multiple_of(3) {
             grouped.push(',');
         }
         grouped.push(digit);
     }
-    grouped.extend(fraction.into_iter().flat_map(|fraction| [".", fraction]));
     grouped
 }
 

@@ -115,7 +115,7 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
     for (shown, row) in table.rows.iter_mut().zip(&rows) {
         shown.is_first = level.replace(row.cell.level) != Some(row.cell.level);
         shown.key = view::key(view.run, &row.cell.variant);
-        shown.tone = match row.tone(&view.doubts) {
+        shown.tone = match row.tone() {
             Tone::Plain if row.is_bottom => Tone::Base,
             tone => tone,
         };

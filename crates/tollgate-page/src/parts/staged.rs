@@ -1,38 +1,34 @@
 //! A load in stages: each stage with what it asked for and what came, and asked, achieved and times over time. The page of
 //! a run and that of a single load show the same.
 
-use crate::blocks::{Block, Cell, Figure, Picture, Section, Table, TableRow};
+use crate::blocks::{Block, Cell, Figure, Picture, Section, Table};
 use crate::chart::lines::{Kind, Line, Point};
 use crate::number;
 use crate::words::sentence;
-use crate::words::view::View;
+use crate::words::view::{Row, View};
 use tollgate_facts::results::{Percentiles, StageFound, StageUnit, Staged, StagedPoint};
 
 /// Of a run: the table of all cells, and each cell's course; absent of a run without stages.
 pub fn section(view: &View<'_>) -> Option<Section> {
     let experiment = &view.run.experiment;
     let level = experiment.levels.first().map_or(0, |level| *level);
-    let of = |played: &'_ Option<tollgate_facts::results::Played>| played.as_ref()?.staged.clone();
-    let found: Vec<_> = view.rows.iter().filter_map(|row| Some((row, of(&row.cell.played)?))).collect();
+    let staged = view.rows.iter().filter_map(|row| Some((row, row.cell.played.as_ref()?.staged.as_ref()?)));
+    let found: Vec<(&Row<'_>, &Staged)> = staged.collect();
     let unit = found.first()?.1.unit;
     let mut all = Table::default();
     for (row, staged) in &found {
-        let own = table(staged);
-        let mut names = std::iter::once(row.name()).chain(std::iter::repeat(Cell::default()));
-        let line = |line: TableRow| {
-            let cells = names.next().into_iter().chain(line.cells).collect();
-            TableRow { cells, tone: row.tone(&view.doubts), ..line }
-        };
-        let columns = std::iter::once("scenario".into()).chain(own.columns).collect();
-        all = Table { columns, file: own.file, ..all.with(own.rows.into_iter().map(line)) };
+        let mut own = table(staged);
+        own.columns.insert(0, "scenario".into());
+        for (place, line) in own.rows.iter_mut().enumerate() {
+            line.tone = row.tone();
+            line.cells.insert(0, if place == 0 { row.name() } else { Cell::default() });
+        }
+        all = Table { rows: [all.rows, own.rows].concat(), ..own };
     }
     let mut blocks = vec![Block::Table(all.some()?), Block::Legend(vec![shared(unit).to_owned()])];
-    blocks.extend(
-        found
-            .iter()
-            .enumerate()
-            .map(|(place, (row, staged))| Block::Figure(course(staged, &row.cell.variant, &format!("course-{place}")))),
-    );
+    for (place, (row, staged)) in found.iter().enumerate() {
+        blocks.push(Block::Figure(course(staged, &row.cell.variant, &format!("course-{place}"))));
+    }
     Some(Section::main(format!("The stages: {}", sentence::level(experiment, level)), blocks))
 }
 

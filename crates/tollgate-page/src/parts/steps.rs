@@ -19,7 +19,7 @@ pub fn section(view: &View<'_>) -> Option<Section> {
         let level = sentence::level(&view.run.experiment, row.cell.level);
         let name = Cell::marked(format!("{}, {level}", row.cell.variant), row.marks.clone());
         let (ended, times) = (failures([("ended", &played.failed)]), &played.iteration_time_ms);
-        let mut push = |cells: Vec<Cell>| table.push(TableRow { tone: row.tone(&view.doubts), ..cells.into() });
+        let mut push = |cells: Vec<Cell>| table.push(TableRow { tone: row.tone(), ..cells.into() });
         push(self::row(name, "iteration", played.iterations, ended, times));
         for step in &played.steps {
             let failed = failures(step.errors.iter().map(|(class, count)| (class.as_str(), count)));

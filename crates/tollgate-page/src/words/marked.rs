@@ -44,13 +44,13 @@ impl<'r> View<'r> {
 
     /// A figure of the closed load in a row that has the name of its cell.
     pub fn said(&self, row: &Row<'_>, text: String) -> Cell {
-        if row.is_closed_refused(&self.doubts) { REFUSED.into() } else { text.into() }
+        if row.is_closed_refused { REFUSED.into() } else { text.into() }
     }
 
     /// A figure of the closed load in a row of several cells, with the numbers of its own cell's doubts.
     pub fn figure(&self, variant: &str, level: u64, text: String) -> Cell {
         match self.row(variant, level) {
-            Some(row) if row.is_closed_refused(&self.doubts) => Cell::marked(REFUSED, self.numbers([row])),
+            Some(row) if row.is_closed_refused => Cell::marked(REFUSED, self.numbers([row])),
             Some(row) if text != NOTHING => Cell::marked(text, self.numbers([row])),
             _ => text.into(),
         }
@@ -59,7 +59,7 @@ impl<'r> View<'r> {
     /// The numbers of what marked these cells, for behind a figure that is made of all of them; of refused ones nothing is.
     pub fn marks_of<'a>(&self, cells: impl IntoIterator<Item = (&'a str, u64)>) -> Vec<usize> {
         let rows = cells.into_iter().filter_map(|(variant, level)| self.row(variant, level));
-        self.numbers(rows.filter(|row| !row.is_closed_refused(&self.doubts)))
+        self.numbers(rows.filter(|row| !row.is_closed_refused))
     }
 
     /// The numbers of these rows' doubts about the closed load.

@@ -389,22 +389,21 @@ pub(super) fn far(run: &RunResult, distance: Distance) -> String {
 
 /// Why a run is not whole; absent for a complete one.
 pub fn incompleteness(run: &RunResult) -> Option<String> {
-    let partial = "Partial result".to_owned();
-    unfinished(run.state, run.reason.as_deref(), partial, "The run had not ended when this was written".to_owned())
+    let because = run.reason.as_deref();
+    unfinished(run.state, because, "Partial result", "The run had not ended when this was written")
 }
 
 /// Why one of several runs is not whole; absent for a complete one.
 pub fn incompleteness_of(run: &RunHead) -> Option<String> {
-    let (partial, running) = ("is partial", "had not ended when it was written");
-    let [partial, running] = [partial, running].map(|words| format!("Run {} {words}", run.number));
-    unfinished(run.state, run.reason.as_deref(), partial, running)
+    let why = unfinished(run.state, run.reason.as_deref(), "is partial", "had not ended when it was written")?;
+    Some(format!("Run {} {why}", run.number))
 }
 
-fn unfinished(state: State, reason: Option<&str>, partial: String, running: String) -> Option<String> {
-    let because = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-    match state {
-        State::Complete => None,
-        State::Partial => Some(partial + &because),
-        State::Running => Some(running + &because),
-    }
+fn unfinished(state: State, because: Option<&str>, partial: &str, running: &str) -> Option<String> {
+    let what = match state {
+        State::Complete => return None,
+        State::Partial => partial,
+        State::Running => running,
+    };
+    Some(because.map_or_else(|| what.to_owned(), |because| format!("{what}: {because}")))
 }

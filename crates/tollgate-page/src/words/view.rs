@@ -32,6 +32,10 @@ pub struct Row<'r> {
     pub by_tollgate: [Option<&'r Comparison>; 2],
     /// Numbers of [`Doubt`]s, from 1.
     pub marks: Vec<usize>,
+    /// Whether any of the cell's figures must not be read.
+    pub is_refused: bool,
+    /// Whether those of the closed load must not be read.
+    pub is_closed_refused: bool,
 }
 
 /// The tolls of one variant at one level.
@@ -69,17 +73,19 @@ impl<'r> View<'r> {
         };
         cells.sort_by_key(|cell| place(cell));
         let doubts = doubts(&run.validity, &cells);
-        let marks = |cell: &Cell| {
+        let row = |cell: &'r Cell| {
             let is_here = |found: &&Validity| found.variant == cell.variant && found.level == cell.level;
             let own = doubts.iter().filter(|doubt| doubt.findings.iter().any(is_here));
-            own.map(|doubt| doubt.number).collect()
-        };
-        let row = |cell: &'r Cell| Row {
-            cell,
-            is_bottom: run.experiment.variant(&cell.variant).is_some_and(|variant| variant.baseline.is_none()),
-            tolls: tolls(run, &cell.variant, cell.level),
-            by_tollgate: by_tollgate(run, &cell.variant, cell.level),
-            marks: marks(cell),
+            let mut refusals = own.clone().filter(|doubt| doubt.verdict == Verdict::Refused);
+            Row {
+                cell,
+                is_bottom: run.experiment.variant(&cell.variant).is_some_and(|variant| variant.baseline.is_none()),
+                tolls: tolls(run, &cell.variant, cell.level),
+                by_tollgate: by_tollgate(run, &cell.variant, cell.level),
+                marks: own.map(|doubt| doubt.number).collect(),
+                is_refused: refusals.clone().next().is_some(),
+                is_closed_refused: refusals.any(|doubt| !rules::is_at_rate(doubt.rule)),
+            }
         };
         let rows = cells.into_iter().map(row).collect();
         Self { run, rows, doubts }
@@ -105,23 +111,9 @@ impl Row<'_> {
         self.cell.errors.values().sum()
     }
 
-    /// Whether any of the cell's figures must not be read.
-    pub fn is_refused(&self, doubts: &[Doubt<'_>]) -> bool {
-        self.refusals(doubts).next().is_some()
-    }
-
-    /// Whether those of the closed load must not be read.
-    pub fn is_closed_refused(&self, doubts: &[Doubt<'_>]) -> bool {
-        self.refusals(doubts).any(|doubt| !rules::is_at_rate(doubt.rule))
-    }
-
     /// How its figures of the closed load are to be read.
-    pub fn tone(&self, doubts: &[Doubt<'_>]) -> Tone {
-        if self.is_closed_refused(doubts) { Tone::Refused } else { Tone::Plain }
-    }
-
-    fn refusals<'d>(&self, doubts: &'d [Doubt<'_>]) -> impl Iterator<Item = &'d Doubt<'d>> {
-        self.marks.iter().map(|number| &doubts[number - 1]).filter(|doubt| doubt.verdict == Verdict::Refused)
+    pub fn tone(&self) -> Tone {
+        if self.is_closed_refused { Tone::Refused } else { Tone::Plain }
     }
 }
 
@@ -239,17 +231,13 @@ pub fn highest_of_most(run: &RunResult, count: &dyn Fn(u64, Figure) -> usize) ->
 /// which it is, else at which its CPU is.
 pub fn headline_level(run: &RunResult, variant: &str) -> Option<u64> {
     let answer = run.experiment.variant(variant).and_then(|known| Group::of(known).answer_level(run));
-    let is_plain = |toll: &Toll| toll.verdict.is_plain();
-    if let Some(level) = answer.filter(|level| tolls(run, variant, *level).time.is_some_and(is_plain)) {
-        return Some(level);
-    }
-    let accepted: [fn(Tolls<'_>) -> bool; 3] = [
-        |tolls| tolls.time.is_some_and(|toll| toll.verdict.is_plain()),
-        |tolls| tolls.cpu.is_some_and(|toll| toll.verdict.is_plain()),
-        |tolls| tolls.each().next().is_some(),
-    ];
     let levels = || run.experiment.levels.iter().rev().copied();
-    accepted.iter().find_map(|accepts| levels().find(|level| accepts(tolls(run, variant, *level))))
+    let at = |level: &u64| tolls(run, variant, *level);
+    let is_plain = |toll: &Toll| toll.verdict.is_plain();
+    let by_time = |level: &u64| at(level).time.is_some_and(is_plain);
+    let highest = || levels().find(by_time).or_else(|| levels().find(|level| at(level).cpu.is_some_and(is_plain)));
+    let any = || levels().find(|level| at(level).each().next().is_some());
+    answer.filter(by_time).or_else(highest).or_else(any)
 }
 
 /// Doubts by rule, verdict and remedy, numbered in the order in which the rows meet them.

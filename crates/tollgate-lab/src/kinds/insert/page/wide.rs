@@ -83,7 +83,7 @@ fn ours<'r>(view: &View<'r>, key: usize, variant: &'r Variant, figure: Figure) -
         let value = view.row(&variant.name, *level).map(|row| {
             let value = figure(row.cell).filter(|value| value.n > 0);
             let is_short = !variant.is_whole_at(*level);
-            value.map_or(WideCell::Empty, |value| WideCell::Value { value, standing: standing(view, row), is_short })
+            value.map_or(WideCell::Empty, |value| WideCell::Value { value, standing: standing(row), is_short })
         });
         match gap.map(|gap| (gap.kind, gap.reason.as_str())) {
             Some((GapKind::ErrorOnset, reason)) => WideCell::Onset(reason),
@@ -95,8 +95,8 @@ fn ours<'r>(view: &View<'r>, key: usize, variant: &'r Variant, figure: Figure) -
     WideRow { key, variant, entries: run.experiment.levels.iter().map(entry).collect() }
 }
 
-fn standing(view: &View<'_>, row: &Row<'_>) -> Verdict {
-    match (row.is_refused(&view.doubts), row.marks.is_empty()) {
+fn standing(row: &Row<'_>) -> Verdict {
+    match (row.is_refused, row.marks.is_empty()) {
         (true, _) => Verdict::Refused,
         (false, false) => Verdict::Marked,
         (false, true) => Verdict::Ok,
