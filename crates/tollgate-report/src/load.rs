@@ -113,7 +113,7 @@ fn course(result: &QuickResult) -> Option<Section> {
     let chart = |title: &str, id: &str, label: &str, key: usize, value: fn(&CoursePoint) -> Option<f64>| {
         let point = |point: &CoursePoint| Some(Point::plain(point.until_s, value(point)?));
         let points = result.course.iter().filter_map(point).collect();
-        Picture::over_seconds(id, title, label, vec![Line { name: title, key, kind: Kind::Curve, points }])
+        Picture::over_seconds(id, title, label, vec![Line::new(title, key, Kind::Curve, points)])
     };
     let row = |point: &CoursePoint| {
         let [until, rate] = [point.until_s, point.requests_per_second].map(number::three_digits);

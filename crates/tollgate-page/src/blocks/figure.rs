@@ -39,7 +39,7 @@ impl Picture {
     }
 
     /// Lines over the seconds of a load; `label` says what their values are.
-    pub fn over_seconds(id: &str, title: &str, label: &str, lines: Vec<Line<'_>>) -> Self {
+    pub fn over_seconds(id: &str, title: &str, label: &str, lines: Vec<Line>) -> Self {
         let chart = Lines::new(Axis::linear("seconds"), Axis::linear(label), lines);
         Self::drawn(id, title, "Over the seconds of the load.", Size::Full, |size| lines::draw(size, &chart))
     }

@@ -7,13 +7,13 @@ use super::{Size, Standing, key_class};
 use tollgate_facts::stats::Estimate;
 
 /// A line chart.
-pub struct Lines<'a> {
+pub struct Lines {
     /// From left to right.
-    pub x: Axis<'a>,
+    pub x: Axis,
     /// From the bottom to the top.
-    pub y: Axis<'a>,
+    pub y: Axis,
     /// The lines.
-    pub lines: Vec<Line<'a>>,
+    pub lines: Vec<Line>,
     /// Words at levels.
     pub notes: Vec<Note>,
 }
@@ -28,9 +28,9 @@ pub struct Note {
 }
 
 /// One axis.
-pub struct Axis<'a> {
+pub struct Axis {
     /// What the values are.
-    pub label: &'a str,
+    pub label: String,
     /// How they are spaced.
     pub spacing: Spacing,
     /// Values that are marked; round ones if there are none.
@@ -38,9 +38,9 @@ pub struct Axis<'a> {
 }
 
 /// One line.
-pub struct Line<'a> {
+pub struct Line {
     /// What stands at its end; empty for none.
-    pub name: &'a str,
+    pub name: String,
     /// Index of its colour, marker and dashes.
     pub key: usize,
     /// What it stands for.
@@ -87,22 +87,29 @@ impl Point {
     }
 }
 
-impl<'a> Lines<'a> {
+impl Lines {
     /// A chart without notes.
-    pub fn new(x: Axis<'a>, y: Axis<'a>, lines: Vec<Line<'a>>) -> Self {
+    pub fn new(x: Axis, y: Axis, lines: Vec<Line>) -> Self {
         Self { x, y, lines, notes: Vec::new() }
     }
 }
 
-impl<'a> Axis<'a> {
+impl Axis {
     /// An axis from zero with round values.
-    pub fn linear(label: &'a str) -> Self {
-        Self { label, spacing: Spacing::Linear, ticks: Vec::new() }
+    pub fn linear(label: impl Into<String>) -> Self {
+        Self { label: label.into(), spacing: Spacing::Linear, ticks: Vec::new() }
     }
 
     /// An axis on which equal ratios are equally far apart, with round values.
-    pub fn logarithmic(label: &'a str) -> Self {
-        Self { label, spacing: Spacing::Logarithmic, ticks: Vec::new() }
+    pub fn logarithmic(label: impl Into<String>) -> Self {
+        Self { spacing: Spacing::Logarithmic, ..Self::linear(label) }
+    }
+}
+
+impl Line {
+    /// A line with its name, which may be empty.
+    pub fn new(name: impl Into<String>, key: usize, kind: Kind, points: Vec<Point>) -> Self {
+        Self { name: name.into(), key, kind, points }
     }
 }
 
@@ -111,10 +118,10 @@ const TICKS: usize = 6;
 const LEADER_LENGTH_MAX: f64 = 24.0;
 
 /// Draws it.
-pub fn draw(size: Size, chart: &Lines<'_>) -> Canvas {
+pub fn draw(size: Size, chart: &Lines) -> Canvas {
     let width = size.width();
     let height = if size == Size::Narrow { 290.0 } else { 310.0 };
-    let names = chart.lines.iter().map(|line| text_width(line.name)).fold(0.0, f64::max);
+    let names = chart.lines.iter().map(|line| text_width(&line.name)).fold(0.0, f64::max);
     let label_width = (names + 4.0).min(width * 0.33);
     let (top, right, bottom) = (30.0, width - label_width - 20.0, height - 42.0);
 
@@ -132,8 +139,8 @@ pub fn draw(size: Size, chart: &Lines<'_>) -> Canvas {
     let x = Scale::over(chart.x.spacing, points().map(|point| point.x), plot.left + 8.0, plot.right - 8.0);
 
     let mut canvas = Canvas::new(width, height);
-    axis::vertical(&mut canvas, plot, &y, &y_ticks, chart.y.label);
-    axis::horizontal(&mut canvas, plot, &x, &ticks(&chart.x, &x), chart.x.label);
+    axis::vertical(&mut canvas, plot, &y, &y_ticks, &chart.y.label);
+    axis::horizontal(&mut canvas, plot, &x, &ticks(&chart.x, &x), &chart.x.label);
 
     for (index, note) in chart.notes.iter().filter(|note| x.shows(note.x)).enumerate() {
         let (at, top) = (x.at(note.x), plot.top + 10.0 + index as f64 * TEXT_HEIGHT);
@@ -173,7 +180,7 @@ pub fn draw(size: Size, chart: &Lines<'_>) -> Canvas {
         if line.kind != Kind::Ideal {
             canvas.marker(Standing::Plain, line.key, (edge + 6.0, y));
         }
-        canvas.text("label", Anchor::Start, (edge + 14.0, y + 4.0), &fitted(line.name, label_width));
+        canvas.text("label", Anchor::Start, (edge + 14.0, y + 4.0), &fitted(&line.name, label_width));
     }
     if ends.is_empty() {
         axis::nothing(&mut canvas, plot);
@@ -181,7 +188,7 @@ pub fn draw(size: Size, chart: &Lines<'_>) -> Canvas {
     canvas
 }
 
-fn ticks(axis: &Axis<'_>, scale: &Scale) -> Vec<(f64, String)> {
+fn ticks(axis: &Axis, scale: &Scale) -> Vec<(f64, String)> {
     if !axis.ticks.is_empty() {
         return axis.ticks.iter().filter(|(value, _)| scale.shows(*value)).cloned().collect();
     }

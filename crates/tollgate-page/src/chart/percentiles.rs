@@ -2,24 +2,23 @@
 //! right is a tenfold rarer request (1 / (1 - q), logarithmic).
 
 use super::lines::{Axis, Kind, Line, Lines, Point};
-use super::scale::Spacing;
 
 /// Quantiles that are named on the axis.
 const NAMED: [(f64, &str); 5] = [(0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.9 %"), (0.9999, "99.99 %")];
 
 /// One distribution: shares of requests (0 to 1), rising, and the time that they stay below.
-pub fn line<'a>(name: &'a str, key: usize, curve: &[(f64, f64)]) -> Line<'a> {
+pub fn line(name: &str, key: usize, curve: &[(f64, f64)]) -> Line {
     let shown = curve.iter().filter(|(quantile, _)| (0.0..1.0).contains(quantile));
     let points = shown.map(|&(quantile, y)| Point::plain(rarity(quantile), y)).collect();
-    Line { name, key, kind: Kind::Curve, points }
+    Line::new(name, key, Kind::Curve, points)
 }
 
 /// The chart of these distributions; `label` says what the times are, with their unit.
-pub fn chart<'a>(label: &'a str, lines: Vec<Line<'a>>) -> Lines<'a> {
+pub fn chart(label: &str, lines: Vec<Line>) -> Lines {
     let furthest = lines.iter().flat_map(|line| &line.points).map(|point| point.x).fold(0.0, f64::max);
     let ticks = NAMED.iter().map(|(quantile, text)| (rarity(*quantile), (*text).to_owned()));
     let ticks = ticks.filter(|(x, _)| *x <= furthest * 1.001).collect();
-    let x = Axis { label: "share of requests that were faster", spacing: Spacing::Logarithmic, ticks };
+    let x = Axis { ticks, ..Axis::logarithmic("share of requests that were faster") };
     Lines::new(x, Axis::logarithmic(label), lines)
 }
 

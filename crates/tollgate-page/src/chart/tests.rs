@@ -63,7 +63,7 @@ fn line_chart(kind: Kind, points: Vec<Point>) -> String {
     let chart = Lines {
         x: axis("users"),
         y: axis("ms"),
-        lines: vec![Line { name: "v<1>", key: 1, kind, points }],
+        lines: vec![Line::new("v<1>", 1, kind, points)],
         notes: vec![Note { x: 5.0, text: "stagnates".into() }],
     };
     finished(lines::draw(Size::Half, &chart))

@@ -44,20 +44,17 @@ fn point(view: &View<'_>, cell: &Cell, estimate: Estimate) -> Point {
 }
 
 /// The axis of the levels: each is marked, doublings are equally far apart.
-fn level_axis<'a>(view: &View<'_>, label: &'a str) -> Axis<'a> {
-    let levels = &view.run.experiment.levels;
-    let spacing = if levels.contains(&0) { Spacing::Linear } else { Spacing::Logarithmic };
-    Axis { label, spacing, ticks: levels.iter().map(|level| (*level as f64, number::whole(*level))).collect() }
-}
-
-fn level_label(view: &View<'_>) -> String {
+fn level_axis(view: &View<'_>) -> Axis {
     let experiment = &view.run.experiment;
-    match experiment.factor_unit.as_str() {
+    let levels = &experiment.levels;
+    let spacing = if levels.contains(&0) { Spacing::Linear } else { Spacing::Logarithmic };
+    let label = match experiment.factor_unit.as_str() {
         "" => experiment.factor.clone(),
         // One name for both.
         unit if experiment.factor.replace('-', " ") == unit => unit.to_owned(),
         unit => format!("{} ({unit})", experiment.factor),
-    }
+    };
+    Axis { label, spacing, ticks: levels.iter().map(|level| (*level as f64, number::whole(*level))).collect() }
 }
 
 /// Time of a unit of work over the levels, with the ideal where they share it.
@@ -106,7 +103,7 @@ pub fn unit_time(view: &View<'_>) -> Figure {
         let levels = experiment.levels.iter().filter(|level| (1..=furthest).contains(*level));
         let points = levels.map(|level| Point::plain(*level as f64, one / *level as f64));
         let name = if size == Size::Narrow { "ideal".to_owned() } else { format!("ideal of {name}") };
-        Some((name, points.collect::<Vec<_>>()))
+        Some(Line::new(name, 0, Kind::Ideal, points.collect()))
     };
     let note_of = |(level, names): &(u64, Vec<&str>)| {
         let text = match names.len() == variants.len() {
@@ -119,12 +116,8 @@ pub fn unit_time(view: &View<'_>) -> Figure {
     let title = format!("Time of a {noun}");
     let label = format!("ms per {noun}");
     let draw = |size| {
-        let ideal = ideal(size);
-        let dotted =
-            ideal.iter().map(|(name, points)| Line { name, key: 0, kind: Kind::Ideal, points: points.clone() });
-        let all = measured(view, &variants, |cell| cell.unit_time_ms).into_iter().chain(dotted).collect();
-        let axis = level_label(view);
-        let chart = Lines::new(level_axis(view, &axis), Axis::logarithmic(&label), all);
+        let all = measured(view, &variants, |cell| cell.unit_time_ms).into_iter().chain(ideal(size)).collect();
+        let chart = Lines::new(level_axis(view), Axis::logarithmic(&label), all);
         lines::draw(size, &Lines { notes: marked.clone(), ..chart })
     };
     let description = format!("Lines over the levels, both axes logarithmic. {note}");
@@ -164,10 +157,9 @@ pub fn throughput(view: &View<'_>) -> Figure {
 /// The same with these curves, dotted, beside what was measured.
 pub fn throughput_beside(view: &View<'_>, wide: Size, note: &str, curves: &[Vec<Point>]) -> Figure {
     let variants = by_variant(view);
-    let dotted = curves.iter().map(|points| Line { name: "", key: 0, kind: Kind::Ideal, points: points.clone() });
+    let dotted = curves.iter().map(|points| Line::new("", 0, Kind::Ideal, points.clone()));
     let all = measured(view, &variants, |cell| cell.requests_per_second).into_iter().chain(dotted).collect();
-    let axis = level_label(view);
-    let chart = Lines::new(level_axis(view, &axis), Axis::linear("requests/s"), all);
+    let chart = Lines::new(level_axis(view), Axis::linear("requests/s"), all);
     let description = "Lines over the levels, from zero; more is better.";
     let table = estimates(view, &variants, "requests/s", |cell| cell.requests_per_second);
     Figure::new("Requests per second", note)
@@ -176,18 +168,10 @@ pub fn throughput_beside(view: &View<'_>, wide: Size, note: &str, curves: &[Vec<
 }
 
 /// A line for each variant.
-fn measured<'a>(
-    view: &View<'_>,
-    variants: &[(usize, &'a str, Vec<&Cell>)],
-    of: fn(&Cell) -> Estimate,
-) -> Vec<Line<'a>> {
-    let line = |(key, name, cells): &(usize, &'a str, Vec<&Cell>)| Line {
-        name,
-        key: *key,
-        kind: Kind::Measured,
-        points: cells.iter().map(|cell| point(view, cell, of(cell))).collect(),
-    };
-    variants.iter().take(SHOWN_MAX).map(line).collect()
+fn measured(view: &View<'_>, variants: &[(usize, &str, Vec<&Cell>)], of: fn(&Cell) -> Estimate) -> Vec<Line> {
+    let points = |cells: &[&Cell]| cells.iter().map(|cell| point(view, cell, of(cell))).collect();
+    let shown = variants.iter().take(SHOWN_MAX);
+    shown.map(|(key, name, cells)| Line::new(*name, *key, Kind::Measured, points(cells))).collect()
 }
 
 fn estimates(view: &View<'_>, variants: &[(usize, &str, Vec<&Cell>)], what: &str, of: fn(&Cell) -> Estimate) -> Table {

@@ -116,7 +116,7 @@ fn course(found: &Staged, of: &str, id: &str) -> Figure {
     let picture = |(number, (title, label, curves)): (usize, Chart)| {
         let line = |(key, (name, value)): (usize, &Curve)| {
             let points = points(found, *value);
-            (!points.is_empty()).then_some(Line { name, key: key + 1, kind: Kind::Curve, points })
+            (!points.is_empty()).then_some(Line::new(*name, key + 1, Kind::Curve, points))
         };
         let lines = curves.iter().enumerate().filter_map(line).collect();
         let picture = Picture::over_seconds(&format!("{id}-{number}"), title, label, lines);

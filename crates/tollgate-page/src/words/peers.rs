@@ -3,8 +3,6 @@
 //!
 //! It orders and words what the result holds; the section stands in `parts/peers.rs`.
 
-use std::collections::BTreeSet;
-
 use super::sentence;
 use super::view::{self, View};
 use crate::blocks::Table;
@@ -125,10 +123,10 @@ fn answer(run: &RunResult, group: &PeerGroup<'_>) -> Option<String> {
 
 /// The figures that a picture or a terminal shows of a group, at most three: bytes only say how alike the answers are.
 pub(crate) fn figures(run: &RunResult, group: &PeerGroup<'_>) -> Vec<Figure> {
-    let occurring: BTreeSet<Figure> =
-        run.comparisons.iter().filter(|found| found.peer == group.peer).map(|found| found.figure).collect();
-    let wanted = [Figure::UnitTime, Figure::SubjectCpu, Figure::P95AtRate, Figure::MedianAtRate];
-    wanted.into_iter().filter(|figure| occurring.contains(figure)).take(3).collect()
+    let mut wanted = vec![Figure::UnitTime, Figure::SubjectCpu, Figure::P95AtRate, Figure::MedianAtRate];
+    wanted.retain(|figure| run.comparisons.iter().any(|found| found.peer == group.peer && found.figure == *figure));
+    wanted.truncate(3);
+    wanted
 }
 
 /// What a figure is, with the unit of its values.

@@ -6,7 +6,7 @@ use tollgate_facts::results::{Figure as Of, TollVerdict, Verdict};
 use tollgate_page::blocks::{Block, Figure, Picture};
 use tollgate_page::chart::dots::{self, DotRow, Dots};
 use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point};
-use tollgate_page::chart::{Size, Spacing, Standing};
+use tollgate_page::chart::{Size, Standing};
 use tollgate_page::number;
 use tollgate_page::text::capitalized;
 
@@ -108,10 +108,10 @@ fn lines_of(across: &Across, variant: &str, of: Of) -> Option<Figure> {
     let rows: Vec<&Beside> = across.cells.iter().filter(|row| row.variant == variant && row.figure == of).collect();
     let line = |run: &RunHead| {
         let points = rows.iter().filter_map(|row| point(row, run.number)).collect();
-        (format!("run {}", run.number), run.number as usize, points)
+        Line::new(format!("run {}", run.number), run.number as usize, Kind::Measured, points)
     };
-    let lines: Vec<(String, usize, Vec<Point>)> = across.runs.iter().map(line).collect();
-    if lines.iter().all(|(.., points)| points.len() < 2) {
+    let lines: Vec<Line> = across.runs.iter().map(line).collect();
+    if lines.iter().all(|line| line.points.len() < 2) {
         return None;
     }
     let words = tables::figure_words(across, of);
@@ -121,10 +121,7 @@ fn lines_of(across: &Across, variant: &str, of: Of) -> Option<Figure> {
         unit => format!("{} ({unit})", experiment.factor),
     };
     let ticks = experiment.levels.iter().map(|level| (*level as f64, number::whole(*level))).collect();
-    let x = Axis { label: &factor, spacing: Spacing::Logarithmic, ticks };
-    let lines = lines.iter();
-    let drawn = lines.map(|(name, key, points)| Line { name, key: *key, kind: Kind::Measured, points: points.clone() });
-    let chart = Lines::new(x, Axis::logarithmic(&label), drawn.collect());
+    let chart = Lines::new(Axis { ticks, ..Axis::logarithmic(factor) }, Axis::logarithmic(label), lines);
     let id = slug(&format!("{words} {variant} over levels"));
     let title = format!("{variant}: {words} over the levels");
     let description = "One line a run, both axes logarithmic.";

@@ -303,11 +303,11 @@ fn times(view: &View<'_>, distance: &Distances) -> Figure {
         Some(Point::of(added_us / 1e3, row.cell.unit_time_ms, view.standing(&row.cell.variant, row.cell.level)))
     };
     let plain = |x_us: f64, y_us: f64| Point::plain(x_us / 1e3, y_us / 1e3);
-    let mut all: Vec<Line<'_>> = Vec::new();
+    let mut all: Vec<Line> = Vec::new();
     for (key, (level, name)) in levels.iter().zip(&names).enumerate() {
         let points: Vec<Point> = of_level(*level).into_iter().filter_map(point).collect();
         let farthest_us = points.iter().map(|point| point.x * 1e3).fold(0.0, f64::max);
-        all.push(Line { name, key, kind: Kind::Measured, points });
+        all.push(Line::new(name, key, Kind::Measured, points));
         let fitted = match &distance.slope {
             Some(slope) if slope.level == *level => [0.0, farthest_us].map(|us| plain(us, slope.at_us(us))).to_vec(),
             _ => {
@@ -317,7 +317,7 @@ fn times(view: &View<'_>, distance: &Distances) -> Figure {
                 points
             }
         };
-        all.push(Line { name: "", key, kind: Kind::Ideal, points: fitted });
+        all.push(Line::new("", key, Kind::Ideal, fitted));
     }
     let x = Axis::linear("what the link adds to a round trip (ms)");
     let chart = Lines::new(x, Axis::linear("ms a document"), all);

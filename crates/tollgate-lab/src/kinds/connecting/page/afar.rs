@@ -171,14 +171,14 @@ fn times(view: &View<'_>, way: &str, place: usize) -> Figure {
     let own = run.round_trips.iter().filter(|cost| cost.way == way);
     let costs = own.filter_map(|cost| Some((view::key(run, &cost.variant)?, cost, measured(cost))));
     let costs: Vec<_> = costs.collect();
-    let mut all: Vec<Line<'_>> = Vec::new();
+    let mut all: Vec<Line> = Vec::new();
     for (key, cost, measured) in &costs {
         let readable = measured.iter().filter(|(row, ..)| !row.is_closed_refused(&view.doubts));
         let standing = |row: &Row<'_>| view.standing(&cost.variant, row.cell.level);
         let points = readable.map(|(row, length_ms, time)| Point::of(*length_ms, *time, standing(row))).collect();
-        all.push(Line { name: &cost.variant, key: *key, kind: Kind::Measured, points });
+        all.push(Line::new(&cost.variant, *key, Kind::Measured, points));
         let end = |x: f64| Point::plain(x, cost.fixed_ms.mean + cost.round_trips.mean * x);
-        all.push(Line { name: "", key: *key, kind: Kind::Ideal, points: [0.0, farthest_ms].map(end).to_vec() });
+        all.push(Line::new("", *key, Kind::Ideal, [0.0, farthest_ms].map(end).to_vec()));
     }
     let chart = Lines::new(Axis::linear("a round trip over the line (ms)"), Axis::linear("ms a request"), all);
     let description = "A line for each variant; less is better.";

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use tollgate_facts::results::{Fit, GapKind, Piece, RunResult, Settlement, Toll, TollVerdict, Variant, Verdict};
 use tollgate_page::blocks::{Block, Depth, Figure, Page, Section, Table};
 use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point};
-use tollgate_page::chart::{Size, Spacing, Standing};
+use tollgate_page::chart::{Size, Standing};
 use tollgate_page::number;
 use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, peers, tolls, watched};
@@ -167,9 +167,9 @@ fn chart(view: &View<'_>, wide: &Wide<'_>, peer: Option<&str>) -> Figure {
     let drawn = own.iter().filter_map(|row| {
         let points = points(wide, row);
         let kind = if points.len() > MARKERS_MAX { Kind::Curve } else { Kind::Measured };
-        (!points.is_empty()).then(|| Line { name: mode(row.variant), key: row.key, kind, points })
+        (!points.is_empty()).then(|| Line::new(mode(row.variant), row.key, kind, points))
     });
-    let x = Axis { label: "records", spacing: Spacing::Logarithmic, ticks };
+    let x = Axis { ticks, ..Axis::logarithmic("records") };
     let drawn = drawn.take(LINES_MAX).collect();
     let chart = Lines { notes, ..Lines::new(x, Axis::logarithmic("ms per record"), drawn) };
     // A peer's name is anyone's word: its place is enough to tell the panels apart.
