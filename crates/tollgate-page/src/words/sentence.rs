@@ -183,26 +183,22 @@ pub fn starts(run: &RunResult) -> Option<String> {
 
 /// How response times went while servers were warmed up, where that is known; who is not flat is named.
 pub fn courses(run: &RunResult) -> Option<String> {
-    let of = |course: Course| {
-        let of_course = run.warm_ups.iter().filter(move |warm_up| warm_up.course == Some(course));
-        let mut names: Vec<&str> = of_course.map(|warm_up| warm_up.variant.as_str()).collect();
-        let count = names.len();
-        names.sort_unstable();
-        names.dedup();
-        (count, names.join(", "))
-    };
     let kinds = [
         (Course::Flat, "flat from the beginning"),
         (Course::WarmUp, "faster after a while"),
         (Course::Slowing, "slower after a while"),
         (Course::NoSteadyState, "steady at no time"),
     ];
-    let texts = kinds.into_iter().filter_map(|(course, words)| match of(course) {
-        (0, _) => None,
-        (count, _) if course == Course::Flat => Some(format!("{count} {words}")),
-        (count, names) => Some(format!("{count} {words} ({names})")),
-    });
-    let texts: Vec<String> = texts.collect();
+    let text = |(course, words): (Course, &str)| {
+        let of_course = run.warm_ups.iter().filter(|warm_up| warm_up.course == Some(course));
+        let mut names: Vec<&str> = of_course.map(|warm_up| warm_up.variant.as_str()).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        let who = if course == Course::Flat { String::new() } else { format!(" ({})", names.join(", ")) };
+        (count > 0).then(|| format!("{count} {words}{who}"))
+    };
+    let texts: Vec<String> = kinds.into_iter().filter_map(text).collect();
     (!texts.is_empty()).then(|| format!("warm-ups: {}", texts.join(", ")))
 }
 
@@ -229,23 +225,23 @@ pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
     let of_time = |time: &Toll| {
         let (ratio, blocks) = (ratio(time), time.blocks);
         let difference = format!("{}, {blocks} blocks", difference(time));
-        match time.verdict {
+        Some(match time.verdict {
             TollVerdict::Dearer | TollVerdict::Cheaper => {
-                Some(format!("a {noun} takes {ratio} the time of {baseline} ({difference})"))
+                format!("a {noun} takes {ratio} the time of {baseline} ({difference})")
             }
             TollVerdict::NoToll => {
                 let band = band(run);
-                Some(format!("a {noun} takes as long as with {baseline}: {ratio}, inside {band} ({blocks} blocks)"))
+                format!("a {noun} takes as long as with {baseline}: {ratio}, inside {band} ({blocks} blocks)")
             }
             TollVerdict::Unclear => {
-                Some(format!("no difference in time from {baseline} could be shown: {ratio} ({difference})"))
+                format!("no difference in time from {baseline} could be shown: {ratio} ({difference})")
             }
-            TollVerdict::Joint => None,
+            TollVerdict::Joint => return None,
             TollVerdict::Refused => {
                 let why = time.note.as_deref().unwrap_or("see its doubts");
-                Some(format!("the toll on time over {baseline} is refused: {why}"))
+                format!("the toll on time over {baseline} is refused: {why}")
             }
-        }
+        })
     };
     let mut parts: Vec<String> = tolls.time.and_then(of_time).into_iter().collect();
     let cpu = format!("CPU time per {}", piece(&run.experiment));

@@ -205,11 +205,10 @@ pub fn answer_level(run: &RunResult) -> Option<u64> {
 }
 
 fn level_of_most(run: &RunResult, accepts: &dyn Fn(&Toll) -> bool) -> Option<u64> {
-    let plain_at = |level: u64, figure: Figure| {
-        let here = |toll: &&Toll| toll.level == level && toll.figure == figure && is_whole(run, &toll.variant, level);
-        run.tolls.iter().filter(here).filter(|toll| accepts(toll)).count()
-    };
-    highest_of_most(run, &plain_at)
+    highest_of_most(run, &|level, figure| {
+        let here = run.tolls.iter().filter(|toll| toll.level == level && toll.figure == figure);
+        here.filter(|toll| is_whole(run, &toll.variant, level) && accepts(toll)).count()
+    })
 }
 
 /// The highest level at which most times, else most CPU times, count.
