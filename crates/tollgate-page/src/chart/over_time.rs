@@ -8,9 +8,9 @@ use super::{Size, key_class};
 
 /// One variant's panel.
 #[derive(Default)]
-pub struct Panel<'a> {
+pub struct Panel {
     /// Its heading.
-    pub name: &'a str,
+    pub name: String,
     /// Index of its colour.
     pub key: usize,
     /// Seconds as [`joined`] and value.
@@ -73,14 +73,14 @@ fn stretch(points: &[(f64, f64)], panels: usize) -> usize {
 }
 
 /// Draws it; `label` says what the values are, with their unit.
-pub fn draw(size: Size, label: &str, panels: &[Panel<'_>]) -> Canvas {
+pub fn draw(size: Size, label: &str, panels: &[Panel]) -> Canvas {
     let times = || panels.iter().flat_map(|panel| panel.points.iter().map(|point| point.0));
     let values =
         || panels.iter().flat_map(|panel| panel.points.iter().chain(panel.above.iter().flatten()).map(|point| point.1));
     axis::panels(size, (panels.len(), PANEL_HEIGHT, 20.0), (label, "nothing was watched"), |canvas, index, plot| {
         let x = Scale::over(Spacing::Linear, times().chain([0.0]), plot.left, plot.right);
         let y = Scale::over(Spacing::Linear, values().chain([0.0]), plot.bottom, plot.top).rounded(TICKS);
-        axis::panel(canvas, plot, &y, axis::labelled(y.ticks(TICKS)), panels[index].name);
+        axis::panel(canvas, plot, &y, axis::labelled(y.ticks(TICKS)), &panels[index].name);
         draw_values(canvas, &panels[index], &x, &y);
         let is_last_row = index + size.columns() >= panels.len();
         for (value, text) in axis::labelled(x.ticks(TICKS)).into_iter().filter(|_| is_last_row) {
@@ -89,7 +89,7 @@ pub fn draw(size: Size, label: &str, panels: &[Panel<'_>]) -> Canvas {
     })
 }
 
-fn draw_values(canvas: &mut Canvas, panel: &Panel<'_>, x: &Scale, y: &Scale) {
+fn draw_values(canvas: &mut Canvas, panel: &Panel, x: &Scale, y: &Scale) {
     let key = key_class(panel.key);
     let floor = y.at(y.low.max(0.0));
     let places = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {

@@ -7,9 +7,9 @@ use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
 
 /// One bar.
-pub struct Stack<'a> {
+pub struct Stack {
     /// What it is about.
-    pub name: &'a str,
+    pub name: String,
     /// One value for each part, none below zero.
     pub values: Vec<f64>,
     /// The whole as it is printed.
@@ -23,7 +23,7 @@ const TICKS: usize = 5;
 const NAMES_WIDTH: f64 = 190.0;
 
 /// Draws it: names beside the bars, or above them where it is narrow.
-pub fn draw(size: Size, label: &str, parts: &[&str], stacks: &[Stack<'_>]) -> Canvas {
+pub fn draw(size: Size, label: &str, parts: &[&str], stacks: &[Stack]) -> Canvas {
     let (width, is_narrow) = (size.width(), size == Size::Narrow);
     let row_height = if is_narrow { 38.0 } else { 26.0 };
     let top = KEY_HEIGHT + 10.0;
@@ -35,7 +35,7 @@ pub fn draw(size: Size, label: &str, parts: &[&str], stacks: &[Stack<'_>]) -> Ca
     let plot = Plot { left, top, right, bottom: top + row_height * stacks.len().max(1) as f64 };
     let mut canvas = Canvas::new(width, plot.bottom + 42.0);
     axis::key(&mut canvas, "part", parts);
-    let whole = |stack: &Stack<'_>| stack.values.iter().map(|value| value.max(0.0)).sum::<f64>();
+    let whole = |stack: &Stack| stack.values.iter().map(|value| value.max(0.0)).sum::<f64>();
     let ends = stacks.iter().map(whole).chain([0.0]);
     let x = Scale::over(Spacing::Linear, ends, plot.left, plot.right).rounded(TICKS);
     axis::ruled(&mut canvas, plot, &x, &axis::labelled(x.ticks(TICKS)), label);
@@ -45,11 +45,11 @@ pub fn draw(size: Size, label: &str, parts: &[&str], stacks: &[Stack<'_>]) -> Ca
         match is_narrow {
             true => {
                 let room = width - text_width(&stack.text) - 12.0;
-                canvas.text("label", Anchor::Start, (2.0, row_top + 13.0), &fitted(stack.name, room));
+                canvas.text("label", Anchor::Start, (2.0, row_top + 13.0), &fitted(&stack.name, room));
                 canvas.text("value", Anchor::End, (width - 2.0, row_top + 13.0), &stack.text);
             }
             false => {
-                canvas.text("label", Anchor::Start, (0.0, y + 11.0), &fitted(stack.name, NAMES_WIDTH - 8.0));
+                canvas.text("label", Anchor::Start, (0.0, y + 11.0), &fitted(&stack.name, NAMES_WIDTH - 8.0));
                 canvas.text("value", Anchor::Start, (x.at(whole(stack)) + 6.0, y + 11.0), &stack.text);
             }
         }

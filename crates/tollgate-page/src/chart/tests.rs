@@ -120,7 +120,7 @@ fn only_shown_tolls_are_filled_and_refused_ones_have_no_bar() {
         None,
     ];
     for size in [Size::Full, Size::Narrow] {
-        let panels = [tolls::TollPanel { title: "time", bars: bars.iter().map(copied).collect() }];
+        let panels = [tolls::TollPanel { title: "time".into(), bars: bars.iter().map(copied).collect() }];
         let svg = finished(tolls::draw(size, &rows, &panels));
         assert_eq!((svg.matches("class=\"bar k1\"").count(), svg.matches("class=\"bar-hollow k1\"").count()), (1, 1));
         assert!(svg.contains(">refused</text>") && svg.contains(">not measured</text>"));

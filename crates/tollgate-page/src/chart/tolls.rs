@@ -7,9 +7,9 @@ use super::svg::{Anchor, Canvas};
 use super::{Size, Standing, key_class};
 
 /// One panel.
-pub struct TollPanel<'a> {
+pub struct TollPanel {
     /// Its heading.
-    pub title: &'a str,
+    pub title: String,
     /// One for each row, in the order of the names.
     pub bars: Vec<Option<Bar>>,
 }
@@ -45,7 +45,7 @@ const TEXT_WIDTH_MIN: f64 = 126.0;
 const NAMES_WIDTH: f64 = 160.0;
 
 /// Draws it: panels side by side, or below each other where it is narrow.
-pub fn draw(size: Size, rows: &[TollRow<'_>], panels: &[TollPanel<'_>]) -> Canvas {
+pub fn draw(size: Size, rows: &[TollRow<'_>], panels: &[TollPanel]) -> Canvas {
     let width = size.width();
     let is_narrow = size != Size::Full;
     let row_height = if is_narrow { 36.0 } else { 30.0 };
@@ -68,7 +68,7 @@ pub fn draw(size: Size, rows: &[TollRow<'_>], panels: &[TollPanel<'_>]) -> Canva
         let right = if is_narrow { width - 8.0 } else { left + panel_width - text_width };
         let plot = Plot { left: left + 8.0, top: top + HEAD_HEIGHT, right, bottom: top + panel_height - FOOT_HEIGHT };
         let scale = Scale::over(Spacing::Logarithmic, ends().chain([1.0]), plot.left, plot.right).with_margin(0.05);
-        canvas.text("panel", Anchor::Start, (plot.left, top + 14.0), panel.title);
+        canvas.text("panel", Anchor::Start, (plot.left, top + 14.0), &panel.title);
         axis::rules(&mut canvas, plot, &scale, if is_narrow { 6 } else { 4 }, "×", f64::INFINITY);
         for (row_index, row) in rows.iter().enumerate() {
             let row_top = plot.top + row_index as f64 * row_height;

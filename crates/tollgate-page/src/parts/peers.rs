@@ -29,13 +29,12 @@ fn bars(view: &View<'_>, group: &PeerGroup<'_>, place: usize) -> Figure {
     let row = |name| tolls::TollRow { name, key: view::key(run, name).unwrap_or(0) };
     let rows: Vec<tolls::TollRow<'_>> = group.against().into_iter().take(ROWS_MAX).map(row).collect();
     let bar = |found: &Comparison| super::tolls::bar(found.verdict, [found.ratio, found.low, found.high]);
-    let figures = peers::figures(run, group);
-    let titles: Vec<String> = figures.iter().map(|figure| sentence::figure(&run.experiment, *figure)).collect();
-    let panels = figures.iter().zip(&titles).map(|(figure, title)| {
-        let of = |row: &tolls::TollRow<'_>| group.of(*figure).find(|found| found.against == row.name).map(bar);
+    let panel = |figure| {
+        let of = |row: &tolls::TollRow<'_>| group.of(figure).find(|found| found.against == row.name).map(bar);
+        let title = sentence::figure(&run.experiment, figure);
         tolls::TollPanel { title, bars: rows.iter().map(of).collect() }
-    });
-    let panels: Vec<tolls::TollPanel<'_>> = panels.collect();
+    };
+    let panels: Vec<tolls::TollPanel> = peers::figures(run, group).into_iter().map(panel).collect();
     let afar = if group.distance == Distance::Remote { ", from afar" } else { "" };
     let level = sentence::level(&run.experiment, group.level);
     let title = format!("{} by tollgate at {level}{afar}", peers::title(run, group.peer));
@@ -43,7 +42,7 @@ fn bars(view: &View<'_>, group: &PeerGroup<'_>, place: usize) -> Figure {
         "Bars from 1 to what {} took by what tollgate took, with {} intervals, for {}.",
         group.peer,
         sentence::confidence(run),
-        titles.join(", ")
+        panels.iter().map(|panel| panel.title.as_str()).collect::<Vec<_>>().join(", ")
     );
     let draw = |size| tolls::draw(size, &rows, &panels);
     let note = "Times tollgate: 1 is as much as it. Both did the same work in the same blocks, so that the machine's moods hit \

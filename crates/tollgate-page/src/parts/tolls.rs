@@ -36,14 +36,13 @@ fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) 
     let rows = compared.take(2 * SHOWN_MAX).map(|(key, variant)| tolls::TollRow { name: &variant.name, key });
     let rows: Vec<tolls::TollRow<'_>> = rows.collect();
     let noun = sentence::unit_noun(experiment);
-    let time_title = format!("time of a {noun}");
-    let cpu_title = format!("CPU time per {}", sentence::piece(experiment));
     // At equal rate the latency is what is asked for; how many bytes came is then no question.
     let last = match run.tolls.iter().any(|toll| toll.figure == Figure::MedianAtRate) {
-        true => (Figure::MedianAtRate, "median at equal rate"),
-        false => (Figure::Bytes, "bytes received"),
+        true => (Figure::MedianAtRate, "median at equal rate".to_owned()),
+        false => (Figure::Bytes, "bytes received".to_owned()),
     };
-    let all = [(Figure::UnitTime, time_title.as_str()), (Figure::SubjectCpu, cpu_title.as_str()), last];
+    let cpu = format!("CPU time per {}", sentence::piece(experiment));
+    let all = [(Figure::UnitTime, format!("time of a {noun}")), (Figure::SubjectCpu, cpu), last];
     let panels = all.into_iter().map(|(figure, title)| tolls::TollPanel {
         title,
         bars: rows.iter().map(|row| run.toll(row.name, at, figure).map(toll_bar)).collect(),
@@ -55,7 +54,7 @@ fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) 
     let description = format!(
         "Bars from 1 to each variant's ratio over its baseline, with {} intervals, for {}.",
         sentence::confidence(run),
-        panels.iter().map(|panel| panel.title).collect::<Vec<_>>().join(", ")
+        panels.iter().map(|panel| panel.title.as_str()).collect::<Vec<_>>().join(", ")
     );
     // A whole matrix of tolls would be a page of its own; the CSV of all cells has them.
     let is_whole = is_last && run.tolls.len() <= TOLLS_MAX;

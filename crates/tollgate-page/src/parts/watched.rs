@@ -107,13 +107,13 @@ fn over_time_figure(view: &View<'_>, watched: &Watched) -> Option<Figure> {
     let averaged =
         |series: &Series, seconds| over_time::sampled(&over_time::averaged(&own(series), seconds), shown.len());
     let panels = shown.iter().map(|(key, series)| Panel {
-        name: &series.variant,
+        name: series.variant.clone(),
         key: *key,
         points: thinned(series),
         above: watched.above.map(|name| found(name, &series.variant).map(thinned).unwrap_or_default()),
         average: watched.average_s.map(|seconds| averaged(series, seconds)).unwrap_or_default(),
     });
-    let panels: Vec<Panel<'_>> = panels.collect();
+    let panels: Vec<Panel> = panels.collect();
     let title = format!("{} at {}", watched.heading, sentence::level(&run.experiment, level));
     let description = format!("One panel a variant on common scales. {}", watched.note);
     let draw = |size| over_time::draw(size, watched.label, &panels);
@@ -137,12 +137,12 @@ fn over_time_figure(view: &View<'_>, watched: &Watched) -> Option<Figure> {
 }
 
 /// The drawn points themselves.
-fn points(watched: &Watched, panels: &[Panel<'_>]) -> Table {
+fn points(watched: &Watched, panels: &[Panel]) -> Table {
     let mut table = Table::new("Points of this chart as CSV", ["variant", "seconds", watched.series]);
     table.columns.extend(watched.average_s.map(|seconds| format!("average of {seconds} s").into()));
     for panel in panels {
         for (place, (seconds, value)) in panel.points.iter().enumerate() {
-            let mut row = vec![panel.name.to_owned(), format!("{seconds:.3}"), format!("{value:.4}")];
+            let mut row = vec![panel.name.clone(), format!("{seconds:.3}"), format!("{value:.4}")];
             row.extend(panel.average.get(place).map(|(_, average)| format!("{average:.4}")));
             table.push(row);
         }

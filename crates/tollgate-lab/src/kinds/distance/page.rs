@@ -343,10 +343,9 @@ fn stacks(view: &View<'_>) -> Figure {
     let run = view.run;
     let level = |row: &Row<'_>| sentence::level(&run.experiment, row.cell.level);
     let name = |row: &Row<'_>| format!("{}, {}", row.name().numbered(), level(row));
-    let names: Vec<String> = view.rows.iter().map(name).collect();
     let mut table = Table::new("", ["link and processes", "compute us", "database us", "network us"]);
-    let mut all: Vec<Stack<'_>> = Vec::new();
-    for (row, name) in view.rows.iter().zip(&names) {
+    let mut all: Vec<Stack> = Vec::new();
+    for row in &view.rows {
         let Some(parts) = parts_of(run, row.cell) else { continue };
         let mut line = view.line(row, Vec::new(), parts.map(number::three_digits).to_vec());
         line.cells[0].text = format!("{}, {}", row.cell.variant, level(row));
@@ -355,7 +354,7 @@ fn stacks(view: &View<'_>) -> Figure {
             continue;
         }
         let text = format!("{} ms", number::three_digits(parts.iter().sum::<f64>() / 1e3));
-        all.push(Stack { name, values: parts.iter().map(|us| us / 1e3).collect(), text });
+        all.push(Stack { name: name(row), values: parts.iter().map(|us| us / 1e3).collect(), text });
     }
     let description = "A bar for each link and number of processes: compute, database and network.";
     let draw = |size| stacked::draw(size, "ms in the process that has it", &PARTS, &all);

@@ -191,22 +191,20 @@ fn bindings(view: &View<'_>, is_wanted: &dyn Fn(&str) -> bool) -> Table {
 
 /// A panel for each number of work processes.
 fn occupancy(view: &View<'_>, key: usize, variant: &str, cells: &[(&Cell, &Occupancy)]) -> Figure {
-    let names: Vec<String> =
-        cells.iter().map(|(cell, seen)| format!("{}: {}", cell.level, bound(view, cell, seen))).collect();
     let points = |name: &str, level: u64| -> Vec<(f64, f64)> {
         let mut own = view.run.series.iter().filter(|series| series.variant == variant && series.level == level);
         let Some(series) = own.find(|series| series.name == name) else { return Vec::new() };
         // The last of each stretch: the largest would always find a queue.
         over_time::sampled(&watched::own_time(view.run, series, 1.0), cells.len())
     };
-    let panels = cells.iter().zip(&names).map(|((cell, _), name)| Panel {
-        name,
+    let panels = cells.iter().map(|(cell, seen)| Panel {
+        name: format!("{}: {}", cell.level, bound(view, cell, seen)),
         key,
         points: points("work-processes-busy", cell.level),
         above: Some(points("work-processes-waiting", cell.level)),
         average: points("connections-open", cell.level),
     });
-    let panels: Vec<Panel<'_>> = panels.collect();
+    let panels: Vec<Panel> = panels.collect();
     let title = format!("Work processes, queue and connections: {variant}");
     let description = format!("One panel for each number of work processes, with what binds. {NOTE}");
     let draw = |size| over_time::draw(size, "in use and waiting", &panels);

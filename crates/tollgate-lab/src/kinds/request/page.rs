@@ -289,12 +289,12 @@ fn warm_ups(view: &View<'_>) -> Option<Figure> {
         return None;
     }
     let panels = shown.iter().take(WARM_UPS_MAX).map(|found| over_time::Panel {
-        name: &found.variant,
+        name: found.variant.clone(),
         key: view::key(run, &found.variant).unwrap_or(0),
         points: over_time::sampled(&found.points, shown.len().min(WARM_UPS_MAX)),
         ..over_time::Panel::default()
     });
-    let panels: Vec<over_time::Panel<'_>> = panels.collect();
+    let panels: Vec<over_time::Panel> = panels.collect();
     let note = "Requests per second before anything counted, by each variant in turn. What was warmed up by one variant is partly \
                 warm for the next.";
     let draw = |size| over_time::draw(size, "requests/s", &panels);
