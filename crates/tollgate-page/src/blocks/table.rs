@@ -76,8 +76,8 @@ pub struct Cell {
     pub why: Option<String>,
 }
 
-/// A column, or its head, and what it says of a row.
-pub type ColumnOf<'c, H, T, C> = (H, &'c dyn Fn(&T) -> C);
+/// The head of a column, and what it says of a row.
+pub type ColumnOf<'c, T, C> = (&'c str, &'c dyn Fn(&T) -> C);
 
 impl Table {
     /// A table without rows.
@@ -85,14 +85,14 @@ impl Table {
         Self { title: title.into(), columns: columns.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
-    /// A row for each of these, a cell for each column.
-    pub fn of<H: Into<Column> + Clone, T, C: Into<Cell>>(
+    /// A row for each of these, a cell for each column: its head, and what it says of a row.
+    pub fn of<T, C: Into<Cell>>(
         title: impl Into<String>,
         rows: impl IntoIterator<Item = T>,
-        columns: &[ColumnOf<'_, H, T, C>],
+        columns: &[ColumnOf<'_, T, C>],
     ) -> Self {
         let row = |of: T| columns.iter().map(|(_, cell)| cell(&of)).collect::<Vec<C>>();
-        Self::new(title, columns.iter().map(|(head, _)| head.clone())).with(rows.into_iter().map(row))
+        Self::new(title, columns.iter().map(|(head, _)| *head)).with(rows.into_iter().map(row))
     }
 
     /// With these rows.

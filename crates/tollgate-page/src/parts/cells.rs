@@ -1,7 +1,7 @@
 //! The table of all cells, with what its signs mean and the doubts that concern it directly below.
 
 use super::{raw, staged, steps};
-use crate::blocks::{self, Block, Cell, Column, ColumnOf, Depth, Section, Table, Tone};
+use crate::blocks::{self, Block, Cell, Column, Depth, Section, Table, TableRow, Tone};
 use crate::gather::by_key;
 use crate::number::{self, NOTHING};
 use crate::words::sentence;
@@ -95,7 +95,7 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
     };
     let toll = |toll: Option<&Toll>| number::or_nothing(toll.map(sentence::signed)).into();
     let why = |row: &Row<'_>| row.tolls.time.and_then(|toll| toll.note.clone());
-    let columns: [ColumnOf<'_, Column, &Row<'_>, Cell>; 13] = [
+    let columns: [(Column, &dyn Fn(&Row<'_>) -> Cell); 13] = [
         (Column::of("variant", "", 0), &|row| row.name()),
         (Column::of(factor, "", 0), &|row| at(row.cell.level).into()),
         (Column::of(counted, "/s", 4), &|row| number::three_digits(row.cell.requests_per_second.mean).into()),
@@ -110,16 +110,18 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
         (Column::of("toll on CPU", "", 8), &|row| toll(row.tolls.cpu)),
         (Column::of("toll on bytes", "", 9), &|row| toll(row.tolls.bytes)),
     ];
-    let mut table = Table::of("", rows.iter().copied(), &columns);
     let mut level = None;
-    for (shown, row) in table.rows.iter_mut().zip(&rows) {
-        shown.is_first = level.replace(row.cell.level) != Some(row.cell.level);
-        shown.key = view::key(view.run, &row.cell.variant);
-        shown.tone = match row.tone() {
+    let row = |row: &&Row<'_>| TableRow {
+        cells: columns.iter().map(|(_, cell)| cell(row)).collect(),
+        tone: match row.tone() {
             Tone::Plain if row.is_bottom => Tone::Base,
             tone => tone,
-        };
-    }
+        },
+        key: view::key(view.run, &row.cell.variant),
+        is_first: level.replace(row.cell.level) != Some(row.cell.level),
+    };
+    let shown_rows: Vec<TableRow> = rows.iter().map(row).collect();
+    let table = Table::new("", columns.map(|(column, _)| column)).with(shown_rows);
     match shown {
         Some(_) => table,
         None => Table { raw: Some(Box::new(raw::table(view))), ..table.file("cells.csv") },

@@ -146,7 +146,7 @@ fn first_requests(title: &str, rows: &[&Row<'_>]) -> Option<Table> {
         let found = row.cell.connected.filter(|found| found.opened > 0)?;
         Some((row, found.phases, found.first_request, found))
     });
-    let table = Table::of::<_, _, Entry>(
+    let table = Table::of::<_, Entry>(
         format!("{title}: the first request on a connection, medians"),
         rows,
         &[
