@@ -76,9 +76,6 @@ pub struct Cell {
     pub why: Option<String>,
 }
 
-/// The head of a column, and what it says of a row.
-pub type ColumnOf<'c, T, C> = (&'c str, &'c dyn Fn(&T) -> C);
-
 impl Table {
     /// A table without rows.
     pub fn new<C: Into<Column>>(title: impl Into<String>, columns: impl IntoIterator<Item = C>) -> Self {
@@ -89,7 +86,7 @@ impl Table {
     pub fn of<T, C: Into<Cell>>(
         title: impl Into<String>,
         rows: impl IntoIterator<Item = T>,
-        columns: &[ColumnOf<'_, T, C>],
+        columns: &[(&str, &dyn Fn(&T) -> C)],
     ) -> Self {
         let row = |of: T| columns.iter().map(|(_, cell)| cell(&of)).collect::<Vec<C>>();
         Self::new(title, columns.iter().map(|(head, _)| *head)).with(rows.into_iter().map(row))

@@ -69,31 +69,28 @@ pub fn unit_time(view: &View<'_>) -> Figure {
         0 | 1 => format!("the time at one {one} divided by the {many}"),
         _ => format!("the time at {} {many}, multiplied by {0} and divided by the {many}", number::whole(least)),
     };
-    let shared = format!("The {many} share a {noun}. Dotted: the ideal, {ideal_of}.");
     let steps = if shares_work { stagnating(&variants) } else { Vec::new() };
-    let note = match (shares_work, steps.is_empty()) {
-        (false, _) => String::new(),
-        (true, true) => {
-            let gains = match variants.iter().any(|(_, _, cells)| cells.windows(2).any(gains_too_little)) {
-                true => String::new(),
-                false => format!(" Every doubling gains at least {:.0} %.", STAGNATES_BELOW * 100.0),
-            };
-            format!("{shared}{gains}")
-        }
-        (true, false) => {
+    let least_gain = STAGNATES_BELOW * 100.0;
+    let gains = match steps.first() {
+        None if variants.iter().any(|(_, _, cells)| cells.windows(2).any(gains_too_little)) => String::new(),
+        None => format!(" Every doubling gains at least {least_gain:.0} %."),
+        Some((first, _)) => {
             let is_all = |names: &[&str]| names.len() == variants.len() && names.len() > 1;
             let who = |names: &[&str]| if is_all(names) { "all variants".to_owned() } else { names.join(", ") };
             let from = |(level, names): &(u64, Vec<&str>)| {
                 format!("{} from {} on", who(names), sentence::level(experiment, *level))
             };
-            let named: Vec<String> = steps.iter().map(from).collect();
-            let joint = match is_joint(view, steps[0].0) {
+            let named = steps.iter().map(from).collect::<Vec<_>>().join("; ");
+            let joint = match is_joint(view, *first) {
                 true => " Some of these are joint figures: generator and subject were at their limit together.",
                 false => "",
             };
-            let (least, named) = (STAGNATES_BELOW * 100.0, named.join("; "));
-            format!("{shared} Stagnates, as a doubling of {many} gains under {least:.0} %: {named}.{joint}")
+            format!(" Stagnates, as a doubling of {many} gains under {least_gain:.0} %: {named}.{joint}")
         }
+    };
+    let note = match shares_work {
+        true => format!("The {many} share a {noun}. Dotted: the ideal, {ideal_of}.{gains}"),
+        false => String::new(),
     };
     let ideal = |size| {
         let (_, name, cells) = variants.first().filter(|_| shares_work)?;
