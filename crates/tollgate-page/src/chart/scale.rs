@@ -42,31 +42,18 @@ impl Scale {
         Self { spacing, low, high, from, to }
     }
 
-    /// The same, widened to round values.
+    /// The same of a linear one, widened to round values.
     pub(super) fn rounded(self, about: usize) -> Self {
-        match self.spacing {
-            Spacing::Linear => {
-                let step = step(self.high - self.low, about);
-                let low = (self.low / step).floor() * step;
-                let high = (self.high / step - 1e-9).ceil() * step;
-                Self { low, high, ..self }
-            }
-            Spacing::Logarithmic => self,
-        }
+        let step = step(self.high - self.low, about);
+        let low = (self.low / step).floor() * step;
+        let high = (self.high / step - 1e-9).ceil() * step;
+        Self { low, high, ..self }
     }
 
-    /// Some room before the first and behind the last value.
+    /// The same of a logarithmic one, with some room before the first and behind the last value.
     pub(super) fn with_margin(self, share: f64) -> Self {
-        match self.spacing {
-            Spacing::Linear => {
-                let room = (self.high - self.low) * share;
-                Self { low: self.low - room, high: self.high + room, ..self }
-            }
-            Spacing::Logarithmic => {
-                let room = (self.high / self.low).powf(share);
-                Self { low: self.low / room, high: self.high * room, ..self }
-            }
-        }
+        let room = (self.high / self.low).powf(share);
+        Self { low: self.low / room, high: self.high * room, ..self }
     }
 
     /// Where a value stands; values outside stand at the nearer end.
