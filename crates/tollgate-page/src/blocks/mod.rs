@@ -68,9 +68,9 @@ pub enum Block {
     Cards(Vec<Card>),
     /// What the numbers behind names and figures stand for.
     Doubts(Vec<Doubt>),
-    /// Lists of names and values.
+    /// Lists of names and values: how it was found, which short forms leave out.
     Facts(Vec<Facts>),
-    /// What can be typed.
+    /// What can be typed to find it again, which they leave out, too.
     Command(String),
 }
 

@@ -36,12 +36,7 @@ fn block(block: &Block) -> String {
             let found = escaped(&doubt.findings.join("; "));
             format!("\\[{}\\] **{}**: {found} → {}", doubt.number, escaped(&doubt.label()), escaped(&doubt.remedy))
         })),
-        Block::Facts(all) => list(
-            all.iter()
-                .flat_map(|facts| &facts.entries)
-                .map(|(name, value)| format!("{}: {}", escaped(name), escaped(value))),
-        ),
-        Block::Command(text) => format!("    {}\n\n", one_line(text)),
+        Block::Facts(_) | Block::Command(_) => String::new(),
     }
 }
 

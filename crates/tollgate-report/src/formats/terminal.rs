@@ -48,7 +48,6 @@ impl Terminal<'_> {
     fn block(&mut self, block: &Block) {
         match block {
             Block::Text(text) => self.paragraphs("", [text]),
-            Block::Command(text) => self.paragraphs("    ", [text]),
             Block::Legend(texts) => self.paragraphs("  ", texts),
             Block::List(texts) => self.paragraphs("", texts),
             Block::Table(table) if table.is_folded => {}
@@ -67,10 +66,7 @@ impl Terminal<'_> {
                     self.gap();
                 }
             }
-            Block::Facts(all) => {
-                let entries = all.iter().flat_map(|facts| &facts.entries);
-                self.paragraphs("  ", entries.map(|(name, value)| format!("{name}: {value}")));
-            }
+            Block::Facts(_) | Block::Command(_) => {}
         }
     }
 
@@ -91,9 +87,9 @@ impl Terminal<'_> {
     }
 
     /// Texts one below the other, and a gap behind the last.
-    fn paragraphs<T: AsRef<str>>(&mut self, indent: &str, texts: impl IntoIterator<Item = T>) {
+    fn paragraphs<'t>(&mut self, indent: &str, texts: impl IntoIterator<Item = &'t String>) {
         let before = self.text.len();
-        texts.into_iter().for_each(|text| self.wrapped(indent, text.as_ref()));
+        texts.into_iter().for_each(|text| self.wrapped(indent, text));
         if self.text.len() > before {
             self.gap();
         }
