@@ -66,7 +66,7 @@ pub enum Block {
     Figures(Vec<Figure>),
     /// One for each variant.
     Cards(Vec<Card>),
-    /// What the numbers behind names and figures stand for.
+    /// What the numbers behind names and figures stand for; the first is 1.
     Doubts(Vec<Doubt>),
     /// Lists of names and values: how it was found, which short forms leave out.
     Facts(Vec<Facts>),
@@ -98,8 +98,6 @@ pub struct Card {
 /// What one rule found.
 #[derive(Debug)]
 pub struct Doubt {
-    /// Its number, from 1, by which cells name it.
-    pub number: usize,
     /// Whether what it names must not be read.
     pub is_refusal: bool,
     /// Name of the rule.

@@ -35,7 +35,6 @@ pub fn sections(view: &View<'_>, depth: Depth) -> Vec<Option<Section>> {
 
 fn doubts(view: &View<'_>) -> Section {
     let doubt = |doubt: &Doubt<'_>| blocks::Doubt {
-        number: doubt.number,
         is_refusal: doubt.verdict == Verdict::Refused,
         rule: doubt.rule.to_owned(),
         findings: findings(view, doubt),

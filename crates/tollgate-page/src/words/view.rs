@@ -16,7 +16,7 @@ pub struct View<'r> {
     pub run: &'r RunResult,
     /// Its cells by level and variant.
     pub rows: Vec<Row<'r>>,
-    /// What its rules found, in the order of their numbers.
+    /// What its rules found; the first has the number 1.
     pub doubts: Vec<Doubt<'r>>,
 }
 
@@ -51,8 +51,6 @@ pub struct Tolls<'r> {
 
 /// What one rule found, in all cells; a footnote.
 pub struct Doubt<'r> {
-    /// Its number, from 1.
-    pub number: usize,
     /// Name of the rule.
     pub rule: &'r str,
     /// What follows from it.
@@ -75,14 +73,14 @@ impl<'r> View<'r> {
         let doubts = doubts(&run.validity, &cells);
         let row = |cell: &'r Cell| {
             let is_here = |found: &&Validity| found.variant == cell.variant && found.level == cell.level;
-            let own = doubts.iter().filter(|doubt| doubt.findings.iter().any(is_here));
-            let mut refusals = own.clone().filter(|doubt| doubt.verdict == Verdict::Refused);
+            let own = doubts.iter().zip(1..).filter(|(doubt, _)| doubt.findings.iter().any(is_here));
+            let mut refusals = own.clone().map(|(doubt, _)| doubt).filter(|doubt| doubt.verdict == Verdict::Refused);
             Row {
                 cell,
                 is_bottom: run.experiment.variant(&cell.variant).is_some_and(|variant| variant.baseline.is_none()),
                 tolls: tolls(run, &cell.variant, cell.level),
                 by_tollgate: by_tollgate(run, &cell.variant, cell.level),
-                marks: own.map(|doubt| doubt.number).collect(),
+                marks: own.map(|(_, number)| number).collect(),
                 is_refused: refusals.clone().next().is_some(),
                 is_closed_refused: refusals.any(|doubt| !rules::is_at_rate(doubt.rule)),
             }
@@ -239,11 +237,11 @@ pub fn headline_level(run: &RunResult, variant: &str) -> Option<u64> {
     answer.filter(by_time).or_else(highest).or_else(any)
 }
 
-/// Doubts by rule, verdict and remedy, numbered in the order in which the rows meet them.
+/// Doubts by rule, verdict and remedy, in the order in which the rows meet them.
 fn doubts<'r>(validity: &'r [Validity], cells: &[&Cell]) -> Vec<Doubt<'r>> {
     let found = validity.iter().filter(|found| found.verdict != Verdict::Ok);
     let by_rule = by_key(found.map(|found| ((found.rule.as_str(), found.verdict, found.remedy.as_str()), found)));
-    let doubt = |((rule, verdict, remedy), findings)| Doubt { number: 0, rule, verdict, remedy, findings };
+    let doubt = |((rule, verdict, remedy), findings)| Doubt { rule, verdict, remedy, findings };
     let mut doubts: Vec<Doubt<'_>> = by_rule.into_iter().map(doubt).collect();
     let place = |found: &Validity| {
         cells.iter().position(|cell| cell.variant == found.variant && cell.level == found.level).unwrap_or(usize::MAX)
@@ -251,7 +249,6 @@ fn doubts<'r>(validity: &'r [Validity], cells: &[&Cell]) -> Vec<Doubt<'r>> {
     for doubt in &mut doubts {
         doubt.findings.sort_by_key(|found| place(found));
     }
-    doubts.sort_by_key(|doubt| doubt.findings.iter().map(|found| place(found)).min());
-    doubts.iter_mut().zip(1..).for_each(|(doubt, number)| doubt.number = number);
+    doubts.sort_by_key(|doubt| doubt.findings.first().map(|found| place(found)));
     doubts
 }

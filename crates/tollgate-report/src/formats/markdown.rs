@@ -32,9 +32,9 @@ fn block(block: &Block) -> String {
         Block::Figure(figure) => figure.brief.as_ref().map(table).unwrap_or_default(),
         Block::Figures(all) => all.iter().filter_map(|figure| figure.brief.as_ref()).map(table).collect(),
         Block::Cards(cards) => list(cards.iter().filter_map(|card| Some(escaped(card.sentence.as_ref()?)))),
-        Block::Doubts(all) => list(all.iter().map(|doubt| {
+        Block::Doubts(all) => list(all.iter().zip(1..).map(|(doubt, number)| {
             let found = escaped(&doubt.findings.join("; "));
-            format!("\\[{}\\] **{}**: {found} → {}", doubt.number, escaped(&doubt.label()), escaped(&doubt.remedy))
+            format!("\\[{number}\\] **{}**: {found} → {}", escaped(&doubt.label()), escaped(&doubt.remedy))
         })),
         Block::Facts(_) | Block::Command(_) => String::new(),
     }

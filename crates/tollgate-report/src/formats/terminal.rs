@@ -56,9 +56,9 @@ impl Terminal<'_> {
             Block::Figures(all) => all.iter().flat_map(|figure| &figure.brief).for_each(|table| self.table(table)),
             Block::Cards(cards) => self.paragraphs("", cards.iter().filter_map(|card| card.sentence.as_ref())),
             Block::Doubts(all) => {
-                for doubt in all {
+                for (doubt, number) in all.iter().zip(1..) {
                     let colour = if doubt.is_refusal { RED } else { YELLOW };
-                    self.line(colour, &format!("[{}] {}", doubt.number, doubt.label()));
+                    self.line(colour, &format!("[{number}] {}", doubt.label()));
                     doubt.findings.iter().for_each(|finding| self.wrapped("    ", finding));
                     self.wrapped("    ", &format!("→ {}", doubt.remedy));
                 }

@@ -64,7 +64,9 @@ fn block(block: &Block) -> String {
         Block::Figure(found) => figure(found),
         Block::Figures(all) => format!("<div class=\"pair\">{}</div>", all.iter().map(figure).collect::<String>()),
         Block::Cards(cards) => format!("<div class=\"cards\">{}</div>", cards.iter().map(card).collect::<String>()),
-        Block::Doubts(all) => format!("<ol class=\"doubts\">{}</ol>", all.iter().map(doubt).collect::<String>()),
+        Block::Doubts(all) => {
+            format!("<ol class=\"doubts\">{}</ol>", all.iter().zip(1..).map(doubt).collect::<String>())
+        }
         Block::Facts(all) => format!("<div class=\"lists\">{}</div>", all.iter().map(facts).collect::<String>()),
         Block::Command(text) => format!("<pre><code>{}</code></pre>", escape(text)),
     }
@@ -87,10 +89,9 @@ fn card(card: &Card) -> String {
     )
 }
 
-fn doubt(doubt: &Doubt) -> String {
+fn doubt((doubt, number): (&Doubt, usize)) -> String {
     format!(
-        "<li id=\"doubt-{}\"><strong class=\"{}\">{}</strong>{}<p class=\"remedy\">What helps: {}</p></li>",
-        doubt.number,
+        "<li id=\"doubt-{number}\"><strong class=\"{}\">{}</strong>{}<p class=\"remedy\">What helps: {}</p></li>",
         if doubt.is_refusal { "bad" } else { "warn" },
         escape(&doubt.label()),
         list("found", &doubt.findings),

@@ -173,7 +173,7 @@ fn times(view: &View<'_>, way: &str, place: usize) -> Figure {
     let costs: Vec<_> = costs.collect();
     let mut all: Vec<Line> = Vec::new();
     for (key, cost, measured) in &costs {
-        let readable = measured.iter().filter(|(row, ..)| !row.is_closed_refused(&view.doubts));
+        let readable = measured.iter().filter(|(row, ..)| !row.is_closed_refused);
         let standing = |row: &Row<'_>| view.standing(&cost.variant, row.cell.level);
         let points = readable.map(|(row, length_ms, time)| Point::of(*length_ms, *time, standing(row))).collect();
         all.push(Line::new(&cost.variant, *key, Kind::Measured, points));
