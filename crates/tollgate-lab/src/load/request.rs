@@ -8,20 +8,20 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::task::JoinSet;
 use tollgate_net::pacer::Pacer;
 
 use super::answer::content::{LastRight, Search};
 use super::answer::failure::ErrorClass;
-use super::pace::desk::{Desk, Seat};
-use super::pace::pause::{AFTER_FAILURE, come, pause};
+use super::pace::desk::Desk;
+use super::pace::pause::{AFTER_FAILURE, pause};
+use super::pace::units::{Doer, repeat};
 use super::record::recorder::Recorder;
 use super::script::{Place, Script, Writer};
 use super::user::{Asking, User};
-use crate::traffic::model::{Load, Rate};
-use crate::traffic::stages::Presence;
+use crate::traffic::model::{Load, Pace, Rate};
 
 /// Full handshakes by which sessions are prepared, at most: an RSA key takes milliseconds for each.
 const PRIMED_MAX: usize = 512;
@@ -46,59 +46,65 @@ pub(super) struct Requests {
 }
 
 /// One user who asks.
-struct Asker<'r> {
-    user: &'r mut User,
-    requests: &'r Requests,
-    search: Search<'r>,
-    writer: Writer<'r>,
+struct Asker {
+    user: User,
+    requests: Rc<Requests>,
+    writer: Writer,
+    /// What is looked at of an answer.
+    kept: Vec<u8>,
 }
 
-impl<'r> Asker<'r> {
-    fn new(user: &'r mut User, requests: &'r Requests, number: usize) -> Asker<'r> {
-        let target = &requests.asking.target;
-        let search = Search::new(&target.shape, &target.checks, &requests.known);
-        Asker { user, requests, search, writer: Writer::new(&requests.script, requests.load.lane, number) }
+impl Asker {
+    fn new(user: User, requests: &Rc<Requests>, number: usize) -> Asker {
+        let writer = requests.script.writer(requests.load.lane, number);
+        Asker { user, requests: Rc::clone(requests), writer, kept: Vec::new() }
     }
+}
 
-    /// Asks for what was due and is begun at these moments, judges the answer and writes it down; `begin` does so before it
-    /// is sent. When it was over, and how long the user waits then; `None` where the feed has no row for it.
-    async fn ask(
+impl Doer for Asker {
+    async fn unit(
         &mut self,
         recorder: &RefCell<Recorder>,
         (due, begun): (Instant, Instant),
         begin: impl FnOnce(&mut Recorder),
-    ) -> Option<(Instant, Duration)> {
-        let Asker { user, requests, search, writer } = self;
-        let asking = &*requests.asking;
-        let place = if user.is_last(asking.target.connection) { Place::Last } else { Place::GoingOn };
-        let request = writer.next(&requests.rows, place)?;
+    ) -> Option<Instant> {
+        let Asker { user, requests, writer, kept } = self;
+        let (asking, target) = (&*requests.asking, &*requests.asking.target);
+        let place = if user.is_last(target.connection) { Place::Last } else { Place::GoingOn };
+        let request = requests.script.next(writer, &requests.rows, place)?;
         begin(&mut recorder.borrow_mut());
-        search.begin();
-        let asked = user.ask(asking, request, search, recorder).await;
-        let mut recorder = recorder.borrow_mut();
-        let judged = search.judge(asked.as_ref().err().map(|failure| failure.class), &mut recorder.tally.parts);
-        let judged = match (asked, judged) {
-            // What the answer says of itself tells more than its status.
-            (Err(failure), Err(closer)) if closer.class == ErrorClass::SoapFault && !failure.is_unanswered() => {
-                Err(closer)
+        let mut search = Search::new(&target.shape, &target.checks, &requests.known, kept);
+        let asked = user.ask(asking, request, &mut search, recorder).await;
+        let (mut ended, is_answered) = {
+            let mut recorder = recorder.borrow_mut();
+            let judged = search.judge(asked.as_ref().err().map(|failure| failure.class), &mut recorder.tally.parts);
+            let judged = match (asked, judged) {
+                // What the answer says of itself tells more than its status.
+                (Err(failure), Err(closer)) if closer.class == ErrorClass::SoapFault && !failure.is_unanswered() => {
+                    Err(closer)
+                }
+                (Err(failure), _) => Err(failure),
+                (Ok(answer), judged) => judged.map(|()| answer),
+            };
+            match judged {
+                Ok(answer) => {
+                    recorder.judged(due, &answer, search.verdict());
+                    let time = answer.finished.saturating_duration_since(due);
+                    recorder.unit_ended(due, (begun, answer.finished), Some(time));
+                    (answer.finished, true)
+                }
+                Err(failure) => {
+                    let now = Instant::now();
+                    recorder.failure(&failure, due, now);
+                    recorder.unit_ended(due, (begun, now), None);
+                    (now, !failure.is_unanswered())
+                }
             }
-            (Err(failure), _) => Err(failure),
-            (Ok(answer), judged) => judged.map(|()| answer),
         };
-        match judged {
-            Ok(answer) => {
-                recorder.judged(due, &answer, search.verdict());
-                let time = answer.finished.saturating_duration_since(due);
-                recorder.unit_ended(due, (begun, answer.finished), Some(time));
-                Some((answer.finished, Duration::ZERO))
-            }
-            Err(failure) => {
-                let now = Instant::now();
-                recorder.failure(&failure, due, now);
-                recorder.unit_ended(due, (begun, now), None);
-                Some((now, if failure.is_unanswered() { AFTER_FAILURE } else { Duration::ZERO }))
-            }
+        if !is_answered && matches!(requests.load.pace, Pace::Closed { .. }) {
+            pause(tokio::time::sleep(AFTER_FAILURE), &mut ended, recorder).await;
         }
+        Some(ended)
     }
 }
 
@@ -107,9 +113,8 @@ pub(super) type Uncounted = Rc<OnceCell<RefCell<Recorder>>>;
 
 /// A closed load under way.
 struct Waiting {
-    requests: Requests,
     uncounted: Uncounted,
-    /// Requests begun that count: with a bound on their number none is begun beyond it.
+    /// Requests begun that count.
     begun: Cell<u64>,
     /// When the first user came.
     start: Instant,
@@ -129,16 +134,15 @@ pub(super) async fn run(
     let ramp_up = requests.load.ramp_up();
     let counted_from = Cell::new(ramp_up.is_zero().then_some(start));
     requests.recorder.borrow_mut().begin_stages(requests.load.stages.as_ref(), start);
-    let shared = Rc::new(Waiting { requests, uncounted, begun: Cell::default(), start, counted_from });
+    let requests = Rc::new(requests);
+    let shared = Rc::new(Waiting { uncounted, begun: Cell::default(), start, counted_from });
     let mut tasks = JoinSet::new();
-    for (number, mut user) in users.into_iter().enumerate() {
-        let shared = Rc::clone(&shared);
+    for (number, user) in users.into_iter().enumerate() {
+        let (requests, shared) = (Rc::clone(&requests), Rc::clone(&shared));
         tasks.spawn_local(async move {
-            if let Some(entered) = repeat(&mut user, &shared, number).await {
-                // From clock reads of its own, which no record shares.
-                shared.requests.recorder.borrow_mut().tally.busy_ns += entered.elapsed().as_nanos() as u64;
-            }
-            user
+            let mut asker = Asker::new(user, &requests, number);
+            ask(&mut asker, &requests, &shared, number).await;
+            asker.user
         });
     }
     if shared.counted_from.get().is_none() {
@@ -146,58 +150,31 @@ pub(super) async fn run(
         shared.counted_from.set(Some(on_counted()));
     }
     let users = tasks.join_all().await;
-    shared.requests.recorder.borrow_mut().close_units();
+    requests.recorder.borrow_mut().close_units();
     users
 }
 
-/// Asks until the end, and says since when it counted.
-async fn repeat(user: &mut User, shared: &Waiting, number: usize) -> Option<Instant> {
-    let Waiting { requests, start, .. } = shared;
-    let load = &requests.load;
+/// Asks until the end: while users still come for nothing that counts.
+async fn ask(asker: &mut Asker, requests: &Requests, shared: &Waiting, number: usize) {
+    let Requests { load, recorder, .. } = requests;
     let comes_after = load.comes_after(number);
     if !comes_after.is_zero() {
         tokio::time::sleep(comes_after).await;
     }
-    let mut previous = *start + comes_after;
-    let mut entered = None;
-    let mut asker = Asker::new(user, requests, number);
-    loop {
-        let counted_from = shared.counted_from.get();
-        let recorder = match counted_from {
-            None => shared.uncounted.get_or_init(RefCell::default),
-            Some(from) => {
-                if entered.is_none() {
-                    previous = if load.ramp_up().is_zero() { *start } else { Instant::now() };
-                    entered = Some(previous);
-                }
-                if load.end.is_reached(previous.saturating_duration_since(from), shared.begun.get()) {
-                    return entered;
-                }
-                &*requests.recorder
-            }
-        };
-        if let Some(stages) = &load.stages {
-            match come(stages, load.lane.user(number), *start, &mut previous, recorder).await {
-                Presence::There => {}
-                Presence::Gone => return entered,
-                Presence::ComesAfter(_) => continue,
-            }
+    let mut previous = shared.start + comes_after;
+    let from = loop {
+        if let Some(from) = shared.counted_from.get() {
+            break from;
         }
-        let begin = |recorder: &mut Recorder| {
-            if counted_from.is_some() {
-                shared.begun.set(shared.begun.get() + 1);
-                recorder.unit_begun(previous, previous);
-            }
-        };
-        let Some((ended, wait)) = asker.ask(recorder, (previous, previous), begin).await else {
-            requests.recorder.borrow_mut().tally.out_of_rows += 1;
-            return entered;
+        let uncounted = shared.uncounted.get_or_init(RefCell::default);
+        let Some(ended) = asker.unit(uncounted, (previous, previous), |_| {}).await else {
+            recorder.borrow_mut().tally.out_of_rows += 1;
+            return;
         };
         previous = ended;
-        if !wait.is_zero() {
-            pause(tokio::time::sleep(wait), &mut previous, recorder).await;
-        }
-    }
+    };
+    let entered = if load.ramp_up().is_zero() { from } else { Instant::now() };
+    repeat(asker, number, load, &shared.begun, recorder, (from, entered)).await;
 }
 
 /// Asks at the load's rate, and gives the users back.
@@ -206,30 +183,9 @@ pub(super) async fn at_a_rate(mut resting: Vec<User>, requests: Requests, rate: 
     let start = Instant::now();
     requests.recorder.borrow_mut().begin_stages(requests.load.stages.as_ref(), start);
     let requests = Rc::new(requests);
-    let came = desk
-        .hand_out((&requests.load, rate, start), pacer, |number, seat| {
-            let mut user = resting.pop().unwrap_or_default();
-            let (requests, desk) = (Rc::clone(&requests), Rc::clone(&desk));
-            async move {
-                serve(Asker::new(&mut user, &requests, number), &seat, &desk).await;
-                user
-            }
-        })
-        .await;
+    let come = |number| Asker::new(resting.pop().unwrap_or_default(), &requests, number);
+    let came = desk.hand_out((&requests.load, rate, start), pacer, come).await;
     requests.recorder.borrow_mut().close_units();
-    resting.extend(came);
+    resting.extend(came.into_iter().map(|asker| asker.user));
     resting
-}
-
-/// One user: takes what is due, until nothing more comes.
-async fn serve(mut asker: Asker<'_>, seat: &Rc<Seat>, desk: &Desk) {
-    let recorder = &*asker.requests.recorder;
-    while let Some(due) = desk.next(seat).await {
-        let begun = Instant::now();
-        let begin = |recorder: &mut Recorder| recorder.begun(due, begun);
-        // A feed that ends also ends the schedule: there is a row for whatever is due.
-        if asker.ask(recorder, (due.intended, begun), begin).await.is_none() {
-            return;
-        }
-    }
 }

@@ -125,8 +125,35 @@ impl Script {
 
     /// The first request, as the last one on its connection.
     pub(crate) fn first(&self) -> Vec<u8> {
-        let mut writer = Writer::new(self, Lane::WHOLE, 0);
-        writer.next(&Cell::new(0), Place::Last).map(<[u8]>::to_vec).unwrap_or_default()
+        let mut writer = self.writer(Lane::WHOLE, 0);
+        self.next(&mut writer, &Cell::new(0), Place::Last).map(<[u8]>::to_vec).unwrap_or_default()
+    }
+
+    /// For the user with this number in this lane.
+    pub(super) fn writer(&self, lane: Lane, user: usize) -> Writer {
+        let way = match &self.sent {
+            Sent::Fixed { .. } => None,
+            Sent::Fed(feed, _) => Some(Box::new(Way::new(feed, lane, user))),
+        };
+        Writer { way, rows: Vec::new(), out: Vec::new() }
+    }
+
+    /// A user's next request; `None` once the feed has no more rows. `shared` counts the rows that the lane has taken.
+    #[inline]
+    pub(super) fn next<'w>(&'w self, writer: &'w mut Writer, shared: &Cell<u64>, place: Place) -> Option<&'w [u8]> {
+        match &self.sent {
+            Sent::Fixed { going_on, last } => Some(if place == Place::Last { last } else { going_on }),
+            Sent::Fed(_, form) => {
+                let Writer { way, rows, out } = writer;
+                let way = way.as_mut()?;
+                rows.clear();
+                for _ in 0..form.rows {
+                    rows.push(way.next(shared)?);
+                }
+                form.render(rows, place, out);
+                Some(out)
+            }
+        }
     }
 }
 
@@ -137,41 +164,11 @@ pub(super) enum Place {
     Last,
 }
 
-/// Writes one user's requests.
-pub(super) enum Writer<'s> {
-    /// Those that are written already: while the connection goes on, and as the last one on it.
-    Fixed { going_on: &'s [u8], last: &'s [u8] },
-    /// Those of a feed's rows, on its user's way.
-    Fed { form: &'s Form, way: Box<Way>, rows: Vec<u32>, out: Vec<u8> },
-}
-
-impl<'s> Writer<'s> {
-    /// For the user with this number in this lane.
-    pub(super) fn new(script: &'s Script, lane: Lane, user: usize) -> Writer<'s> {
-        match &script.sent {
-            Sent::Fixed { going_on, last } => Writer::Fixed { going_on, last },
-            Sent::Fed(feed, form) => {
-                let way = Box::new(Way::new(feed, lane, user));
-                Writer::Fed { form, way, rows: Vec::new(), out: Vec::new() }
-            }
-        }
-    }
-
-    /// The next request; `None` once the feed has no more rows. `shared` counts the rows that the lane has taken.
-    #[inline]
-    pub(super) fn next(&mut self, shared: &Cell<u64>, place: Place) -> Option<&[u8]> {
-        match self {
-            Writer::Fixed { going_on, last } => Some(if place == Place::Last { last } else { going_on }),
-            Writer::Fed { form, way, rows, out } => {
-                rows.clear();
-                for _ in 0..form.rows {
-                    rows.push(way.next(shared)?);
-                }
-                form.render(rows, place, out);
-                Some(out)
-            }
-        }
-    }
+/// What a user writes its requests with: its way through a feed's rows, and memory.
+pub(super) struct Writer {
+    way: Option<Box<Way>>,
+    rows: Vec<u32>,
+    out: Vec<u8>,
 }
 
 impl Form {
@@ -363,8 +360,8 @@ mod tests {
     }
 
     fn sent(script: &Script, place: Place, count: usize) -> Vec<Option<String>> {
-        let (mut writer, shared) = (Writer::new(script, Lane::WHOLE, 0), Cell::new(0));
-        let next = |_| writer.next(&shared, place).map(|bytes| String::from_utf8(bytes.to_vec()).unwrap());
+        let (mut writer, shared) = (script.writer(Lane::WHOLE, 0), Cell::new(0));
+        let next = |_| script.next(&mut writer, &shared, place).map(|bytes| String::from_utf8(bytes.to_vec()).unwrap());
         (0..count).map(next).collect()
     }
 

@@ -29,22 +29,22 @@ pub(crate) struct Search<'a> {
     shape: &'a RequestShape,
     checks: &'a Checks,
     known: &'a LastRight,
-    kept: Vec<u8>,
+    kept: &'a mut Vec<u8>,
     came_bytes: u64,
     is_found: bool,
 }
 
 impl<'a> Search<'a> {
-    /// A search for what a target's shape and checks say of answers, if they say anything.
-    pub(crate) fn new(shape: &'a RequestShape, checks: &'a Checks, known: &'a LastRight) -> Search<'a> {
-        Search { shape, checks, known, kept: Vec::new(), came_bytes: 0, is_found: false }
-    }
-
-    /// Another answer comes.
-    pub(crate) fn begin(&mut self) {
-        self.kept.clear();
-        self.came_bytes = 0;
-        self.is_found = false;
+    /// A search of one answer for what a target's shape and checks say of it, if they say anything. What is looked at is
+    /// gathered in `kept`.
+    pub(crate) fn new(
+        shape: &'a RequestShape,
+        checks: &'a Checks,
+        known: &'a LastRight,
+        kept: &'a mut Vec<u8>,
+    ) -> Search<'a> {
+        kept.clear();
+        Search { shape, checks, known, kept, came_bytes: 0, is_found: false }
     }
 
     /// What is known of an answer that was not refused. Its length says nothing: a page of errors may be as long as the
@@ -68,7 +68,7 @@ impl<'a> Search<'a> {
     pub(crate) fn judge(&self, failed: Option<ErrorClass>, parts: &mut BTreeMap<u16, u64>) -> Result<(), Failure> {
         if let Some(class) = failed {
             let is_soap = self.checks.kind == AnswerKind::Soap && matches!(class, ErrorClass::Status(_));
-            return if is_soap { soap::refuse_fault(&self.kept) } else { Ok(()) };
+            return if is_soap { soap::refuse_fault(self.kept) } else { Ok(()) };
         }
         if let Some(first) = &self.checks.length {
             first.judge(self.came_bytes)?;
@@ -83,22 +83,22 @@ impl<'a> Search<'a> {
             if self.came_bytes != self.kept.len() as u64 {
                 return Err(Failure::content(format!("the answer to a batch has more than {BATCH_BYTES_MAX} bytes")));
             }
-            return odata_batch::judge(form, &self.kept, requests, &self.checks.statuses, parts);
+            return odata_batch::judge(form, self.kept, requests, &self.checks.statuses, parts);
         }
         let element = self.shape.answer.element.as_ref();
         if element.is_none() && self.checks.kind == AnswerKind::Plain {
             return Ok(());
         }
-        if !self.kept.is_empty() && *self.known.0.borrow() == self.kept {
+        if !self.kept.is_empty() && *self.known.0.borrow() == *self.kept {
             return Ok(());
         }
         if self.checks.kind == AnswerKind::Soap {
-            soap::judge(&self.kept)?;
+            soap::judge(self.kept)?;
         }
         if let Some(element) = element {
-            has(&self.kept, element).map_err(Failure::content)?;
+            has(self.kept, element).map_err(Failure::content)?;
         }
-        self.known.0.borrow_mut().clone_from(&self.kept);
+        self.known.0.borrow_mut().clone_from(self.kept);
         Ok(())
     }
 
@@ -128,7 +128,7 @@ impl BodySink for Search<'_> {
             return;
         }
         self.kept.extend_from_slice(bytes);
-        self.is_found |= wanted.is_some_and(|text| contains(&self.kept, text.as_bytes()));
+        self.is_found |= wanted.is_some_and(|text| contains(self.kept, text.as_bytes()));
     }
 }
 
@@ -234,9 +234,8 @@ mod tests {
     }
 
     fn judged(shape: &RequestShape, parts: &[&str]) -> Result<(), String> {
-        let (known, checks) = (LastRight::default(), Checks::default());
-        let mut search = Search::new(shape, &checks, &known);
-        search.begin();
+        let (known, checks, mut kept) = (LastRight::default(), Checks::default(), Vec::new());
+        let mut search = Search::new(shape, &checks, &known, &mut kept);
         parts.iter().for_each(|part| search.part(part.as_bytes()));
         let first = search.judge(None, &mut BTreeMap::new());
         assert_eq!(search.judge(None, &mut BTreeMap::new()), first, "the same answer again is judged alike");
@@ -268,8 +267,8 @@ mod tests {
             let bytes = Some(body.len() as u64);
             let (shape, known) = (shape(contains, AnswerShape { bytes, element: None }), LastRight::default());
             let checks = Checks { kind, length: Some(FirstLength::default()), ..Checks::default() };
-            let mut search = Search::new(&shape, &checks, &known);
-            search.begin();
+            let mut kept = Vec::new();
+            let mut search = Search::new(&shape, &checks, &known, &mut kept);
             search.part(body.as_bytes());
             let judged = search.judge(None, &mut BTreeMap::new()).map(|()| search.verdict());
             assert_eq!(judged.map_err(|failure| failure.class.name()), expected.map_err(str::to_owned), "{body}");
@@ -289,7 +288,8 @@ mod tests {
         let shape = shape(None, AnswerShape::default());
         let (known, checks) = (LastRight::default(), Checks { kind: AnswerKind::Soap, ..Checks::default() });
         for fill in ["x", "é"] {
-            let mut search = Search::new(&shape, &checks, &known);
+            let mut kept = Vec::new();
+            let mut search = Search::new(&shape, &checks, &known, &mut kept);
             let room = SEARCHED_BYTES_MAX - begin.len() - 10;
             let mut filled = fill.repeat(room / fill.len()).into_bytes();
             // Also in the middle of a character.

@@ -5,7 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Instant;
@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 use tollgate_net::pacer::Pacer;
 
 use super::arrivals::Schedule;
+use super::units::Doer;
 use crate::load::record::recorder::Recorder;
 use crate::traffic::model::{Load, Rate};
 
@@ -37,16 +38,16 @@ pub(crate) struct Desk {
 
 /// What is due, once a user takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Due {
+struct Due {
     /// When it was to begin.
-    pub(crate) intended: Instant,
+    intended: Instant,
     /// Whose doing it is if it begins later.
-    pub(crate) taker: Taker,
+    taker: Taker,
 }
 
 /// Whether there was a user for something when it came to the desk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Taker {
+enum Taker {
     /// One was called: until it begins, nobody but the generator holds it up.
     Called,
     /// All were at work: from then on it waits for want of one.
@@ -55,7 +56,7 @@ pub(crate) enum Taker {
 
 /// Where a user waits.
 #[derive(Default)]
-pub(crate) struct Seat {
+struct Seat {
     waker: RefCell<Option<Waker>>,
     is_idle: Cell<bool>,
     is_called: Cell<bool>,
@@ -69,18 +70,14 @@ impl Desk {
         Rc::new(Desk { recorder: Rc::clone(recorder), waiting, idle, called, is_closed })
     }
 
-    /// Hands out what is due of a load from `start` on, calls users as they are needed (each by its number, with its seat),
-    /// and gives back what they are in the end.
-    pub(crate) async fn hand_out<U, F>(
+    /// Hands out what is due of a load from `start` on, calls users as they are needed, each by its number, and gives them
+    /// back.
+    pub(crate) async fn hand_out<D: Doer>(
         self: &Rc<Desk>,
         (load, rate, start): (&Load, Rate, Instant),
         pacer: &mut Pacer,
-        mut come: impl FnMut(usize, Rc<Seat>) -> F,
-    ) -> Vec<U>
-    where
-        U: 'static,
-        F: Future<Output = U> + 'static,
-    {
+        mut come: impl FnMut(usize) -> D,
+    ) -> Vec<D> {
         let mut tasks = JoinSet::new();
         let (mut came, mut overdue) = (0, 0);
         for after in Schedule::new(load, rate) {
@@ -112,7 +109,7 @@ impl Desk {
             } else if !is_woken {
                 let seat = Rc::new(Seat::default());
                 self.call(&seat);
-                tasks.spawn_local(come(came, seat));
+                tasks.spawn_local(Rc::clone(self).serve(come(came), seat));
                 came += 1;
             }
         }
@@ -128,8 +125,27 @@ impl Desk {
         users
     }
 
+    /// One user: takes what is due, until nothing more comes.
+    async fn serve<D: Doer>(self: Rc<Desk>, mut doer: D, seat: Rc<Seat>) -> D {
+        while let Some(Due { intended, taker }) = self.next(&seat).await {
+            let now = Instant::now();
+            let begin = |recorder: &mut Recorder| {
+                if taker == Taker::Called {
+                    recorder.overdue(intended, now);
+                }
+                recorder.begun(intended, now);
+            };
+            if doer.unit(&self.recorder, (intended, now), begin).await.is_none() {
+                // Rows that end do so for all.
+                self.recorder.borrow_mut().tally.out_of_rows += 1;
+                self.shut();
+            }
+        }
+        doer
+    }
+
     /// What is to be begun next; `None` once no more comes.
-    pub(crate) async fn next(&self, seat: &Rc<Seat>) -> Option<Due> {
+    async fn next(&self, seat: &Rc<Seat>) -> Option<Due> {
         poll_fn(|cx| {
             if seat.is_called.replace(false) {
                 self.called.set(self.called.get() - 1);
@@ -150,7 +166,7 @@ impl Desk {
     }
 
     /// There is nothing more to be done: what waits will not be sent, and nothing more is due.
-    pub(crate) fn shut(&self) {
+    fn shut(&self) {
         self.recorder.borrow_mut().tally.sends.unsent += self.waiting.borrow().len() as u64;
         self.waiting.borrow_mut().clear();
         self.close();

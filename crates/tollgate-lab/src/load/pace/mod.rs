@@ -7,3 +7,4 @@ pub(crate) mod closing;
 pub(crate) mod desk;
 pub mod gate;
 pub(crate) mod pause;
+pub(crate) mod units;

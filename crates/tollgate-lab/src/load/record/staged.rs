@@ -10,7 +10,6 @@ use derive_more::AddAssign;
 use hdrhistogram::Histogram;
 
 use super::recorder::{Recorder, Times, nanoseconds, times};
-use crate::load::pace::desk::{Due, Taker};
 use crate::traffic::stages::Stages;
 
 /// Points of the course, at most; a longer load has wider ones.
@@ -166,11 +165,8 @@ impl Recorder {
     }
 
     /// A unit of work of an open load is begun.
-    pub(crate) fn begun(&mut self, Due { intended, taker }: Due, now: Instant) {
+    pub(crate) fn begun(&mut self, intended: Instant, now: Instant) {
         self.lateness.get_or_insert_with(times).saturating_record(nanoseconds(now, intended));
-        if taker == Taker::Called {
-            self.overdue(intended, now);
-        }
         self.unit_begun(intended, now);
     }
 
@@ -199,17 +195,16 @@ mod tests {
         let stages: Arc<Stages> = Arc::new("1s:10..10/s,2s:0/s".parse().unwrap());
         let start = Instant::now();
         let at = |ms: u64| start + Duration::from_millis(ms);
-        let called = |intended| Due { intended, taker: Taker::Called };
         let mut recorder = Recorder::default();
         recorder.begin_stages(Some(&stages), start);
         for due in [at(500), at(900), at(1500)] {
             recorder.due(due);
         }
-        recorder.begun(called(at(500)), at(500));
+        recorder.begun(at(500), at(500));
         recorder.unit_ended(at(500), (at(500), at(600)), Some(Duration::from_millis(100)));
-        recorder.begun(called(at(900)), at(950));
+        recorder.begun(at(900), at(950));
         recorder.unit_ended(at(900), (at(950), at(2450)), Some(Duration::from_millis(1550)));
-        recorder.begun(called(at(1500)), at(1500));
+        recorder.begun(at(1500), at(1500));
         recorder.unit_ended(at(1500), (at(1500), at(1700)), None);
         let mut twice = recorder.clone();
         twice.add(&recorder);

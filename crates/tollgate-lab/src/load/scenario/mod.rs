@@ -20,13 +20,13 @@ use tollgate_net::pacer::Pacer;
 
 pub use program::Program;
 
-use super::pace::desk::{Desk, Seat};
+use super::pace::desk::Desk;
 use super::pace::gate::Gate;
-use super::pace::pause::{AFTER_FAILURE, come, pause};
+use super::pace::pause::{AFTER_FAILURE, pause};
+use super::pace::units::{Doer, repeat};
 use super::record::recorder::Recorder;
 use super::user::{Asking, User};
 use crate::traffic::model::{Load, Pace, Rate};
-use crate::traffic::stages::Presence;
 use player::Player;
 use program::Ready;
 use record::Stepped;
@@ -90,30 +90,25 @@ pub(super) async fn run(
     let rows = vec![Cell::new(0); program.played.scenario.feeds.len()];
     let shared = Rc::new(Performance { asking, recorder, play, rows, begun: Cell::default() });
     let Play { program, load, gate, .. } = &shared.play;
-    let begin = |(number, user)| Player::new(&shared.play, user, number);
+    let begin = |(number, user)| Player::new(&shared, user, number);
     let mut all: Vec<Player> = users.into_iter().enumerate().map(begin).collect();
     if !program.setup.is_empty() {
-        all = each(all, &shared, async |player, shared| {
-            player.takes_part = once(player, shared, &shared.play.program.setup).await;
-        })
-        .await;
+        all = each(all, async |player| player.takes_part = once(player, |program| &program.setup).await).await;
     }
     gate.begin_together().await;
     let start = Instant::now();
     shared.recorder.borrow_mut().begin_stages(load.stages.as_ref(), start);
     on_counted(start);
     all = match load.pace {
-        Pace::Closed { .. } => {
-            each(all, &shared, async move |player, shared| repeat(player, shared, start).await).await
-        }
+        Pace::Closed { .. } => each(all, async move |player| play_on(player, start).await).await,
         Pace::Open(rate) => at_a_rate(all, &shared, (rate, start), pacer).await,
     };
     on_ended(Instant::now());
     shared.recorder.borrow_mut().close_iterations();
     gate.end_together().await;
     if !program.teardown.is_empty() {
-        all = each(all, &shared, async |player, shared| {
-            once(player, shared, &shared.play.program.teardown).await;
+        all = each(all, async |player| {
+            once(player, |program| &program.teardown).await;
         })
         .await;
     }
@@ -121,16 +116,11 @@ pub(super) async fn run(
 }
 
 /// Lets all do the same at the same time.
-async fn each(
-    all: Vec<Player>,
-    shared: &Rc<Performance>,
-    act: impl AsyncFn(&mut Player, &Performance) + Copy + 'static,
-) -> Vec<Player> {
+async fn each(all: Vec<Player>, act: impl AsyncFn(&mut Player) + Copy + 'static) -> Vec<Player> {
     let mut tasks = JoinSet::new();
     for mut player in all {
-        let shared = Rc::clone(shared);
         tasks.spawn_local(async move {
-            act(&mut player, &shared).await;
+            act(&mut player).await;
             player
         });
     }
@@ -140,10 +130,10 @@ async fn each(
 }
 
 /// Steps that count in no figure but as failures. Whether all of them went well.
-async fn once(player: &mut Player, shared: &Performance, steps: &[Ready]) -> bool {
-    let aside = RefCell::new(Recorder::default());
-    player.begin(shared.number_of_all(player), 0, unique());
-    for ready in steps {
+async fn once(player: &mut Player, steps: fn(&Program) -> &[Ready]) -> bool {
+    let (shared, aside) = (Rc::clone(&player.shared), RefCell::new(Recorder::default()));
+    player.begin(0, unique());
+    for ready in steps(&shared.play.program) {
         if let Err(mut failure) = player.play(ready, &shared.asking, &aside).await {
             failure.text = format!("setup or teardown, {}", failure.text);
             shared.recorder.borrow_mut().failure_aside(&failure);
@@ -154,30 +144,14 @@ async fn once(player: &mut Player, shared: &Performance, steps: &[Ready]) -> boo
 }
 
 /// Iterations until the end, each as soon as the one before it is over.
-async fn repeat(player: &mut Player, shared: &Performance, start: Instant) {
-    if !player.takes_part {
-        return;
+async fn play_on(player: &mut Player, start: Instant) {
+    if player.takes_part {
+        let (shared, number) = (Rc::clone(&player.shared), player.number);
+        let Performance { play: Play { load, .. }, begun, recorder, .. } = &*shared;
+        // Stages count from one moment for all; whoever has none begins when it has its turn.
+        let start = if load.stages.is_some() { start } else { Instant::now() };
+        repeat(player, number, load, begun, recorder, (start, start)).await;
     }
-    let load = &shared.play.load;
-    // Stages count from one moment for all; whoever has none begins when it has its turn.
-    let start = if load.stages.is_some() { start } else { Instant::now() };
-    let mut previous = start;
-    while !load.end.is_reached(previous.saturating_duration_since(start), shared.begun.get()) {
-        if let Some(stages) = &load.stages {
-            match come(stages, shared.number_of_all(player), start, &mut previous, &shared.recorder).await {
-                Presence::There => {}
-                Presence::Gone => break,
-                Presence::ComesAfter(_) => continue,
-            }
-        }
-        shared.begun.set(shared.begun.get() + 1);
-        shared.recorder.borrow_mut().unit_begun(previous, previous);
-        match iterate(player, shared, (previous, previous)).await {
-            Some(ended) => previous = ended,
-            None => break,
-        }
-    }
-    shared.recorder.borrow_mut().tally.busy_ns += start.elapsed().as_nanos() as u64;
 }
 
 /// Iterations when they are due, by as many users as it takes.
@@ -192,76 +166,66 @@ async fn at_a_rate(
     resting.reverse();
     let desk = Desk::new(&shared.recorder);
     let load = Load { users: resting.len(), ..shared.play.load.clone() };
-    let came = desk
-        .hand_out((&load, rate, start), pacer, |_, seat| {
-            let player = resting.pop().expect("no more users are called than there are");
-            let (shared, desk) = (Rc::clone(shared), Rc::clone(&desk));
-            serve(player, seat, shared, desk)
-        })
-        .await;
+    let come = |_| resting.pop().expect("no more users are called than there are");
+    let came = desk.hand_out((&load, rate, start), pacer, come).await;
     absent.extend(resting);
     absent.extend(came);
     absent.sort_by_key(|player| player.number);
     absent
 }
 
-async fn serve(mut player: Player, seat: Rc<Seat>, shared: Rc<Performance>, desk: Rc<Desk>) -> Player {
-    while let Some(due) = desk.next(&seat).await {
-        let now = Instant::now();
-        shared.recorder.borrow_mut().begun(due, now);
-        if iterate(&mut player, &shared, (due.intended, now)).await.is_none() {
-            // Rows that end do so for all.
-            desk.shut();
-        }
-    }
-    player
-}
-
-/// One iteration, which was due and is begun at these moments. When it is over; `None` where there is no row for it.
-async fn iterate(player: &mut Player, shared: &Performance, (due, begun): (Instant, Instant)) -> Option<Instant> {
-    player.begin(shared.number_of_all(player), player.iterations, unique());
-    player.iterations += 1;
-    if player.take_rows(&shared.play.program.played.scenario.feeds, &shared.rows).is_none() {
-        shared.recorder.borrow_mut().tally.out_of_rows += 1;
-        return None;
-    }
-    let mut previous = due;
-    let mut answered = Duration::ZERO;
-    let mut is_whole = true;
-    for (step, ready) in shared.play.program.steps.iter().enumerate() {
-        let played = player.play(ready, &shared.asking, &shared.recorder).await;
-        let wait = {
-            let mut recorder = shared.recorder.borrow_mut();
-            match played {
-                Ok(answer) => {
-                    let time = answer.finished.saturating_duration_since(previous);
-                    answered += time;
-                    recorder.step_answered(step, previous, &answer, ready.verdict());
-                    previous = answer.finished;
-                    player.think(ready.step.think)
+/// An iteration.
+impl Doer for Player {
+    async fn unit(
+        &mut self,
+        recorder: &RefCell<Recorder>,
+        (due, begun): (Instant, Instant),
+        begin: impl FnOnce(&mut Recorder),
+    ) -> Option<Instant> {
+        begin(&mut recorder.borrow_mut());
+        let shared = Rc::clone(&self.shared);
+        let program = &shared.play.program;
+        self.begin(self.iterations, unique());
+        self.iterations += 1;
+        self.take_rows(&program.played.scenario.feeds, &shared.rows)?;
+        let mut previous = due;
+        let mut answered = Duration::ZERO;
+        let mut is_whole = true;
+        for (step, ready) in program.steps.iter().enumerate() {
+            let played = self.play(ready, &shared.asking, recorder).await;
+            let wait = {
+                let mut recorder = recorder.borrow_mut();
+                match played {
+                    Ok(answer) => {
+                        let time = answer.finished.saturating_duration_since(previous);
+                        answered += time;
+                        recorder.step_answered(step, previous, &answer, ready.verdict());
+                        previous = answer.finished;
+                        self.think(ready.step.think)
+                    }
+                    Err(failure) => {
+                        let now = Instant::now();
+                        recorder.step_failed(step, &failure, previous, now);
+                        previous = now;
+                        is_whole = false;
+                        if failure.is_unanswered() { AFTER_FAILURE } else { Duration::ZERO }
+                    }
                 }
-                Err(failure) => {
-                    let now = Instant::now();
-                    recorder.step_failed(step, &failure, previous, now);
-                    previous = now;
-                    is_whole = false;
-                    if failure.is_unanswered() { AFTER_FAILURE } else { Duration::ZERO }
-                }
+            };
+            if !wait.is_zero() {
+                pause(tokio::time::sleep(wait), &mut previous, recorder).await;
             }
-        };
-        if !wait.is_zero() {
-            pause(tokio::time::sleep(wait), &mut previous, &shared.recorder).await;
+            if !is_whole {
+                break;
+            }
         }
-        if !is_whole {
-            break;
+        let mut recorder = recorder.borrow_mut();
+        if is_whole {
+            recorder.iterated(answered);
         }
+        recorder.unit_ended(due, (begun, previous), is_whole.then_some(answered));
+        Some(previous)
     }
-    let mut recorder = shared.recorder.borrow_mut();
-    if is_whole {
-        recorder.iterated(answered);
-    }
-    recorder.unit_ended(due, (begun, previous), is_whole.then_some(answered));
-    Some(previous)
 }
 
 /// A seed of its own for each part of what one seed is for (the finalizer of SplitMix64).
@@ -270,13 +234,6 @@ pub(crate) fn mixed(seed: u64, part: u64) -> u64 {
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ (mixed >> 31)
-}
-
-impl Performance {
-    /// A user's number among the users of all workers.
-    fn number_of_all(&self, player: &Player) -> usize {
-        self.play.load.lane.user(player.number)
-    }
 }
 
 /// A number that no iteration had before, of this run or an earlier one on a machine whose clock goes forward.

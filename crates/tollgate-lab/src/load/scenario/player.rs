@@ -6,6 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::ops::Range;
+use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use rand::{RngExt, SeedableRng};
@@ -15,7 +16,7 @@ use tollgate_net::http1::client::{Collect, Discard, RequestTemplate, ResponseHea
 use super::cookies::Cookies;
 use super::find::find;
 use super::program::Ready;
-use super::{Play, Rows, mixed};
+use super::{Performance, Play, Rows, mixed};
 use crate::load::answer::content::contains;
 use crate::load::answer::failure::{ErrorClass, Failure};
 use crate::load::record::recorder::Recorder;
@@ -36,6 +37,7 @@ const THINK_MEANS_MAX: f64 = 10.0;
 
 /// A user on its way.
 pub(super) struct Player {
+    pub(super) shared: Rc<Performance>,
     /// Its number among the users of its worker.
     pub(super) number: usize,
     /// Whether its setup went well.
@@ -61,8 +63,8 @@ pub(super) struct Player {
 
 impl Player {
     /// A user at its beginning, with its number among those of its worker.
-    pub(super) fn new(play: &Play, user: User, number: usize) -> Player {
-        let Play { conduct, load, program, .. } = play;
+    pub(super) fn new(shared: &Rc<Performance>, user: User, number: usize) -> Player {
+        let Play { conduct, load, program, .. } = &shared.play;
         let played = &program.played;
         let mut values = vec![Vec::new(); played.scenario.variables.len()];
         for (variable, value) in &played.constants {
@@ -83,6 +85,7 @@ impl Player {
         let mut thinking = ChaCha8Rng::seed_from_u64(mixed(conduct.seed, THINK_SEED));
         thinking.set_stream((u64::from(load.lane.index) << 32) | number as u64);
         Player {
+            shared: Rc::clone(shared),
             number,
             takes_part: true,
             user,
@@ -101,8 +104,9 @@ impl Player {
     }
 
     /// Sets the variables that every iteration has.
-    pub(super) fn begin(&mut self, number_of_all: usize, iteration: u64, unique: u64) {
-        let numbers: [u64; BUILT_IN.len()] = [number_of_all as u64, iteration, unique];
+    pub(super) fn begin(&mut self, iteration: u64, unique: u64) {
+        let user = self.shared.play.load.lane.user(self.number);
+        let numbers: [u64; BUILT_IN.len()] = [user as u64, iteration, unique];
         for (value, number) in self.values.iter_mut().zip(numbers) {
             value.clear();
             write!(value, "{number}").expect("memory takes it");
