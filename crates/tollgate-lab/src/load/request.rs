@@ -15,7 +15,7 @@ use tollgate_net::pacer::Pacer;
 
 use super::answer::content::{LastRight, Search};
 use super::answer::failure::ErrorClass;
-use super::pace::desk::Desk;
+use super::pace::desk::hand_out;
 use super::pace::pause::{AFTER_FAILURE, pause};
 use super::pace::units::{Doer, repeat};
 use super::record::recorder::Recorder;
@@ -179,12 +179,11 @@ async fn ask(asker: &mut Asker, requests: &Requests, shared: &Waiting, number: u
 
 /// Asks at the load's rate, and gives the users back.
 pub(super) async fn at_a_rate(mut resting: Vec<User>, requests: Requests, rate: Rate, pacer: &mut Pacer) -> Vec<User> {
-    let desk = Desk::new(&requests.recorder);
     let start = Instant::now();
     requests.recorder.borrow_mut().begin_stages(requests.load.stages.as_ref(), start);
     let requests = Rc::new(requests);
     let come = |number| Asker::new(resting.pop().unwrap_or_default(), &requests, number);
-    let came = desk.hand_out((&requests.load, rate, start), pacer, come).await;
+    let came = hand_out(&requests.recorder, (&requests.load, rate, start), pacer, come).await;
     requests.recorder.borrow_mut().close_units();
     resting.extend(came.into_iter().map(|asker| asker.user));
     resting

@@ -24,8 +24,66 @@ const WAITING_MAX: usize = 1_000_000;
 /// After so much that was due at once, users have their turn.
 const OVERDUE_MAX: u32 = 64;
 
+/// Hands out what is due of a load from `start` on, calls users as they are needed, each by its number, and gives them
+/// back.
+pub(crate) async fn hand_out<D: Doer>(
+    recorder: &Rc<RefCell<Recorder>>,
+    (load, rate, start): (&Load, Rate, Instant),
+    pacer: &mut Pacer,
+    mut come: impl FnMut(usize) -> D,
+) -> Vec<D> {
+    let (waiting, idle) = (RefCell::default(), RefCell::default());
+    let (called, is_closed) = (Cell::new(0), Cell::new(false));
+    let desk = Rc::new(Desk { recorder: Rc::clone(recorder), waiting, idle, called, is_closed });
+    let mut tasks = JoinSet::new();
+    let (mut came, mut overdue) = (0, 0);
+    for after in Schedule::new(load, rate) {
+        let intended = start + after;
+        if Instant::now() < intended {
+            pacer.until(intended).await;
+            overdue = 0;
+        } else {
+            overdue += 1;
+            if overdue % OVERDUE_MAX == 0 {
+                tokio::task::yield_now().await;
+            }
+        }
+        if desk.is_closed.get() {
+            break;
+        }
+        recorder.borrow_mut().due(intended);
+        if desk.waiting.borrow().len() == WAITING_MAX {
+            let mut recorder = recorder.borrow_mut();
+            recorder.tally.sends.unsent += 1;
+            recorder.overdue(intended, Instant::now());
+            continue;
+        }
+        let is_woken = desk.wake_one();
+        let taker = if is_woken || came < load.users { Taker::Called } else { Taker::Missing };
+        desk.waiting.borrow_mut().push_back(Due { intended, taker });
+        if taker == Taker::Missing {
+            recorder.borrow_mut().overdue(intended, Instant::now());
+        } else if !is_woken {
+            let seat = Rc::new(Seat::default());
+            desk.call(&seat);
+            tasks.spawn_local(Rc::clone(&desk).serve(come(came), seat));
+            came += 1;
+        }
+    }
+    if let Some(after) = load.end.after {
+        if !desk.is_closed.get() {
+            pacer.until(start + after).await;
+        }
+        desk.give_up();
+    }
+    desk.close();
+    let users = tasks.join_all().await;
+    recorder.borrow_mut().tally.sends.users += came as u64;
+    users
+}
+
 /// What the users of one worker share.
-pub(crate) struct Desk {
+struct Desk {
     recorder: Rc<RefCell<Recorder>>,
     /// What no user has taken yet.
     waiting: RefCell<VecDeque<Due>>,
@@ -63,68 +121,6 @@ struct Seat {
 }
 
 impl Desk {
-    /// A desk at which nothing waits.
-    pub(crate) fn new(recorder: &Rc<RefCell<Recorder>>) -> Rc<Desk> {
-        let (waiting, idle) = (RefCell::default(), RefCell::default());
-        let (called, is_closed) = (Cell::new(0), Cell::new(false));
-        Rc::new(Desk { recorder: Rc::clone(recorder), waiting, idle, called, is_closed })
-    }
-
-    /// Hands out what is due of a load from `start` on, calls users as they are needed, each by its number, and gives them
-    /// back.
-    pub(crate) async fn hand_out<D: Doer>(
-        self: &Rc<Desk>,
-        (load, rate, start): (&Load, Rate, Instant),
-        pacer: &mut Pacer,
-        mut come: impl FnMut(usize) -> D,
-    ) -> Vec<D> {
-        let mut tasks = JoinSet::new();
-        let (mut came, mut overdue) = (0, 0);
-        for after in Schedule::new(load, rate) {
-            let intended = start + after;
-            if Instant::now() < intended {
-                pacer.until(intended).await;
-                overdue = 0;
-            } else {
-                overdue += 1;
-                if overdue % OVERDUE_MAX == 0 {
-                    tokio::task::yield_now().await;
-                }
-            }
-            if self.is_closed.get() {
-                break;
-            }
-            self.recorder.borrow_mut().due(intended);
-            if self.waiting.borrow().len() == WAITING_MAX {
-                let mut recorder = self.recorder.borrow_mut();
-                recorder.tally.sends.unsent += 1;
-                recorder.overdue(intended, Instant::now());
-                continue;
-            }
-            let is_woken = self.wake_one();
-            let taker = if is_woken || came < load.users { Taker::Called } else { Taker::Missing };
-            self.waiting.borrow_mut().push_back(Due { intended, taker });
-            if taker == Taker::Missing {
-                self.recorder.borrow_mut().overdue(intended, Instant::now());
-            } else if !is_woken {
-                let seat = Rc::new(Seat::default());
-                self.call(&seat);
-                tasks.spawn_local(Rc::clone(self).serve(come(came), seat));
-                came += 1;
-            }
-        }
-        if let Some(after) = load.end.after {
-            if !self.is_closed.get() {
-                pacer.until(start + after).await;
-            }
-            self.give_up();
-        }
-        self.close();
-        let users = tasks.join_all().await;
-        self.recorder.borrow_mut().tally.sends.users += came as u64;
-        users
-    }
-
     /// One user: takes what is due, until nothing more comes.
     async fn serve<D: Doer>(self: Rc<Desk>, mut doer: D, seat: Rc<Seat>) -> D {
         while let Some(Due { intended, taker }) = self.next(&seat).await {

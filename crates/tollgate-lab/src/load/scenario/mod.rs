@@ -20,7 +20,7 @@ use tollgate_net::pacer::Pacer;
 
 pub use program::Program;
 
-use super::pace::desk::Desk;
+use super::pace::desk::hand_out;
 use super::pace::gate::Gate;
 use super::pace::pause::{AFTER_FAILURE, pause};
 use super::pace::units::{Doer, repeat};
@@ -164,10 +164,9 @@ async fn at_a_rate(
     let (mut resting, mut absent): (Vec<Player>, Vec<Player>) = all.into_iter().partition(|player| player.takes_part);
     // The first ones come first.
     resting.reverse();
-    let desk = Desk::new(&shared.recorder);
     let load = Load { users: resting.len(), ..shared.play.load.clone() };
     let come = |_| resting.pop().expect("no more users are called than there are");
-    let came = desk.hand_out((&load, rate, start), pacer, come).await;
+    let came = hand_out(&shared.recorder, (&load, rate, start), pacer, come).await;
     absent.extend(resting);
     absent.extend(came);
     absent.sort_by_key(|player| player.number);
