@@ -67,7 +67,7 @@ enum Sent {
 
 /// A request with places for values.
 #[derive(Debug, Clone)]
-pub(super) struct Form {
+struct Form {
     values: Values,
     going_on: Head,
     last: Head,
@@ -129,7 +129,7 @@ impl Script {
         self.next(&mut writer, &Cell::new(0), Place::Last).map(<[u8]>::to_vec).unwrap_or_default()
     }
 
-    /// For the user with this number in this lane.
+    /// What the user with this number in this lane writes its requests with.
     pub(super) fn writer(&self, lane: Lane, user: usize) -> Writer {
         let way = match &self.sent {
             Sent::Fixed { .. } => None,
