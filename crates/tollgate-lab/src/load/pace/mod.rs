@@ -6,5 +6,4 @@ pub(crate) mod arrivals;
 pub(crate) mod closing;
 pub(crate) mod desk;
 pub mod gate;
-pub(crate) mod pause;
 pub(crate) mod units;

@@ -1,14 +1,18 @@
-//! Units of work, which users do one after another: each as soon as the one before it is over.
+//! Units of work, which users do one after another, each as soon as the one before it is over; and the time in which they
+//! wait before they go on: until they come, while they think, after a failure. It is in no response time, and counted by
+//! itself.
 //!
 //! What it deliberately does not do: know what a unit of work is. What is done at a rate, the desk hands out.
 
 use std::cell::{Cell, RefCell};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::pause::come;
 use crate::load::record::recorder::Recorder;
 use crate::traffic::model::Load;
 use crate::traffic::stages::Presence;
+
+/// After a failure that no answer came with, a user waits so long: a server that is gone is not hammered.
+pub(crate) const AFTER_FAILURE: Duration = Duration::from_millis(10);
 
 /// A user who does units of work.
 pub(crate) trait Doer: 'static {
@@ -35,10 +39,13 @@ pub(crate) async fn repeat(
     let mut previous = entered;
     while !load.end.is_reached(previous.saturating_duration_since(from), begun.get()) {
         if let Some(stages) = &load.stages {
-            match come(stages, load.lane.user(number), from, &mut previous, recorder).await {
+            match stages.presence(load.lane.user(number), previous.saturating_duration_since(from)) {
                 Presence::There => {}
                 Presence::Gone => break,
-                Presence::ComesAfter(_) => continue,
+                Presence::ComesAfter(after) => {
+                    pause(tokio::time::sleep_until((from + after).into()), &mut previous, recorder).await;
+                    continue;
+                }
             }
         }
         let begin = |recorder: &mut Recorder| {
@@ -55,4 +62,12 @@ pub(crate) async fn repeat(
     }
     // From a clock read of its own, which no record shares.
     recorder.borrow_mut().tally.busy_ns += entered.elapsed().as_nanos() as u64;
+}
+
+/// Waits, and goes on from `previous` to the moment at which that is over.
+pub(crate) async fn pause(wait: impl Future<Output = ()>, previous: &mut Instant, recorder: &RefCell<Recorder>) {
+    wait.await;
+    let now = Instant::now();
+    recorder.borrow_mut().tally.waited_ns += now.duration_since(*previous).as_nanos() as u64;
+    *previous = now;
 }

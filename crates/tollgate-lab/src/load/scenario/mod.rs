@@ -22,8 +22,7 @@ pub use program::Program;
 
 use super::pace::desk::hand_out;
 use super::pace::gate::Gate;
-use super::pace::pause::{AFTER_FAILURE, pause};
-use super::pace::units::{Doer, repeat};
+use super::pace::units::{AFTER_FAILURE, Doer, pause, repeat};
 use super::record::recorder::Recorder;
 use super::user::{Asking, User};
 use crate::traffic::model::{Load, Pace, Rate};
