@@ -2,7 +2,6 @@
 //!
 //! What it deliberately does not do: ask (see [`crate::load::scenario`]).
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ const USERS_DEFAULT: u32 = 200;
 const USERS_MAX: u32 = 20_000;
 
 /// How a scenario is loaded.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LoadFile {
     /// At a rate: how the intended starts of iterations lie; absent: equally far apart.
@@ -63,10 +62,7 @@ pub(super) const STAGES: Factor = Factor {
 };
 
 /// How a scenario is loaded, where the factor is no number of users.
-pub(super) fn shape(
-    file: Option<&At<LoadFile>>,
-    document: &Document<'_>,
-) -> Result<Option<LoadShape>, ExperimentError> {
+pub(super) fn shape(file: Option<At<LoadFile>>, document: &Document<'_>) -> Result<Option<LoadShape>, ExperimentError> {
     let checker = &document.checker;
     let factor = document.heading.factor;
     if factor != RATE && factor != STAGES {
@@ -78,20 +74,16 @@ pub(super) fn shape(
             }
         };
     }
-    let file = file.map(At::as_ref);
-    let stages = stages(file.map_or(&[][..], |load| &load.stages), document)?;
-    let most = file.and_then(|load| load.users_max.as_ref());
+    let LoadFile { arrivals, users_max, stages } = file.map(At::into_inner).unwrap_or_default();
+    let at_a_rate = arrivals.as_ref().map(At::span).or(users_max.as_ref().map(At::span));
     let shape = LoadShape {
-        arrivals: file.and_then(|load| load.arrivals.as_ref()).map_or(Arrivals::Constant, |named| *named.as_ref()),
-        users_max: most.map_or(USERS_DEFAULT, |most| most.as_ref().0),
-        stages: stages.map(Arc::new),
+        arrivals: arrivals.map_or(Arrivals::Constant, At::into_inner),
+        users_max: users_max.map_or(USERS_DEFAULT, |most| most.into_inner().0),
+        stages: self::stages(&stages, document)?.map(Arc::new),
     };
-    if let (false, Some(load)) = (shape.is_open(), file) {
-        let arrivals = load.arrivals.as_ref().map(At::span);
-        if let Some(span) = arrivals.or(load.users_max.as_ref().map(At::span)) {
-            let help = "leave it out, or give stages a `rate` in the place of `users`";
-            return Err(checker.fault(span, "users who wait do not arrive at a rate", help));
-        }
+    if let (false, Some(span)) = (shape.is_open(), at_a_rate) {
+        let help = "leave it out, or give stages a `rate` in the place of `users`";
+        return Err(checker.fault(span, "users who wait do not arrive at a rate", help));
     }
     Ok(Some(shape))
 }
@@ -138,10 +130,8 @@ fn stages(files: &[StageFile], document: &Document<'_>) -> Result<Option<Stages>
         stages.push(Stage { name: name.clone(), from: file.from.unwrap_or(before), to, lasts });
         before = to;
     }
-    let span: Range<usize> = first.name.span();
-    let stages = Stages::new(unit, stages)
-        .map_err(|message| checker.fault(span, &message, "a stage has a `name`, `seconds`, and `users` or a `rate`"))?;
-    Ok(Some(stages))
+    let help = "a stage has a `name`, `seconds`, and `users` or a `rate`";
+    Stages::new(unit, stages).map(Some).map_err(|message| checker.fault(first.name.span(), &message, help))
 }
 
 #[cfg(test)]

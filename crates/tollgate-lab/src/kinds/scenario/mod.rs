@@ -47,7 +47,7 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     let served = Served::take(document)?;
     let ScenariosFile { load, scenarios } = document.take(TableName::Top)?;
     let variants: Vec<PlayedFile> = document.each()?;
-    let shape = load::shape(load.as_ref(), document)?;
+    let shape = load::shape(load, document)?;
     let level = shape.as_ref().and_then(LoadShape::level);
     let mut experiment = document.experiment(match level {
         Some((level, _)) => vec![level],
