@@ -18,7 +18,7 @@ use crate::experiment::Experiment;
 use crate::plan::Plan;
 use crate::plan::schedule::Block;
 use crate::{judge, probe};
-use tollgate_facts::results::{self, FORMAT, RunResult, State};
+use tollgate_facts::results::{self, FORMAT, RunResult, State, Trial};
 use tollgate_facts::stats::sequential::Looking;
 
 /// What a run left.
@@ -108,6 +108,21 @@ pub(crate) struct Turn<'b> {
     pub(crate) place: usize,
     /// Position of the variant.
     pub(crate) variant: usize,
+}
+
+impl Turn<'_> {
+    /// Its trial, which began so long after the run, without what is found in it.
+    pub(crate) fn trial(self, variant: &str, began: Duration) -> Trial {
+        Trial {
+            variant: variant.to_owned(),
+            level: self.block.level,
+            start: self.block.start,
+            block: self.block.number,
+            place: self.place as u32,
+            start_ms: began.as_secs_f64() * 1e3,
+            ..Trial::default()
+        }
+    }
 }
 
 /// When the result is stored.

@@ -130,7 +130,7 @@ impl Kind for Commands {
     }
 
     fn trial(run: &mut Running<'_>, _subjects: &mut (), turn: Turn<'_>) -> Result<(), Halt> {
-        let Turn { block, place, variant } = turn;
+        let Turn { block, variant, .. } = turn;
         let name = run.experiment.variants[variant].name.clone();
         let (start, ticks, own) = (run.kind.began.elapsed(), Ticks::now(&run.cores.subjects), own_cpu());
         let (began, mut times, mut cpu) = (Instant::now(), Vec::new(), Duration::ZERO);
@@ -147,17 +147,12 @@ impl Kind for Commands {
         used.memory_bytes_max = used.memory_bytes_max.max(memory_bytes_max);
         let runs = times.len() as u64;
         run.book.trials.push(Trial {
-            variant: name,
-            level: block.level,
-            block: block.number,
-            place: place as u32,
-            start_ms: start.as_secs_f64() * 1e3,
             duration_ms: times.iter().sum(),
             units: runs,
             requests: runs,
             unit_times_ms: times,
             subject_cpu_us: Some(cpu.as_secs_f64() * 1e6),
-            ..Trial::default()
+            ..turn.trial(&name, start)
         });
         Ok(())
     }

@@ -241,7 +241,7 @@ impl Session<'_> {
     }
 
     fn batch(&mut self, bench: &mut Bench, turn: Turn<'_>) -> Result<(), Halt> {
-        let Turn { block, place, variant } = turn;
+        let Turn { block, variant, .. } = turn;
         let away = away(&self.experiment, variant).unwrap_or_default();
         let documents = self.kind.documents.get(&(variant, block.level)).copied().unwrap_or(DOCUMENTS_LEAST);
         let before = bench.ask(away).map_err(Halt::Ours)?;
@@ -253,12 +253,6 @@ impl Session<'_> {
         let behind = bench.ask(away).map_err(Halt::Ours)?;
         let link_us = before.zip(behind).map(|(before, behind)| (before + behind).as_secs_f64() * 0.5e6);
         let trial = Trial {
-            variant: self.experiment.variants[variant].name.clone(),
-            level: block.level,
-            start: block.start,
-            block: block.number,
-            place: place as u32,
-            start_ms: start.as_secs_f64() * 1e3,
             duration_ms: batch_ms,
             units: told.stored,
             unit_times_ms: match told.stored {
@@ -271,7 +265,7 @@ impl Session<'_> {
             subject_cpu_us: Some(cpu_us),
             backend_cpu_us: database_us,
             batch: Some(Batched { documents, link_us, ..told }),
-            ..Trial::default()
+            ..turn.trial(&self.experiment.variants[variant].name, start)
         };
         let away = self.options.link.map(|_| away);
         self.kind.ledger.add(&trial, ticks, readings, away);

@@ -402,18 +402,11 @@ fn seed_of(run: u64, block: &Block, place: usize) -> u64 {
 }
 
 fn trial_of(name: &str, turn: Turn<'_>, measured: &Measured) -> Trial {
-    let Turn { block, place, .. } = turn;
     let tally = &measured.recorder.tally;
     let response_ns = tally.response_total_ns as f64 / tally.requests.max(1) as f64;
     let unit_times_ms: Vec<f64> = tally.unit_times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
     let is_insert = tally.transfers.settlement.counted > 0;
     Trial {
-        variant: name.to_owned(),
-        level: block.level,
-        start: block.start,
-        block: block.number,
-        place: place as u32,
-        start_ms: measured.start.as_secs_f64() * 1e3,
         duration_ms: if is_insert { unit_times_ms.iter().sum() } else { measured.wall.as_secs_f64() * 1e3 },
         units: tally.units,
         unit_times_ms,
@@ -425,10 +418,10 @@ fn trial_of(name: &str, turn: Turn<'_>, measured: &Measured) -> Trial {
         response_time_mean_ms: response_ns / 1e6,
         subject_cpu_us: measured.passed.subject_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
         backend_cpu_us: measured.passed.behind_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
-        batch: None,
         generator_cpu_us: measured.used.cpu_ns as f64 / 1e3,
         generator_busiest_cpu_us: measured.used.busiest_cpu_ns as f64 / 1e3,
         generator_run_queue_us: measured.used.run_queue_max_ns as f64 / 1e3,
+        ..turn.trial(name, measured.start)
     }
 }
 
