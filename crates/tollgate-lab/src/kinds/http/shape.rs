@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::experiment::Users;
 use crate::traffic::model::{End, Load, Rate};
 use crate::traffic::stages::{Stages, Unit};
-use tollgate_facts::results::Arrivals;
+use tollgate_facts::results::{Arrivals, NamedLevel};
 
 /// How a scenario is loaded where users do not simply wait.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,13 +45,13 @@ impl LoadShape {
     }
 
     /// The one level that stages are, and what it is called; absent where levels are rates.
-    pub(crate) fn level(&self) -> Option<(u64, String)> {
+    pub(crate) fn level(&self) -> Option<NamedLevel> {
         let stages = self.stages.as_ref()?;
         let most = stages.most();
         let title = match stages.unit() {
             Unit::Users => format!("stages up to {most} users"),
             Unit::PerSecond => format!("stages up to {most} per second"),
         };
-        Some(((most.ceil() as u64).max(1), title))
+        Some(NamedLevel { level: (most.ceil() as u64).max(1), title, ..NamedLevel::default() })
     }
 }

@@ -22,7 +22,6 @@ use crate::experiment::{Experiment, ExperimentError, Own};
 use crate::load::scenario::Conduct;
 use crate::plan::{Plan, PlanOptions, goes_through};
 use file::{PlayedFile, ScenariosFile};
-use tollgate_facts::results::NamedLevel;
 
 /// The kind in the list.
 pub(super) const KIND: Listed = Listed {
@@ -49,15 +48,13 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     let variants: Vec<PlayedFile> = document.each()?;
     let shape = load::shape(load, document)?;
     let level = shape.as_ref().and_then(LoadShape::level);
-    let mut experiment = document.experiment(match level {
-        Some((level, _)) => vec![level],
+    let mut experiment = document.experiment(match &level {
+        Some(named) => vec![named.level],
         None => document.levels_of_users()?,
     })?;
     let played = played::played(document, &scenarios, &variants)?;
     experiment.variants.iter_mut().zip(played).for_each(|(variant, played)| variant.own = Own::new(played));
-    if let Some((level, title)) = level {
-        experiment.named_levels = vec![NamedLevel { level, title, ..NamedLevel::default() }];
-    }
+    experiment.named_levels.extend(level);
     if let Some(shape) = shape {
         experiment.users = shape.users();
         experiment.own = Own::new(shape);
