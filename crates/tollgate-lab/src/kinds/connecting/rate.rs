@@ -41,40 +41,29 @@ impl Session<'_, '_, Connecting> {
         let total = self.book.trials() + blocks.iter().map(|block| block.order.len()).sum::<usize>();
         self.plan_trials(total);
         for (number, block) in blocks.iter().enumerate() {
-            let Some((_, offer)) = offers.iter().find(|(level, _)| *level == block.level) else { continue };
+            let level = block.level;
+            let Some((_, offer)) = offers.iter().find(|(known, _)| *known == level) else { continue };
             for (place, variant) in block.order.iter().enumerate() {
                 let subject = subject_of(subjects, *variant);
                 let seed = self.result.seed ^ SEED ^ ((number as u64) << 32 | place as u64);
-                let is_last = block.order[place + 1..].iter().all(|later| later != variant);
-                self.offered(subject, block.level, (offer, planned), seed, is_last)?;
-                self.tell(*variant, block.level);
+                let rate = Rate { per_second: offer.rate_per_second, arrivals: offer.arrivals, seed };
+                let users = self.options.experiment.users(level) * USERS_FACTOR;
+                let load = Load::at_a_rate(users as usize, rate, End::after(planned.slice));
+                let measured = self.load(subject, Asked { work: Asking::Request, load, level }, Course::Unrecorded)?;
+                let name = &self.options.experiment.variants[*variant].name;
+                let tag = format!("{name}@{level}!rate");
+                let stored = self.store.write_times(&tag, measured.start, measured.wall, &measured.recorder.response);
+                self.book.further += 1;
+                let is_last_of_block = block.order[place + 1..].iter().all(|later| later != variant);
+                self.kind.cells.add_at_rate(*variant, level, offer, &measured, is_last_of_block);
+                self.kind.generator.keep(measured.recorder);
+                stored.map_err(Halt::Ours)?;
+                self.tell(*variant, level);
             }
             // There are many trials, and no figure of one stands by itself.
             self.save()?;
         }
         Ok(())
-    }
-
-    fn offered(
-        &mut self,
-        subject: &mut Watched,
-        level: u64,
-        (offer, planned): (&Offer, RatePlan),
-        seed: u64,
-        is_last_of_block: bool,
-    ) -> Result<(), Halt> {
-        let users = self.options.experiment.users(level) * USERS_FACTOR;
-        let rate = Rate { per_second: offer.rate_per_second, arrivals: offer.arrivals, seed };
-        let load = Load::at_a_rate(users as usize, rate, End::after(planned.slice));
-        let asked = Asked { work: Asking::Request, load, level };
-        let measured = self.load(subject, asked, Course::Unrecorded)?;
-        let name = &self.options.experiment.variants[subject.variant].name;
-        let tag = format!("{name}@{level}!rate");
-        let stored = self.store.write_times(&tag, measured.start, measured.wall, &measured.recorder.response);
-        self.book.further += 1;
-        self.kind.cells.add_at_rate(subject.variant, level, offer, &measured, is_last_of_block);
-        self.kind.generator.keep(measured.recorder);
-        stored.map_err(Halt::Ours)
     }
 }
 
