@@ -13,7 +13,8 @@ use tollgate_net::tls::{Client, HandshakeKind};
 
 use super::Connecting;
 use crate::kinds::http::session::Session;
-use crate::kinds::http::subjects::watched::{Aim, Watched};
+use crate::kinds::http::subjects::watched::Watched;
+use crate::load::target::LoadTarget;
 use tollgate_facts::results::{self, CryptoSpeed, Encryption, Flow, FlowSide, FlowStep};
 use tollgate_facts::stats;
 
@@ -51,13 +52,13 @@ impl Session<'_, '_, Connecting> {
                 if flows.iter().any(|flow| flow.title == title) {
                     continue;
                 }
-                let aim = subject.aim(*level);
+                let place = subject.target(*level);
                 let found = match &self.kind.way.line {
-                    None => steps(aim, connecting.encryption, EXCHANGES),
+                    None => steps(place, connecting.encryption, EXCHANGES),
                     // One distance will do, and there each exchange takes its time.
                     Some(line) if line.round_trip(*level) != line.middle() || line.at(*level).is_err() => None,
                     Some(line) => {
-                        let there = line.near().within(|| steps(aim, connecting.encryption, EXCHANGES_AFAR));
+                        let there = line.near().within(|| steps(place, connecting.encryption, EXCHANGES_AFAR));
                         there.ok().flatten()
                     }
                 };
@@ -75,10 +76,10 @@ impl Session<'_, '_, Connecting> {
 }
 
 /// The messages of exchanges at a place with the medians of their times, and of how many.
-fn steps(aim: &Aim, encryption: Encryption, count: usize) -> Option<(Vec<FlowStep>, u32)> {
-    let target = &aim.target.target;
+fn steps(place: &LoadTarget, encryption: Encryption, count: usize) -> Option<(Vec<FlowStep>, u32)> {
+    let target = &place.target;
     let mut request = Vec::new();
-    aim.target.render(target.path_and_query(), &mut request);
+    place.render(target.path_and_query(), &mut request);
     let asked = Asked {
         address: (target.host(), target.port()).to_socket_addrs().ok()?.next()?,
         host: target.host(),
@@ -87,8 +88,8 @@ fn steps(aim: &Aim, encryption: Encryption, count: usize) -> Option<(Vec<FlowSte
     };
     let (client, expected) = match encryption {
         Encryption::Off => (None, None),
-        Encryption::Full => (Some(Client::new(&aim.target.tls, "http/1.1").ok()?), Some(HandshakeKind::Full)),
-        Encryption::Resumed => (Some(Client::new(&aim.target.tls, "http/1.1").ok()?), Some(HandshakeKind::Resumed)),
+        Encryption::Full => (Some(Client::new(&place.tls, "http/1.1").ok()?), Some(HandshakeKind::Full)),
+        Encryption::Resumed => (Some(Client::new(&place.tls, "http/1.1").ok()?), Some(HandshakeKind::Resumed)),
     };
     let exchanges = (0..=count).map(|_| flow::observe(&asked, client.as_ref()).ok());
     let is_valid = |exchange: &Exchange| exchange.kind == expected && (200..300).contains(&exchange.status);

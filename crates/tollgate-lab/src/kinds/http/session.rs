@@ -242,7 +242,7 @@ impl<W: Way> Session<'_, '_, W> {
                 _ => None,
             };
             failed = what.zip(tally.errors.first()).map(|(what, failure)| {
-                let url = secret::hide(&subject.aim(level).target.target.to_string());
+                let url = secret::hide(&subject.target(level).target.to_string());
                 format!("{what} at {url}: {}", failure.example)
             });
             self.kind.generator.keep(measured.recorder);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::subjects::watched::{Aim, PLACES_MAX, Watched};
+use super::subjects::watched::{PLACES_MAX, Watched};
 use crate::conduct::stop::{Broken, StopFlag};
 use crate::load::insert::Transfer;
 use crate::load::pace::gate::Gate;
@@ -102,14 +102,13 @@ impl Generator {
         stop: &StopFlag,
     ) -> Result<Measured, Broken> {
         let Asked { work, load, level } = asked;
-        let Aim { target, place } = subject.aim(level).clone();
-        let slot = worker_slot(subject.variant, place);
+        let (target, slot) = (Arc::clone(subject.target(level)), worker_slot(subject.variant, subject.place(level)));
         let shares = self.shares(&work, &load);
         let gate = Arc::new(Gate::new(shares.len(), self.meter(subject)));
         let mut cancels = Vec::new();
         let pass = Arc::new(Pass::new(load.users, shares.len()));
-        for (worker, load) in &shares {
-            cancels.push(self.workers[*worker].run(Order {
+        for (worker, load) in self.workers.iter().zip(&shares) {
+            cancels.push(worker.run(Order {
                 slot,
                 target: Arc::clone(&target),
                 work: match &work {
@@ -135,7 +134,7 @@ impl Generator {
         let (trial_began, began) = (Instant::now(), self.began);
         let first_look = (slice / 2).min(self.look_every);
         let (mut samples, mut broken) = (Vec::new(), None);
-        let workers = shares.iter().map(|(worker, _)| &self.workers[*worker]);
+        let workers = self.workers.iter().take(shares.len());
         let reports = worker::reports(workers, cancels, first_look, || {
             broken = subject.death().map(Broken::Failed).or(stop.is_stopped().then_some(Broken::Stopped));
             if broken.is_some() {
@@ -187,8 +186,8 @@ impl Generator {
         Meter { subject, behind, cores: self.cores.clone() }
     }
 
-    /// Which worker has what of the load.
-    fn shares(&self, work: &Asking, load: &Load) -> Vec<(usize, Load)> {
+    /// What each worker has of the load.
+    fn shares(&self, work: &Asking, load: &Load) -> Vec<Load> {
         let most = if matches!(work, Asking::Insert(_)) { 1 } else { self.workers.len() };
         let workers = most.min(load.users);
         let of = |index: usize| match work {
@@ -196,7 +195,7 @@ impl Generator {
             Asking::Walk | Asking::Insert(_) => Load { end: load.end, ..load.share(index, workers) },
             Asking::Request | Asking::Scenario(_) => load.share(index, workers),
         };
-        (0..workers).map(|index| (index, of(index))).collect()
+        (0..workers).map(of).collect()
     }
 
     fn merge(&mut self, reports: Vec<Report>, passed: Passed, samples: Vec<(f64, Vec<Reading>)>) -> Measured {

@@ -53,7 +53,7 @@ impl Session<'_, '_, Inserting> {
             }
             if let Some(failed) = failure {
                 if shape.baseline.is_none() && level == self.plan.levels[0] {
-                    let (url, failure) = (secret::hide(&subject.aim(level).target.target.to_string()), failed.example);
+                    let (url, failure) = (secret::hide(&subject.target(level).target.to_string()), failed.example);
                     return Err(self.failed(variant, format!("gives no valid answer at {url}: {failure}")));
                 }
                 self.note_onset(variant, level, &failed);

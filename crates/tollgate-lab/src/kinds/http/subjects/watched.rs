@@ -45,7 +45,7 @@ pub(crate) struct Watched {
     /// Position of the variant that it is the subject of.
     pub(crate) variant: usize,
     /// What is loaded: one place for all levels, or one for each in their order.
-    aims: Vec<(u64, Aim)>,
+    places: Vec<(u64, Arc<LoadTarget>)>,
     /// Its CPU clocks.
     pub(crate) clocks: CpuClocks,
     /// Those of the servers behind it, as far as they are known.
@@ -77,15 +77,6 @@ pub(crate) struct Environment<'a> {
 
 /// Most places that one variant is asked at: ways of encrypting, each with a listener of its own.
 pub(crate) const PLACES_MAX: usize = 17;
-
-/// A place that is loaded.
-#[derive(Debug, Clone)]
-pub(crate) struct Aim {
-    /// The place, and how it is connected to.
-    pub(crate) target: Arc<LoadTarget>,
-    /// Its number among the variant's places.
-    pub(crate) place: usize,
-}
 
 /// The processes of a subject, which several variants may share.
 #[derive(Debug, Default)]
@@ -180,14 +171,14 @@ impl Watched {
             }
         };
         let beside = beside(&direct, site, options, headers)?;
-        let aims = match variant.own() {
+        let places = match variant.own() {
             Some(connecting) => {
                 let process = &process.borrow();
-                let aim = |(place, level): (usize, &u64)| {
+                let place = |level: &u64| {
                     let target = secured_target(site, process, *connecting, *level, around)?;
-                    Ok((*level, Aim { target: Arc::new(target), place }))
+                    Ok((*level, Arc::new(target)))
                 };
-                plan.levels.iter().enumerate().map(aim).collect::<Result<_, String>>()?
+                plan.levels.iter().map(place).collect::<Result<_, String>>()?
             }
             None => {
                 let mut target = load_target(measured, variant.request.clone(), (options.tls.clone(), headers))?;
@@ -195,7 +186,7 @@ impl Watched {
                     let program = Arc::new(Program::new(played, &target)?);
                     Arc::make_mut(&mut target).program = Some(program);
                 }
-                vec![(plan.levels[0], Aim { target, place: 0 })]
+                vec![(plan.levels[0], target)]
             }
         };
         let clocks = CpuClocks::new(&process.borrow().watched)?;
@@ -207,18 +198,22 @@ impl Watched {
         let processes: Vec<u32> = ours.chain(sites::processes_behind(site, sites, &options.experiment)).collect();
         let backend_clocks = CpuClocks::new(&processes)?;
         let variant = site.variant;
-        Ok(Watched { variant, aims, clocks, backend_clocks, backends: behind, beside, process, _link: link })
+        Ok(Watched { variant, places, clocks, backend_clocks, backends: behind, beside, process, _link: link })
     }
 
     /// A level for each place that is loaded.
     pub(crate) fn levels(&self) -> Vec<u64> {
-        self.aims.iter().map(|(level, _)| *level).collect()
+        self.places.iter().map(|(level, _)| *level).collect()
     }
 
-    /// What is loaded at a level.
-    pub(crate) fn aim(&self, level: u64) -> &Aim {
-        let own = self.aims.iter().find(|(known, _)| *known == level).or(self.aims.first());
-        own.map(|(_, aim)| aim).expect("a subject is loaded at one place at least")
+    /// Number of the place that is loaded at a level.
+    pub(crate) fn place(&self, level: u64) -> usize {
+        self.places.iter().position(|(known, _)| *known == level).unwrap_or(0)
+    }
+
+    /// What is loaded at a level, and how it is connected to.
+    pub(crate) fn target(&self, level: u64) -> &Arc<LoadTarget> {
+        &self.places[self.place(level)].1
     }
 
     /// Whether the run started it, and so may start it anew.
