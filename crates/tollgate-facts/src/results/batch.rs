@@ -134,7 +134,7 @@ pub struct Hinge {
     pub bound: Bound,
 }
 
-/// What keeps a batch from being faster; shown in a word or two.
+/// What keeps a batch from being faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
@@ -168,7 +168,7 @@ pub struct PresetFound {
     pub reason: String,
 }
 
-/// What may be said of a distance with a name; shown in a word or two.
+/// What may be said of a distance with a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[display(rename_all = "lowercase")]

@@ -46,7 +46,7 @@ pub struct Occupancy {
     pub bound: f64,
 }
 
-/// What keeps a pass from being faster; shown in words, as who binds.
+/// What keeps a pass from being faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Binding {
