@@ -275,8 +275,9 @@ impl Variant {
 }
 
 /// From how far away a variant is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[display(rename_all = "lowercase")]
 pub enum Distance {
     /// From the same machine.
     #[default]

@@ -1,5 +1,6 @@
 //! What is stored of thresholds: what was asked for, and which numbers decided.
 
+use derive_more::Display;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,13 +18,15 @@ pub struct ThresholdResult {
 }
 
 /// What came of a threshold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[display(rename_all = "lowercase")]
 pub enum Outcome {
     /// The whole interval is on the right side of the bound; of a figure without an interval, the figure is.
     Holds,
     /// The bound is inside the interval, or there is no figure that may be read. It does not pass.
     #[default]
+    #[display("not shown")]
     NotShown,
     /// The whole interval is on the wrong side of the bound.
     Fails,

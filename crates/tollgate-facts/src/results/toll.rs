@@ -138,14 +138,16 @@ pub struct Drift {
 }
 
 /// What may be said of a toll.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[display(rename_all = "lowercase")]
 pub enum TollVerdict {
     /// It costs more, and not by chance.
     Dearer,
     /// It costs less, and not by chance.
     Cheaper,
     /// The whole interval lies inside the stated band around 1.
+    #[display("no toll")]
     NoToll,
     /// Neither could be shown.
     Unclear,

@@ -104,7 +104,7 @@ fn interval(toll: &Toll, confidence: &str) -> String {
 fn doubt(toll: &Toll) -> String {
     match toll.verdict {
         TollVerdict::NoToll | TollVerdict::Unclear | TollVerdict::Joint => {
-            format!(" ({})", sentence::verdict(toll.verdict))
+            format!(" ({})", toll.verdict)
         }
         _ if toll.do_ranks_disagree() => " (a rank test disagrees)".to_owned(),
         TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Refused => String::new(),

@@ -1,7 +1,6 @@
 //! One row for each variant and level, figures unrounded and units in the names of the columns: for machines.
 
 use crate::blocks::{Cell, Table};
-use crate::words::sentence;
 use crate::words::view::{Row, View};
 use tollgate_facts::results::{self as facts, Comparison, Estimate, Toll, TollVerdict};
 
@@ -84,7 +83,7 @@ pub fn table(view: &View<'_>) -> Table {
         });
         let figures = figures.map(|value| value.filter(|value| value.is_finite()));
         let figures = figures.map(|value| value.map_or_else(Cell::default, |value| value.to_string().into()));
-        let verdict = row.tolls.time.map_or("", |toll| sentence::verdict(toll.verdict));
+        let verdict = row.tolls.time.map(|toll| toll.verdict.to_string()).unwrap_or_default();
         let rules: Vec<&str> = row.marks.iter().map(|number| view.doubts[number - 1].rule).collect();
         let last = [verdict.into(), rules.join(" ").into()];
         std::iter::once(row.cell.variant.as_str().into()).chain(figures).chain(last).collect()

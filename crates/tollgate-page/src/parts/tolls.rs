@@ -113,7 +113,7 @@ fn table<'r>(view: &View<'_>, title: String, tolls: impl Iterator<Item = &'r Tol
             ("difference", &|toll| shown(toll, sentence::difference)),
             ("p (Holm)", &|toll| shown(toll, p)),
             ("blocks", &|toll| toll.blocks.to_string()),
-            ("verdict", &|toll| sentence::verdict(toll.verdict).to_owned()),
+            ("verdict", &|toll| toll.verdict.to_string()),
             ("note", &|toll| toll.note.clone().unwrap_or_default()),
         ],
     )

@@ -70,10 +70,10 @@ fn ratio(found: &Comparison) -> String {
 }
 
 /// A verdict in a word or two: what is no toll between variants is no difference between servers.
-fn verdict(verdict: TollVerdict) -> &'static str {
+fn verdict(verdict: TollVerdict) -> String {
     match verdict {
-        TollVerdict::NoToll => "as much",
-        other => sentence::verdict(other),
+        TollVerdict::NoToll => "as much".to_owned(),
+        other => other.to_string(),
     }
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn table<'r>(view: &View<'r>, title: String, found: impl Iterator<Ite
             ("tollgate", &|found| value(found, &found.against)),
             ("peer / tollgate", &|found| ratio(found)),
             ("blocks", &|found| found.blocks.to_string()),
-            ("verdict", &|found| verdict(found.verdict).to_owned()),
+            ("verdict", &|found| verdict(found.verdict)),
             ("note", &|found| number::or_nothing(found.note.clone())),
         ],
     )

@@ -202,18 +202,6 @@ pub fn courses(run: &RunResult) -> Option<String> {
     (!texts.is_empty()).then(|| format!("warm-ups: {}", texts.join(", ")))
 }
 
-/// A verdict in a word or two.
-pub fn verdict(verdict: TollVerdict) -> &'static str {
-    match verdict {
-        TollVerdict::Dearer => "dearer",
-        TollVerdict::Cheaper => "cheaper",
-        TollVerdict::NoToll => "no toll",
-        TollVerdict::Unclear => "unclear",
-        TollVerdict::Joint => "joint",
-        TollVerdict::Refused => "refused",
-    }
-}
-
 /// The headline of one variant; absent for one without a baseline.
 pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
     let baseline = run.experiment.variant(variant)?.baseline.as_deref()?;

@@ -14,15 +14,6 @@ const FINDINGS_MAX: usize = 6;
 /// The column that says where.
 const WHERE: usize = 3;
 
-/// An outcome in a word or two.
-pub fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Holds => "holds",
-        Outcome::NotShown => "not shown",
-        Outcome::Fails => "fails",
-    }
-}
-
 /// What came of all of them, in one sentence; absent where there are none.
 fn answer(results: &[ThresholdResult]) -> Option<String> {
     let count = |wanted| results.iter().filter(|result| result.outcome == wanted).count();
@@ -106,7 +97,7 @@ fn rows(experiment: &Experiment, result: &ThresholdResult) -> Vec<Vec<String>> {
     let others = all.saturating_sub(shown.len());
     let row = |finding: &&ThresholdFinding| {
         let decided = number::or_nothing(finding.decided.map(|decided| text(decided, finding)));
-        let (outcome, place) = (outcome(finding.outcome).to_owned(), place(experiment, finding));
+        let (outcome, place) = (finding.outcome.to_string(), place(experiment, finding));
         vec![result.expect.clone(), outcome, decided, place, figure(finding)]
     };
     let mut rows: Vec<Vec<String>> = shown.iter().map(row).collect();

@@ -127,7 +127,7 @@ pub(crate) fn ratio_tables(across: &Across, what: What) -> Vec<Table> {
                 let is_shown = ratio.verdict != TollVerdict::Refused;
                 let shown = is_shown.then(|| number::ratio(ratio.ratio, ratio.low, ratio.high));
                 let (variant, level) = (row.variant.clone(), row.level_title.clone());
-                let verdict = verdict_word(ratio.verdict).to_owned();
+                let verdict = verdict_word(ratio.verdict);
                 vec![variant, level, text(1), text(run.number), number::or_nothing(shown), verdict]
             };
             let rows: Vec<Vec<String>> = of_run(across, what, figure, run.number).map(row).collect();
@@ -278,10 +278,10 @@ pub(crate) fn figure_unit(across: &Across, figure: Figure) -> String {
 }
 
 /// A verdict in words that fit two runs.
-pub(crate) fn verdict_word(verdict: TollVerdict) -> &'static str {
+pub(crate) fn verdict_word(verdict: TollVerdict) -> String {
     match verdict {
-        TollVerdict::NoToll => "no difference",
-        _ => sentence::verdict(verdict),
+        TollVerdict::NoToll => "no difference".to_owned(),
+        _ => verdict.to_string(),
     }
 }
 

@@ -79,11 +79,11 @@ fn of_threshold(experiment: &Experiment, result: &ThresholdResult) -> Case {
     let found = |finding: &ThresholdFinding| {
         let reason = finding.reason.as_deref().map(|reason| format!(" ({reason})")).unwrap_or_default();
         let (place, figure) = (thresholds::place(experiment, finding), thresholds::figure(finding));
-        format!("{place}: {figure} {}{reason}", thresholds::outcome(finding.outcome))
+        format!("{place}: {figure} {}{reason}", finding.outcome)
     };
     let (bad, good): (Vec<_>, Vec<_>) = result.findings.iter().partition(|finding| finding.outcome != Outcome::Holds);
     let [bad, notes] = [bad, good].map(|all| all.into_iter().map(found).collect::<Vec<_>>());
-    let kind = format!("threshold {}", thresholds::outcome(result.outcome));
+    let kind = format!("threshold {}", result.outcome);
     let failures = bad.first().map(|first| [kind, first.clone(), bad.join("; ")]).into_iter().collect();
     let (name, time) = (result.expect.clone(), Some("0".to_owned()));
     Case { class: ".thresholds", name, time, failures, notes, error: None }
@@ -102,7 +102,7 @@ fn of_cell(view: &View<'_>, row: &Row<'_>) -> Case {
     let tolls = row.tolls.each().map(|toll| {
         let ratio = sentence::ratio(toll).replace('×', "x");
         let figure = sentence::figure(experiment, toll.figure);
-        format!("toll on {figure}: {ratio} ({})", sentence::verdict(toll.verdict))
+        format!("toll on {figure}: {ratio} ({})", toll.verdict)
     });
     Case {
         name: format!("{} at {}", cell.variant, sentence::level(experiment, cell.level)),

@@ -149,7 +149,7 @@ fn payloads(view: &View<'_>) -> Option<Table> {
     let is_payload = |row: &&Row<'_>| row.cell.variant.ends_with("-1k") || row.cell.variant.ends_with("-5k");
     let ratio = |toll: &Toll| match toll.verdict.is_plain() {
         true => sentence::ratio(toll),
-        false => sentence::verdict(toll.verdict).to_owned(),
+        false => toll.verdict.to_string(),
     };
     let row = |row: &Row<'_>| {
         let (cell, tolls) = (row.cell, row.tolls);

@@ -128,9 +128,9 @@ fn text(toll: &Toll) -> String {
     match toll.verdict {
         TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Refused => sentence::ratio(toll),
         // Generator and subject were at their limit together: the time is not the mode's own.
-        TollVerdict::Joint => sentence::verdict(toll.verdict).to_owned(),
+        TollVerdict::Joint => toll.verdict.to_string(),
         TollVerdict::NoToll | TollVerdict::Unclear => {
-            format!("{} {}", sentence::ratio(toll), sentence::verdict(toll.verdict))
+            format!("{} {}", sentence::ratio(toll), toll.verdict)
         }
     }
 }
@@ -174,7 +174,7 @@ fn chart(view: &View<'_>, wide: &Wide<'_>, peer: Option<&str>) -> Figure {
     let chart = Lines { notes, ..Lines::new(x, Axis::logarithmic("ms per record"), drawn) };
     // A peer's name is anyone's word: its place is enough to tell the panels apart.
     let place = subjects(wide).position(|subject| subject == peer).unwrap_or(0);
-    let id = format!("per-record-{}-{place}", wide::word(wide.distance));
+    let id = format!("per-record-{}-{place}", wide.distance);
     Figure::new(title, note).picture(&id, note, Size::Half, |size| lines::draw(size, &chart))
 }
 

@@ -149,7 +149,7 @@ impl Wide<'_> {
         let title = format!("{what}, {}", distance(run, self.distance));
         let modes = self.rows.chunk_by(|one, next| one.key == next.key);
         let rows = modes.flat_map(|mode| mode.iter().map(own).chain(theirs(mode)));
-        let file = format!("{file}-{}.csv", word(self.distance));
+        let file = format!("{file}-{}.csv", self.distance);
         Table { axis_from: Some(3), ..Table::new(title, columns).with(rows).file(file) }
     }
 }
@@ -187,20 +187,12 @@ fn line(head: [String; 3], entries: impl Iterator<Item = Entered>) -> Vec<Entere
 pub(super) fn distance(run: &RunResult, distance: Distance) -> String {
     match (distance, run.settings.round_trip_ms) {
         (Distance::Remote, Some(ms)) => format!("remote, {} ms round trip", number::three_digits(ms)),
-        _ => word(distance).to_owned(),
-    }
-}
-
-/// How far away, in a word.
-pub(super) fn word(distance: Distance) -> &'static str {
-    match distance {
-        Distance::Local => "local",
-        Distance::Remote => "remote",
+        _ => distance.to_string(),
     }
 }
 
 /// The peer and the distance of a variant, in two words.
 pub(super) fn distance_of(variant: &Variant) -> String {
-    let distance = word(variant.distance);
-    variant.peer.as_ref().map_or_else(|| distance.to_owned(), |peer| format!("{peer}, {distance}"))
+    let distance = variant.distance;
+    variant.peer.as_ref().map_or_else(|| distance.to_string(), |peer| format!("{peer}, {distance}"))
 }
