@@ -202,7 +202,7 @@ pub struct EqualRate {
     pub groups: Vec<RateGroup>,
 }
 
-/// How the intended starts of requests lie; shown in a word.
+/// How the intended starts of requests lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[display(rename_all = "kebab-case")]

@@ -73,7 +73,7 @@ pub(crate) struct VariantFile {
     pub(super) baseline: Option<At<String>>,
 }
 
-/// Published tables that tollgate keeps, each with its name in files and results.
+/// Published tables that tollgate keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[display(rename_all = "kebab-case")]
@@ -82,7 +82,7 @@ pub enum PublishedTable {
     CapMsPerRecord,
 }
 
-/// The three extents of a run, each with its name on the command line and in results.
+/// The three extents of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Display, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[display(rename_all = "kebab-case")]

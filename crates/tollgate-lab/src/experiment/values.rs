@@ -10,9 +10,9 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 /// A value and where it stands; for a schema it is the value.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct At<T>(#[schemars(with = "T")] Spanned<T>);
+pub(crate) struct At<T>(Spanned<T>);
 
 impl<T> At<T> {
     /// Where it stands.
@@ -29,6 +29,25 @@ impl<T> At<T> {
 impl<T> AsRef<T> for At<T> {
     fn as_ref(&self) -> &T {
         self.0.as_ref()
+    }
+}
+
+// Not derived: that would name and describe the place instead of the value wherever one stands.
+impl<T: JsonSchema> JsonSchema for At<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
     }
 }
 
@@ -63,5 +82,18 @@ impl<const MOST: u32> JsonSchema for UpTo<MOST> {
 
     fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "integer", "minimum": 1, "maximum": MOST })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::schema_for;
+
+    use super::*;
+
+    #[test]
+    fn a_value_and_where_it_stands_has_the_schema_of_the_value() {
+        assert_eq!(schema_for!(Vec<At<String>>), schema_for!(Vec<String>));
+        assert_eq!(schema_for!(Option<At<Vec<At<u64>>>>), schema_for!(Option<Vec<u64>>));
     }
 }

@@ -27,6 +27,7 @@ pub(super) struct SubjectFile {
     pub(super) install: At<String>,
     /// Files that are there once it is installed, relative to the folder of this file.
     #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     pub(super) installed: Vec<At<String>>,
     /// How it is started.
     pub(super) start: StartFile,
@@ -86,6 +87,7 @@ pub(super) struct Served {
     /// For paths of the experiment, the paths that this subject has instead; the longest beginning that fits is
     /// replaced.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
     pub(super) paths: BTreeMap<String, At<String>>,
     /// The variants of the experiment that it can do; absent: all.
     pub(super) variants: Option<Vec<String>>,
