@@ -154,9 +154,9 @@ impl Terminal<'_> {
 
 /// Which columns of a table are shown, and how wide each is.
 struct Fit {
-    shown: Vec<usize>,
+    /// Each with the spaces between it and the one before.
+    shown: Vec<(usize, usize)>,
     widths: Vec<usize>,
-    gap: usize,
 }
 
 impl Fit {
@@ -167,17 +167,16 @@ impl Fit {
             texts.chain([count(&plain(&column.text()))]).max().unwrap_or(0)
         };
         let mut widths: Vec<usize> = table.columns.iter().enumerate().map(wide).collect();
-        let mut shown: Vec<usize> = (0..widths.len()).collect();
-        let mut gap = GAP;
         if let Some(from) = table.axis_from.filter(|from| *from < widths.len()) {
             let column = widths[from..].iter().copied().max().unwrap_or(0);
             widths[from..].fill(column);
             let room = width.saturating_sub(widths[..from].iter().map(|width| width + GAP).sum());
             let count = widths.len() - from;
-            gap = if count * (column + GAP) <= room { GAP } else { 1 };
-            shown = (0..from).chain(evenly(count, room / (column + gap)).into_iter().map(|at| from + at)).collect();
-            return Fit { shown, widths, gap };
+            let gap = if count * (column + GAP) <= room { GAP } else { 1 };
+            let on_axis = evenly(count, room / (column + gap)).into_iter().map(|at| (from + at, gap));
+            return Fit { shown: (0..from).map(|at| (at, GAP)).chain(on_axis).collect(), widths };
         }
+        let mut shown: Vec<usize> = (0..widths.len()).collect();
         let total = |shown: &[usize], widths: &[usize]| {
             shown.iter().map(|at| widths[*at]).sum::<usize>() + GAP * shown.len().saturating_sub(1)
         };
@@ -190,14 +189,14 @@ impl Fit {
         if let Some(over) = total(&shown, &widths).checked_sub(width + 1).filter(|_| !widths.is_empty()) {
             widths[0] = widths[0].saturating_sub(over + 1).max(NAME_WIDTH_MIN.min(widths[0]));
         }
-        Fit { shown, widths, gap }
+        Fit { shown: shown.into_iter().map(|at| (at, GAP)).collect(), widths }
     }
 
     /// One line: words from the left, the rest from the right; a cell that takes the rest of its row gets what is left of
     /// so many characters.
     fn line(&self, table: &Table, texts: &[String], rest: Option<(usize, usize)>) -> String {
         let mut line = String::new();
-        for (place, at) in self.shown.iter().enumerate() {
+        for (place, (at, gap)) in self.shown.iter().enumerate() {
             if let Some((from, width)) = rest.filter(|(from, _)| from <= at) {
                 // It may begin between two columns that are shown.
                 let text = match from == *at {
@@ -208,16 +207,11 @@ impl Fit {
                 line.push_str(&format!("{}{}", " ".repeat(GAP), cut(&text, room)));
                 break;
             }
-            let gap = match table.axis_from {
-                _ if place == 0 => 0,
-                Some(from) if *at >= from => self.gap,
-                _ => GAP,
-            };
             let width = self.widths[*at];
             let text = cut(texts.get(*at).map_or("", String::as_str), width);
             let fill = " ".repeat(width.saturating_sub(count(&text)));
             let is_left = *at == 0 || !table.is_number(*at);
-            line.push_str(&" ".repeat(gap));
+            line.push_str(&" ".repeat(if place == 0 { 0 } else { *gap }));
             line.push_str(&if is_left { format!("{text}{fill}") } else { format!("{fill}{text}") });
         }
         line.trim_end().to_owned()
