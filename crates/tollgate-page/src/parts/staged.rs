@@ -147,12 +147,9 @@ fn course(found: &Staged, of: &str, id: &str) -> Figure {
 }
 
 fn points(found: &Staged, value: fn(&StagedPoint) -> Option<f64>) -> Vec<Point> {
-    let mut from_s = 0.0;
-    let point = |point: &StagedPoint| {
-        // In the middle of its second.
-        let x = (from_s + point.until_s) / 2.0;
-        from_s = point.until_s;
-        value(point).map(|y| Point::plain(x, y))
-    };
-    found.course.iter().map(point).collect::<Vec<_>>().into_iter().flatten().collect()
+    let begins = std::iter::once(0.0).chain(found.course.iter().map(|point| point.until_s));
+    // In the middle of its second.
+    let point =
+        |(from_s, point): (f64, &StagedPoint)| Some(Point::plain((from_s + point.until_s) / 2.0, value(point)?));
+    begins.zip(&found.course).filter_map(point).collect()
 }

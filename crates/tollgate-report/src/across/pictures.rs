@@ -33,11 +33,11 @@ fn most_different<'a>(rows: &[&'a Beside], count: usize) -> Vec<&'a Beside> {
         let plain = row.ratios.iter().filter(|found| found.verdict != TollVerdict::Refused);
         plain.map(|found| found.ratio.ln().abs()).fold(-1.0, f64::max)
     };
-    let mut places: Vec<(usize, f64)> = rows.iter().map(|row| distance(row)).enumerate().collect();
-    places.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let mut places: Vec<usize> = (0..rows.len()).collect();
+    places.sort_by(|one, other| distance(rows[*other]).total_cmp(&distance(rows[*one])));
     places.truncate(count);
-    places.sort_by_key(|(place, _)| *place);
-    places.into_iter().map(|(place, _)| rows[place]).collect()
+    places.sort_unstable();
+    places.into_iter().map(|place| rows[place]).collect()
 }
 
 /// One figure of all runs, row by row.
