@@ -8,7 +8,7 @@ mod figure;
 mod table;
 
 pub use figure::{Figure, Picture};
-pub use table::{Cell, Column, Table, TableRow, Tone};
+pub use table::{Cell, Column, ColumnOf, Table, TableRow, Tone};
 
 /// Everything that is said of a result.
 #[derive(Debug, Default)]

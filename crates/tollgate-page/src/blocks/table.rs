@@ -76,6 +76,9 @@ pub struct Cell {
     pub why: Option<String>,
 }
 
+/// A column, or its head, and what it says of a row.
+pub type ColumnOf<'c, H, T, C> = (H, &'c dyn Fn(&T) -> C);
+
 impl Table {
     /// A table without rows.
     pub fn new<C: Into<Column>>(title: impl Into<String>, columns: impl IntoIterator<Item = C>) -> Self {
@@ -86,7 +89,7 @@ impl Table {
     pub fn of<T, C: Into<Cell>>(
         title: impl Into<String>,
         rows: impl IntoIterator<Item = T>,
-        columns: &[(&str, &dyn Fn(&T) -> C)],
+        columns: &[ColumnOf<'_, &str, T, C>],
     ) -> Self {
         let row = |of: T| columns.iter().map(|(_, cell)| cell(&of)).collect::<Vec<C>>();
         Self::new(title, columns.iter().map(|(head, _)| *head)).with(rows.into_iter().map(row))

@@ -1,7 +1,7 @@
 //! The table of all cells, with what its signs mean and the doubts that concern it directly below.
 
 use super::{raw, staged, steps};
-use crate::blocks::{self, Block, Cell, Column, Depth, Section, Table, TableRow, Tone};
+use crate::blocks::{self, Block, Cell, Column, ColumnOf, Depth, Section, Table, TableRow, Tone};
 use crate::gather::by_key;
 use crate::number::{self, NOTHING};
 use crate::words::sentence;
@@ -47,13 +47,13 @@ fn doubts(view: &View<'_>) -> Section {
     let failures = view.rows.iter().flat_map(|row| {
         view::failures(row.cell).map(|(class, found)| ((row.cell.variant.as_str(), class), (row.cell.level, found)))
     });
-    let told = |((variant, class), found): ((&str, &str), Vec<(u64, (u64, Option<&str>))>)| {
+    let told = by_key(failures).into_iter().map(|((variant, class), found)| {
         let count: u64 = found.iter().map(|(_, (count, _))| count).sum();
         let (level, (_, example)) = found[0];
         let (count, level) = (number::whole(count), sentence::level(&view.run.experiment, level));
         format!("{variant}: {count} × {class}, the first at {level}: {}", example.unwrap_or("not kept"))
-    };
-    let failures: Vec<String> = by_key(failures).into_iter().map(told).collect();
+    });
+    let failures: Vec<String> = told.collect();
     if !failures.is_empty() {
         blocks.push(Block::List(failures));
     }
@@ -67,7 +67,7 @@ fn doubts(view: &View<'_>) -> Section {
     Section::main("Doubts about these figures", blocks)
 }
 
-fn table(view: &View<'_>, shown: Option<u64>) -> Table {
+fn table<'r>(view: &View<'r>, shown: Option<u64>) -> Table {
     let experiment = &view.run.experiment;
     let noun = sentence::unit_noun(experiment);
     let factor = if experiment.factor_unit.is_empty() { &experiment.factor } else { &experiment.factor_unit };
@@ -76,7 +76,7 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
     let received = Column::of("received", format!("kB/{noun}"), 6);
     let errors = Column::of("errors", "", if view.any_errors() { 0 } else { 7 });
     let toll_on_time = Column::of(format!("toll on {noun} time"), "", 0);
-    let rows: Vec<&Row<'_>> =
+    let rows: Vec<&Row<'r>> =
         view.rows.iter().filter(|row| shown.is_none_or(|level| row.cell.level == level)).collect();
     let decimals =
         |value: &dyn Fn(&Row<'_>) -> Option<f64>| number::column_decimals(rows.iter().filter_map(|row| value(row)));
@@ -94,7 +94,7 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
     };
     let toll = |toll: Option<&Toll>| number::or_nothing(toll.map(sentence::signed)).into();
     let why = |row: &Row<'_>| row.tolls.time.and_then(|toll| toll.note.clone());
-    let columns: [(Column, &dyn Fn(&Row<'_>) -> Cell); 13] = [
+    let columns: [ColumnOf<'_, Column, Row<'r>, Cell>; 13] = [
         (Column::of("variant", "", 0), &|row| row.name()),
         (Column::of(factor, "", 0), &|row| at(row.cell.level).into()),
         (Column::of(counted, "/s", 4), &|row| number::three_digits(row.cell.requests_per_second.mean).into()),
@@ -110,7 +110,7 @@ fn table(view: &View<'_>, shown: Option<u64>) -> Table {
         (Column::of("toll on bytes", "", 9), &|row| toll(row.tolls.bytes)),
     ];
     let mut level = None;
-    let row = |row: &&Row<'_>| TableRow {
+    let row = |row: &&Row<'r>| TableRow {
         cells: columns.iter().map(|(_, cell)| cell(row)).collect(),
         tone: match row.tone() {
             Tone::Plain if row.is_bottom => Tone::Base,
