@@ -37,8 +37,8 @@ pub(super) fn errors(seen: &LoadSeen<'_>) -> Option<Finding> {
 }
 
 /// Failures that are the generator's own: the subject was never asked.
-pub(super) fn generator_errors(seen: &LoadSeen<'_>) -> Option<Finding> {
-    let count = |class: &NetworkClass| seen.errors.get(class.name()).copied().unwrap_or(0);
+pub(crate) fn generator_errors(errors: &BTreeMap<String, u64>) -> Option<Finding> {
+    let count = |class: &NetworkClass| errors.get(class.name()).copied().unwrap_or(0);
     let (ports, descriptors) = (count(&NetworkClass::PortsExhausted), count(&NetworkClass::DescriptorsExhausted));
     let reason = format!("the generator had no port for {ports} requests and no descriptor for {descriptors}");
     let remedy = "widen net.ipv4.ip_local_port_range, raise `ulimit -n`, or use fewer users";

@@ -4,7 +4,6 @@
 //! They are the same with users who wait and at equal rate, each load by what was seen while it lasted.
 
 use super::bounds::{CORES_BUSY_MAX, GENERATOR_SHARE_MAX, RUN_QUEUE_SHARE_MAX, STEAL_SHARE_MAX};
-use super::seen::LoadSeen;
 use crate::probe::system::Ticks;
 use tollgate_facts::results::{Percentiles, TcpCounts};
 use tollgate_facts::rules::{Finding, marked_above};
@@ -77,21 +76,22 @@ impl Shown {
     }
 }
 
-pub(super) fn client_saturation(seen: &LoadSeen<'_>) -> Option<Finding> {
-    let share = seen.generator.cpu_share;
+/// That a thread of the generator used more of its core than it may.
+pub(crate) fn client_saturation(share: f64) -> Option<Finding> {
     let reason = format!("a generator thread used {:.0} % of its core", share * 100.0);
     let remedy = "read CPU per request instead of times, or load from a machine with more cores";
     marked_above(reason, remedy, (share, GENERATOR_SHARE_MAX))
 }
 
-pub(super) fn run_queue(seen: &LoadSeen<'_>) -> Option<Finding> {
-    let share = seen.generator.run_queue_share;
+/// That a thread of the generator waited for its core for longer than it may.
+pub(crate) fn run_queue(share: f64) -> Option<Finding> {
     let reason = format!("a generator thread waited {:.1} % of the time for its core", share * 100.0);
     marked_above(reason, "stop what else runs on this machine", (share, RUN_QUEUE_SHARE_MAX))
 }
 
-pub(super) fn joint(seen: &LoadSeen<'_>) -> Option<Finding> {
-    let busy = seen.ticks.busy_share();
+/// That the cores were busier than they may be.
+pub(crate) fn joint(ticks: Ticks) -> Option<Finding> {
+    let busy = ticks.busy_share();
     let reason = format!(
         "all cores were busy {:.0} % of the time: a joint figure of generator, subject and what else runs",
         busy * 100.0

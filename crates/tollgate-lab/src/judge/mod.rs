@@ -36,7 +36,7 @@ type Check = fn(&LoadSeen<'_>) -> Option<Finding>;
 /// All rules in the order of the report; each knows whether it is about users who wait, a load at equal rate, or both.
 const RULES: &[(Rule, Check)] = &[
     (rules::ERRORS, answers::errors),
-    (rules::GENERATOR_ERRORS, answers::generator_errors),
+    (rules::GENERATOR_ERRORS, |seen| answers::generator_errors(seen.errors)),
     (rules::SETTLEMENT, settlement),
     (rules::CONTENT, answers::content),
     (rules::LITTLES_LAW, littles_law),
@@ -48,10 +48,10 @@ const RULES: &[(Rule, Check)] = &[
     (rules::UNSTARTED, scenario::unstarted),
     (rules::BEGUN_LATE, scenario::begun_late),
     (rules::SETTLING, users::settling),
-    (rules::CLIENT_SATURATION, held_up::client_saturation),
-    (rules::RUN_QUEUE, held_up::run_queue),
+    (rules::CLIENT_SATURATION, |seen| held_up::client_saturation(seen.generator.cpu_share)),
+    (rules::RUN_QUEUE, |seen| held_up::run_queue(seen.generator.run_queue_share)),
     (rules::STALLS, |seen| stalled(seen.beats, seen.shown.response_ms)),
-    (rules::JOINT, held_up::joint),
+    (rules::JOINT, |seen| held_up::joint(seen.ticks)),
     (rules::BACKEND, backend),
     (rules::FRESH_CONNECTIONS, answers::fresh_connections),
     (rules::LISTEN_OVERFLOW, |seen| seen.shown.turned_away(seen.tcp?)),

@@ -4,15 +4,11 @@
 //! Bounds are those of runs (see [`crate::judge`]); what needs several rounds to be seen is not asked here.
 
 use hdrhistogram::Histogram;
-use tollgate_net::http1::client::ErrorClass as NetworkClass;
 
-use crate::judge::answers::wrong_answers;
+use crate::judge::answers::{generator_errors, wrong_answers};
 use crate::judge::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
-use crate::judge::bounds::{
-    CORES_BUSY_MAX, ERROR_SHARE_MAX, FRESH_SHARE_MAX, GENERATOR_SHARE_MAX, REQUESTS_MIN, RUN_QUEUE_SHARE_MAX,
-    STEAL_SHARE_MAX,
-};
-use crate::judge::held_up::Shown;
+use crate::judge::bounds::{ERROR_SHARE_MAX, FRESH_SHARE_MAX, REQUESTS_MIN};
+use crate::judge::held_up::{self, Shown};
 use crate::judge::settling::told;
 use crate::judge::stalls::stalled;
 use crate::judge::unsent::{SENT_SHARE_MIN, Unsent};
@@ -61,7 +57,7 @@ type MarkCheck = fn(&Evidence<'_>) -> Option<Finding>;
 
 /// All rules in the order of the report: those that refuse first.
 const RULES: &[(Rule, MarkCheck)] = &[
-    (rules::GENERATOR_ERRORS, generator_errors),
+    (rules::GENERATOR_ERRORS, |evidence| generator_errors(&evidence.result.errors)),
     (rules::ANSWERS, answers),
     (rules::RATE, rate),
     (rules::LATENESS, lateness),
@@ -72,13 +68,13 @@ const RULES: &[(Rule, MarkCheck)] = &[
     (rules::SAMPLES, samples),
     (rules::SETTLING, settling),
     (rules::CLIENT_SATURATION, client_saturation),
-    (rules::RUN_QUEUE, run_queue),
+    (rules::RUN_QUEUE, |evidence| held_up::run_queue(evidence.run_queue_share)),
     (rules::STALLS, |evidence| stalled(evidence.beats, evidence.result.response_time_ms)),
     (rules::JOINT, joint),
     (rules::FRESH_CONNECTIONS, fresh_connections),
     (rules::LISTEN_OVERFLOW, |evidence| evidence.shown().turned_away(evidence.result.tcp)),
     (rules::RETRANSMISSIONS, |evidence| evidence.shown().sent_again(evidence.result.tcp)),
-    (rules::STEAL, steal),
+    (rules::STEAL, |evidence| held_up::steal(evidence.ticks)),
     (rules::LOG, log),
 ];
 
@@ -95,15 +91,6 @@ pub(super) fn judge(evidence: &Evidence<'_>) -> Vec<Mark> {
 #[cfg(test)]
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     RULES.iter().map(|(rule, _)| rule.name)
-}
-
-/// Failures that are the generator's own: the server was never asked.
-fn generator_errors(evidence: &Evidence<'_>) -> Option<Finding> {
-    let count = |class: NetworkClass| evidence.result.errors.get(class.name()).copied().unwrap_or(0);
-    let own = count(NetworkClass::PortsExhausted) + count(NetworkClass::DescriptorsExhausted);
-    let reason = format!("the generator had no port or no descriptor for {own} requests");
-    let remedy = "widen net.ipv4.ip_local_port_range, raise `ulimit -n`, or use fewer users";
-    (own > 0).then(|| refused(reason, remedy, (own as f64, 0.0)))
 }
 
 /// Where nothing was answered, there is no time to be read.
@@ -210,25 +197,13 @@ fn settling(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 fn client_saturation(evidence: &Evidence<'_>) -> Option<Finding> {
-    let share = evidence.result.generator_cpu_share;
-    let reason = format!("a thread of the generator used {:.0} % of its core: it may be the limit", share * 100.0);
     let remedy = "use more --threads on a machine with more cores, or read CPU per request instead of times";
-    marked_above(reason, remedy, (share, GENERATOR_SHARE_MAX))
-}
-
-fn run_queue(evidence: &Evidence<'_>) -> Option<Finding> {
-    let share = evidence.run_queue_share;
-    let reason = format!("a thread of the generator waited {:.1} % of the time for its core", share * 100.0);
-    let remedy = "stop what else runs on this machine";
-    marked_above(reason, remedy, (share, RUN_QUEUE_SHARE_MAX))
+    Some(Finding { remedy, ..held_up::client_saturation(evidence.result.generator_cpu_share)? })
 }
 
 fn joint(evidence: &Evidence<'_>) -> Option<Finding> {
-    let busy = evidence.ticks.busy_share();
-    let reason =
-        format!("all cores were busy {:.0} % of the time: a joint figure of generator and server", busy * 100.0);
     let remedy = "load from another machine, or read CPU per request instead of times";
-    marked_above(reason, remedy, (busy, CORES_BUSY_MAX))
+    Some(Finding { remedy, ..held_up::joint(evidence.ticks)? })
 }
 
 fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -237,12 +212,6 @@ fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
     let reason = format!("{fresh} connections were opened again, though they were to be kept");
     let remedy = "raise the server's keep-alive limits, or measure without -k";
     marked_above(reason, remedy, (share, FRESH_SHARE_MAX))
-}
-
-fn steal(evidence: &Evidence<'_>) -> Option<Finding> {
-    let share = evidence.ticks.steal_share();
-    let reason = format!("{:.1} % of the cores' time was stolen by other machines", share * 100.0);
-    marked_above(reason, "run where no other machine shares the cores", (share, STEAL_SHARE_MAX))
 }
 
 fn log(evidence: &Evidence<'_>) -> Option<Finding> {
