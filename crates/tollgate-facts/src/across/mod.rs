@@ -213,10 +213,10 @@ pub fn across(runs: &[Named<'_>]) -> Result<Across, AcrossError> {
         experiment: first.run.experiment.clone(),
         runs: (1..).zip(runs).map(|(number, named)| head(number, named)).collect(),
         settings: settings::differing(&results),
-        cells: unpaired::cells(&results, &places),
-        tolls: unpaired::tolls(&results, &places),
-        times: unpaired::times(&results, &places),
-        lone: unpaired::lone(&results, &places),
+        cells: unpaired::cells(&places),
+        tolls: unpaired::tolls(&places),
+        times: unpaired::times(&places),
+        lone: unpaired::lone(&places),
         thresholds: Vec::new(),
     })
 }

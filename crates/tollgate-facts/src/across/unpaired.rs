@@ -7,19 +7,27 @@ use crate::results::{Cell, EqualRate, Estimate, Figure, RunResult, TollVerdict, 
 use crate::stats::{holm, welch};
 use crate::toll::{self, FIGURES, Left};
 
-/// A cell by what it is called, and the level by which each run knows it; absent where a run does not have it.
-pub(super) struct Place {
-    variant: String,
+/// A cell by what it is called, in each run that has it.
+pub(super) struct Place<'r> {
+    variant: &'r str,
     title: String,
-    levels: Vec<Option<u64>>,
+    held: Vec<CellOf<'r>>,
+}
+
+/// A cell of one run.
+#[derive(Clone, Copy)]
+struct CellOf<'r> {
+    number: u32,
+    run: &'r RunResult,
+    cell: &'r Cell,
 }
 
 /// All cells of all runs, in the order of the first run, then of those that the later ones add.
 ///
 /// A level that has a name is known by it: its number may mean another way of encrypting in another run.
-pub(super) fn places(runs: &[&RunResult]) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
-    for (index, run) in runs.iter().enumerate() {
+pub(super) fn places<'r>(runs: &[&'r RunResult]) -> Vec<Place<'r>> {
+    let mut places: Vec<Place<'r>> = Vec::new();
+    for (number, &run) in (1..).zip(runs) {
         let mut cells: Vec<&Cell> = run.cells.iter().collect();
         let position = |cell: &Cell| {
             let level = run.experiment.levels.iter().position(|level| *level == cell.level);
@@ -29,61 +37,39 @@ pub(super) fn places(runs: &[&RunResult]) -> Vec<Place> {
         for cell in cells {
             let title = run.experiment.level_title(cell.level);
             let known = places.iter_mut().find(|place| place.variant == cell.variant && place.title == title);
+            let of_run = CellOf { number, run, cell };
             match known {
-                Some(place) => place.levels[index] = Some(cell.level),
-                None => {
-                    let mut levels = vec![None; runs.len()];
-                    levels[index] = Some(cell.level);
-                    places.push(Place { variant: cell.variant.clone(), title, levels });
-                }
+                Some(place) => place.held.push(of_run),
+                None => places.push(Place { variant: &cell.variant, title, held: vec![of_run] }),
             }
         }
     }
     places
 }
 
-impl Place {
-    /// One of its figures in each run that has it.
-    fn held_by<'r>(&'r self, runs: &[&'r RunResult], figure: Figure) -> Vec<FigureAt<'r>> {
-        let each = (1..).zip(runs).zip(&self.levels);
-        let at = |((number, run), level): ((u32, &&'r RunResult), &Option<u64>)| {
-            Some(FigureAt { number, run, variant: &self.variant, level: (*level)?, figure })
-        };
-        each.filter_map(at).collect()
-    }
-}
-
-/// One figure of one cell in one run.
-#[derive(Clone, Copy)]
-struct FigureAt<'r> {
-    number: u32,
-    run: &'r RunResult,
-    variant: &'r str,
-    level: u64,
-    figure: Figure,
-}
-
 /// What one run found, and what else its ratio is made of.
 struct InRun<'r> {
-    at: FigureAt<'r>,
+    of: CellOf<'r>,
     /// Of a toll.
     baseline: Option<&'r str>,
     value: ValueOf,
     /// Logarithms of the means of its blocks.
     logs: Vec<f64>,
-    refused: Option<String>,
-    joint: Option<String>,
+    barred: Barred,
 }
 
+/// That a figure is refused or joint, and why; absent where its ratio may be read.
+type Barred = Option<(TollVerdict, String)>;
+
 /// Figures of cells.
-pub(super) fn cells(runs: &[&RunResult], places: &[Place]) -> Vec<Beside> {
-    rows(runs, places, |held| held.iter().filter_map(|at| at.of_cell()).collect())
+pub(super) fn cells(places: &[Place<'_>]) -> Vec<Beside> {
+    rows(places, |held, figure| held.iter().filter_map(|of_run| of_run.figure(figure)).collect())
 }
 
 /// Tolls, as each run has them.
-pub(super) fn tolls(runs: &[&RunResult], places: &[Place]) -> Vec<Beside> {
-    rows(runs, places, |held| {
-        let mut found: Vec<InRun<'_>> = held.iter().filter_map(|at| at.of_toll()).collect();
+pub(super) fn tolls(places: &[Place<'_>]) -> Vec<Beside> {
+    rows(places, |held, figure| {
+        let mut found: Vec<InRun<'_>> = held.iter().filter_map(|of_run| of_run.toll(figure)).collect();
         // Over another baseline it is another toll.
         let baseline = found.first().and_then(|first| first.baseline);
         found.retain(|found| found.baseline == baseline);
@@ -92,24 +78,20 @@ pub(super) fn tolls(runs: &[&RunResult], places: &[Place]) -> Vec<Beside> {
 }
 
 /// The rows in which at least two runs found something, with their ratios judged as one family of claims.
-fn rows<'r>(
-    runs: &[&'r RunResult],
-    places: &'r [Place],
-    found: impl Fn(&[FigureAt<'r>]) -> Vec<InRun<'r>>,
-) -> Vec<Beside> {
-    let of = |place: &'r Place, figure: Figure| {
-        let found = found(&place.held_by(runs, figure));
+fn rows<'r>(places: &[Place<'r>], found: impl Fn(&[CellOf<'r>], Figure) -> Vec<InRun<'r>>) -> Vec<Beside> {
+    let of = |place: &Place<'r>, figure: Figure| {
+        let found = found(&place.held, figure);
         let (first, further) = found.split_first().filter(|(_, further)| !further.is_empty())?;
         // Nothing is divided by the first run where that does not have it.
-        let divided = further.iter().filter(|_| first.at.number == 1);
+        let divided = further.iter().filter(|_| first.of.number == 1);
         Some(Beside {
-            variant: place.variant.clone(),
+            variant: place.variant.to_owned(),
             baseline: first.baseline.map(str::to_owned),
-            level: first.at.level,
+            level: first.of.cell.level,
             level_title: place.title.clone(),
             figure,
             unit: if first.baseline.is_some() { "" } else { figure.unit() }.to_owned(),
-            ratios: divided.map(|found| ratio(found, first)).collect(),
+            ratios: divided.map(|found| ratio(figure, found, first)).collect(),
             values: found.into_iter().map(|found| found.value).collect(),
         })
     };
@@ -120,44 +102,47 @@ fn rows<'r>(
 }
 
 /// Response times and throughput of the cells that at least two runs have.
-pub(super) fn times(runs: &[&RunResult], places: &[Place]) -> Vec<TimesBeside> {
-    let in_run = |at: &FigureAt<'_>| {
-        let cell = at.run.cell(at.variant, at.level)?;
-        let times = cell.response_time_ms;
-        Some(TimesOf {
-            run: at.number,
-            standing: at.concerning().map(|doubt| doubt.verdict).max().unwrap_or(Verdict::Ok),
-            requests_per_second: cell.requests_per_second.mean,
+pub(super) fn times(places: &[Place<'_>]) -> Vec<TimesBeside> {
+    let in_run = |of: &CellOf<'_>| {
+        let times = of.cell.response_time_ms;
+        TimesOf {
+            run: of.number,
+            standing: of.concerning(Figure::UnitTime).map(|doubt| doubt.verdict).max().unwrap_or(Verdict::Ok),
+            requests_per_second: of.cell.requests_per_second.mean,
             p50_ms: times.p50,
             p95_ms: times.p95,
             p99_ms: times.p99,
-        })
+        }
     };
-    let of = |place: &Place| {
-        let held = place.held_by(runs, Figure::UnitTime);
-        let (variant, level_title) = (place.variant.clone(), place.title.clone());
-        let level = held.first().map_or(0, |first| first.level);
-        TimesBeside { variant, level, level_title, values: held.iter().filter_map(in_run).collect() }
+    let of = |place: &Place<'_>| TimesBeside {
+        variant: place.variant.to_owned(),
+        level: place.held[0].cell.level,
+        level_title: place.title.clone(),
+        values: place.held.iter().map(in_run).collect(),
     };
-    places.iter().map(of).filter(|row| row.values.len() > 1).collect()
+    places.iter().filter(|place| place.held.len() > 1).map(of).collect()
 }
 
 /// Cells that only one run has.
-pub(super) fn lone(runs: &[&RunResult], places: &[Place]) -> Vec<Lone> {
-    let of = |place: &Place| match place.held_by(runs, Figure::UnitTime)[..] {
-        [at] => Some(Lone { run: at.number, variant: place.variant.clone(), level_title: place.title.clone() }),
+pub(super) fn lone(places: &[Place<'_>]) -> Vec<Lone> {
+    let of = |place: &Place<'_>| match place.held[..] {
+        [of] => Some(Lone { run: of.number, variant: place.variant.to_owned(), level_title: place.title.clone() }),
         _ => None,
     };
     places.iter().filter_map(of).collect()
 }
 
 /// One run by the first one: refused or joint already, or with a probability of its own.
-fn ratio(found: &InRun<'_>, first: &InRun<'_>) -> RatioOf {
-    let of_either = |of: for<'r> fn(&'r InRun<'_>) -> &'r Option<String>| {
-        [first, found].into_iter().find_map(|found| Some(format!("run {}: {}", found.value.run, of(found).as_ref()?)))
+fn ratio(figure: Figure, found: &InRun<'_>, first: &InRun<'_>) -> RatioOf {
+    let of_either = |verdict: TollVerdict| {
+        [first, found].into_iter().find_map(|found| {
+            let (_, why) = found.barred.as_ref().filter(|(barred, _)| *barred == verdict)?;
+            Some(format!("run {}: {why}", found.value.run))
+        })
     };
-    let apart = || offered::apart((first.value.run, first.at.offered()?), (found.value.run, found.at.offered()?));
-    let (settings, of_first) = (&found.at.run.settings, &first.at.run.settings);
+    let [one, other] = [first, found].map(|found| found.of.offered(figure).map(|offered| (found.value.run, offered)));
+    let apart = || offered::apart(one?, other?);
+    let (settings, of_first) = (&found.of.run.settings, &first.of.run.settings);
     // Looking often if either did, as what one of them stopped at is in the ratio of both.
     let looking = settings.looking().max(of_first.looking());
     let refused = |note: String| RatioOf {
@@ -168,14 +153,14 @@ fn ratio(found: &InRun<'_>, first: &InRun<'_>) -> RatioOf {
         note: Some(note),
         ..RatioOf::default()
     };
-    if let Some(reason) = of_either(|found| &found.refused).or_else(apart) {
+    if let Some(reason) = of_either(TollVerdict::Refused).or_else(apart) {
         return refused(reason);
     }
     let Some(interval) = welch::difference(&found.logs, &first.logs, looking.alpha()) else {
         let counts = format!("{} and {}", first.logs.len(), found.logs.len());
         return refused(format!("no interval from {counts} complete blocks: take more"));
     };
-    let joint = of_either(|found| &found.joint);
+    let joint = of_either(TollVerdict::Joint);
     let (verdict, p_adjusted) = match joint {
         Some(_) => (TollVerdict::Joint, 1.0),
         None => (TollVerdict::Unclear, looking.probability(interval.p)),
@@ -203,50 +188,55 @@ fn judge(rows: &mut [Beside]) {
     }
 }
 
-impl<'r> FigureAt<'r> {
-    /// What is doubted of it.
-    fn concerning(self) -> impl Iterator<Item = &'r Validity> {
-        let FigureAt { run, variant, level, figure, .. } = self;
-        run.findings(variant, level).filter(move |doubt| figure.left_by(doubt) != Left::Whole)
+impl<'r> CellOf<'r> {
+    /// What is doubted of its figure.
+    fn concerning(self, figure: Figure) -> impl Iterator<Item = &'r Validity> {
+        let findings = self.run.findings(&self.cell.variant, self.cell.level);
+        findings.filter(move |doubt| figure.left_by(doubt) != Left::Whole)
     }
 
-    /// What was offered for it; nothing for figures of users who wait.
-    fn offered(self) -> Option<&'r EqualRate> {
-        self.run.cell(self.variant, self.level)?.equal_rate.as_ref().filter(|_| self.figure.is_at_rate())
+    /// What was offered for its figure; nothing for figures of users who wait.
+    fn offered(self, figure: Figure) -> Option<&'r EqualRate> {
+        self.cell.equal_rate.as_ref().filter(|_| figure.is_at_rate())
     }
 
-    fn of_cell(self) -> Option<InRun<'r>> {
-        let found = self.figure.of_cell(self.run.cell(self.variant, self.level)?)?;
-        let logs = toll::block_logs(self.run, self.variant, self.level, self.figure);
-        let concerned: Vec<&Validity> = self.concerning().collect();
-        let left = |left: Left| Some(concerned.iter().find(|doubt| self.figure.left_by(doubt) == left)?.reason.clone());
+    fn figure(self, figure: Figure) -> Option<InRun<'r>> {
+        let found = figure.of_cell(self.cell)?;
+        let logs = toll::block_logs(self.run, &self.cell.variant, self.cell.level, figure);
+        let concerned: Vec<&Validity> = self.concerning(figure).collect();
+        let left = |left: Left| Some(concerned.iter().find(|doubt| figure.left_by(doubt) == left)?.reason.clone());
         let is_zero = || logs.iter().any(|log| !log.is_finite());
         let refused = left(Left::Refused)
             .or_else(|| is_zero().then(|| "a block is zero: a ratio to zero says nothing".to_owned()));
-        let joint = left(Left::Joint)
-            .map(|why| format!("{why}; the time is generator's and subject's together: read the CPU time"));
+        let joint = || {
+            left(Left::Joint)
+                .map(|why| format!("{why}; the time is generator's and subject's together: read the CPU time"))
+        };
+        let barred = match refused {
+            Some(why) => Some((TollVerdict::Refused, why)),
+            None => joint().map(|why| (TollVerdict::Joint, why)),
+        };
         let doubts = concerned.iter().map(|doubt| format!("{}: {}", doubt.rule, doubt.reason)).collect();
-        let value = self.value(found, doubts, refused.is_some());
-        Some(InRun { at: self, baseline: None, value, logs, refused, joint })
+        let value = self.value(figure, found, doubts, &barred);
+        Some(InRun { of: self, baseline: None, value, logs, barred })
     }
 
-    fn of_toll(self) -> Option<InRun<'r>> {
-        let toll = self.run.toll(self.variant, self.level, self.figure)?;
+    fn toll(self, figure: Figure) -> Option<InRun<'r>> {
+        let toll = self.run.toll(&self.cell.variant, self.cell.level, figure)?;
         let mut doubts = toll.doubts(&self.run.validity);
-        let because = |verdict| (toll.verdict == verdict).then(|| toll.note.clone().unwrap_or_default());
-        let [refused, joint] = [TollVerdict::Refused, TollVerdict::Joint].map(because);
+        let barred = (!toll.verdict.is_plain()).then(|| (toll.verdict, toll.note.clone().unwrap_or_default()));
         let is_told =
             |note: &str| doubts.iter().filter_map(|doubt| doubt.split_once(": ")).any(|(_, told)| note.contains(told));
-        let is_barred = refused.is_some() || joint.is_some();
-        let note = toll.note.as_ref().filter(|note| is_barred && !is_told(note));
+        let note = toll.note.as_ref().filter(|note| barred.is_some() && !is_told(note));
         // Such as two systems, or one block: no rule of a cell says it.
         doubts.extend(note.map(|note| format!("toll: {note}")));
-        let value = self.value(toll.estimate(), doubts, refused.is_some());
+        let value = self.value(figure, toll.estimate(), doubts, &barred);
         let logs = toll::block_log_ratios(self.run, toll);
-        Some(InRun { at: self, baseline: Some(&toll.baseline), value, logs, refused, joint })
+        Some(InRun { of: self, baseline: Some(&toll.baseline), value, logs, barred })
     }
 
-    fn value(self, found: Estimate, doubts: Vec<String>, is_refused: bool) -> ValueOf {
+    fn value(self, figure: Figure, found: Estimate, doubts: Vec<String>, barred: &Barred) -> ValueOf {
+        let is_refused = matches!(barred, Some((TollVerdict::Refused, _)));
         ValueOf {
             run: self.number,
             value: if is_refused { 0.0 } else { found.mean },
@@ -257,7 +247,7 @@ impl<'r> FigureAt<'r> {
                 (false, false) => Verdict::Marked,
             },
             doubts,
-            rate_per_second: self.offered().map(|rate| rate.rate_per_second),
+            rate_per_second: self.offered(figure).map(|rate| rate.rate_per_second),
         }
     }
 }
