@@ -162,12 +162,14 @@ impl RunResult {
     }
 }
 
-/// Whether a run is whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+/// Whether a run is whole; shown in a word or two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[display(rename_all = "lowercase")]
 pub enum State {
     /// Still running, or stopped so abruptly that nothing more could be written.
     #[default]
+    #[display("not ended")]
     Running,
     /// Everything planned was measured.
     Complete,

@@ -74,7 +74,7 @@ pub(crate) fn wrong_answers(
     errors: &BTreeMap<String, u64>,
     examples: &BTreeMap<String, String>,
 ) -> Option<(u64, String)> {
-    let class = ErrorClass::Content.name();
+    let class = ErrorClass::Content.to_string();
     let wrong = errors.get(&class).copied().filter(|wrong| *wrong > 0)?;
     let example = examples.get(&class).map_or("", String::as_str);
     Some((wrong, format!("{wrong} answers were not what was asked for: {example}")))

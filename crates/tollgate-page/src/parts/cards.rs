@@ -103,9 +103,7 @@ fn interval(toll: &Toll, confidence: &str) -> String {
 /// What must stand beside a ratio that is not plainly a toll.
 fn doubt(toll: &Toll) -> String {
     match toll.verdict {
-        TollVerdict::NoToll | TollVerdict::Unclear | TollVerdict::Joint => {
-            format!(" ({})", toll.verdict)
-        }
+        TollVerdict::NoToll | TollVerdict::Unclear | TollVerdict::Joint => format!(" ({})", toll.verdict),
         _ if toll.do_ranks_disagree() => " (a rank test disagrees)".to_owned(),
         TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Refused => String::new(),
     }

@@ -56,7 +56,7 @@ pub fn ratio(toll: &Toll) -> String {
 /// A ratio with its interval, or why there is none.
 pub fn ratio_of(verdict: TollVerdict, [ratio, low, high]: [f64; 3]) -> String {
     match verdict {
-        TollVerdict::Refused => "refused".to_owned(),
+        TollVerdict::Refused => verdict.to_string(),
         _ => number::ratio(ratio, low, high),
     }
 }
@@ -64,7 +64,7 @@ pub fn ratio_of(verdict: TollVerdict, [ratio, low, high]: [f64; 3]) -> String {
 /// A toll's ratio with the sign of its verdict; of one that is joint only that it is.
 pub fn signed(toll: &Toll) -> String {
     match toll.verdict {
-        TollVerdict::Joint => "joint".to_owned(),
+        TollVerdict::Joint => toll.verdict.to_string(),
         verdict => format!("{}{}", ratio(toll), sign(verdict)),
     }
 }

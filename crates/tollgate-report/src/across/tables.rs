@@ -1,7 +1,7 @@
 //! Runs side by side as tables and sentences of words, which the terminal, Markdown and the page draw alike.
 
 use tollgate_facts::across::{Across, Beside, RatioOf, RunHead, ValueOf};
-use tollgate_facts::results::{Figure, Piece, State, TollVerdict, Verdict};
+use tollgate_facts::results::{Figure, Piece, TollVerdict, Verdict};
 use tollgate_facts::stats::ALPHA;
 use tollgate_facts::toll::FIGURES;
 use tollgate_page::blocks::Table;
@@ -47,13 +47,8 @@ pub(crate) fn title(across: &Across) -> String {
 /// The runs themselves.
 pub(crate) fn runs(across: &Across) -> Table {
     let row = |run: &RunHead| {
-        let state = match run.state {
-            State::Complete => "complete",
-            State::Partial => "partial",
-            State::Running => "not ended",
-        };
         let (name, started, machine) = (run.name.clone(), run.started.clone(), run.machine.clone());
-        vec![format!("run {}", run.number), name, state.to_owned(), started, machine]
+        vec![format!("run {}", run.number), name, run.state.to_string(), started, machine]
     };
     Table::new("", ["run", "name", "state", "started", "machine"]).with(across.runs.iter().map(row))
 }
@@ -127,8 +122,8 @@ pub(crate) fn ratio_tables(across: &Across, what: What) -> Vec<Table> {
                 let is_shown = ratio.verdict != TollVerdict::Refused;
                 let shown = is_shown.then(|| number::ratio(ratio.ratio, ratio.low, ratio.high));
                 let (variant, level) = (row.variant.clone(), row.level_title.clone());
-                let verdict = verdict_word(ratio.verdict);
-                vec![variant, level, text(1), text(run.number), number::or_nothing(shown), verdict]
+                let (shown, verdict) = (number::or_nothing(shown), verdict_word(ratio.verdict));
+                vec![variant, level, text(1), text(run.number), shown, verdict]
             };
             let rows: Vec<Vec<String>> = of_run(across, what, figure, run.number).map(row).collect();
             // Bytes are exact: where they are the same, a sentence says it.

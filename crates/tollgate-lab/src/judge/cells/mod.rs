@@ -40,12 +40,12 @@ pub struct CellRecord<'a> {
 
 /// Failed requests by class.
 pub fn errors(failures: &[ErrorTally]) -> BTreeMap<String, u64> {
-    failures.iter().map(|error| (error.class.name(), error.count)).collect()
+    failures.iter().map(|error| (error.class.to_string(), error.count)).collect()
 }
 
 /// The first failure's text for each class.
 pub fn error_examples(failures: &[ErrorTally]) -> BTreeMap<String, String> {
-    failures.iter().map(|error| (error.class.name(), error.example.clone())).collect()
+    failures.iter().map(|error| (error.class.to_string(), error.example.clone())).collect()
 }
 
 /// The cell of these trials, all of one variant at one level.

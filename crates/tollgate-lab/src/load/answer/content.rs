@@ -271,7 +271,7 @@ mod tests {
             let mut search = Search::new(&shape, &checks, &known, &mut kept);
             search.part(body.as_bytes());
             let judged = search.judge(None, &mut BTreeMap::new()).map(|()| search.verdict());
-            assert_eq!(judged.map_err(|failure| failure.class.name()), expected.map_err(str::to_owned), "{body}");
+            assert_eq!(judged.map_err(|failure| failure.class.to_string()), expected.map_err(str::to_owned), "{body}");
         };
         let down = "<html>We are down for maintenance</html>";
         check(None, AnswerKind::Plain, down, Ok(Verdict::Unknown));

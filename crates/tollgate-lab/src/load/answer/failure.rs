@@ -6,10 +6,12 @@ use tollgate_net::http1::server::reason;
 /// Characters of a failure's own words that are kept.
 const WORDS_LENGTH_MAX: usize = 160;
 
-/// What can go wrong with a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// What can go wrong with a request; shown by its name in results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
+#[display(rename_all = "kebab-case")]
 pub enum ErrorClass {
     /// An answer with a status that was not wanted: outside 2xx, if nothing else was said.
+    #[display("status-{_0}")]
     Status(u16),
     /// An answer that is not what was asked for.
     Content,
@@ -22,23 +24,8 @@ pub enum ErrorClass {
     /// Something that should hold of the answer does not.
     Assertion,
     /// No whole answer.
+    #[display("{}", _0.name())]
     Network(NetworkClass),
-}
-
-impl ErrorClass {
-    /// The name in results.
-    pub fn name(self) -> String {
-        let name = match self {
-            ErrorClass::Status(status) => return format!("status-{status}"),
-            ErrorClass::Content => "content",
-            ErrorClass::Length => "length",
-            ErrorClass::SoapFault => "soap-fault",
-            ErrorClass::Extraction => "extraction",
-            ErrorClass::Assertion => "assertion",
-            ErrorClass::Network(class) => class.name(),
-        };
-        name.to_owned()
-    }
 }
 
 /// A failed request.
