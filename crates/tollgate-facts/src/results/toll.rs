@@ -3,6 +3,7 @@
 //!
 //! It computes nothing: [`crate::toll`] does.
 
+use derive_more::Display;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -137,8 +138,8 @@ pub struct Drift {
     pub p: f64,
 }
 
-/// What may be said of a toll.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, derive_more::Display, Serialize, Deserialize, JsonSchema)]
+/// What may be said of a toll, from what is shown to what must not be read; itself shown in a word or two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[display(rename_all = "lowercase")]
 pub enum TollVerdict {

@@ -31,16 +31,6 @@ pub const FIGURES: [Figure; 6] =
     [Figure::UnitTime, Figure::SubjectCpu, Figure::Bytes, Figure::MedianAtRate, Figure::P95AtRate, Figure::P99AtRate];
 
 impl TollVerdict {
-    /// All of them, from what is shown to what must not be read.
-    pub const ALL: [TollVerdict; 6] = [
-        TollVerdict::Dearer,
-        TollVerdict::Cheaper,
-        TollVerdict::NoToll,
-        TollVerdict::Unclear,
-        TollVerdict::Joint,
-        TollVerdict::Refused,
-    ];
-
     /// Whether the ratio is the layer's own and may stand in a sentence: neither joint nor refused.
     pub fn is_plain(self) -> bool {
         !matches!(self, TollVerdict::Joint | TollVerdict::Refused)

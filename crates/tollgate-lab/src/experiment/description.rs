@@ -312,11 +312,8 @@ impl Variant {
 
     /// Its name in the file, without the peer before it and the distance behind it.
     pub fn base_name(&self) -> &str {
-        let name = self.name.as_str();
-        let name = match &self.peer {
-            Some(peer) => name.strip_prefix(peer.as_str()).and_then(|name| name.strip_prefix('-')).unwrap_or(name),
-            None => name,
-        };
+        let of_peer = |peer: &String| self.name.strip_prefix(peer.as_str())?.strip_prefix('-');
+        let name = self.peer.as_ref().and_then(of_peer).unwrap_or(&self.name);
         match self.distance {
             Distance::Local => name,
             Distance::Remote => name.strip_suffix("-remote").unwrap_or(name),

@@ -108,7 +108,8 @@ fn inserts() -> impl Strategy<Value = (Vec<Gap>, Vec<Fit>, Vec<Option<Inserting>
 }
 
 fn toll() -> impl Strategy<Value = Toll> {
-    let verdict = proptest::sample::select(TollVerdict::ALL.to_vec());
+    use TollVerdict::{Cheaper, Dearer, Joint, NoToll, Refused, Unclear};
+    let verdict = proptest::sample::select(vec![Dearer, Cheaper, NoToll, Unclear, Joint, Refused]);
     let figure = proptest::sample::select(tollgate_facts::toll::FIGURES.to_vec());
     (name(), name(), level(), figure, number(), number(), number(), verdict).prop_map(
         |(variant, baseline, level, figure, ratio, low, high, verdict)| Toll {

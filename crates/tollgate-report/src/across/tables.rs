@@ -2,7 +2,7 @@
 
 use tollgate_facts::across::{Across, Beside, RatioOf, RunHead, ValueOf};
 use tollgate_facts::results::{Figure, Piece, TollVerdict, Verdict};
-use tollgate_facts::stats::ALPHA;
+use tollgate_facts::stats::{self, ALPHA};
 use tollgate_facts::toll::FIGURES;
 use tollgate_page::blocks::Table;
 use tollgate_page::gather::{by_key, first_of};
@@ -88,10 +88,9 @@ pub(crate) fn answer(across: &Across) -> String {
 }
 
 fn sentence_of(across: &Across, what: What, figure: Figure, run: u32, found: &[(&Beside, &RatioOf)]) -> Option<String> {
-    let of = |verdict: TollVerdict| found.iter().filter(|(_, ratio)| ratio.verdict == verdict).count();
-    let counts = TollVerdict::ALL.into_iter().map(|verdict| (of(verdict), verdict_word(verdict)));
-    let counts: Vec<String> =
-        counts.filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    let by_verdict = stats::by_key(found.iter().map(|(_, ratio)| (ratio.verdict, ())));
+    let count = |(verdict, all): (TollVerdict, Vec<()>)| format!("{} {}", all.len(), verdict_word(verdict));
+    let counts: Vec<String> = by_verdict.into_iter().map(count).collect();
     let plain = || found.iter().filter(|(_, ratio)| ratio.verdict.is_plain());
     let named = |(row, found): &(&Beside, &RatioOf)| {
         format!("{} ({})", number::ratio(found.ratio, found.low, found.high), cell(row))
