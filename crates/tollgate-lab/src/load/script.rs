@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use tollgate_net::http1::client::{Answers, BodyFraming, Piece as FieldPiece, RequestTemplate};
+use tollgate_net::http1::client::{BodyFraming, Piece as FieldPiece, RequestTemplate};
 use tollgate_wire::suggest;
 
 use super::target::LoadTarget;
@@ -52,10 +52,7 @@ pub struct Parted {
 
 /// What is sent.
 #[derive(Debug, Clone)]
-pub struct Script {
-    answers: Answers,
-    sent: Sent,
-}
+pub struct Script(Sent);
 
 #[derive(Debug, Clone)]
 enum Sent {
@@ -96,7 +93,7 @@ impl Script {
         let (mut going_on, mut last) = (Vec::new(), Vec::new());
         target.render(target.target.path_and_query(), &mut going_on);
         target.render_last(target.target.path_and_query(), &mut last);
-        Script { answers: target.answers(), sent: Sent::Fixed { going_on, last } }
+        Script(Sent::Fixed { going_on, last })
     }
 
     /// A message, with the rows of a feed if there is one. `always_last` says that each request is the last one on its
@@ -109,18 +106,11 @@ impl Script {
         let going_on = filling.head(message, always_last)?;
         let last = filling.head(message, true)?;
         let (body, rows) = filling.body(message)?;
-        let (answers, values) = (going_on.template.answers(), filling.values);
-        let form = Form { values, going_on, last, body, rows };
-        let sent = match feed {
+        let form = Form { values: filling.values, going_on, last, body, rows };
+        Ok(Script(match feed {
             Some(feed) => Sent::Fed(feed, Box::new(form)),
             None => Sent::Fixed { going_on: form.only(Place::GoingOn), last: form.only(Place::Last) },
-        };
-        Ok(Script { answers, sent })
-    }
-
-    /// Which kind of answer its requests get.
-    pub(super) fn answers(&self) -> Answers {
-        self.answers
+        }))
     }
 
     /// The first request, as the last one on its connection.
@@ -131,7 +121,7 @@ impl Script {
 
     /// What the user with this number in this lane writes its requests with.
     pub(super) fn writer(&self, lane: Lane, user: usize) -> Writer {
-        let way = match &self.sent {
+        let way = match &self.0 {
             Sent::Fixed { .. } => None,
             Sent::Fed(feed, _) => Some(Box::new(Way::new(feed, lane, user))),
         };
@@ -141,7 +131,7 @@ impl Script {
     /// A user's next request; `None` once the feed has no more rows. `shared` counts the rows that the lane has taken.
     #[inline]
     pub(super) fn next<'w>(&'w self, writer: &'w mut Writer, shared: &Cell<u64>, place: Place) -> Option<&'w [u8]> {
-        match &self.sent {
+        match &self.0 {
             Sent::Fixed { going_on, last } => Some(if place == Place::Last { last } else { going_on }),
             Sent::Fed(_, form) => {
                 let Writer { way, rows, out } = writer;

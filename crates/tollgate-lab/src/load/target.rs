@@ -38,8 +38,6 @@ pub struct LoadTarget {
     pub(super) fields: Vec<(String, String)>,
     /// Tells whether an answer is the entity that was asked for.
     pub(super) judge: Judge,
-    /// Whether its requests may be sent once more.
-    pub(super) repeat: Repeat,
     /// As requests are written while their connection goes on.
     template: RequestTemplate,
     /// As the last one on a connection is: the server is to close it, and keeps the port that waits (TIME_WAIT).
@@ -80,7 +78,6 @@ impl LoadTarget {
             template: build(connection == Connection::New)?,
             last: build(true)?,
             judge: Judge::new(&shape),
-            repeat: Repeat::of(&shape.method),
             target,
             shape,
             connection,
@@ -126,26 +123,14 @@ impl LoadTarget {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner<'a> {
     pub(crate) answers: Answers,
-    pub(crate) repeat: Repeat,
+    pub(crate) method: &'a str,
     pub(crate) statuses: &'a Statuses,
 }
 
-/// Whether a request may be sent once more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Repeat {
-    /// Asking twice is the same as asking once.
-    Allowed,
-    /// It is not.
-    Forbidden,
-}
-
-impl Repeat {
-    /// Whether requests of a method may be (RFC 9110, section 9.2.2).
-    pub(super) fn of(method: &str) -> Repeat {
-        match method {
-            "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE" => Repeat::Allowed,
-            _ => Repeat::Forbidden,
-        }
+impl Manner<'_> {
+    /// Whether asking twice is the same as asking once (RFC 9110, section 9.2.2).
+    pub(super) fn is_idempotent(&self) -> bool {
+        matches!(self.method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE")
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::OnceCell;
 use tollgate_net::http1::client::{
-    Answers, BodySink, ClientConnection, ConnectError, Connector, Discard, ErrorClass as NetworkClass, ExchangeError,
+    BodySink, ClientConnection, ConnectError, Connector, Discard, ErrorClass as NetworkClass, ExchangeError,
     Exchanged, ResponseHead,
 };
 use tollgate_net::tls::HandshakeKind;
@@ -20,7 +20,7 @@ use super::connections::Opened;
 use super::pace::closing::Closing;
 use super::record::detail::First;
 use super::record::recorder::Recorder;
-use super::target::{Connection, LoadTarget, Manner, Repeat};
+use super::target::{Connection, LoadTarget, Manner};
 
 /// A connection that waited so long may have been closed by a server that lets none idle; one that was answered a
 /// moment ago and breaks is a failure like any other.
@@ -54,8 +54,6 @@ pub(crate) struct Asking {
     pub(crate) target: Arc<LoadTarget>,
     /// Where connections stay until the server has closed them.
     pub(crate) closing: Rc<Closing>,
-    /// Which kind of answer its requests get.
-    pub(crate) answers: Answers,
     /// Where the target's host is, asked once a trial: a resolver's time is not the subject's.
     pub(crate) addresses: OnceCell<Vec<SocketAddr>>,
 }
@@ -82,7 +80,7 @@ impl Asking {
             }
             let Ok(addresses) = self.addresses().await else { return };
             let Ok(mut connection) = self.connector.open_fully(target, addresses).await else { return };
-            if connection.exchange(request, self.answers, &mut Discard).await.is_err() {
+            if connection.exchange(request, self.target.answers(), &mut Discard).await.is_err() {
                 return;
             }
             self.closing.take(connection);
@@ -101,7 +99,8 @@ impl User {
         recorder: &RefCell<Recorder>,
     ) -> Result<Answer, Failure> {
         let target = &asking.target;
-        let manner = Manner { answers: asking.answers, repeat: target.repeat, statuses: &target.checks.statuses };
+        let (method, statuses) = (&*target.shape.method, &target.checks.statuses);
+        let manner = Manner { answers: target.answers(), method, statuses };
         self.ask_as(asking, request, sink, recorder, manner, |_| {}).await
     }
 
@@ -141,7 +140,7 @@ impl User {
                 // (RFC 9112, section 9.3.1): it is asked once more on a fresh one, which is counted.
                 Err(error)
                     if idle_since.is_some_and(|since| since.elapsed() >= IDLE_LEAST)
-                        && manner.repeat == Repeat::Allowed
+                        && manner.is_idempotent()
                         && is_stale(&error) =>
                 {
                     continue;

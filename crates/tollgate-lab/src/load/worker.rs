@@ -284,8 +284,7 @@ async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept,
     // with the reason.
     let _ = connector.prepare(&target.target);
     let (connector, closing) = (Rc::clone(connector), Rc::clone(&tools.closing));
-    let answers = if let Work::Script(script) = &work { script.answers() } else { target.answers() };
-    let asking = Rc::new(Asking { connector, target, closing, answers, addresses: Default::default() });
+    let asking = Rc::new(Asking { connector, target, closing, addresses: Default::default() });
     let mut users = std::mem::take(&mut kept.users);
     // A scenario's users have a setup before they are called.
     if matches!((load.pace, &work), (Pace::Closed { .. }, _) | (_, Work::Scenario(..))) {

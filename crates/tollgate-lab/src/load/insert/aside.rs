@@ -53,8 +53,8 @@ impl<'a> Aside<'a> {
         places: &'a InsertPlaces,
     ) -> Aside<'a> {
         let asking = |target: &Arc<LoadTarget>| {
-            let (connector, target, answers) = (Rc::clone(connector), Arc::clone(target), target.answers());
-            Rc::new(Asking { connector, target, closing: Rc::default(), answers, addresses: Default::default() })
+            let (connector, target) = (Rc::clone(connector), Arc::clone(target));
+            Rc::new(Asking { connector, target, closing: Rc::default(), addresses: Default::default() })
         };
         let (recorder, answer) = (RefCell::default(), Collect::up_to(PAGE_BYTES_MAX));
         Aside { user, reading: asking(reading), emptying: asking(emptying), places, recorder, answer }

@@ -5,7 +5,7 @@
 use tollgate_net::http1::client::{BodyFraming, Piece, RequestTemplate, TemplateBuilder};
 
 use crate::load::answer::Verdict;
-use crate::load::target::{LoadTarget, Manner, Repeat};
+use crate::load::target::{LoadTarget, Manner};
 use crate::traffic::scenario::{Part, Place, Played, Source, Step};
 use crate::traffic::statuses::Statuses;
 
@@ -35,7 +35,6 @@ pub(super) struct Ready {
     pub(super) fields: Vec<String>,
     /// Whether the body is looked at.
     pub(super) reads_body: bool,
-    pub(super) repeat: Repeat,
 }
 
 impl Program {
@@ -80,7 +79,6 @@ impl Ready {
             folder: begins_with_a_value.then(|| folder(target).to_owned()),
             fields: sources().filter_map(field).collect(),
             reads_body: sources().any(|source| source.place.is_in_body()),
-            repeat: Repeat::of(&step.method),
             step: step.clone(),
         })
     }
@@ -94,7 +92,7 @@ impl Ready {
     }
 
     pub(super) fn manner(&self) -> Manner<'_> {
-        Manner { answers: self.plain.answers(), repeat: self.repeat, statuses: &self.step.statuses }
+        Manner { answers: self.plain.answers(), method: &self.step.method, statuses: &self.step.statuses }
     }
 }
 
