@@ -137,12 +137,7 @@ pub(super) async fn run(
     let shared = Rc::new(Waiting { uncounted, begun: Cell::default(), start, counted_from });
     let mut tasks = JoinSet::new();
     for (number, user) in users.into_iter().enumerate() {
-        let (requests, shared) = (Rc::clone(&requests), Rc::clone(&shared));
-        tasks.spawn_local(async move {
-            let mut asker = Asker::new(user, &requests, number);
-            ask(&mut asker, &requests, &shared, number).await;
-            asker.user
-        });
+        tasks.spawn_local(ask(Asker::new(user, &requests, number), number, Rc::clone(&shared)));
     }
     if shared.counted_from.get().is_none() {
         tokio::time::sleep(ramp_up).await;
@@ -154,8 +149,9 @@ pub(super) async fn run(
 }
 
 /// Asks until the end: while users still come for nothing that counts.
-async fn ask(asker: &mut Asker, requests: &Requests, shared: &Waiting, number: usize) {
-    let Requests { load, recorder, .. } = requests;
+async fn ask(mut asker: Asker, number: usize, shared: Rc<Waiting>) -> User {
+    let requests = Rc::clone(&asker.requests);
+    let Requests { load, recorder, .. } = &*requests;
     let comes_after = load.comes_after(number);
     if !comes_after.is_zero() {
         tokio::time::sleep(comes_after).await;
@@ -168,12 +164,13 @@ async fn ask(asker: &mut Asker, requests: &Requests, shared: &Waiting, number: u
         let uncounted = shared.uncounted.get_or_init(RefCell::default);
         let Some(ended) = asker.unit(uncounted, (previous, previous), |_| {}).await else {
             recorder.borrow_mut().tally.out_of_rows += 1;
-            return;
+            return asker.user;
         };
         previous = ended;
     };
     let entered = if load.ramp_up().is_zero() { from } else { Instant::now() };
-    repeat(asker, number, load, &shared.begun, recorder, (from, entered)).await;
+    repeat(&mut asker, number, load, &shared.begun, recorder, (from, entered)).await;
+    asker.user
 }
 
 /// Asks at the load's rate, and gives the users back.

@@ -77,12 +77,8 @@ pub(super) async fn run(
     let shared = Rc::new(Shared { asking, recorder, pass, known });
     let mut leader = leads.and_then(|end| users.pop().zip(Some(end)));
     let mut following = JoinSet::new();
-    for mut user in users {
-        let shared = Rc::clone(&shared);
-        following.spawn_local(async move {
-            follow(&mut user, &shared).await;
-            user
-        });
+    for user in users {
+        following.spawn_local(follow(user, Rc::clone(&shared)));
     }
     if let Some((user, end)) = &mut leader {
         lead(&mut walk, user, &shared, start, *end).await;
@@ -122,11 +118,11 @@ async fn lead(walk: &mut Walk, user: &mut User, shared: &Shared, start: Instant,
 }
 
 /// Any other user.
-async fn follow(user: &mut User, shared: &Shared) {
+async fn follow(mut user: User, shared: Rc<Shared>) -> User {
     loop {
         shared.pass.meet().await;
-        let Some(now) = shared.pass.now() else { return };
-        get_details(user, shared, now).await;
+        let Some(now) = shared.pass.now() else { return user };
+        get_details(&mut user, &shared, now).await;
         shared.pass.meet().await;
     }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
-use tollgate_net::http1::client::Collect;
+use tollgate_net::http1::client::{Collect, Discard};
 
 pub use aside::count;
 pub use records::Records;
@@ -46,9 +46,6 @@ const REST: Duration = Duration::from_micros(40);
 const REST_WITHIN: Duration = Duration::from_millis(3);
 /// Bytes of one answer that are kept: a batch of the largest size.
 const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
-
-/// Bytes of the answer to a greeting that are kept; nobody reads them.
-const GREETING_BYTES_MAX: usize = 1024;
 
 /// What a trial of transfers needs beside the target of its requests.
 #[derive(Debug, Clone)]
@@ -192,12 +189,8 @@ async fn begin(
     aside.reading.target.render(&format!("{}/$count", aside.places.entity_path()), &mut request);
     let request: Rc<[u8]> = request.into();
     let mut tasks = JoinSet::new();
-    for mut user in users.drain(..) {
-        let (asking, request, recorder) = (Rc::clone(asking), Rc::clone(&request), Rc::clone(recorder));
-        tasks.spawn_local(async move {
-            let opened = greet(&mut user, &asking, &request, &recorder).await;
-            (user, opened)
-        });
+    for user in users.drain(..) {
+        tasks.spawn_local(greet(user, Rc::clone(asking), Rc::clone(&request), Rc::clone(recorder)));
     }
     let (back, opened): (Vec<User>, Vec<Result<(), Failure>>) = tasks.join_all().await.into_iter().unzip();
     *users = back;
@@ -209,37 +202,37 @@ async fn begin(
 }
 
 /// Asks something harmless over a connection. One that the server has closed meanwhile is opened again.
-async fn greet(user: &mut User, asking: &Asking, request: &[u8], recorder: &RefCell<Recorder>) -> Result<(), Failure> {
-    let mut answer = Collect::up_to(GREETING_BYTES_MAX);
+async fn greet(
+    mut user: User,
+    asking: Rc<Asking>,
+    request: Rc<[u8]>,
+    recorder: Rc<RefCell<Recorder>>,
+) -> (User, Result<(), Failure>) {
     let mut opened = Ok(());
     for _ in 0..2 {
-        match user.ask(asking, request, &mut answer, recorder).await {
+        match user.ask(&asking, &request, &mut Discard, &recorder).await {
             Err(failure) if failure.is_unanswered() => opened = Err(failure),
             // A subject may refuse the greeting and take the records: what it answers is no matter.
-            Ok(_) | Err(_) => return Ok(()),
+            Ok(_) | Err(_) => return (user, Ok(())),
         }
     }
-    opened
+    (user, opened)
 }
 
 /// Sends all requests, each connection the next one as soon as its last is answered.
 async fn send_all(mut users: Vec<User>, shared: &Rc<Sending>) -> Vec<User> {
     if let [user] = &mut users[..] {
-        send(user, shared).await;
+        *user = send(std::mem::take(user), Rc::clone(shared)).await;
         return users;
     }
     let mut tasks = JoinSet::new();
-    for mut user in users {
-        let shared = Rc::clone(shared);
-        tasks.spawn_local(async move {
-            send(&mut user, &shared).await;
-            user
-        });
+    for user in users {
+        tasks.spawn_local(send(user, Rc::clone(shared)));
     }
     tasks.join_all().await
 }
 
-async fn send(user: &mut User, shared: &Sending) {
+async fn send(mut user: User, shared: Rc<Sending>) -> User {
     let mut presence = Presence::default();
     let mut answer = Collect::up_to(ANSWER_BYTES_MAX);
     while shared.next.get() < shared.rendered.count() && !shared.is_failed.get() {
@@ -261,6 +254,7 @@ async fn send(user: &mut User, shared: &Sending) {
         shared.done.borrow_mut().push(Done { index, intended, sent, finished, outcome });
     }
     shared.recorder.borrow_mut().tally.busy_ns += presence.time().as_nanos() as u64;
+    user
 }
 
 /// When a connection was at it within one transfer: from what it sent first to what it finished last. What the worker
