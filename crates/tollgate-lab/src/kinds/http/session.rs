@@ -18,10 +18,11 @@ use crate::conduct::conductor::{Conductor, Halt, Kind, Stores, Turn};
 use crate::conduct::options::Progress;
 use crate::experiment::Connections;
 use crate::load::record::course::{BIN, Course};
-use crate::load::scenario::{Conduct, Rows, mixed};
+use crate::load::scenario::{Conduct, mixed};
 use crate::plan::schedule::Block;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
 use crate::secret;
+use crate::traffic::feed::FeedEnd;
 use crate::traffic::model::{End, Load, Pace};
 use tollgate_facts::results::{self, LinkCheck, Moment, Trial};
 use tollgate_facts::stats::warm_up::{self, WarmUp, mser5};
@@ -330,7 +331,7 @@ impl<W: Way> Session<'_, '_, W> {
         let users = self.options.experiment.users(block.level) as usize;
         self.settle(subject, block.level)?;
         let seed = seed_of(self.result.seed, block, place);
-        let work = (W::ASKING)(Conduct { seed, rows: Rows::AsTheyEnd });
+        let work = (W::ASKING)(Conduct { seed, behind_rows: None });
         let shape = self.options.experiment.own::<LoadShape>();
         let closed = || Load::closed(users, end);
         let load = shape.map_or_else(closed, |shape| shape.of_trial(block.level, end, mixed(seed, ARRIVALS)));
@@ -374,7 +375,8 @@ impl<W: Way> Session<'_, '_, W> {
     /// What is asked of a subject that only answers, while nothing counts: each time of other rows, and of no fewer.
     pub(crate) fn beforehand(&mut self) -> Asking {
         self.kind.begun += 1;
-        (W::ASKING)(Conduct { seed: mixed(mixed(self.result.seed, BEFOREHAND), self.kind.begun), rows: Rows::Again })
+        let seed = mixed(mixed(self.result.seed, BEFOREHAND), self.kind.begun);
+        (W::ASKING)(Conduct { seed, behind_rows: Some(FeedEnd::Again) })
     }
 
     pub(crate) fn failed(&self, variant: usize, how: String) -> Halt {

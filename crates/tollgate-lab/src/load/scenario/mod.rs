@@ -25,6 +25,7 @@ use super::pace::gate::Gate;
 use super::pace::units::{AFTER_FAILURE, Doer, pause, repeat};
 use super::record::recorder::Recorder;
 use super::user::{Asking, User};
+use crate::traffic::feed::FeedEnd;
 use crate::traffic::model::{Load, Pace, Rate};
 use player::Player;
 use program::Ready;
@@ -35,17 +36,9 @@ use record::Stepped;
 pub struct Conduct {
     /// Seed of what is drawn: rows and times to think. Users draw each their own.
     pub seed: u64,
-    /// What comes behind the last row of a feed.
-    pub rows: Rows,
-}
-
-/// What comes behind the last row of a feed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rows {
-    /// What the feed says.
-    AsTheyEnd,
-    /// The first one, whatever the feed says: where nothing counts, nobody may leave.
-    Again,
+    /// What comes behind the last row of a feed, whatever the feed says: where nothing counts, nobody may leave. Absent:
+    /// what the feed says.
+    pub behind_rows: Option<FeedEnd>,
 }
 
 /// What the users of one worker share.

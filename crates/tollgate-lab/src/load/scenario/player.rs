@@ -16,13 +16,13 @@ use tollgate_net::http1::client::{Collect, Discard, RequestTemplate, ResponseHea
 use super::cookies::Cookies;
 use super::find::find;
 use super::program::Ready;
-use super::{Performance, Play, Rows, mixed};
+use super::{Performance, Play, mixed};
 use crate::load::answer::content::contains;
 use crate::load::answer::failure::{ErrorClass, Failure};
 use crate::load::record::recorder::Recorder;
 use crate::load::user::{Answer, Asking, User};
 use crate::secret;
-use crate::traffic::feed::{Feed, FeedEnd, Order, Way};
+use crate::traffic::feed::{Feed, Order, Way};
 use crate::traffic::model::Pace;
 use crate::traffic::scenario::{BUILT_IN, Condition, Distribution, Fed, Part, Text, Think};
 
@@ -72,10 +72,8 @@ impl Player {
         }
         let way = |fed: &Fed| {
             // Feeds of one trial draw apart from each other.
-            let mut feed = Feed { seed: mixed(conduct.seed, fed.feed.seed), ..fed.feed.clone() };
-            if conduct.rows == Rows::Again {
-                feed.end = FeedEnd::Again;
-            }
+            let (seed, end) = (mixed(conduct.seed, fed.feed.seed), conduct.behind_rows.unwrap_or(fed.feed.end));
+            let mut feed = Feed { seed, end, ..fed.feed.clone() };
             // At a rate a user is whoever is free: no rows are its own.
             if feed.order == Order::InOrder && matches!(load.pace, Pace::Open(_)) {
                 feed.order = Order::Unique;

@@ -77,7 +77,7 @@ fn drawn_rows_are_those_of_the_seed_and_others_for_another() {
     let server = TestServer::start();
     let program = program(&server, 1000, "order = \"random\"");
     let rows = |seed: u64| {
-        play(&server, &program, Conduct { seed, rows: Rows::AsTheyEnd }, Load::closed(1, iterations(20)));
+        play(&server, &program, Conduct { seed, behind_rows: None }, Load::closed(1, iterations(20)));
         std::mem::take(&mut *server.seen.noted.lock().unwrap())
     };
     let (one, again, other) = (rows(1), rows(1), rows(2));
@@ -90,7 +90,7 @@ fn a_path_that_begins_with_a_value_is_whole_with_a_slash_in_front_and_else_besid
     let server = TestServer::start();
     let asked = |path: &str, row: &str| {
         let program = program_at(&server, path, (&format!("\"{row}\"\n"), ""));
-        let conduct = Conduct { seed: 1, rows: Rows::AsTheyEnd };
+        let conduct = Conduct { seed: 1, behind_rows: None };
         let tally = play(&server, &program, conduct, Load::closed(1, iterations(1))).recorder.tally;
         let noted = std::mem::take(&mut *server.seen.noted.lock().unwrap());
         noted.into_iter().next().ok_or_else(|| tally.errors.first().map(|error| error.example.clone()))
@@ -112,9 +112,10 @@ fn a_path_that_begins_with_a_value_is_whole_with_a_slash_in_front_and_else_besid
 fn behind_the_last_row_users_leave_but_never_where_nothing_counts() {
     let server = TestServer::start();
     let program = program(&server, 3, "order = \"unique\", end = \"stop\"");
-    let tally =
-        |rows: Rows| play(&server, &program, Conduct { seed: 1, rows }, Load::closed(2, iterations(10))).recorder.tally;
-    let (counted, before) = (tally(Rows::AsTheyEnd), tally(Rows::Again));
+    let tally = |behind_rows: Option<FeedEnd>| {
+        play(&server, &program, Conduct { seed: 1, behind_rows }, Load::closed(2, iterations(10))).recorder.tally
+    };
+    let (counted, before) = (tally(None), tally(Some(FeedEnd::Again)));
     assert_eq!((counted.units, counted.out_of_rows), (3, 2));
     assert_eq!((before.units, before.out_of_rows), (10, 0));
 }
@@ -123,7 +124,7 @@ fn behind_the_last_row_users_leave_but_never_where_nothing_counts() {
 fn at_a_rate_each_iteration_that_is_due_is_played_once_and_rows_are_shared() {
     let server = TestServer::start();
     let program = program(&server, 1000, "");
-    let conduct = Conduct { seed: 1, rows: Rows::AsTheyEnd };
+    let conduct = Conduct { seed: 1, behind_rows: None };
     let tally = play(&server, &program, conduct, at_a_rate(2000.0, 20, iterations(200))).recorder.tally;
     assert_eq!((tally.units, tally.sends.intended, tally.sends.unsent), (200, 200, 0));
     assert!((1..=20).contains(&tally.sends.users), "{}", tally.sends.users);
@@ -136,7 +137,7 @@ fn at_a_rate_each_iteration_that_is_due_is_played_once_and_rows_are_shared() {
 fn at_a_rate_rows_that_end_do_so_for_all() {
     let server = TestServer::start();
     let program = program(&server, 5, "order = \"unique\", end = \"stop\"");
-    let conduct = Conduct { seed: 1, rows: Rows::AsTheyEnd };
+    let conduct = Conduct { seed: 1, behind_rows: None };
     let tally = play(&server, &program, conduct, at_a_rate(500.0, 4, iterations(1_000_000))).recorder.tally;
     assert_eq!(tally.units, 5);
     assert!(tally.out_of_rows >= 1, "{tally:?}");
@@ -146,7 +147,7 @@ fn at_a_rate_rows_that_end_do_so_for_all() {
 fn in_stages_what_was_due_in_each_is_its_own() {
     let server = TestServer::start();
     let program = program(&server, 1000, "");
-    let conduct = Conduct { seed: 1, rows: Rows::AsTheyEnd };
+    let conduct = Conduct { seed: 1, behind_rows: None };
     let stages: Arc<Stages> = Arc::new("100ms:200..200/s,100ms:0..0/s,100ms:400..400/s".parse().unwrap());
     let load = at_a_rate(stages.most(), 50, End::after(stages.lasts()));
     let recorder = play(&server, &program, conduct, Load { stages: Some(stages), ..load }).recorder;
@@ -161,7 +162,7 @@ fn in_stages_what_was_due_in_each_is_its_own() {
 fn in_stages_of_users_none_is_there_where_none_is_asked_for() {
     let server = TestServer::start();
     let program = program(&server, 1000, "");
-    let conduct = Conduct { seed: 1, rows: Rows::AsTheyEnd };
+    let conduct = Conduct { seed: 1, behind_rows: None };
     let stages: Arc<Stages> = Arc::new("50ms:3..3,200ms:0..0,50ms:1..1".parse().unwrap());
     let load = Load::closed(3, End::after(stages.lasts()));
     let recorder = play(&server, &program, conduct, Load { stages: Some(stages), ..load }).recorder;
