@@ -11,23 +11,16 @@ pub(crate) const KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Compares, and keeps what differs.
 pub(crate) struct Compare<'a> {
     known: &'a [u8],
-    equal_bytes: usize,
     kept: &'a mut Vec<u8>,
-    came: Came,
-}
-
-/// What came of an answer's body so far.
-#[derive(PartialEq, Eq)]
-enum Came {
-    Equal,
-    Different,
-    TooLong,
+    came_bytes: usize,
+    /// Whether all that came is equal.
+    is_equal: bool,
 }
 
 impl<'a> Compare<'a> {
     /// Compares with `known`; a body that differs is gathered in `kept`.
     pub(crate) fn new(known: &'a [u8], kept: &'a mut Vec<u8>) -> Compare<'a> {
-        Compare { known, equal_bytes: 0, kept, came: Came::Equal }
+        Compare { known, kept, came_bytes: 0, is_equal: true }
     }
 
     /// The body that came; `None` if it was the known one.
@@ -36,36 +29,35 @@ impl<'a> Compare<'a> {
     /// It has more than [`KEPT_BYTES_MAX`].
     pub(crate) fn finish(mut self) -> Result<Option<&'a [u8]>, Failure> {
         // An empty body is equal to nothing known: the first answer has to be read whatever it is.
-        if self.came == Came::Equal && (self.equal_bytes < self.known.len() || self.known.is_empty()) {
-            self.differ();
+        if self.is_equal && (self.came_bytes < self.known.len() || self.known.is_empty()) {
+            self.differ(self.came_bytes);
         }
-        match self.came {
-            Came::Equal => Ok(None),
-            Came::Different => Ok(Some(self.kept)),
-            Came::TooLong => Err(Failure::content(format!("the answer is longer than {KEPT_BYTES_MAX} bytes"))),
+        match self.came_bytes {
+            _ if self.is_equal => Ok(None),
+            0..=KEPT_BYTES_MAX => Ok(Some(self.kept)),
+            _ => Err(Failure::content(format!("the answer is longer than {KEPT_BYTES_MAX} bytes"))),
         }
     }
 
-    fn differ(&mut self) {
-        self.came = Came::Different;
+    /// Behind so many bytes something else came than is known.
+    fn differ(&mut self, equal_bytes: usize) {
+        self.is_equal = false;
         self.kept.clear();
-        self.kept.extend_from_slice(&self.known[..self.equal_bytes]);
+        self.kept.extend_from_slice(&self.known[..equal_bytes]);
     }
 }
 
 impl BodySink for Compare<'_> {
     fn part(&mut self, bytes: &[u8]) {
-        if self.came == Came::Equal {
-            let end = self.equal_bytes + bytes.len();
-            if self.known.get(self.equal_bytes..end) == Some(bytes) {
-                self.equal_bytes = end;
+        let before = self.came_bytes;
+        self.came_bytes += bytes.len();
+        if self.is_equal {
+            if self.known.get(before..self.came_bytes) == Some(bytes) {
                 return;
             }
-            self.differ();
+            self.differ(before);
         }
-        if self.kept.len() + bytes.len() > KEPT_BYTES_MAX {
-            self.came = Came::TooLong;
-        } else {
+        if self.came_bytes <= KEPT_BYTES_MAX {
             self.kept.extend_from_slice(bytes);
         }
     }
