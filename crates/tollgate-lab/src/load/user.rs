@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::OnceCell;
 use tollgate_net::http1::client::{
-    BodySink, ClientConnection, ConnectError, Connector, Discard, ErrorClass as NetworkClass, ExchangeError,
-    Exchanged, ResponseHead,
+    BodySink, ClientConnection, ConnectError, Connector, Discard, ErrorClass as NetworkClass, ExchangeError, Exchanged,
+    ResponseHead,
 };
 use tollgate_net::tls::HandshakeKind;
 

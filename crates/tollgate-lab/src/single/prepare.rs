@@ -8,7 +8,7 @@ use tollgate_net::http1::client::{Scheme, Target};
 use tollgate_wire::batch::Outgoing;
 
 use super::{AnswerLength, QuickLoad, Via, Wrapping};
-use crate::load::answer::checks::{AnswerKind, Checks, FirstLength};
+use crate::load::answer::checks::{AnswerKind, Checks};
 use crate::load::answer::odata_batch;
 use crate::load::answer::soap;
 use crate::load::script::{Body, Message, Script};
@@ -51,7 +51,7 @@ pub(super) fn prepare(load: &QuickLoad) -> Result<(Arc<LoadTarget>, Arc<Script>)
     let script = Script::new(&message, load.feed.clone(), load.connection == Connection::New)?;
     let shape =
         RequestShape { method: message.method.clone(), contains: load.contains.clone(), ..RequestShape::default() };
-    let length = (load.length == AnswerLength::AsFirst).then(FirstLength::default);
+    let length = (load.length == AnswerLength::AsFirst).then(Arc::default);
     let mut loaded = LoadTarget::new(target, shape, &[], load.connection)
         .map_err(|error| error.to_string())?
         .with_tls(load.tls.clone());

@@ -23,15 +23,8 @@ pub struct RequestShape {
     pub body: Vec<u8>,
     /// What every valid answer of a `request` workload contains.
     pub contains: Option<String>,
-    /// What else it is.
-    pub answer: AnswerShape,
-}
-
-/// What a valid answer is beyond what it contains.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct AnswerShape {
     /// Its length.
-    pub bytes: Option<u64>,
+    pub answer_bytes: Option<u64>,
     /// An element that it has.
     pub element: Option<Element>,
 }

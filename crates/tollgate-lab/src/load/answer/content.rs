@@ -56,7 +56,7 @@ impl<'a> Search<'a> {
             AnswerKind::Soap => !self.kept.is_empty(),
             AnswerKind::Batch { .. } => true,
         };
-        let looks = self.shape.contains.is_some() || self.shape.answer.element.is_some() || is_read;
+        let looks = self.shape.contains.is_some() || self.shape.element.is_some() || is_read;
         if looks { Verdict::Right } else { Verdict::Unknown }
     }
 
@@ -71,9 +71,13 @@ impl<'a> Search<'a> {
             return if is_soap { soap::refuse_fault(self.kept) } else { Ok(()) };
         }
         if let Some(first) = &self.checks.length {
-            first.judge(self.came_bytes)?;
+            let (came, known) = (self.came_bytes, *first.get_or_init(|| self.came_bytes));
+            if came != known {
+                let text = format!("the answer has {came} bytes, the first one had {known}");
+                return Err(Failure::new(ErrorClass::Length, text));
+            }
         }
-        if let Some(bytes) = self.shape.answer.bytes.filter(|bytes| *bytes != self.came_bytes) {
+        if let Some(bytes) = self.shape.answer_bytes.filter(|bytes| *bytes != self.came_bytes) {
             return Err(Failure::content(format!("the answer has {} bytes instead of {bytes}", self.came_bytes)));
         }
         if let Some(wanted) = self.still_wanted() {
@@ -85,7 +89,7 @@ impl<'a> Search<'a> {
             }
             return odata_batch::judge(form, self.kept, requests, &self.checks.statuses, parts);
         }
-        let element = self.shape.answer.element.as_ref();
+        let element = self.shape.element.as_ref();
         if element.is_none() && self.checks.kind == AnswerKind::Plain {
             return Ok(());
         }
@@ -114,7 +118,7 @@ impl BodySink for Search<'_> {
         let is_cut = self.came_bytes != self.kept.len() as u64;
         self.came_bytes += bytes.len() as u64;
         let (keeps, bytes_max) = match self.checks.kind {
-            AnswerKind::Plain => (self.shape.answer.element.is_some(), SEARCHED_BYTES_MAX),
+            AnswerKind::Plain => (self.shape.element.is_some(), SEARCHED_BYTES_MAX),
             AnswerKind::Soap => (true, SEARCHED_BYTES_MAX),
             AnswerKind::Batch { .. } => (true, BATCH_BYTES_MAX),
         };
@@ -138,9 +142,7 @@ pub(crate) fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
 
 /// An answer up to the first byte that is no UTF-8.
 pub(crate) fn readable(document: &[u8]) -> &str {
-    std::str::from_utf8(document)
-        .or_else(|error| std::str::from_utf8(&document[..error.valid_up_to()]))
-        .unwrap_or_default()
+    document.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }
 
 /// Hands what stands in a document to `each` until that has found something. An answer may be cut off: what came of it is
@@ -216,21 +218,12 @@ fn has(document: &[u8], Element { path, namespace, text }: &Element) -> Result<(
 
 #[cfg(test)]
 mod tests {
-    use super::super::checks::FirstLength;
-    use super::*;
-    use crate::traffic::request::AnswerShape;
+    use std::sync::Arc;
 
-    fn shape(contains: Option<&str>, answer: AnswerShape) -> RequestShape {
-        RequestShape {
-            format: None,
-            detail: None,
-            key: Vec::new(),
-            method: "POST".to_owned(),
-            headers: Vec::new(),
-            body: Vec::new(),
-            contains: contains.map(str::to_owned),
-            answer,
-        }
+    use super::*;
+
+    fn shape(contains: Option<&str>) -> RequestShape {
+        RequestShape { method: "POST".to_owned(), contains: contains.map(str::to_owned), ..RequestShape::default() }
     }
 
     fn judged(shape: &RequestShape, parts: &[&str]) -> Result<(), String> {
@@ -245,7 +238,7 @@ mod tests {
     #[test]
     fn a_text_is_found_across_parts() {
         let check = |parts: &[&str], expected: bool| {
-            let shape = shape(Some("flight"), AnswerShape::default());
+            let shape = shape(Some("flight"));
             assert_eq!(judged(&shape, parts).is_ok(), expected, "{parts:?}");
         };
         check(&["a flight"], true);
@@ -256,17 +249,33 @@ mod tests {
 
     #[test]
     fn an_answer_of_another_length_is_wrong() {
-        let shape = shape(None, AnswerShape { bytes: Some(4), element: None });
+        let shape = RequestShape { answer_bytes: Some(4), ..shape(None) };
         assert_eq!(judged(&shape, &["ab", "cd"]), Ok(()));
         assert_eq!(judged(&shape, &["abc"]).unwrap_err(), "the answer has 3 bytes instead of 4");
     }
 
     #[test]
+    fn every_length_is_held_against_the_first() {
+        let (shape, known) = (shape(None), LastRight::default());
+        let checks = Checks { length: Some(Arc::default()), ..Checks::default() };
+        let check = |checks: &Checks, body: &str, expected: Result<(), &str>| {
+            let mut kept = Vec::new();
+            let mut search = Search::new(&shape, checks, &known, &mut kept);
+            search.part(body.as_bytes());
+            let judged = search.judge(None, &mut BTreeMap::new()).map_err(|failure| failure.text);
+            assert_eq!(judged, expected.map_err(str::to_owned), "{body}");
+        };
+        check(&checks, "abcde", Ok(()));
+        check(&checks.clone(), "edcba", Ok(()));
+        check(&checks, "abcd", Err("the answer has 4 bytes, the first one had 5"));
+    }
+
+    #[test]
     fn an_answer_of_which_its_length_alone_is_known_is_not_checked() {
         let check = |contains: Option<&str>, kind: AnswerKind, body: &str, expected: Result<Verdict, &str>| {
-            let bytes = Some(body.len() as u64);
-            let (shape, known) = (shape(contains, AnswerShape { bytes, element: None }), LastRight::default());
-            let checks = Checks { kind, length: Some(FirstLength::default()), ..Checks::default() };
+            let shape = RequestShape { answer_bytes: Some(body.len() as u64), ..shape(contains) };
+            let (known, checks) =
+                (LastRight::default(), Checks { kind, length: Some(Arc::default()), ..Checks::default() });
             let mut kept = Vec::new();
             let mut search = Search::new(&shape, &checks, &known, &mut kept);
             search.part(body.as_bytes());
@@ -285,7 +294,7 @@ mod tests {
     #[test]
     fn an_answer_that_is_too_long_is_looked_at_up_to_there() {
         let begin = "<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/'><e:Body><a>Fault ";
-        let shape = shape(None, AnswerShape::default());
+        let shape = shape(None);
         let (known, checks) = (LastRight::default(), Checks { kind: AnswerKind::Soap, ..Checks::default() });
         for fill in ["x", "é"] {
             let mut kept = Vec::new();
@@ -303,7 +312,7 @@ mod tests {
     fn an_element_is_found_by_its_path_and_namespace_whatever_the_prefixes_are() {
         let path = ["e", "b", "s"].map(str::to_owned).to_vec();
         let element = Element { path, namespace: "urn:q".to_owned(), text: "IBM".to_owned() };
-        let shape = shape(None, AnswerShape { bytes: None, element: Some(element) });
+        let shape = RequestShape { element: Some(element), ..shape(None) };
         let check = |document: &str, expected: Result<(), &str>| {
             assert_eq!(judged(&shape, &[document]), expected.map_err(str::to_owned), "{document}");
         };

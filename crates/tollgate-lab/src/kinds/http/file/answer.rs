@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::experiment::document::{Document, Keys, TableName};
 use crate::experiment::{At, Checker, Experiment, ExperimentError};
-use crate::traffic::request::{AnswerShape, Element};
+use crate::traffic::request::Element;
 
 /// Deepest element of an answer that can be named.
 const DEPTH_MAX: usize = 64;
@@ -75,7 +75,8 @@ pub(crate) fn fill(document: &mut Document<'_>, experiment: &mut Experiment) -> 
             variant.request.method.clone_from(method.as_ref());
         }
         variant.request.body = checker.body(&file)?;
-        variant.request.answer = checker.answer(&file)?;
+        variant.request.answer_bytes = file.answer.bytes;
+        variant.request.element = file.answer.element.as_ref().map(|element| checker.element(element)).transpose()?;
         variant.request.contains = file.contains.or_else(|| contains.clone());
     }
     Ok(())
@@ -93,19 +94,15 @@ impl Checker<'_> {
         }
     }
 
-    /// What a valid answer of a variant is.
-    fn answer(&self, file: &RequestFile) -> Result<AnswerShape, ExperimentError> {
-        let mut answer = AnswerShape { bytes: file.answer.bytes, element: None };
-        if let Some(element) = &file.answer.element {
-            let ElementFile { path: named, namespace, text } = element.as_ref().clone();
-            let path: Vec<String> = named.split('/').map(str::to_owned).collect();
-            let is_name = |name: &String| !name.is_empty() && !name.contains([':', ' ', '<', '@', '[']);
-            if path.len() > DEPTH_MAX || !path.iter().all(is_name) {
-                let help = "write local names from the outermost element on, such as `Envelope/Body/answer`";
-                return Err(self.fault(element.span(), &format!("`{named}` is no path"), help));
-            }
-            answer.element = Some(Element { path, namespace, text });
+    /// An element of a valid answer of a variant.
+    fn element(&self, file: &At<ElementFile>) -> Result<Element, ExperimentError> {
+        let ElementFile { path: named, namespace, text } = file.as_ref().clone();
+        let path: Vec<String> = named.split('/').map(str::to_owned).collect();
+        let is_name = |name: &String| !name.is_empty() && !name.contains([':', ' ', '<', '@', '[']);
+        if path.len() > DEPTH_MAX || !path.iter().all(is_name) {
+            let help = "write local names from the outermost element on, such as `Envelope/Body/answer`";
+            return Err(self.fault(file.span(), &format!("`{named}` is no path"), help));
         }
-        Ok(answer)
+        Ok(Element { path, namespace, text })
     }
 }
