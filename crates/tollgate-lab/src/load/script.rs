@@ -9,7 +9,7 @@ use tollgate_net::http1::client::{BodyFraming, Piece as FieldPiece, RequestTempl
 use tollgate_wire::suggest;
 
 use super::target::LoadTarget;
-use crate::traffic::feed::template::{Escape, Piece, Template, TemplateError};
+use crate::traffic::feed::template::{self, Escape, Piece, TemplateError};
 use crate::traffic::feed::{Feed, Values, Way};
 use crate::traffic::model::Lane;
 
@@ -289,8 +289,7 @@ fn pieces<'t>(text: &'t str, place: &str, feed: Option<&Feed>) -> Result<Vec<Pie
     if feed.is_none() {
         return Ok(vec![Piece::Text(text)]);
     }
-    let parsed = Template::parse(text);
-    parsed.map(|template| template.pieces).map_err(|TemplateError { position, message }| match text.contains('\n') {
+    template::parse(text).map_err(|TemplateError { position, message }| match text.contains('\n') {
         true => format!("{place}, line {}: {message}", line(text, position)),
         false => format!("{place}: {message}"),
     })

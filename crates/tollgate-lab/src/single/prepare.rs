@@ -15,7 +15,7 @@ use crate::load::script::{Body, Message, Script};
 use crate::load::target::{Connection, LoadTarget};
 use crate::secret;
 use crate::subject::check_loadable;
-use crate::traffic::feed::template::Template;
+use crate::traffic::feed::template::{self, Piece};
 use crate::traffic::header::completed;
 use crate::traffic::request::RequestShape;
 
@@ -129,7 +129,8 @@ fn wrap(load: &QuickLoad, message: &mut Message) -> Result<AnswerKind, String> {
 /// Refuses a feed of which nothing is sent. What looks like a place and is none is refused where it stands.
 fn check_used(load: &QuickLoad, target: &str, headers: &[(String, String)]) -> Result<(), String> {
     let Some(feed) = &load.feed else { return Ok(()) };
-    let is_used = |text: &str| Template::parse(text).map_or(true, |template| template.has_places());
+    let is_place = |piece: &Piece<'_>| matches!(piece, Piece::Value { .. });
+    let is_used = |text: &str| template::parse(text).map_or(true, |pieces| pieces.iter().any(is_place));
     let is_in_body = || is_used(&String::from_utf8_lossy(&load.body));
     if is_used(target) || headers.iter().any(|(_, value)| is_used(value)) || is_in_body() {
         return Ok(());
@@ -141,8 +142,12 @@ fn check_used(load: &QuickLoad, target: &str, headers: &[(String, String)]) -> R
 /// The payload without the places that a feed fills, which need not be XML.
 fn without_places(load: &QuickLoad) -> Vec<u8> {
     let text = String::from_utf8_lossy(&load.body);
-    match Template::parse(&text) {
-        Ok(template) if load.feed.is_some() => template.texts().concat().into_bytes(),
+    let fixed = |piece: &Piece<'_>| match piece {
+        Piece::Text(text) => text.as_bytes().to_vec(),
+        Piece::Value { .. } => Vec::new(),
+    };
+    match template::parse(&text) {
+        Ok(pieces) if load.feed.is_some() => pieces.iter().flat_map(fixed).collect(),
         _ => load.body.clone(),
     }
 }

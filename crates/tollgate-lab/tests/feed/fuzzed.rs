@@ -5,7 +5,7 @@
 #![allow(dead_code)]
 
 use tollgate_lab::traffic::feed::csv::Table;
-use tollgate_lab::traffic::feed::template::{Piece, Template};
+use tollgate_lab::traffic::feed::template::{self, Piece};
 use tollgate_lab::traffic::stages::{LASTS_MAX, Stages};
 
 /// A CSV file: what was read of it is the same when it is written with every value in quotes and read again.
@@ -33,11 +33,11 @@ pub(crate) fn feed_csv(bytes: &[u8]) {
 /// A text with places: its pieces are all of it, in their order.
 pub(crate) fn feed_template(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    match Template::parse(text) {
+    match template::parse(text) {
         Err(error) => assert!(text.is_char_boundary(error.position) && text[error.position..].starts_with("{{")),
-        Ok(template) => {
+        Ok(pieces) => {
             let mut at = 0;
-            for piece in &template.pieces {
+            for piece in &pieces {
                 match piece {
                     Piece::Text(piece) => {
                         assert!(text[at..].starts_with(piece) && !piece.is_empty());

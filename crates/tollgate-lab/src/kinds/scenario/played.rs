@@ -15,7 +15,7 @@ use crate::experiment::document::Document;
 use crate::experiment::{At, Checker, ExperimentError, VariantFile};
 use crate::traffic::feed::Feed;
 use crate::traffic::feed::csv::Table;
-use crate::traffic::feed::template::{Escape, Piece, Template};
+use crate::traffic::feed::template::{self, Escape, Piece};
 use crate::traffic::header::check_header;
 use crate::traffic::scenario::{
     Assertion, BUILT_IN, CSRF_FIELD, CSRF_TOKEN, Condition, Extract, Fed, Part, Place, Played, Scenario, Source, Step,
@@ -293,7 +293,7 @@ impl StepWriter<'_> {
 
     /// A text whose variables all have values by now.
     fn text(&self, text: &str, span: Range<usize>, escape: Escape) -> Result<Text, ExperimentError> {
-        let template = Template::parse(text)
+        let pieces = template::parse(text)
             .map_err(|error| self.fault(span.clone(), &error.message, "a variable stands as `{{name}}`"))?;
         let part = |piece: &Piece<'_>| match piece {
             Piece::Text(text) => Ok(Part::Fixed((*text).to_owned())),
@@ -305,7 +305,7 @@ impl StepWriter<'_> {
                 }
             },
         };
-        template.pieces.iter().map(part).collect::<Result<_, _>>().map(Text)
+        pieces.iter().map(part).collect::<Result<_, _>>().map(Text)
     }
 
     fn think(&self, think: &At<Think>) -> Result<Think, ExperimentError> {

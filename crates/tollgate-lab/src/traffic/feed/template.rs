@@ -3,13 +3,6 @@
 //!
 //! What it deliberately does not do: compute. A value goes in as it stands in the feed, escaped.
 
-/// A text in its pieces.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Template<'t> {
-    /// In their order.
-    pub pieces: Vec<Piece<'t>>,
-}
-
 /// A piece of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'t> {
@@ -53,60 +46,43 @@ const UNCLOSED: &str = "`{{` has no `}}` behind it";
 const ESCAPES: &[(&str, Escape)] =
     &[("raw", Escape::Raw), ("json", Escape::Json), ("xml", Escape::Xml), ("url", Escape::Url)];
 
-impl<'t> Template<'t> {
-    /// Takes a text apart.
-    ///
-    /// # Errors
-    /// A place without an end, without a name, or with an escaping that there is none of.
-    pub fn parse(text: &'t str) -> Result<Template<'t>, TemplateError> {
-        let (mut pieces, mut at) = (Vec::new(), 0);
-        while let Some(open) = text[at..].find("{{").map(|found| at + found) {
-            let wrong = |message: String| TemplateError { position: open, message };
-            let inner = open + 2;
-            let Some(close) = text[inner..].find("}}").map(|found| inner + found) else {
-                return Err(wrong(UNCLOSED.to_owned()));
-            };
-            let (column, escape) = match text[inner..close].split_once('|') {
-                None => (text[inner..close].trim(), None),
-                Some((column, name)) => {
-                    let known = ESCAPES.iter().find(|(known, _)| *known == name.trim());
-                    let escape = known.ok_or_else(|| {
-                        wrong(format!("`{}` is no escaping: write raw, json, xml or url", name.trim()))
-                    })?;
-                    (column.trim(), Some(escape.1))
-                }
-            };
-            if column.contains("{{") {
-                return Err(wrong(UNCLOSED.to_owned()));
-            }
-            if column.is_empty() || column.contains(['{', '}']) {
-                return Err(wrong(format!("there is no name in `{}`", &text[open..close + 2])));
-            }
-            if open > at {
-                pieces.push(Piece::Text(&text[at..open]));
-            }
-            pieces.push(Piece::Value { column, escape, position: open });
-            at = close + 2;
-        }
-        if at < text.len() {
-            pieces.push(Piece::Text(&text[at..]));
-        }
-        Ok(Template { pieces })
-    }
-
-    /// Whether there is a place in it.
-    pub fn has_places(&self) -> bool {
-        self.pieces.iter().any(|piece| matches!(piece, Piece::Value { .. }))
-    }
-
-    /// The text without its places.
-    pub fn texts(&self) -> Vec<&'t str> {
-        let text = |piece: &Piece<'t>| match piece {
-            Piece::Text(text) => Some(*text),
-            Piece::Value { .. } => None,
+/// Takes a text apart, into its pieces in their order.
+///
+/// # Errors
+/// A place without an end, without a name, or with an escaping that there is none of.
+pub fn parse(text: &str) -> Result<Vec<Piece<'_>>, TemplateError> {
+    let (mut pieces, mut at) = (Vec::new(), 0);
+    while let Some(open) = text[at..].find("{{").map(|found| at + found) {
+        let wrong = |message: String| TemplateError { position: open, message };
+        let inner = open + 2;
+        let Some(close) = text[inner..].find("}}").map(|found| inner + found) else {
+            return Err(wrong(UNCLOSED.to_owned()));
         };
-        self.pieces.iter().filter_map(text).collect()
+        let (column, escape) = match text[inner..close].split_once('|') {
+            None => (text[inner..close].trim(), None),
+            Some((column, name)) => {
+                let known = ESCAPES.iter().find(|(known, _)| *known == name.trim());
+                let escape = known
+                    .ok_or_else(|| wrong(format!("`{}` is no escaping: write raw, json, xml or url", name.trim())))?;
+                (column.trim(), Some(escape.1))
+            }
+        };
+        if column.contains("{{") {
+            return Err(wrong(UNCLOSED.to_owned()));
+        }
+        if column.is_empty() || column.contains(['{', '}']) {
+            return Err(wrong(format!("there is no name in `{}`", &text[open..close + 2])));
+        }
+        if open > at {
+            pieces.push(Piece::Text(&text[at..open]));
+        }
+        pieces.push(Piece::Value { column, escape, position: open });
+        at = close + 2;
     }
+    if at < text.len() {
+        pieces.push(Piece::Text(&text[at..]));
+    }
+    Ok(pieces)
 }
 
 impl Escape {
@@ -145,7 +121,7 @@ mod tests {
     #[test]
     fn a_text_is_taken_apart() {
         let value = |column, escape, position| Piece::Value { column, escape, position };
-        let check = |text: &str, expected: &[Piece<'_>]| assert_eq!(Template::parse(text).unwrap().pieces, expected);
+        let check = |text: &str, expected: &[Piece<'_>]| assert_eq!(parse(text).unwrap(), expected);
         check("", &[]);
         check("plain { } }}", &[Piece::Text("plain { } }}")]);
         check("a{{b}}c", &[Piece::Text("a"), value("b", None, 1), Piece::Text("c")]);
@@ -159,7 +135,7 @@ mod tests {
     #[test]
     fn a_wrong_place_is_refused_with_where_it_stands() {
         let check = |text: &str, position: usize, expected: &str| {
-            let error = Template::parse(text).unwrap_err();
+            let error = parse(text).unwrap_err();
             assert_eq!((error.position, error.message.as_str()), (position, expected), "{text}");
         };
         check("ab{{c}", 2, "`{{` has no `}}` behind it");
