@@ -7,10 +7,11 @@ use std::sync::Arc;
 use tollgate_net::connect::SocketOptions;
 use tollgate_net::http1::client::{Answers, RequestTemplate, Scheme, Target, TemplateError};
 use tollgate_net::tls::{ClientSettings, Resumption};
+use tollgate_wire::content::Checker;
 use tollgate_wire::url::encode_beside;
 
 use super::answer::checks::Checks;
-use super::answer::read::Judge;
+use super::answer::read;
 use super::scenario::Program;
 use crate::traffic::request::RequestShape;
 use crate::traffic::statuses::Statuses;
@@ -37,7 +38,7 @@ pub struct LoadTarget {
     /// The fields that all its requests carry, each name once.
     pub(super) fields: Vec<(String, String)>,
     /// Tells whether an answer is the entity that was asked for.
-    pub(super) judge: Judge,
+    pub(super) checker: Option<Checker>,
     /// As requests are written while their connection goes on.
     template: RequestTemplate,
     /// As the last one on a connection is: the server is to close it, and keeps the port that waits (TIME_WAIT).
@@ -77,7 +78,7 @@ impl LoadTarget {
         Ok(LoadTarget {
             template: build(connection == Connection::New)?,
             last: build(true)?,
-            judge: Judge::new(&shape),
+            checker: read::checker(&shape),
             target,
             shape,
             connection,

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
+use tollgate_wire::content::Checker;
 use tollgate_wire::links::{Link, Links};
 
 use super::answer::Verdict;
@@ -136,9 +137,7 @@ async fn get_list(walk: &mut Walk, user: &mut User, shared: &Shared) -> Result<D
     let mut time = Duration::ZERO;
     let mut bytes = 0;
     while let Some(path) = next {
-        if walk.pages.len() == index {
-            walk.pages.push(Page::default());
-        }
+        walk.pages.resize_with(walk.pages.len().max(index + 1), Page::default);
         let page = &mut walk.pages[index];
         target.render(&path, &mut page.request);
         let begun = Instant::now();
@@ -244,8 +243,10 @@ async fn get<T>(
 /// Reads an answer that was not seen before.
 fn judge(position: usize, detail: &Detail, body: &[u8], shared: &Shared) -> Result<Verdict, Failure> {
     let target = &shared.asking.target;
-    let judged = target.judge.judge(&target.shape, body, &detail.key, detail.expected.as_ref());
-    let verdict = judged.map_err(Failure::content)?;
+    let verdict = match target.checker.as_ref().zip(detail.expected.as_ref()) {
+        Some((checker, expected)) if checker.check(body, expected) => Verdict::Right,
+        _ => read::entity(&target.shape, body, &detail.key).map_err(Failure::content)?,
+    };
     if verdict == Verdict::Right {
         shared.known.borrow_mut().keep(position, body);
     }
@@ -285,7 +286,8 @@ fn details_of(pages: &[Page], target: &LoadTarget) -> Arc<[Detail]> {
     let detail = |link: &Link| {
         let mut request = Vec::new();
         target.render(&resolve(base, &link.url), &mut request);
-        Detail { request, key: link.values.clone(), expected: target.judge.expect(&link.values) }
+        let expect = |checker: &Checker| checker.expect(link.values.iter().map(String::as_str));
+        Detail { request, key: link.values.clone(), expected: target.checker.as_ref().map(expect) }
     };
     links.map(detail).collect()
 }
