@@ -3,9 +3,9 @@
 //!
 //! What this module deliberately does not do: ask (see [`crate::load::scenario`]).
 
-use std::fmt;
 use std::sync::Arc;
 
+use derive_more::Display;
 use regex::bytes::Regex;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -129,7 +129,8 @@ pub struct Extract {
 }
 
 /// Where in an answer a text stands.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Display)]
+#[display("{place}{}", pattern.as_ref().map(|of| format!(", regex `{of}`")).unwrap_or_default())]
 pub struct Source {
     /// Where.
     pub place: Place,
@@ -138,15 +139,19 @@ pub struct Source {
 }
 
 /// A place in an answer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Display)]
 pub enum Place {
     /// The whole body.
+    #[display("the body")]
     Body,
     /// A field.
+    #[display("header `{_0}`")]
     Header(String),
     /// A value of JSON: the names and indices that lead there.
+    #[display("json `/{}`", _0.join("/"))]
     Json(Vec<String>),
     /// The text that an expression has.
+    #[display("xpath `{}`", _0.text())]
     XPath(Arc<XPath>),
 }
 
@@ -172,21 +177,6 @@ pub enum Condition {
     BytesMin(u64),
     /// So many bytes at most.
     BytesMax(u64),
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.place {
-            Place::Body => formatter.write_str("the body")?,
-            Place::Header(name) => write!(formatter, "header `{name}`")?,
-            Place::Json(path) => write!(formatter, "json `/{}`", path.join("/"))?,
-            Place::XPath(expression) => write!(formatter, "xpath `{}`", expression.text())?,
-        }
-        match &self.pattern {
-            Some(pattern) => write!(formatter, ", regex `{}`", pattern.as_str()),
-            None => Ok(()),
-        }
-    }
 }
 
 impl Text {
