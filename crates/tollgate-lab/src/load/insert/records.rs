@@ -23,6 +23,7 @@ const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
 #[derive(Debug)]
 pub struct Records {
     text: Vec<u8>,
+    /// Where the first record begins and each ends.
     ends: Vec<usize>,
     fingerprints: Vec<u64>,
 }
@@ -31,7 +32,7 @@ impl Records {
     /// So many records; the same for the same seed.
     pub fn generate(seed: u64, count: usize) -> Records {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut records = Records { text: Vec::new(), ends: Vec::new(), fingerprints: Vec::new() };
+        let mut records = Records { text: Vec::new(), ends: vec![0], fingerprints: Vec::new() };
         for serial in 0..count {
             write_record(serial, &mut random, &mut records.text);
             records.ends.push(records.text.len());
@@ -43,13 +44,12 @@ impl Records {
 
     /// The JSON object of one record.
     pub fn json(&self, serial: usize) -> &[u8] {
-        let start = if serial == 0 { 0 } else { self.ends[serial - 1] };
-        &self.text[start..self.ends[serial]]
+        &self.text[self.ends[serial]..self.ends[serial + 1]]
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.ends.len()
+        self.fingerprints.len()
     }
 
     /// Whether a row that was read back is the record of its serial number; `None` where there is no such record.

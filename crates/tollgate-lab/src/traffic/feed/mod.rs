@@ -64,8 +64,8 @@ pub enum FeedEnd {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Values {
     text: Vec<u8>,
-    /// For each column that is used, where each row's value ends; it begins where the one before it ends.
-    columns: Vec<(usize, Vec<u32>)>,
+    /// For each column that is used, where its first row's value begins and each row's ends.
+    columns: Vec<Vec<u32>>,
     known: BTreeMap<(usize, Escape), u32>,
 }
 
@@ -101,8 +101,8 @@ impl Values {
     /// # Errors
     /// More bytes than may be.
     pub(crate) fn made(&mut self, rows: usize, write: impl Fn(usize, &mut Vec<u8>)) -> Result<u32, String> {
-        let start = self.text.len();
-        let mut ends = Vec::with_capacity(rows);
+        let mut ends = Vec::with_capacity(1 + rows);
+        ends.push(self.text.len() as u32);
         for row in 0..rows {
             write(row, &mut self.text);
             if self.text.len() > VALUES_BYTES_MAX {
@@ -110,16 +110,15 @@ impl Values {
             }
             ends.push(self.text.len() as u32);
         }
-        self.columns.push((start, ends));
+        self.columns.push(ends);
         Ok(self.columns.len() as u32 - 1)
     }
 
     /// The value in a row.
     #[inline]
     pub(crate) fn value(&self, number: u32, row: usize) -> &[u8] {
-        let (first, ends) = &self.columns[number as usize];
-        let start = if row == 0 { *first } else { ends[row - 1] as usize };
-        &self.text[start..ends[row] as usize]
+        let ends = &self.columns[number as usize];
+        &self.text[ends[row] as usize..ends[row + 1] as usize]
     }
 }
 
