@@ -36,11 +36,8 @@ impl Cookies {
         if !is_over(parts, now) && self.kept.len() < COOKIES_MAX {
             self.kept.push((name.to_vec(), value.to_vec()));
         }
-        self.text.clear();
-        for (name, value) in &self.kept {
-            let between: &[u8] = if self.text.is_empty() { b"" } else { b"; " };
-            [between, name, b"=", value].iter().for_each(|part| self.text.extend_from_slice(part));
-        }
+        let pairs: Vec<Vec<u8>> = self.kept.iter().map(|(name, value)| [&name[..], value].join(&b'=')).collect();
+        self.text = pairs.join(&b"; "[..]);
     }
 }
 
