@@ -22,16 +22,6 @@ use super::script::{Place, Script, Writer};
 use super::user::{Asking, User};
 use crate::traffic::model::{Load, Pace, Rate};
 
-/// Full handshakes by which sessions are prepared, at most: an RSA key takes milliseconds for each.
-const PRIMED_MAX: usize = 512;
-
-/// Gives each user a TLS session to begin with, where connections are opened while time counts and may take one up.
-pub(super) async fn prime(asking: &Asking, script: &Script, load: &Load) {
-    if asking.target.takes_up_sessions() {
-        asking.prime(load.users.min(PRIMED_MAX), &script.first()).await;
-    }
-}
-
 /// What the users of one worker ask, and where it is written down.
 pub(super) struct Requests {
     pub(super) asking: Rc<Asking>,

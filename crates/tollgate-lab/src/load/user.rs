@@ -25,6 +25,8 @@ use super::target::{Connection, LoadTarget, Manner};
 /// A connection that waited so long may have been closed by a server that lets none idle; one that was answered a
 /// moment ago and breaks is a failure like any other.
 const IDLE_LEAST: Duration = Duration::from_secs(1);
+/// Full handshakes by which sessions are prepared, at most: an RSA key takes milliseconds for each.
+const PRIMED_MAX: usize = 512;
 
 /// One user with the connection that it keeps between trials, and the end of the last answer there.
 #[derive(Debug, Default)]
@@ -68,11 +70,14 @@ impl Asking {
         self.addresses.get_or_try_init(|| self.connector.resolve(reached_at)).await
     }
 
-    /// Sees to it that so many connections can take up a TLS session, each its own, by asking `request` as often over
-    /// connections with full handshakes: what a trial of resumed handshakes finds there. A subject that cannot be asked
-    /// is left to the trial, which tells of it.
-    pub(crate) async fn prime(&self, sessions: usize, request: &[u8]) {
-        let target = &self.target.target;
+    /// Where connections are opened while time counts and may take up a TLS session, sees to it that so many can, each
+    /// its own, by asking `request` as often over connections with full handshakes: what a trial of resumed handshakes
+    /// finds there. A subject that cannot be asked is left to the trial, which tells of it.
+    pub(crate) async fn prime(&self, users: usize, request: &[u8]) {
+        let (target, sessions) = (&self.target.target, users.min(PRIMED_MAX));
+        if !self.target.takes_up_sessions() {
+            return;
+        }
         for _ in self.connector.sessions_ready(target)..sessions {
             // With TLS 1.2 one session serves all.
             if self.connector.sessions_ready(target) >= sessions {
@@ -126,11 +131,9 @@ impl User {
                         tally.handshakes.failed += u64::from(error.class() == NetworkClass::Tls);
                     })?;
                     tally.connections += 1;
-                    match connection.opening().handshake {
-                        Some(HandshakeKind::Full) => tally.handshakes.full += 1,
-                        Some(HandshakeKind::Resumed) => tally.handshakes.resumed += 1,
-                        None => {}
-                    }
+                    let handshake = connection.opening().handshake;
+                    tally.handshakes.full += u64::from(handshake == Some(HandshakeKind::Full));
+                    tally.handshakes.resumed += u64::from(handshake == Some(HandshakeKind::Resumed));
                     (Box::new(connection), None, Some(begun))
                 }
             };

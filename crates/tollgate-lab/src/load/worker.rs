@@ -305,7 +305,7 @@ async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept,
     };
     let asked = async {
         if let Work::Script(script) = &work {
-            request::prime(&asking, script, &load).await;
+            asking.prime(load.users, &script.first()).await;
         }
         recorder.borrow_mut().reset(course, Instant::now());
         // All that is asked from here on counts; but of a scenario nothing before its setup is over, and of requests
