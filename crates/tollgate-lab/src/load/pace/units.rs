@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use crate::load::record::recorder::Recorder;
 use crate::traffic::model::Load;
-use crate::traffic::stages::Presence;
 
 /// After a failure that no answer came with, a user waits so long: a server that is gone is not hammered.
 pub(crate) const AFTER_FAILURE: Duration = Duration::from_millis(10);
@@ -39,13 +38,11 @@ pub(crate) async fn repeat(
     let mut previous = entered;
     while !load.end.is_reached(previous.saturating_duration_since(from), begun.get()) {
         if let Some(stages) = &load.stages {
-            match stages.presence(load.lane.user(number), previous.saturating_duration_since(from)) {
-                Presence::There => {}
-                Presence::Gone => break,
-                Presence::ComesAfter(after) => {
-                    pause(tokio::time::sleep_until((from + after).into()), &mut previous, recorder).await;
-                    continue;
-                }
+            let now = previous.saturating_duration_since(from);
+            let Some(comes) = stages.comes(load.lane.user(number), now) else { break };
+            if comes > now {
+                pause(tokio::time::sleep_until((from + comes).into()), &mut previous, recorder).await;
+                continue;
             }
         }
         let begin = |recorder: &mut Recorder| {

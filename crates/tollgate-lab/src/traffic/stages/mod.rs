@@ -40,17 +40,6 @@ pub struct Stage {
     pub lasts: Duration,
 }
 
-/// Whether a user is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Presence {
-    /// It is.
-    There,
-    /// It comes so long after the beginning.
-    ComesAfter(Duration),
-    /// It does not come any more.
-    Gone,
-}
-
 impl Stages {
     /// These stages.
     ///
@@ -158,12 +147,13 @@ impl Stages {
         is_reached.then(|| Duration::try_from_secs_f64(at_s + within_s).ok()).flatten()
     }
 
-    /// Whether the user with this number, from 0, is there so long after the beginning: while the number is beyond the
-    /// middle between those without and with it, so that in the mean as many are there as are asked for.
-    pub(crate) fn presence(&self, user: usize, after: Duration) -> Presence {
+    /// When, so long after the beginning or later, the user with this number, from 0, is there: at once while the number is
+    /// beyond the middle between those without and with it, so that in the mean as many are there as are asked for. Absent
+    /// if it does not come any more.
+    pub(crate) fn comes(&self, user: usize, after: Duration) -> Option<Duration> {
         let user = user as f64 + 0.5;
         if self.at(after) > user {
-            return Presence::There;
+            return Some(after);
         }
         let after_s = after.as_secs_f64();
         for (stage, at_s) in self.each() {
@@ -177,13 +167,11 @@ impl Stages {
                 false => at_s + (user - stage.from) / (stage.to - stage.from) * lasts_s,
             };
             if comes_s >= after_s {
-                return Duration::try_from_secs_f64(comes_s).map_or(Presence::Gone, |after| {
-                    // A moment later, so that it is there when it looks.
-                    Presence::ComesAfter(after + Duration::from_micros(1))
-                });
+                // A moment later, so that it is there when it looks.
+                return Duration::try_from_secs_f64(comes_s).ok().map(|comes| comes + Duration::from_micros(1));
             }
         }
-        Presence::Gone
+        None
     }
 }
 
@@ -247,28 +235,33 @@ mod tests {
         let ramp = |to| Stage { name: "up".to_owned(), from: 0.0, to, lasts: Duration::from_secs(1) };
         for to in [1.0, 2.0, 20.0] {
             let stages = Stages::new(Unit::Users, vec![ramp(to)]).unwrap();
-            let comes = |user| match stages.presence(user, Duration::ZERO) {
-                Presence::ComesAfter(after) => after.as_secs_f64(),
-                other => panic!("{other:?}"),
-            };
+            let comes = |user| stages.comes(user, Duration::ZERO).unwrap().as_secs_f64();
             let there: f64 = (0..to as usize).map(|user| 1.0 - comes(user)).sum();
             assert!((there - to / 2.0).abs() < 1e-3, "{there} of 0 to {to}");
-            assert_eq!(stages.presence(to as usize, Duration::ZERO), Presence::Gone);
+            assert_eq!(stages.comes(to as usize, Duration::ZERO), None);
         }
     }
 
     #[test]
     fn a_user_comes_and_goes_when_the_number_passes_its_own() {
         let stages = stages(Unit::Users);
-        let at = |user: usize, seconds: f64| stages.presence(user, Duration::from_secs_f64(seconds));
-        assert_eq!(at(0, 0.0), Presence::ComesAfter(Duration::from_micros(100_001)));
-        assert_eq!(at(25, 1.0), Presence::ComesAfter(Duration::from_micros(5_100_001)));
-        assert_eq!((at(25, 5.2), at(25, 44.8), at(25, 45.0)), (Presence::There, Presence::There, Presence::Gone));
-        assert_eq!((at(49, 20.0), at(50, 20.0), at(0, 51.0)), (Presence::There, Presence::Gone, Presence::Gone));
+        let check = |user: usize, at_ms: u64, expected_us: Option<u64>| {
+            let comes = stages.comes(user, Duration::from_millis(at_ms));
+            assert_eq!(comes, expected_us.map(Duration::from_micros), "{user} at {at_ms} ms");
+        };
+        check(0, 0, Some(100_001));
+        check(25, 1000, Some(5_100_001));
+        check(25, 5200, Some(5_200_000));
+        check(25, 44_800, Some(44_800_000));
+        check(25, 45_000, None);
+        check(49, 20_000, Some(20_000_000));
+        check(50, 20_000, None);
+        check(0, 51_000, None);
         // Whoever is told when to come is there then.
         for user in 0..50 {
-            let Presence::ComesAfter(after) = stages.presence(user, Duration::ZERO) else { panic!("{user}") };
-            assert_eq!(stages.presence(user, after), Presence::There, "{user}");
+            let comes = stages.comes(user, Duration::ZERO).unwrap();
+            assert!(!comes.is_zero());
+            assert_eq!(stages.comes(user, comes), Some(comes), "{user}");
         }
     }
 
