@@ -184,11 +184,16 @@ pub(super) fn resolve(base: &str, link: &str) -> String {
         Some(b'/') => link.to_owned(),
         Some(b'?') => format!("{base_path}{link}"),
         Some(_) => {
-            let folder = base_path.rfind('/').map_or("/", |end| &base_path[..=end]);
             let (path, query) = link.split_at(link.find('?').unwrap_or(link.len()));
-            format!("{}{query}", without_dots(&format!("{folder}{path}")))
+            format!("{}{query}", without_dots(&format!("{}{path}", folder(base_path))))
         }
     }
+}
+
+/// Where a path stands: all up to its last slash.
+pub(crate) fn folder(path_and_query: &str) -> &str {
+    let path = path_and_query.split('?').next().unwrap_or_default();
+    path.rfind('/').map_or("/", |end| &path[..=end])
 }
 
 fn without_dots(path: &str) -> String {

@@ -12,7 +12,7 @@ use crate::load::answer::checks::{AnswerKind, Checks};
 use crate::load::answer::odata_batch;
 use crate::load::answer::soap;
 use crate::load::script::{Body, Message, Script};
-use crate::load::target::{Connection, LoadTarget};
+use crate::load::target::{Connection, LoadTarget, folder};
 use crate::secret;
 use crate::subject::check_loadable;
 use crate::traffic::feed::template::{self, Piece};
@@ -157,10 +157,7 @@ fn below(path: &str, root: Option<&str>) -> Result<(String, String), String> {
     let root = match root {
         Some(root) if root.starts_with('/') && root.ends_with('/') => root,
         Some(root) => return Err(format!("`{root}` is no service root: it begins and ends with `/`")),
-        None => {
-            let end = path.find('?').unwrap_or(path.len());
-            &path[..=path[..end].rfind('/').unwrap_or(0)]
-        }
+        None => folder(path),
     };
     match path.strip_prefix(root) {
         Some(below) if !below.is_empty() => Ok((root.to_owned(), below.to_owned())),

@@ -204,10 +204,3 @@ impl Part {
         }
     }
 }
-
-impl Place {
-    /// Whether the body must be kept for it.
-    pub(crate) fn is_in_body(&self) -> bool {
-        !matches!(self, Place::Header(_))
-    }
-}

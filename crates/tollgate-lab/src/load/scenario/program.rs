@@ -5,7 +5,7 @@
 use tollgate_net::http1::client::{BodyFraming, Piece, RequestTemplate, TemplateBuilder};
 
 use crate::load::answer::Verdict;
-use crate::load::target::{LoadTarget, Manner};
+use crate::load::target::{LoadTarget, Manner, folder};
 use crate::traffic::scenario::{Part, Place, Played, Source, Step};
 use crate::traffic::statuses::Statuses;
 
@@ -72,13 +72,14 @@ impl Ready {
             Place::Header(name) => Some(name.clone()),
             Place::Body | Place::Json(_) | Place::XPath(_) => None,
         };
+        let is_in_body = |source: &Source| !matches!(source.place, Place::Header(_));
         let begins_with_a_value = matches!(step.path.0.first(), Some(Part::Value(..)));
         Ok(Ready {
             plain,
             with_cookies,
-            folder: begins_with_a_value.then(|| folder(target).to_owned()),
+            folder: begins_with_a_value.then(|| folder(target.target.path_and_query()).to_owned()),
             fields: sources().filter_map(field).collect(),
-            reads_body: sources().any(|source| source.place.is_in_body()),
+            reads_body: sources().any(is_in_body),
             step: step.clone(),
         })
     }
@@ -96,12 +97,6 @@ impl Ready {
     }
 }
 
-/// Where a target's url stands, with a slash behind it.
-fn folder(target: &LoadTarget) -> &str {
-    let path = target.target.path_and_query().split('?').next();
-    path.and_then(|path| path.rfind('/').map(|end| &path[..=end])).unwrap_or("/")
-}
-
 /// A request's head; whoever has cookies adds their field.
 fn head(step: &Step, target: &LoadTarget) -> TemplateBuilder {
     let mut builder = RequestTemplate::builder(&step.method, target.target.authority());
@@ -109,7 +104,7 @@ fn head(step: &Step, target: &LoadTarget) -> TemplateBuilder {
         Some(Part::Fixed(text)) if text.starts_with('/') => builder,
         // Only the value says whether the folder stands in front of it.
         Some(Part::Value(..)) => builder.target_slot(),
-        _ => builder.target_text(folder(target)),
+        _ => builder.target_text(folder(target.target.path_and_query())),
     };
     builder = match step.path.fixed() {
         Some(text) => builder.target_text(text),
