@@ -5,10 +5,11 @@
 
 use std::cell::Cell;
 
+use tollgate_facts::names::did_you_mean;
 use tollgate_net::http1::client::{BodyFraming, Piece as FieldPiece, RequestTemplate};
-use tollgate_wire::suggest;
 
 use super::target::LoadTarget;
+use crate::traffic::feed::csv::Table;
 use crate::traffic::feed::template::{self, Escape, Piece, TemplateError};
 use crate::traffic::feed::{Feed, Values, Way};
 use crate::traffic::model::Lane;
@@ -203,14 +204,7 @@ impl Filling<'_> {
         allowed: impl Fn(&[u8]) -> bool,
     ) -> Result<u32, String> {
         let table = &*self.feed.expect("there are places where there is a feed").table;
-        let Some(column) = table.columns.iter().position(|column| column == name) else {
-            let known = table.columns.iter().map(String::as_str);
-            let hint = match suggest::nearest(name, known.clone()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("it has {}", known.collect::<Vec<_>>().join(", ")),
-            };
-            return Err(format!("{place}: the feed has no column `{name}`: {hint}"));
-        };
+        let column = column(table, name, place)?;
         self.values.column(table, column, escape, allowed).map_err(|error| format!("{place}: {error}"))
     }
 
@@ -295,6 +289,14 @@ fn pieces<'t>(text: &'t str, place: &str, feed: Option<&Feed>) -> Result<Vec<Pie
     })
 }
 
+/// Position of a column of the feed.
+fn column(table: &Table, name: &str, place: &str) -> Result<usize, String> {
+    let known = || table.columns.iter().map(String::as_str);
+    known()
+        .position(|column| column == name)
+        .ok_or_else(|| format!("{place}: the feed has no column `{name}`: {}", did_you_mean(name, known())))
+}
+
 fn line(text: &str, position: usize) -> usize {
     1 + text[..position].matches('\n').count()
 }
@@ -309,9 +311,7 @@ pub(super) fn filled(text: &str, feed: &Feed, row: usize, escape: Escape, place:
         match piece {
             Piece::Text(text) => out.extend_from_slice(text.as_bytes()),
             Piece::Value { column, escape: own, .. } => {
-                let columns = &feed.table.columns;
-                let found = columns.iter().position(|known| known == column);
-                let column = found.ok_or_else(|| format!("{place}: the feed has no column `{column}`"))?;
+                let column = self::column(&feed.table, column, place)?;
                 own.unwrap_or(escape).write(feed.table.value(row, column), &mut out);
             }
         }
@@ -325,7 +325,6 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::traffic::feed::csv::Table;
     use crate::traffic::feed::{FeedEnd, Order};
 
     fn message(target: &str, header: &str, body: &str) -> Message {
@@ -421,7 +420,10 @@ mod tests {
             assert_eq!(Script::new(&message, Some(feed("name\n\"a\nb\"\n")), false).unwrap_err(), expected);
         };
         check(message("/{{nam}}", "", ""), "the URL: the feed has no column `nam`: did you mean `name`?");
-        check(message("/", "", "x\n{{quantity}}"), "the body, line 2: the feed has no column `quantity`: it has name");
+        check(
+            message("/", "", "x\n{{quantity}}"),
+            "the body, line 2: the feed has no column `quantity`: known are `name`",
+        );
         check(message("/", "", "x\n{{"), "the body, line 2: `{{` has no `}}` behind it");
         check(message("/", "{{name}}", ""), "header `X`: the value of `name` in row 1 of the feed cannot stand there");
         check(message("/ x", "", ""), "a target is visible ASCII without #, but \"/ x\" was given");
