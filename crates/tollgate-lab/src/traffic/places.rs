@@ -31,4 +31,9 @@ impl InsertPlaces {
     pub fn entity_path(&self) -> String {
         format!("{}{}", self.service, self.entity_set)
     }
+
+    /// The path at which its rows are counted.
+    pub(crate) fn count_path(&self) -> String {
+        format!("{}/$count", self.entity_path())
+    }
 }

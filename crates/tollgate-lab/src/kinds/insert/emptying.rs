@@ -27,7 +27,7 @@ pub(crate) fn check(options: &RunOptions, sites: &[Site], headers: &[(String, St
         if counted.contains(&url) {
             continue;
         }
-        let rows = insert::count(&beside.reading, &beside.places).map_err(|why| {
+        let rows = insert::count(&beside).map_err(|why| {
             let (name, url) = (&options.experiment.variants[site.variant].name, secret::hide(&url));
             RunError::Failed(format!("the subject of `{name}` gives no valid answer at {url}: {why}"))
         })?;

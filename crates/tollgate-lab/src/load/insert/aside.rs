@@ -13,11 +13,10 @@ use tollgate_net::http1::client::{Collect, Connector};
 use super::super::REQUEST_TIMEOUT;
 use super::super::target::{LoadTarget, resolve};
 use super::super::user::{Asking, User};
-use super::Emptying;
 use super::records::Row;
+use super::{Beside, Emptying};
 use crate::load::answer::failure::Failure;
 use crate::load::record::recorder::Recorder;
-use crate::traffic::places::InsertPlaces;
 
 /// Bytes of one page of rows that are read.
 const PAGE_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -27,11 +26,9 @@ const PAGES_MAX: usize = 100_000;
 /// One who asks beside the measurement.
 pub(super) struct Aside<'a> {
     user: &'a mut User,
-    /// How it reads: with GET.
-    pub(super) reading: Rc<Asking>,
-    /// How it empties the table: with POST.
+    beside: &'a Beside,
+    reading: Rc<Asking>,
     emptying: Rc<Asking>,
-    pub(super) places: &'a InsertPlaces,
     /// Where these requests are written down: nobody reads it.
     recorder: RefCell<Recorder>,
     answer: Collect,
@@ -45,19 +42,15 @@ struct Page {
 }
 
 impl<'a> Aside<'a> {
-    /// One who reads and empties these targets.
-    pub(super) fn new(
-        user: &'a mut User,
-        connector: &Rc<Connector>,
-        (reading, emptying): (&Arc<LoadTarget>, &Arc<LoadTarget>),
-        places: &'a InsertPlaces,
-    ) -> Aside<'a> {
+    /// One who asks all that.
+    pub(super) fn new(user: &'a mut User, connector: &Rc<Connector>, beside: &'a Beside) -> Aside<'a> {
         let asking = |target: &Arc<LoadTarget>| {
             let (connector, target) = (Rc::clone(connector), Arc::clone(target));
             Rc::new(Asking { connector, target, closing: Rc::default(), addresses: Default::default() })
         };
         let (recorder, answer) = (RefCell::default(), Collect::up_to(PAGE_BYTES_MAX));
-        Aside { user, reading: asking(reading), emptying: asking(emptying), places, recorder, answer }
+        let (reading, emptying) = (asking(&beside.reading), asking(&beside.emptying));
+        Aside { user, beside, reading, emptying, recorder, answer }
     }
 
     /// How many rows there are.
@@ -65,7 +58,7 @@ impl<'a> Aside<'a> {
     /// # Errors
     /// That they cannot be counted, and why.
     pub(super) async fn count(&mut self) -> Result<u64, Failure> {
-        let path = format!("{}/$count", self.places.entity_path());
+        let path = self.beside.places.count_path();
         let asked = self.ask(Rc::clone(&self.reading), &path).await;
         asked.map_err(|failure| because("the rows cannot be counted", failure))?;
         let text = String::from_utf8_lossy(&self.answer.bytes);
@@ -79,7 +72,7 @@ impl<'a> Aside<'a> {
     /// # Errors
     /// That they cannot be read, and why.
     pub(super) async fn read_all(&mut self, mut each: impl FnMut(&Row)) -> Result<(), Failure> {
-        let mut next = Some(self.places.entity_path());
+        let mut next = Some(self.beside.places.entity_path());
         let mut pages = 0;
         while let Some(path) = next {
             pages += 1;
@@ -100,8 +93,8 @@ impl<'a> Aside<'a> {
     ///
     /// # Errors
     /// That it holds rows of others; that it cannot be counted or emptied, and why.
-    pub(super) async fn make_empty(&mut self, permission: Emptying) -> Result<(), Failure> {
-        match permission {
+    pub(super) async fn make_empty(&mut self) -> Result<(), Failure> {
+        match self.beside.permission {
             Emptying::AllRows => self.delete_all().await,
             Emptying::OnlyOwnRows => match self.count().await? {
                 0 => Ok(()),
@@ -115,7 +108,7 @@ impl<'a> Aside<'a> {
     /// # Errors
     /// That it cannot be emptied, and why.
     pub(super) async fn delete_all(&mut self) -> Result<(), Failure> {
-        let asked = self.ask(Rc::clone(&self.emptying), &self.places.delete_all).await;
+        let asked = self.ask(Rc::clone(&self.emptying), &self.beside.places.delete_all).await;
         asked.map_err(|failure| because("the table cannot be emptied", failure))
     }
 
@@ -139,11 +132,11 @@ fn because(what: &str, failure: Failure) -> Failure {
 ///
 /// # Errors
 /// That they cannot be counted, and why.
-pub fn count(reading: &Arc<LoadTarget>, places: &InsertPlaces) -> Result<u64, String> {
+pub fn count(beside: &Beside) -> Result<u64, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("no runtime to ask with: {error}"))?;
-    let connector = Rc::new(Connector::new(reading.tls.clone()).exchange_timeout(REQUEST_TIMEOUT));
+    let connector = Rc::new(Connector::new(beside.reading.tls.clone()).exchange_timeout(REQUEST_TIMEOUT));
     let mut user = User::default();
-    let mut aside = Aside::new(&mut user, &connector, (reading, reading), places);
+    let mut aside = Aside::new(&mut user, &connector, beside);
     runtime.block_on(aside.count()).map_err(|failure| failure.text)
 }

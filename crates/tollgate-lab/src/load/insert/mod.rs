@@ -121,9 +121,8 @@ pub(super) async fn run(
     let mut used = Used::default();
     // Copied only where a cancelled transfer still holds its requests.
     Rc::make_mut(rendered).render(&asking.target, transfer);
-    let Beside { places, reading, emptying, permission } = &transfer.beside;
-    let mut aside = Aside::new(aside_user, &asking.connector, (reading, emptying), places);
-    if let Err(failure) = begin(&mut users, &asking, &mut aside, *permission, &recorder).await {
+    let mut aside = Aside::new(aside_user, &asking.connector, &transfer.beside);
+    if let Err(failure) = begin(&mut users, &asking, &mut aside, &transfer.beside, &recorder).await {
         recorder.borrow_mut().failure(&failure, Instant::now(), Instant::now());
         return (users, used);
     }
@@ -181,12 +180,12 @@ async fn begin(
     users: &mut Vec<User>,
     asking: &Rc<Asking>,
     aside: &mut Aside<'_>,
-    permission: Emptying,
+    beside: &Beside,
     recorder: &Rc<RefCell<Recorder>>,
 ) -> Result<(), Failure> {
-    aside.make_empty(permission).await?;
+    aside.make_empty().await?;
     let mut request = Vec::new();
-    aside.reading.target.render(&format!("{}/$count", aside.places.entity_path()), &mut request);
+    beside.reading.render(&beside.places.count_path(), &mut request);
     let request: Rc<[u8]> = request.into();
     let mut tasks = JoinSet::new();
     for user in users.drain(..) {
