@@ -2,6 +2,7 @@
 //!
 //! It deliberately builds no tree of JSON, and reads no further than to what is looked for.
 
+use tollgate_wire::document::ReadError;
 use tollgate_wire::json::reader::{Event, Limits, Reader};
 use tollgate_xml::tree::NodeId;
 use tollgate_xml::xpath::Found;
@@ -49,22 +50,23 @@ fn place(place: &Place, body: &[u8], (names, values): Fields<'_>, out: &mut Vec<
             out.extend_from_slice(value.unwrap_or_default());
             Ok(value.is_some())
         }
-        Place::Json(path) => json(body, path, out),
-        Place::XPath(expression) => xpath(body, expression, out),
+        Place::Json(path) => json(body, path, out).map_err(|error| format!("the answer is no JSON: {error}")),
+        Place::XPath(expression) => {
+            xpath(body, expression, out).map_err(|error| format!("the answer is no XML that can be searched: {error}"))
+        }
     }
 }
 
 /// A text without its quotes and escapes, a number in its digits, an object or an array as it stands there; `null` is
 /// nothing.
-fn json(body: &[u8], path: &[String], out: &mut Vec<u8>) -> Result<bool, String> {
-    let broken = |error: tollgate_wire::document::ReadError| format!("the answer is no JSON: {error}");
-    let mut reader = Reader::new(body, Limits::default()).map_err(broken)?;
+fn json(body: &[u8], path: &[String], out: &mut Vec<u8>) -> Result<bool, ReadError> {
+    let mut reader = Reader::new(body, Limits::default())?;
     for name in path {
-        match reader.next().map_err(broken)? {
+        match reader.next()? {
             Event::ObjectBegin => loop {
-                match reader.next().map_err(broken)? {
+                match reader.next()? {
                     Event::Name(known) if known == name.as_str() => break,
-                    Event::Name(_) => reader.skip_value().map_err(broken)?,
+                    Event::Name(_) => reader.skip_value()?,
                     _ => return Ok(false),
                 }
             },
@@ -72,23 +74,23 @@ fn json(body: &[u8], path: &[String], out: &mut Vec<u8>) -> Result<bool, String>
                 let Ok(index) = name.parse::<usize>() else { return Ok(false) };
                 for _ in 0..index {
                     let depth = reader.depth();
-                    reader.next().map_err(broken)?;
+                    reader.next()?;
                     if reader.depth() < depth {
                         return Ok(false);
                     }
-                    leave(&mut reader, depth).map_err(broken)?;
+                    leave(&mut reader, depth)?;
                 }
             }
             _ => return Ok(false),
         }
     }
-    match reader.next().map_err(broken)? {
+    match reader.next()? {
         Event::Text(text) => out.extend_from_slice(text.as_bytes()),
         Event::Number(digits) => out.extend_from_slice(digits.as_bytes()),
         Event::Boolean(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
         Event::ObjectBegin | Event::ArrayBegin => {
             let (start, depth) = (reader.position() - 1, reader.depth() - 1);
-            leave(&mut reader, depth).map_err(broken)?;
+            leave(&mut reader, depth)?;
             out.extend_from_slice(&body[start..reader.position()]);
         }
         _ => return Ok(false),
@@ -97,7 +99,7 @@ fn json(body: &[u8], path: &[String], out: &mut Vec<u8>) -> Result<bool, String>
 }
 
 /// Reads on until no more than so many brackets are open.
-fn leave(reader: &mut Reader<'_>, depth: u32) -> Result<(), tollgate_wire::document::ReadError> {
+fn leave(reader: &mut Reader<'_>, depth: u32) -> Result<(), ReadError> {
     while reader.depth() > depth {
         reader.next()?;
     }
@@ -105,17 +107,16 @@ fn leave(reader: &mut Reader<'_>, depth: u32) -> Result<(), tollgate_wire::docum
 }
 
 /// The text of the first node that is found, or what is computed; a condition that does not hold is nothing.
-fn xpath(body: &[u8], expression: &XPath, out: &mut Vec<u8>) -> Result<bool, String> {
-    let broken = |error: tollgate_xml::Error| format!("the answer is no XML that can be searched: {error}");
-    let document = Document::parse_bytes(body, &Options::default()).map_err(broken)?;
-    match expression.find(&document, NodeId::ROOT).map_err(broken)? {
+fn xpath(body: &[u8], expression: &XPath, out: &mut Vec<u8>) -> Result<bool, tollgate_xml::Error> {
+    let document = Document::parse_bytes(body, &Options::default())?;
+    match expression.find(&document, NodeId::ROOT)? {
         Found::Nodes(nodes) => {
             let Some(first) = nodes.first() else { return Ok(false) };
             out.extend_from_slice(document.place_value(*first).as_bytes());
         }
         Found::Boolean(false) => return Ok(false),
         Found::Boolean(true) | Found::Number(_) | Found::String(_) => {
-            let text = expression.string(&document, NodeId::ROOT).map_err(broken)?;
+            let text = expression.string(&document, NodeId::ROOT)?;
             out.extend_from_slice(text.as_bytes());
         }
     }
