@@ -286,9 +286,8 @@ impl StepWriter<'_> {
                 (read.as_str(), name.span())
             }
         };
-        let media_type = file.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-        let escape = media_type.map_or(Escape::Raw, |(_, value)| Escape::of_media_type(value.as_ref()));
-        self.text(text, span, escape).map(Some)
+        let fields = file.headers.iter().map(|(name, value)| (name.as_str(), value.as_ref().as_str()));
+        self.text(text, span, Escape::of_fields(fields)).map(Some)
     }
 
     /// A text whose variables all have values by now.
