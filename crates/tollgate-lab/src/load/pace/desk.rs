@@ -74,7 +74,9 @@ pub(crate) async fn hand_out<D: Doer>(
         if !desk.is_closed.get() {
             pacer.until(start + after).await;
         }
-        desk.give_up();
+        // What was due a moment ago and has its user, who only did not get a turn yet, is sent: in short trials that would
+        // be a share of all.
+        desk.give_up(desk.called.get());
     }
     desk.close();
     let users = tasks.join_all().await;
@@ -134,7 +136,8 @@ impl Desk {
             if doer.unit(&self.recorder, (intended, now), begin).await.is_none() {
                 // Rows that end do so for all.
                 self.recorder.borrow_mut().tally.out_of_rows += 1;
-                self.shut();
+                self.give_up(0);
+                self.close();
             }
         }
         doer
@@ -161,13 +164,6 @@ impl Desk {
         .await
     }
 
-    /// There is nothing more to be done: what waits will not be sent, and nothing more is due.
-    fn shut(&self) {
-        self.recorder.borrow_mut().tally.sends.unsent += self.waiting.borrow().len() as u64;
-        self.waiting.borrow_mut().clear();
-        self.close();
-    }
-
     /// Calls an idle user, if there is one; it looks once the caller waits for something.
     fn wake_one(&self) -> bool {
         let Some(seat) = self.idle.borrow_mut().pop() else { return false };
@@ -185,12 +181,10 @@ impl Desk {
         self.called.set(self.called.get() + 1);
     }
 
-    /// What still waits will not be sent, but for what was due a moment ago and has its user, who only did not get a
-    /// turn yet: in short trials that would be a share of all.
-    fn give_up(&self) {
+    /// What still waits will not be sent, but for the first of it.
+    fn give_up(&self, sent: usize) {
         let mut waiting = self.waiting.borrow_mut();
-        let unsent = waiting.len().saturating_sub(self.called.get());
-        let sent = waiting.len() - unsent;
+        let unsent = waiting.len().saturating_sub(sent);
         waiting.truncate(sent);
         self.recorder.borrow_mut().tally.sends.unsent += unsent as u64;
     }
