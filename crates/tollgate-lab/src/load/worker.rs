@@ -316,7 +316,7 @@ async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept,
             Work::Walk(_) | Work::Insert(_) => true,
         };
         if counts_at_once {
-            gate.begin_together().await;
+            gate.meet(Gate::begin).await;
             on_counted(Instant::now());
         }
         match work {

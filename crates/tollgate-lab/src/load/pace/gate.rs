@@ -46,20 +46,12 @@ impl Gate {
         self.begun.get().is_some() && self.passed.get().is_none()
     }
 
-    /// As soon as all workers wait here, what counts begins for all of them.
-    pub(crate) async fn begin_together(&self) {
-        self.meet(Gate::begin).await;
-    }
-
-    /// As soon as all workers wait here, what counts is over for all of them.
-    pub(crate) async fn end_together(&self) {
-        self.meet(Gate::end).await;
-    }
-
+    /// As soon as all workers wait here, what counts [begins](Gate::begin) or [ends](Gate::end) for all of them.
+    ///
     /// One reads when all have come and before anybody goes on: no worker asks anything then, and nothing that counts or
     /// does not is on the wrong side. Were it read when the first worker (or the last one) is through, the subject would
     /// be charged with less (or more) than was recorded.
-    async fn meet<T>(&self, read: impl FnOnce(&Gate) -> T) {
+    pub(crate) async fn meet<T>(&self, read: impl FnOnce(&Gate) -> T) {
         if self.workers.wait().await.is_leader() {
             read(self);
         }
@@ -81,13 +73,13 @@ mod tests {
         let work = async || {
             assert!(!gate.is_open(), "another one still does what does not count");
             before.fetch_add(1, Ordering::Relaxed);
-            gate.begin_together().await;
+            gate.meet(Gate::begin).await;
             assert!(gate.is_open());
             assert_eq!(before.load(Ordering::Relaxed), WORKERS);
             within.fetch_add(1, Ordering::Relaxed);
             tokio::task::yield_now().await;
             assert!(gate.is_open(), "another one still counts");
-            gate.end_together().await;
+            gate.meet(Gate::end).await;
             assert!(!gate.is_open());
             assert_eq!(within.load(Ordering::Relaxed), WORKERS);
         };

@@ -87,7 +87,7 @@ pub(super) async fn run(
     if !program.setup.is_empty() {
         all = each(all, async |player| player.takes_part = once(player, |program| &program.setup).await).await;
     }
-    gate.begin_together().await;
+    gate.meet(Gate::begin).await;
     let start = Instant::now();
     shared.recorder.borrow_mut().begin_stages(load.stages.as_ref(), start);
     on_counted(start);
@@ -97,7 +97,7 @@ pub(super) async fn run(
     };
     on_ended(Instant::now());
     shared.recorder.borrow_mut().close_iterations();
-    gate.end_together().await;
+    gate.meet(Gate::end).await;
     if !program.teardown.is_empty() {
         all = each(all, async |player| {
             once(player, |program| &program.teardown).await;
