@@ -89,7 +89,7 @@ pub(crate) trait Kind: Sized {
         matches!(halt, Halt::Subject { .. })
     }
 
-    /// Puts cells, doubts and series into a result that has trials, faults and gaps.
+    /// Puts cells, doubts and series into a result that has trials, faults and gaps, and none of those.
     fn fill(run: &mut Conductor<'_, Self>);
 
     /// Adds what is computed from tolls, each time it is stored.
@@ -214,7 +214,7 @@ impl<K: Kind> Conductor<'_, K> {
     fn ended(&mut self) -> Result<Ending, Halt> {
         let mut halted = K::measure(self);
         if let Err(halt) = &halted
-            && self.book.trials() == 0
+            && self.trials() == 0
             && K::leaves_nothing(halt)
         {
             return Err(halt.clone());
@@ -239,9 +239,14 @@ impl<K: Kind> Conductor<'_, K> {
         Ok(ending)
     }
 
+    /// Trials so far.
+    pub(crate) fn trials(&self) -> usize {
+        self.result.trials.len() + self.book.further
+    }
+
     /// From here on so many trials are measured in all.
     pub(crate) fn plan_trials(&mut self, planned: usize) {
-        self.clock = Clock { began: Instant::now(), before: self.book.trials(), aside: Duration::ZERO, planned };
+        self.clock = Clock { began: Instant::now(), before: self.trials(), aside: Duration::ZERO, planned };
     }
 
     /// Measures blocks in their order.
@@ -277,7 +282,7 @@ impl<K: Kind> Conductor<'_, K> {
 
     /// Tells the observer that a trial is done.
     pub(crate) fn tell(&self, variant: usize, level: u64) {
-        let (done, Clock { began, before, aside, planned }) = (self.book.trials(), &self.clock);
+        let (done, Clock { began, before, aside, planned }) = (self.trials(), &self.clock);
         let each = began.elapsed().saturating_sub(*aside) / (done.saturating_sub(*before) as u32).max(1);
         let left = each * planned.saturating_sub(done) as u32;
         let variant = &self.experiment.variants[variant].name;
@@ -286,7 +291,9 @@ impl<K: Kind> Conductor<'_, K> {
 
     /// Stores everything measured so far.
     pub(crate) fn save(&mut self) -> Result<(), Halt> {
-        self.book.fill(&mut self.result);
+        self.result.validity.clone_from(&self.book.faults);
+        self.result.cells.clear();
+        self.result.series.clear();
         K::fill(self);
         book::judge(&self.experiment.thresholds, &mut self.result);
         K::conclude(self);

@@ -146,7 +146,7 @@ impl Kind for Commands {
         used.cpu += cpu + (own_cpu() - own);
         used.memory_bytes_max = used.memory_bytes_max.max(memory_bytes_max);
         let runs = times.len() as u64;
-        run.book.trials.push(Trial {
+        run.result.trials.push(Trial {
             duration_ms: times.iter().sum(),
             units: runs,
             requests: runs,
@@ -159,7 +159,7 @@ impl Kind for Commands {
 
     fn fill(run: &mut Running<'_>) {
         for ((variant, level), used) in &run.kind.seen {
-            let cell = used.cell(variant, *level, &run.book.of(variant, *level));
+            let cell = used.cell(variant, *level, &run.result.trials_of(variant, *level));
             let evidence = CommandEvidence { cell: &cell, ticks: used.ticks, own: used.cpu };
             run.result.validity.extend(rules::judge(&evidence));
             run.result.cells.push(cell);

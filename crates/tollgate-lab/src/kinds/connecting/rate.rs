@@ -31,14 +31,14 @@ impl Session<'_, '_, Connecting> {
         let block_s = planned.slice.as_secs_f64() * f64::from(TRIALS_PER_BLOCK);
         let offer = |level: &u64| {
             // A level of which a variant was not answered at all is offered nothing.
-            let rate_per_second = rounded(self.kind.cells.least_throughput(&self.book, *level)? * shape.share);
+            let rate_per_second = rounded(self.kind.cells.least_throughput(&self.result, *level)? * shape.share);
             let (share, arrivals, blocks) = (shape.share, shape.arrivals, planned.blocks);
             let answers_per_block = rate_per_second * block_s;
             Some((*level, Offer { rate_per_second, share, arrivals, blocks, answers_per_block }))
         };
         let offers: Vec<(u64, Offer)> = self.plan.levels.iter().filter_map(offer).collect();
         let blocks = blocks(&self.plan, planned, self.result.seed);
-        let total = self.book.trials() + blocks.iter().map(|block| block.order.len()).sum::<usize>();
+        let total = self.trials() + blocks.iter().map(|block| block.order.len()).sum::<usize>();
         self.plan_trials(total);
         for (number, block) in blocks.iter().enumerate() {
             let level = block.level;

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::rules::{BatchEvidence, judge};
 use super::slope::per_document;
-use crate::conduct::book::Book;
 use crate::conduct::series::Growing;
 use crate::judge::cells::{self, CellRecord};
 use crate::load::record::recorder::Recorder;
@@ -38,12 +37,12 @@ impl Ledger {
     }
 
     /// Puts cells, doubts and series into `result`.
-    pub(crate) fn fill(&self, book: &Book, result: &mut RunResult) {
+    pub(crate) fn fill(&self, result: &mut RunResult) {
         let base = result.experiment.variants.iter().find(|variant| variant.baseline.is_none());
         let base = base.map(|base| base.name.clone()).unwrap_or_default();
         for ((variant, level), entry) in &self.entries {
-            let trials = book.of(variant, *level);
-            let cell = entry.cell(variant, &trials, &book.of(&base, *level));
+            let trials = result.trials_of(variant, *level);
+            let cell = entry.cell(variant, &trials, &result.trials_of(&base, *level));
             let asked = trials.iter().filter_map(|trial| Some(trial.batch?.documents)).sum();
             let evidence = BatchEvidence { cell: &cell, asked, ticks: entry.ticks };
             result.validity.extend(judge(&evidence));
@@ -127,7 +126,8 @@ mod tests {
         run.experiment.variants.truncate(1);
         run.experiment.levels = vec![1];
         let (name, like) = (run.experiment.variants[0].name.clone(), run.trials[0].clone());
-        let (mut ledger, mut book) = (Ledger::default(), Book::default());
+        (run.trials, run.cells, run.validity) = Default::default();
+        let mut ledger = Ledger::default();
         for (block, document_ms) in [10.0, 30.0, 20.0].into_iter().enumerate() {
             let batch = Batched { documents: 10, stored: 10, ..Batched::default() };
             let trial = Trial {
@@ -142,12 +142,10 @@ mod tests {
                 ..like.clone()
             };
             ledger.add(&trial, Ticks::default(), Vec::new(), None);
-            book.trials.push(trial);
+            run.trials.push(trial);
         }
         let thresholds = ["time < 1 us", "errors == 0"].map(|text| Threshold::parse(text).unwrap());
-        run.trials.clear();
-        book.fill(&mut run);
-        ledger.fill(&book, &mut run);
+        ledger.fill(&mut run);
         book::judge(&thresholds, &mut run);
         let outcomes: Vec<Outcome> = run.thresholds.iter().map(|found| found.outcome).collect();
         assert_eq!(outcomes.len(), 2, "{:?}", run.thresholds);
@@ -163,8 +161,8 @@ mod tests {
         (variants[0].name, variants[1].name) = ("base".to_owned(), "dearer".to_owned());
         (run.experiment.variants, run.experiment.levels) = (variants, vec![1]);
         let like = Trial { level: 1, units: 10, requests: 10, ..run.trials[0].clone() };
-        run.trials.clear();
-        let (mut ledger, mut book) = (Ledger::default(), Book::default());
+        (run.trials, run.cells, run.validity) = Default::default();
+        let mut ledger = Ledger::default();
         for block in 0..8 {
             let dearer_ms = if block == 7 { last_ms } else { 10.5 + 0.01 * f64::from(block) };
             for (variant, document_ms) in [("base", 10.0), ("dearer", dearer_ms)] {
@@ -177,11 +175,10 @@ mod tests {
                     ..like.clone()
                 };
                 ledger.add(&trial, Ticks::default(), Vec::new(), None);
-                book.trials.push(trial);
+                run.trials.push(trial);
             }
         }
-        book.fill(run);
-        ledger.fill(&book, run);
+        ledger.fill(run);
         book::judge(&[], run);
         let of = |doubt: &&Validity| doubt.variant == "dearer" && doubt.rule != "samples";
         run.validity.iter().filter(of).map(|doubt| doubt.rule.clone()).collect()

@@ -148,7 +148,7 @@ impl Kind for Batches {
     }
 
     fn fill(run: &mut Session<'_>) {
-        run.kind.ledger.fill(&run.book, &mut run.result);
+        run.kind.ledger.fill(&mut run.result);
     }
 
     fn conclude(run: &mut Session<'_>) {
@@ -215,7 +215,7 @@ impl Session<'_> {
             for level in &self.plan.levels {
                 let variant = self.experiment.variants[variant].name.clone();
                 let reason = format!("{accurate}: a shorter delay would be another one than it says");
-                self.book.gaps.push(Gap { variant, level: *level, kind: GapKind::TooShort, reason });
+                self.result.gaps.push(Gap { variant, level: *level, kind: GapKind::TooShort, reason });
             }
         }
         self.plan.variants = kept;
@@ -269,7 +269,7 @@ impl Session<'_> {
         };
         let away = self.options.link.map(|_| away);
         self.kind.ledger.add(&trial, ticks, readings, away);
-        self.book.trials.push(trial);
+        self.result.trials.push(trial);
         Ok(())
     }
 
@@ -319,7 +319,7 @@ impl Session<'_> {
         let level = self.plan.levels[0];
         self.store_variants(&variants, bench);
         self.count_off(bench, &variants, &[level])?;
-        self.plan_trials(self.book.trials() + self.trials_of_presets(variants.len()));
+        self.plan_trials(self.trials() + self.trials_of_presets(variants.len()));
         variants.push(base);
         let plan = Plan { variants, levels: vec![level], starts: 1, ..self.plan.clone() };
         let offset = self.plan.blocks;

@@ -1,11 +1,10 @@
 //! What is known of each cell of a load, and what is told of it.
 //!
-//! It deliberately does not keep trials: those are in the book of the run.
+//! It deliberately does not keep trials: those are in the result.
 
 use super::shape::LoadShape;
 use super::subjects::sites::{self, Site};
 use super::trial::Measured;
-use crate::conduct::book::Book;
 use crate::conduct::series::Growing;
 use crate::cores::Cores;
 use crate::experiment::Experiment;
@@ -220,9 +219,9 @@ impl Cells {
     }
 
     /// Answers per second of the slowest variant of a level; absent where one has none.
-    pub(crate) fn least_throughput(&self, book: &Book, level: u64) -> Option<f64> {
+    pub(crate) fn least_throughput(&self, run: &RunResult, level: u64) -> Option<f64> {
         let of = |entry: &Entry| {
-            let own = book.of(&entry.name, level).into_iter();
+            let own = run.trials_of(&entry.name, level).into_iter();
             let (requests, wall_ms) = own
                 .fold((0, 0.0), |(requests, wall_ms), trial| (requests + trial.requests, wall_ms + trial.duration_ms));
             (requests > 0).then(|| requests as f64 / (wall_ms / 1e3))
@@ -237,7 +236,7 @@ impl Cells {
     }
 
     /// Puts cells, doubts and what is told of them into `result`; only cells with something new are made anew.
-    pub(crate) fn fill(&mut self, book: &Book, result: &mut RunResult, plan: &Plan) {
+    pub(crate) fn fill(&mut self, result: &mut RunResult, plan: &Plan) {
         let bins = self.bins_that_suit();
         if bins != self.bins {
             // A cell in bins of another width could not be laid over the others.
@@ -249,7 +248,7 @@ impl Cells {
             let (cell, doubts) = match entry.found.take() {
                 Some(found) => found,
                 None => {
-                    let trials = book.of(&entry.name, entry.level);
+                    let trials = result.trials_of(&entry.name, entry.level);
                     if trials.is_empty() {
                         // Of a cell without figures only a settlement that did not agree is told.
                         result.validity.extend(judge::unsettled(&entry.name, entry.level, &entry.surveyed));

@@ -101,7 +101,7 @@ impl<W: Way> Kind for Loading<'_, W> {
     }
 
     fn fill(run: &mut Conductor<'_, Self>) {
-        run.kind.cells.fill(&run.book, &mut run.result, &run.plan);
+        run.kind.cells.fill(&mut run.result, &run.plan);
     }
 
     fn close(run: &mut Conductor<'_, Self>) {
@@ -301,7 +301,7 @@ impl<W: Way> Session<'_, '_, W> {
     fn load_trial(&mut self, turn: Turn<'_>, subject: &mut Watched) -> Result<(), Halt> {
         let Turn { block, variant, .. } = turn;
         let name = &self.options.experiment.variants[variant].name;
-        let pace = pace(&self.book.trials, &self.result.warm_ups, name, block.level);
+        let pace = pace(&self.result.trials, &self.result.warm_ups, name, block.level);
         let slice = self.plan.slice_of(self.options.experiment.users(block.level), pace);
         let end = End::after(slice);
         let asked = W::asked(self, turn, subject, end)?;
@@ -317,7 +317,7 @@ impl<W: Way> Session<'_, '_, W> {
         let start = if self.result.settings.starts == 0 { 0 } else { block.start };
         let trial = Trial { start, ..trial_of(name, turn, &measured) };
         self.kind.cells.add(variant, &trial, slice, &measured);
-        self.book.trials.push(trial);
+        self.result.trials.push(trial);
         let tried = W::tried(self, variant, block.level, &measured.recorder.tally);
         self.kind.generator.keep(measured.recorder);
         stored.map_err(Halt::Ours)?;

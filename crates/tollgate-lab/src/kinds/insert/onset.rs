@@ -5,6 +5,7 @@
 use super::transfers::Inserting;
 use crate::kinds::http::session::Session;
 use crate::load::record::recorder::Tally;
+use tollgate_facts::results::{Gap, GapKind};
 
 /// How a transfer or a trial failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +34,8 @@ impl Failed {
 }
 
 impl Session<'_, '_, Inserting> {
-    /// Errors have begun: this level is where, if none is known at a lower one, and what lies above is not measured any
-    /// more.
+    /// Errors have begun: this level is where, if none is known at a lower one. What was known of a higher one is corrected,
+    /// and what lies above stays empty, whatever was measured there before.
     pub(crate) fn note_onset(&mut self, variant: usize, level: u64, failed: &Failed) {
         let onset = self.kind.way.onsets.entry(variant).or_insert(u64::MAX);
         if level >= *onset {
@@ -42,7 +43,13 @@ impl Session<'_, '_, Inserting> {
         }
         *onset = level;
         let name = &self.options.experiment.variants[variant].name;
-        self.book.onset(name, level, failed.words(), &self.plan.levels);
+        let gaps = &mut self.result.gaps;
+        gaps.retain(|gap| gap.variant != *name || (gap.kind == GapKind::TooLong && gap.level < level));
+        let gap = |level, kind, reason| Gap { variant: name.clone(), level, kind, reason };
+        gaps.push(gap(level, GapKind::ErrorOnset, failed.words()));
+        let above = self.plan.levels.iter().filter(|above| **above > level);
+        let begun = || format!("errors began at {level} records");
+        gaps.extend(above.map(|above| gap(*above, GapKind::AfterOnset, begun())));
     }
 }
 

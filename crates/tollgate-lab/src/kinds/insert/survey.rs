@@ -86,7 +86,7 @@ impl Session<'_, '_, Inserting> {
 
     fn too_long(&mut self, variant: usize, level: u64, time: Duration, verb: &str) {
         let cell = self.plan.cell.unwrap_or_default();
-        self.book.gap(Gap {
+        self.result.gaps.push(Gap {
             variant: self.options.experiment.variants[variant].name.clone(),
             level,
             kind: GapKind::TooLong,
