@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use super::extent::Extent;
+use crate::experiment::{Experiment, Variant};
 use tollgate_facts::stats::sequential;
 
 /// Warm-up lasts at least so long.
@@ -93,6 +94,11 @@ pub fn blocks_within(cell: Duration, trial: Duration, planned: u32) -> u32 {
 }
 
 impl Plan {
+    /// The measured variants, in the order of the file.
+    pub fn variants_of<'e>(&self, experiment: &'e Experiment) -> impl Iterator<Item = &'e Variant> {
+        self.variants.iter().map(|position| &experiment.variants[*position])
+    }
+
     /// Blocks of a variant at a level: of a ladder as many as a cell has time for, but two in any case.
     pub fn blocks_at(&self, variant: usize, level: u64) -> u32 {
         let is_meant = |(known, at, _): &&(usize, u64, Duration)| (*known, *at) == (variant, level);

@@ -22,7 +22,7 @@ use crate::plan::Plan;
 /// What is wrong with it.
 pub fn check(options: &RunOptions) -> Result<Plan, RunError> {
     let mut plan = Plan::new(&options.experiment, &options.plan).map_err(RunError::Usage)?;
-    let peers = plan.variants.iter().filter_map(|variant| options.peer(&options.experiment.variants[*variant]).ok()?);
+    let peers = plan.variants_of(&options.experiment).filter_map(|variant| options.peer(variant).ok()?);
     plan.warm_up += peers.map(|peer| peer.warm_up).sum::<Duration>();
     (kinds::of(&options.experiment).check)(options, &mut plan)?;
     Ok(plan)

@@ -141,7 +141,7 @@ fn tolls_of_protocol(extent: Extent) -> usize {
     let options = PlanOptions { extent, ..PlanOptions::default() };
     let plan =
         Plan::new(&protocol, &options).expect("an extent of a built-in experiment can be planned, as a test shows");
-    let with_baseline = plan.variants.iter().filter(|variant| protocol.variants[**variant].baseline.is_some()).count();
+    let with_baseline = plan.variants_of(&protocol).filter(|variant| variant.baseline.is_some()).count();
     with_baseline * plan.levels.len() * toll::FIGURES.iter().filter(|figure| !figure.is_at_rate()).count()
 }
 

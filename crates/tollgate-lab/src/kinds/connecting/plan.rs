@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::experiment::{Experiment, UpTo};
+use crate::experiment::{Experiment, UpTo, Variant};
 use crate::kinds::http::encrypting::{Encrypting, KeyKind};
 use crate::kinds::http::plan as http;
 use crate::plan::{Note, Plan, PlanOptions, RatePlan, TRIALS_PER_BLOCK, goes_through};
@@ -40,11 +40,8 @@ pub(super) fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
 
 /// Handshakes that are awaited behind a slice. Sessions are prepared once, and then renewed by being used.
 fn handshakes(experiment: &Experiment, encrypting: &Encrypting, plan: &Plan) -> Duration {
-    let is_full = |position: &&usize| {
-        let own = experiment.variants[**position].own::<Connecting>();
-        own.is_some_and(|own| own.encryption == Encryption::Full)
-    };
-    let variants = plan.variants.iter().filter(is_full).count() as u32;
+    let own = plan.variants_of(experiment).filter_map(Variant::own::<Connecting>);
+    let variants = own.filter(|own| own.encryption == Encryption::Full).count() as u32;
     // Behind the settling time, and behind the slice.
     let of_level = |level: &u64| {
         let handshake = handshake(encrypting.level(*level).map(|way| way.key));

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::file::{Away, Preset};
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Variant};
 use crate::plan::{Note, Plan, PlanOptions, TRIALS_PER_BLOCK, goes_through};
 
 /// Fewest documents of a trial for each of its processes: with fewer the last one decides.
@@ -31,10 +31,9 @@ pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
     plan.warm_up = WARM_UP;
     // All trials, those that count the documents off and those of presets among them.
     let of_cell = plan.blocks * TRIALS_PER_BLOCK;
-    for position in &plan.variants {
-        let Some(Away(away)) = experiment.variants[*position].own() else { continue };
-        plan.trials_least += trial(&plan, *away) * plan.levels.len() as u32 * (of_cell + 1);
-    }
+    let away = plan.variants_of(experiment).filter_map(Variant::own::<Away>);
+    let trials: Duration = away.map(|Away(away)| trial(&plan, *away)).sum();
+    plan.trials_least += trials * plan.levels.len() as u32 * (of_cell + 1);
     // Presets lie near, and are run beside the link without delay.
     plan.trials_least += trial(&plan, Duration::ZERO) * (plan.presets + 1) * (of_cell + 1);
     Ok(plan)

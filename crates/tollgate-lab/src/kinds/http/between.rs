@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::experiment::{Connections, Experiment};
+use crate::experiment::{Connections, Experiment, Variant};
 use crate::plan::{Plan, TRIALS_PER_BLOCK};
 use tollgate_facts::results::Distance;
 
@@ -36,7 +36,7 @@ pub(crate) fn between(experiment: &Experiment, plan: &Plan) -> Duration {
 pub(crate) fn of_blocks(experiment: &Experiment, plan: &Plan) -> Duration {
     let trials = (plan.trials() + plan.rate_trials()) as u32;
     let processes = plan.subjects + experiment.backends.len() as u32;
-    let is_far = |position: &usize| experiment.variants[*position].distance == Distance::Remote;
-    let links = if plan.variants.iter().any(is_far) { LINK * 2 } else { Duration::ZERO };
+    let is_far = |variant: &Variant| variant.distance == Distance::Remote;
+    let links = if plan.variants_of(experiment).any(is_far) { LINK * 2 } else { Duration::ZERO };
     TRIAL * trials + START * processes * plan.starts + links
 }

@@ -6,7 +6,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::remote::Linked;
-use crate::experiment::{Connections, Experiment};
+use crate::experiment::{Connections, Experiment, Variant};
 use crate::load::ports;
 use crate::load::target::Connection;
 use crate::plan::Plan;
@@ -30,8 +30,7 @@ pub(crate) fn check(experiment: &Experiment, plan: &Plan, linked: Linked) -> Res
     enough(needed(experiment, plan, linked), allowed)?;
     // Variants have servers of their own, each of which may be reached from every port.
     let level = plan.levels.iter().max().copied().unwrap_or(0);
-    plan.variants.iter().try_for_each(|variant| {
-        let variant = &experiment.variants[*variant];
+    plan.variants_of(experiment).try_for_each(|variant| {
         let users = variant.own().map_or(experiment.users(level), |mode: &Mode| mode.connections_for(level));
         let opens = variant.own().is_some_and(|connecting: &Connecting| connecting.requests_per_connection.is_some());
         let connection = if opens { Connection::New } else { Connection::KeepAlive };
@@ -41,8 +40,7 @@ pub(crate) fn check(experiment: &Experiment, plan: &Plan, linked: Linked) -> Res
 
 fn needed(experiment: &Experiment, plan: &Plan, linked: Linked) -> u64 {
     let level = plan.levels.iter().max().copied().unwrap_or(0);
-    let of = |variant: &usize| {
-        let variant = &experiment.variants[*variant];
+    let of = |variant: &Variant| {
         // Through a link each connection is one on either side of it.
         let ends = if variant.distance == Distance::Remote { 3 } else { 1 };
         // Where connections are swept, each level has a place of its own.
@@ -57,7 +55,7 @@ fn needed(experiment: &Experiment, plan: &Plan, linked: Linked) -> u64 {
         // One variant at a time; a mediator has one connection to its backend for each of a user.
         return 2 * experiment.users(level) + OTHERS;
     }
-    plan.variants.iter().map(of).fold(OTHERS, u64::saturating_add)
+    plan.variants_of(experiment).map(of).fold(OTHERS, u64::saturating_add)
 }
 
 /// `None` is no limit.

@@ -124,7 +124,7 @@ impl Line {
         for check in checks.iter().filter(|check| !check.is_kept()) {
             let is_so_long = |length: Duration| (length.as_secs_f64() * 1e3 - check.asked_ms).abs() < 1e-6;
             for (level, _) in self.levels.iter().filter(|(_, length)| is_so_long(*length)) {
-                let names = plan.variants.iter().map(|variant| &experiment.variants[*variant].name);
+                let names = plan.variants_of(experiment).map(|variant| &variant.name);
                 doubts.extend(names.map(|name| remote::doubt(check, (name, *level), ("line", ""))));
             }
         }

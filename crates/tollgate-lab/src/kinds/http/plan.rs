@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::between;
-use crate::experiment::{Connections, Experiment, UpTo};
+use crate::experiment::{Connections, Experiment, UpTo, Variant};
 use crate::plan::{Plan, PlanOptions, TRIALS_PER_BLOCK, WARM_UP_LEAST};
 
 /// Time of an answer where nothing was measured yet: for the plan alone. The mean of all variants of `mediation` on two
@@ -42,21 +42,18 @@ pub(crate) fn estimate(plan: &mut Plan, experiment: &Experiment) {
     let each = if plan.settle.is_zero() { WARM_UP_LEAST } else { WARM_UP_SHARED };
     plan.warm_up = each * plan.variants.len() as u32;
     let rate = plan.equal_rate.map_or(Duration::ZERO, |rate| rate.slice * plan.rate_trials() as u32);
-    plan.trials_least = plan.settle * plan.trials() as u32 + rate;
-    for position in &plan.variants {
-        let is_peer = experiment.variants[*position].peer.is_some();
-        let answer = if is_peer { ANSWER_OF_PEER_LIKELY } else { ANSWER_LIKELY };
-        for level in &plan.levels {
-            let slice = plan.slice_of(experiment.users(*level), Some(1.0 / answer.as_secs_f64()));
-            plan.trials_least += slice * (plan.blocks * TRIALS_PER_BLOCK);
-        }
-    }
+    let slices = |variant: &Variant| {
+        let answer = if variant.peer.is_some() { ANSWER_OF_PEER_LIKELY } else { ANSWER_LIKELY };
+        let slice = |level: &u64| plan.slice_of(experiment.users(*level), Some(1.0 / answer.as_secs_f64()));
+        plan.levels.iter().map(slice).sum::<Duration>()
+    };
+    let slices = plan.variants_of(experiment).map(slices).sum::<Duration>() * (plan.blocks * TRIALS_PER_BLOCK);
+    plan.trials_least = plan.settle * plan.trials() as u32 + rate + slices;
     plan.between = between::between(experiment, plan);
 }
 
 /// How many processes are measured: each variant has its own, or those share one that are served by the same.
 pub(crate) fn subjects(plan: &Plan, experiment: &Experiment, shared: bool) -> u32 {
-    let variants = plan.variants.iter().map(|position| &experiment.variants[*position]);
-    let served: BTreeSet<_> = variants.map(|variant| (&variant.peer, &variant.backend)).collect();
+    let served: BTreeSet<_> = plan.variants_of(experiment).map(|variant| (&variant.peer, &variant.backend)).collect();
     if shared { served.len() as u32 } else { plan.variants.len() as u32 }
 }

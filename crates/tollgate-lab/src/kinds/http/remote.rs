@@ -12,7 +12,7 @@ use tollgate_net::link::{Effort, Link, LinkSpec, RoundTrips, verify};
 
 use super::subjects::sites::{Origin, Site};
 use crate::cores::{self, Cores};
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Variant};
 use crate::plan::Plan;
 use crate::subject::check_loadable;
 use tollgate_facts::results::{Distance, LinkCheck, Moment, Validity};
@@ -67,11 +67,13 @@ pub(crate) enum Linked {
 
 /// Whether the plan has a link: to a remote variant, or to the database of a ladder.
 pub(crate) fn is_needed(linked: Linked, experiment: &Experiment, plan: &Plan) -> bool {
-    plan.variants.iter().any(|variant| is_behind(linked, experiment, *variant))
+    behind(linked, experiment, plan).next().is_some()
 }
 
-fn is_behind(linked: Linked, experiment: &Experiment, variant: usize) -> bool {
-    linked == Linked::Database || experiment.variants[variant].distance == Distance::Remote
+/// The variants whose subject, or the database of it, is behind the link.
+fn behind<'e>(linked: Linked, experiment: &'e Experiment, plan: &Plan) -> impl Iterator<Item = &'e Variant> {
+    let is_behind = move |variant: &&Variant| linked == Linked::Database || variant.distance == Distance::Remote;
+    plan.variants_of(experiment).filter(is_behind)
 }
 
 /// The network of a run in words, with what links were measured to be.
@@ -107,8 +109,7 @@ pub(crate) fn doubts(checks: &[LinkCheck], linked: Linked, (experiment, plan): (
     let mut doubts = Vec::new();
     for check in checks.iter().filter(|check| !check.is_kept()) {
         let without = format!(" ({:.3} ms without it)", check.direct_ms);
-        for variant in plan.variants.iter().filter(|variant| is_behind(linked, experiment, **variant)) {
-            let name = &experiment.variants[*variant].name;
+        for Variant { name, .. } in behind(linked, experiment, plan) {
             doubts.extend(plan.levels.iter().map(|level| doubt(check, (name, *level), ("link", &without))));
         }
     }

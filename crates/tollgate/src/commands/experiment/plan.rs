@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
 fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}  {}", experiment.name, experiment.question)?;
     list::write_levels(experiment, &plan.levels, out)?;
-    let width = plan.variants.iter().map(|position| experiment.variants[*position].name.len()).max().unwrap_or(0);
+    let width = plan.variants_of(experiment).map(|variant| variant.name.len()).max().unwrap_or(0);
     for (row, position) in plan.variants.iter().enumerate() {
         let variant = &experiment.variants[*position];
         let label = if row == 0 { "variants" } else { "" };
