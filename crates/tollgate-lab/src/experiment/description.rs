@@ -264,12 +264,6 @@ impl Experiment {
         self.own.get()
     }
 
-    /// A variant as results have it that is measured on this subject, without what only its kind knows.
-    pub(crate) fn stored(&self, variant: usize, subject: String) -> results::Variant {
-        let Variant { name, title, baseline, distance, peer, backend, .. } = self.variants[variant].clone();
-        results::Variant { name, title, baseline, subject, distance, peer, backend, ..results::Variant::default() }
-    }
-
     /// Positions of all variants that a name means: itself, and for the name that the file gives also those of other
     /// subjects and from afar.
     ///
@@ -308,6 +302,12 @@ impl Variant {
     /// What its kind knows of it, if that is of this type.
     pub(crate) fn own<T: Any>(&self) -> Option<&T> {
         self.own.get()
+    }
+
+    /// As results have it that is measured on this subject, without what only its kind knows.
+    pub(crate) fn stored(&self, subject: String) -> results::Variant {
+        let Variant { name, title, baseline, distance, peer, backend, .. } = self.clone();
+        results::Variant { name, title, baseline, subject, distance, peer, backend, ..results::Variant::default() }
     }
 
     /// Its name in the file, without the peer before it and the distance behind it.

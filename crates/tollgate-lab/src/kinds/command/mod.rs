@@ -20,7 +20,7 @@ use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome, Turn};
 use crate::conduct::finite::{Finished, Finite};
 use crate::conduct::options::{Progress, RunError, RunOptions};
-use crate::experiment::{Experiment, Factor, Location};
+use crate::experiment::{Experiment, Factor, Location, Variant};
 use crate::judge::cells::{self, CellRecord};
 use crate::load::record::recorder::Recorder;
 use crate::plan::schedule;
@@ -81,13 +81,12 @@ fn check(options: &RunOptions, _plan: &mut Plan) -> Result<(), RunError> {
 }
 
 fn run(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
-    let experiment = &beginning.options.experiment;
-    let words = |position: usize| match &experiment.variants[position].at {
-        Location::Here(words) => words.clone(),
-        Location::Gateway(_) | Location::Url(_) => String::new(),
+    let stored = |variant: &Variant| match &variant.at {
+        Location::Here(words) => variant.stored(words.clone()),
+        Location::Gateway(_) | Location::Url(_) => variant.stored(String::new()),
     };
-    let variants = beginning.plan.variants.iter().map(|position| experiment.stored(*position, words(*position)));
-    let (variants, commands) = (variants.collect(), Commands { seen: BTreeMap::new(), began: Instant::now() });
+    let variants = beginning.plan.variants_of(&beginning.options.experiment).map(stored).collect();
+    let commands = Commands { seen: BTreeMap::new(), began: Instant::now() };
     beginning.of(commands, variants, String::new()).conduct()
 }
 

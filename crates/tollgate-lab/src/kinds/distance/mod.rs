@@ -192,7 +192,7 @@ impl Session<'_> {
     /// Adds variants to those of the result.
     fn store_variants(&mut self, variants: &[usize], bench: &Bench) {
         let subject = format!("tollgate generate, a process for each trial, on {}", bench.words());
-        let stored = variants.iter().map(|variant| self.experiment.stored(*variant, subject.clone()));
+        let stored = variants.iter().map(|variant| self.experiment.variants[*variant].stored(subject.clone()));
         self.result.experiment.variants.extend(stored);
     }
 

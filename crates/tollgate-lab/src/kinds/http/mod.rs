@@ -140,6 +140,6 @@ fn stored(options: &RunOptions, site: &Site, served_by: &str) -> results::Varian
             records_per_request: (*mode != Mode::CustomRest).then(|| mode.records_per_request(1)),
         }),
         connecting: variant.own().copied(),
-        ..options.experiment.stored(site.variant, subject)
+        ..variant.stored(subject)
     }
 }
