@@ -49,11 +49,10 @@ pub(crate) enum Origin {
 /// The places of all planned variants.
 pub(crate) fn sites(options: &RunOptions, plan: &Plan, processes: Processes) -> Result<Vec<Site>, RunError> {
     let experiment = &options.experiment;
-    for (name, _) in &options.subjects {
-        experiment.variants_named(name).map_err(|message| RunError::Usage(format!("--subject: {message}")))?;
-    }
-    for (name, _) in &options.subject_pids {
-        experiment.variants_named(name).map_err(|message| RunError::Usage(format!("--subject-pid: {message}")))?;
+    let subjects = options.subjects.iter().map(|(name, _)| ("--subject", name));
+    let watched = options.subject_pids.iter().map(|(name, _)| ("--subject-pid", name));
+    for (flag, name) in subjects.chain(watched) {
+        experiment.variants_named(name).map_err(|message| RunError::Usage(format!("{flag}: {message}")))?;
     }
     let mut sites: Vec<Site> =
         plan.variants.iter().map(|variant| site(options, experiment, *variant)).collect::<Result<_, _>>()?;
