@@ -66,13 +66,9 @@ pub(super) fn shape(file: Option<At<LoadFile>>, document: &Document<'_>) -> Resu
     let checker = &document.checker;
     let factor = document.heading.factor;
     if factor != RATE && factor != STAGES {
-        return match file {
-            None => Ok(None),
-            Some(load) => {
-                let help = "set `name = \"rate\"` or `name = \"stages\"` in `[factor]`";
-                Err(checker.fault(load.span(), "`load` has no meaning for this factor", help))
-            }
-        };
+        let Some(load) = file else { return Ok(None) };
+        let help = "set `name = \"rate\"` or `name = \"stages\"` in `[factor]`";
+        return Err(checker.fault(load.span(), "`load` has no meaning for this factor", help));
     }
     let LoadFile { arrivals, users_max, stages } = file.map(At::into_inner).unwrap_or_default();
     let at_a_rate = arrivals.as_ref().map(At::span).or(users_max.as_ref().map(At::span));
@@ -91,13 +87,9 @@ pub(super) fn shape(file: Option<At<LoadFile>>, document: &Document<'_>) -> Resu
 fn stages(files: &[StageFile], document: &Document<'_>) -> Result<Option<Stages>, ExperimentError> {
     let checker = &document.checker;
     if document.heading.factor == RATE {
-        return match files.first() {
-            None => Ok(None),
-            Some(stage) => {
-                let help = "set `name = \"stages\"` in `[factor]`";
-                Err(checker.fault(stage.name.span(), "a stage has no meaning for this factor", help))
-            }
-        };
+        let Some(stage) = files.first() else { return Ok(None) };
+        let help = "set `name = \"stages\"` in `[factor]`";
+        return Err(checker.fault(stage.name.span(), "a stage has no meaning for this factor", help));
     }
     if let Some(levels) = &document.swept.levels {
         let help = "leave `levels` out: what is asked for stands in the stages";
