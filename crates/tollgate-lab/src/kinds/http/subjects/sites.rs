@@ -107,12 +107,8 @@ pub(crate) fn processes_behind(site: &Site, sites: &[Site], experiment: &Experim
     let Origin::There(_) = site.place else { return Vec::new() };
     let past = experiment.baseline(site.variant).filter(|past| experiment.variants[*past].backend.is_some());
     let past = past.and_then(|past| sites.iter().find(|other| other.variant == past));
-    match past {
-        Some(Site { place: Origin::There(_), processes, .. }) => {
-            processes.iter().copied().filter(|process| !site.processes.contains(process)).collect()
-        }
-        Some(_) | None => Vec::new(),
-    }
+    let Some(Site { place: Origin::There(_), processes, .. }) = past else { return Vec::new() };
+    processes.iter().copied().filter(|process| !site.processes.contains(process)).collect()
 }
 
 fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result<Site, RunError> {
