@@ -74,21 +74,6 @@ enum Purpose {
     Client,
 }
 
-impl KeyKind {
-    /// Every kind, in the order of the enum.
-    pub const ALL: &[KeyKind] = &[KeyKind::P256, KeyKind::Rsa2048, KeyKind::Rsa4096];
-
-    /// The name, as on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            KeyKind::P256 => "p256",
-            KeyKind::Rsa2048 => "rsa-2048",
-            KeyKind::Rsa4096 => "rsa-4096",
-        }
-    }
-}
-
 impl Validity {
     /// From the day before `now`, so that a clock which is a little behind sees it too, to the midnight that so many
     /// days end with: a year so counted is no longer than what is recommended for servers.
