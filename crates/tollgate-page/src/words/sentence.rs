@@ -24,14 +24,10 @@ pub fn unit_noun(experiment: &Experiment) -> &str {
 
 /// A level with its unit: `20 users`, `1 user`, `factor 20`.
 pub fn level(experiment: &Experiment, level: u64) -> String {
-    if let Some(named) = experiment.named_level(level) {
-        return named.title.clone();
-    }
-    let unit = experiment.factor_unit.as_str();
-    match (unit, level) {
-        ("", _) => format!("{} {level}", experiment.factor),
-        (_, 1) => format!("1 {}", singular(unit)),
-        _ => format!("{level} {unit}"),
+    match (experiment.named_level(level), experiment.factor_unit.as_str(), level) {
+        (None, "", _) => format!("{} {level}", experiment.factor),
+        (None, unit, 1) => format!("1 {}", singular(unit)),
+        _ => experiment.level_title(level),
     }
 }
 
