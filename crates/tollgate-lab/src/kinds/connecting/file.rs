@@ -220,7 +220,7 @@ fn ways(
         let chain = chain.map_or(1, |UpTo(chain)| chain);
         let round_trip = round_trip_ms.map(|milliseconds| Duration::from_secs_f64(milliseconds / 1e3));
         ways.push(EncryptionLevel { version: *tls, key: *key, chain, round_trip });
-        let (tls, key) = (tls.name().to_owned(), key.to_string());
+        let (tls, key) = (tls.to_string(), key.to_string());
         named.push(NamedLevel { level: ways.len() as u64, title: text, tls, key, chain, round_trip_ms });
     }
     Ok((named, ways))

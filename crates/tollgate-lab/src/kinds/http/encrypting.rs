@@ -44,14 +44,16 @@ impl Encrypting {
     }
 }
 
-/// The versions of TLS that can be measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+/// The versions of TLS that can be measured, by their names in files and results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) enum TlsVersion {
     /// TLS 1.2 (RFC 5246).
     #[serde(rename = "1.2")]
+    #[display("1.2")]
     Tls12,
     /// TLS 1.3 (RFC 8446).
     #[serde(rename = "1.3")]
+    #[display("1.3")]
     Tls13,
 }
 
@@ -96,15 +98,5 @@ impl EncryptionLevel {
     /// Whether one listener serves both: they differ in their distance at most.
     pub(crate) fn is_alike(&self, other: &EncryptionLevel) -> bool {
         (self.version, self.key, self.chain) == (other.version, other.key, other.chain)
-    }
-}
-
-impl TlsVersion {
-    /// The name in files and results.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            TlsVersion::Tls12 => "1.2",
-            TlsVersion::Tls13 => "1.3",
-        }
     }
 }

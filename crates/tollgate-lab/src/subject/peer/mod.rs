@@ -82,7 +82,7 @@ pub struct Surroundings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsListener {
     /// The one version that it speaks, such as `1.3`.
-    pub version: &'static str,
+    pub version: String,
     /// Its certificate and those between it and the authority.
     pub certificate: PathBuf,
     /// Its key.

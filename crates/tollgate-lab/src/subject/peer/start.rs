@@ -206,7 +206,8 @@ mod tests {
         let text = format!(
             "name = \"mine\"\ntitle = \"a script\"\ninstall = \"none\"\n[start]\ncommand = {command}\nenv = {{ WHO = \"{{user}}-{{password}}\" }}\n{LINE}\n[experiment.mine]\n"
         );
-        let listener = |version| TlsListener { version, certificate: "c.pem".into(), key: "k.pem".into() };
+        let listener =
+            |version: &str| TlsListener { version: version.into(), certificate: "c.pem".into(), key: "k.pem".into() };
         let user = Some(("me".to_owned(), "word".to_owned()));
         let surroundings =
             Surroundings { listeners: vec![listener("1.3"), listener("1.2")], user, ..Surroundings::default() };

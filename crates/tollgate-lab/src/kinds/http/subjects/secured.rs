@@ -86,11 +86,11 @@ impl Secured {
                 "addresses": addresses,
                 "certificate": certificate.display().to_string(),
                 "key": key.display().to_string(),
-                "versions": [version.name()],
+                "versions": [version.to_string()],
                 "tickets": true,
             }));
             secured.levels.push((*level, secured.surroundings.listeners.len()));
-            secured.surroundings.listeners.push(TlsListener { version: version.name(), certificate, key });
+            secured.surroundings.listeners.push(TlsListener { version: version.to_string(), certificate, key });
         }
         let mut gateway = json!({
             "listen": { "addresses": addresses },
