@@ -80,17 +80,6 @@ pub struct Comparison {
     right: &'static [Ordering],
 }
 
-/// What a threshold is held against before anything is measured: the variants, baselines or not, and the levels.
-#[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
-    /// Names of the variants, and whether each has a baseline.
-    pub variants: &'a [(&'a str, bool)],
-    /// The levels.
-    pub levels: &'a [u64],
-    /// How many runs there are.
-    pub runs: Runs,
-}
-
 /// Whether there is one run, or several side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runs {
@@ -109,11 +98,11 @@ impl Threshold {
         parse::threshold(text)
     }
 
-    /// Whether everything that it names is there.
+    /// Whether everything that it names is there: the variants, each with whether it has a baseline, and the levels.
     ///
     /// # Errors
     /// What is not, with the nearest name.
-    pub fn check(&self, known: &Known<'_>) -> Result<(), ThresholdError> {
+    pub fn check(&self, variants: &[(&str, bool)], levels: &[u64], runs: Runs) -> Result<(), ThresholdError> {
         let fault = |at: &Range<usize>, message: String, help: String| ThresholdError {
             text: self.text.clone(),
             at: at.clone(),
@@ -121,19 +110,19 @@ impl Threshold {
             help: Some(help),
         };
         let is_of_runs = matches!(self.asked, Asked::Ratio(_) | Asked::TollRatio(_));
-        if is_of_runs && known.runs == Runs::One {
+        if is_of_runs && runs == Runs::One {
             let help =
                 "`tollgate compare RUN RUN --threshold …` has them; of one run there is `toll(…).cpu`".to_owned();
             return Err(fault(&(0..self.head_bytes()), "a ratio of runs takes two runs".to_owned(), help));
         }
         if let Some(name) = &self.selection.variant {
-            let Some((_, has_baseline)) = known.variants.iter().find(|(known, _)| known == name) else {
-                let help = did_you_mean(name, known.variants.iter().map(|(name, _)| *name));
+            let Some((_, has_baseline)) = variants.iter().find(|(known, _)| known == name) else {
+                let help = did_you_mean(name, variants.iter().map(|(name, _)| *name));
                 return Err(fault(&self.selection.variant_at, format!("there is no variant `{name}`"), help));
             };
             if !has_baseline && matches!(self.asked, Asked::Toll(_) | Asked::TollRatio(_)) {
                 let with: Vec<&str> =
-                    known.variants.iter().filter(|(_, has_baseline)| *has_baseline).map(|(name, _)| *name).collect();
+                    variants.iter().filter(|(_, has_baseline)| *has_baseline).map(|(name, _)| *name).collect();
                 let help = match with.is_empty() {
                     true => "no variant here has one".to_owned(),
                     false => format!("`{}` have one", with.join("`, `")),
@@ -142,8 +131,8 @@ impl Threshold {
                 return Err(fault(&self.selection.variant_at, message, help));
             }
         }
-        if let Some(level) = self.selection.level.filter(|level| !known.levels.contains(level)) {
-            let levels: Vec<String> = known.levels.iter().map(u64::to_string).collect();
+        if let Some(level) = self.selection.level.filter(|level| !levels.contains(level)) {
+            let levels: Vec<String> = levels.iter().map(u64::to_string).collect();
             let help = format!("levels are {}", levels.join(", "));
             return Err(fault(&self.selection.level_at, format!("there is no level {level}"), help));
         }

@@ -96,9 +96,11 @@ fn an_error_shows_the_text_with_the_place_underlined() {
 
 #[test]
 fn names_are_held_against_what_is_there() {
-    let known = Known { variants: &[("http", false), ("https", true)], levels: &[1, 20], runs: Runs::One };
+    let held = |text: &str, runs: Runs| {
+        Threshold::parse(text).unwrap().check(&[("http", false), ("https", true)], &[1, 20], runs)
+    };
     let check = |text: &str, expected: &str| {
-        let found = Threshold::parse(text).unwrap().check(&known);
+        let found = held(text, Runs::One);
         let message = found.map_or_else(|error| error.to_string(), |()| String::new());
         assert!(message.contains(expected) && message.is_empty() == expected.is_empty(), "{text}: {message}");
     };
@@ -107,8 +109,7 @@ fn names_are_held_against_what_is_there() {
     check("p99(https, 2) < 5 ms", "levels are 1, 20");
     check("toll(http).cpu < 2", "`http` has no toll");
     check("ratio(https).cpu < 2", "takes two runs");
-    let several = Known { runs: Runs::Several, ..known };
-    assert!(Threshold::parse("ratio(https).cpu < 2").unwrap().check(&several).is_ok());
+    assert!(held("ratio(https).cpu < 2", Runs::Several).is_ok());
 }
 
 /// Two variants at one level whose figures are known.

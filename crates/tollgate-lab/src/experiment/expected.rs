@@ -6,7 +6,7 @@ use super::checker::Checker;
 use super::description::{Experiment, Variant};
 use super::error::ExperimentError;
 use super::file::ThresholdFile;
-use tollgate_facts::threshold::{Known, Runs, THRESHOLDS_MAX, Threshold, ThresholdError};
+use tollgate_facts::threshold::{Runs, THRESHOLDS_MAX, Threshold, ThresholdError};
 
 impl Checker<'_> {
     pub(super) fn thresholds(
@@ -67,7 +67,7 @@ fn knows<'v>(
 ) -> Result<(), ThresholdError> {
     let variants: Vec<(&str, bool)> =
         variants.map(|variant| (variant.name.as_str(), variant.baseline.is_some())).collect();
-    threshold.check(&Known { variants: &variants, levels, runs: Runs::One })
+    threshold.check(&variants, levels, Runs::One)
 }
 
 #[cfg(test)]

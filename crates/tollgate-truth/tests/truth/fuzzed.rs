@@ -1,16 +1,16 @@
 //! What must hold for every text of a threshold: the body of its fuzz target, and the replay of its corpus.
 
-use tollgate_facts::threshold::{Known, Runs, Threshold, ThresholdError};
+use tollgate_facts::threshold::{Runs, Threshold, ThresholdError};
 
 /// A text is read, or refused in a place of it.
 pub(crate) fn threshold(text: &str) {
-    let known = Known { variants: &[("http", false), ("https", true)], levels: &[1, 20], runs: Runs::Several };
+    let variants = [("http", false), ("https", true)];
     match Threshold::parse(text) {
         Err(error) => check(&error, text),
         Ok(threshold) => {
             assert!(threshold.bound.is_finite() && threshold.bound >= 0.0, "{text}");
             assert_eq!(Threshold::parse(text.trim()).map(|again| again.bound), Ok(threshold.bound), "{text}");
-            if let Err(error) = threshold.check(&known) {
+            if let Err(error) = threshold.check(&variants, &[1, 20], Runs::Several) {
                 check(&error, text);
             }
         }

@@ -9,7 +9,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use tollgate_facts::across::{self, Across, Named};
 use tollgate_facts::results::RunResult;
-use tollgate_facts::threshold::{self, Known, Runs};
+use tollgate_facts::threshold::{self, Runs};
 use tollgate_report::{RenderOptions, Reporter};
 
 use super::expected::{self, Expected};
@@ -62,9 +62,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     let experiment = &found.experiment;
     let variants: Vec<(&str, bool)> =
         experiment.variants.iter().map(|variant| (variant.name.as_str(), variant.baseline.is_some())).collect();
-    let known = Known { variants: &variants, levels: &experiment.levels, runs: Runs::Several };
     for threshold in &thresholds {
-        threshold.check(&known).map_err(|error| expected::failure(&error))?;
+        threshold.check(&variants, &experiment.levels, Runs::Several).map_err(|error| expected::failure(&error))?;
     }
     found.thresholds = threshold::judge_across(&thresholds, &found, &runs.iter().collect::<Vec<_>>());
 
