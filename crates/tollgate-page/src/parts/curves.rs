@@ -3,11 +3,11 @@
 use super::SHOWN_MAX;
 use crate::blocks::{Block, Figure, Section, Table};
 use crate::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point};
-use crate::chart::{Size, Spacing, percentiles};
+use crate::chart::{Size, Spacing, Standing, percentiles};
 use crate::gather::by_key;
 use crate::number;
 use crate::words::sentence;
-use crate::words::view::{self, View};
+use crate::words::view::{self, Row, View};
 use tollgate_facts::results::{Cell, Estimate, Percentiles, Verdict};
 use tollgate_facts::rules;
 
@@ -38,7 +38,7 @@ pub fn by_variant<'r>(view: &View<'r>) -> Vec<(usize, &'r str, Vec<&'r Cell>)> {
 }
 
 fn point(view: &View<'_>, cell: &Cell, estimate: Estimate) -> Point {
-    let standing = view.standing(&cell.variant, cell.level);
+    let standing = view.row(&cell.variant, cell.level).map_or(Standing::Hollow, Row::standing);
     // Of few blocks the interval may reach below nothing, where no time and no rate can be.
     Point::of(cell.level as f64, Estimate { low: estimate.low.max(0.0), ..estimate }, standing)
 }

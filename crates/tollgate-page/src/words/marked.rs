@@ -26,14 +26,6 @@ impl<'r> View<'r> {
         self.rows.iter().filter(move |row| row.cell.level == level)
     }
 
-    /// Whether the figures of a cell may be read as they stand.
-    pub fn standing(&self, variant: &str, level: u64) -> Standing {
-        match self.row(variant, level) {
-            Some(row) if row.marks.is_empty() => Standing::Plain,
-            _ => Standing::Hollow,
-        }
-    }
-
     /// A row of a table that is of one cell: its name with the numbers of its doubts, words, and its figures, which are
     /// not said where they must not be read.
     pub fn line(&self, row: &Row<'_>, words: Vec<String>, figures: Vec<String>) -> TableRow {
@@ -79,6 +71,11 @@ impl Row<'_> {
     /// The variant with the numbers of its doubts.
     pub fn name(&self) -> Cell {
         Cell::marked(&self.cell.variant, self.marks.clone())
+    }
+
+    /// Whether its figures may be read as they stand.
+    pub fn standing(&self) -> Standing {
+        if self.marks.is_empty() { Standing::Plain } else { Standing::Hollow }
     }
 }
 

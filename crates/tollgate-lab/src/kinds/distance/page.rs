@@ -300,7 +300,7 @@ fn times(view: &View<'_>, distance: &Distances) -> Figure {
     };
     let point = |row: &Row<'_>| {
         let added_us = row.cell.batch?.added_us.filter(|_| !row.is_closed_refused)?.mean;
-        Some(Point::of(added_us / 1e3, row.cell.unit_time_ms, view.standing(&row.cell.variant, row.cell.level)))
+        Some(Point::of(added_us / 1e3, row.cell.unit_time_ms, row.standing()))
     };
     let plain = |x_us: f64, y_us: f64| Point::plain(x_us / 1e3, y_us / 1e3);
     let mut all: Vec<Line> = Vec::new();

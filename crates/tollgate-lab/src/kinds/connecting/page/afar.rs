@@ -174,8 +174,7 @@ fn times(view: &View<'_>, way: &str, place: usize) -> Figure {
     let mut all: Vec<Line> = Vec::new();
     for (key, cost, measured) in &costs {
         let readable = measured.iter().filter(|(row, ..)| !row.is_closed_refused);
-        let standing = |row: &Row<'_>| view.standing(&cost.variant, row.cell.level);
-        let points = readable.map(|(row, length_ms, time)| Point::of(*length_ms, *time, standing(row))).collect();
+        let points = readable.map(|(row, length_ms, time)| Point::of(*length_ms, *time, row.standing())).collect();
         all.push(Line::new(&cost.variant, *key, Kind::Measured, points));
         let end = |x: f64| Point::plain(x, cost.fixed_ms.mean + cost.round_trips.mean * x);
         all.push(Line::new("", *key, Kind::Ideal, [0.0, farthest_ms].map(end).to_vec()));

@@ -6,7 +6,7 @@ mod published;
 mod wide;
 
 use std::collections::BTreeSet;
-use tollgate_facts::results::{Fit, GapKind, Piece, RunResult, Settlement, Toll, TollVerdict, Variant, Verdict};
+use tollgate_facts::results::{Fit, GapKind, Piece, RunResult, Settlement, Toll, TollVerdict, Variant};
 use tollgate_page::blocks::{Block, Depth, Figure, Page, Section, Table};
 use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point};
 use tollgate_page::chart::{Size, Standing};
@@ -180,9 +180,8 @@ fn chart(view: &View<'_>, wide: &Wide<'_>, peer: Option<&str>) -> Figure {
 
 fn points(wide: &Wide<'_>, row: &WideRow<'_>) -> Vec<Point> {
     let point = |(level, entry): (&u64, &WideCell<'_>)| match entry {
-        WideCell::Value { value, standing, is_short } if *standing != Verdict::Refused => {
-            let is_plain = *standing == Verdict::Ok && !is_short;
-            let standing = if is_plain { Standing::Plain } else { Standing::Hollow };
+        WideCell::Value { value, row, is_short } if !row.is_refused => {
+            let standing = if *is_short { Standing::Hollow } else { row.standing() };
             Some(Point::of(*level as f64, *value, standing))
         }
         _ => None,

@@ -2,11 +2,12 @@
 //! published rows beneath ours.
 
 use super::published::Published;
-use tollgate_facts::results::{Cell, Distance, Estimate, GapKind, RunResult, Variant, Verdict};
+use tollgate_facts::results::{Cell, Distance, Estimate, GapKind, RunResult, Variant};
 use tollgate_page::blocks::{Cell as Entered, Column, Table, TableRow, Tone};
 use tollgate_page::gather::by_key;
 use tollgate_page::number;
 use tollgate_page::text::one_line;
+use tollgate_page::words::marked::REFUSED;
 use tollgate_page::words::view::{Row, View};
 
 /// One table.
@@ -26,11 +27,11 @@ pub(super) struct WideRow<'r> {
 }
 
 /// What stands at one level.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 pub(super) enum WideCell<'r> {
-    /// A figure.
+    /// A figure of a cell.
     /// Short are records that do not fill the mode's requests and connections: it is another one by another name.
-    Value { value: Estimate, standing: Verdict, is_short: bool },
+    Value { value: Estimate, row: &'r Row<'r>, is_short: bool },
     /// Errors begin here: their wording.
     Onset(&'r str),
     /// It was skipped, and why.
@@ -56,7 +57,7 @@ pub(super) fn cpu_us_per_record(cell: &Cell) -> Option<Estimate> {
 }
 
 /// The tables of a figure, one for each distance that occurs.
-pub(super) fn tables<'r>(view: &View<'r>, figure: Figure) -> Vec<Wide<'r>> {
+pub(super) fn tables<'r>(view: &'r View<'r>, figure: Figure) -> Vec<Wide<'r>> {
     let experiment = &view.run.experiment;
     let of = |distance: Distance| {
         let own = experiment.variants.iter().filter(|variant| variant.distance == distance);
@@ -76,14 +77,14 @@ pub(super) fn mode(variant: &Variant) -> &str {
     variant.inserting.as_ref().map_or(variant.name.as_str(), |inserting| inserting.mode.as_str())
 }
 
-fn ours<'r>(view: &View<'r>, key: usize, variant: &'r Variant, figure: Figure) -> WideRow<'r> {
+fn ours<'r>(view: &'r View<'r>, key: usize, variant: &'r Variant, figure: Figure) -> WideRow<'r> {
     let run = view.run;
     let entry = |level: &u64| {
         let gap = run.gaps.iter().find(|gap| gap.variant == variant.name && gap.level == *level);
         let value = view.row(&variant.name, *level).map(|row| {
             let value = figure(row.cell).filter(|value| value.n > 0);
             let is_short = !variant.is_whole_at(*level);
-            value.map_or(WideCell::Empty, |value| WideCell::Value { value, standing: standing(row), is_short })
+            value.map_or(WideCell::Empty, |value| WideCell::Value { value, row, is_short })
         });
         match gap.map(|gap| (gap.kind, gap.reason.as_str())) {
             Some((GapKind::ErrorOnset, reason)) => WideCell::Onset(reason),
@@ -95,21 +96,13 @@ fn ours<'r>(view: &View<'r>, key: usize, variant: &'r Variant, figure: Figure) -
     WideRow { key, variant, entries: run.experiment.levels.iter().map(entry).collect() }
 }
 
-fn standing(row: &Row<'_>) -> Verdict {
-    match (row.is_refused, row.marks.is_empty()) {
-        (true, _) => Verdict::Refused,
-        (false, false) => Verdict::Marked,
-        (false, true) => Verdict::Ok,
-    }
-}
-
 impl WideCell<'_> {
     /// A figure with three digits, the wording of the first error, or nothing.
     fn cell(&self) -> Entered {
         match self {
-            WideCell::Value { standing: Verdict::Refused, .. } => "refused".into(),
-            WideCell::Value { value, standing, is_short } => {
-                let mark = if *standing == Verdict::Marked { "*" } else { "" };
+            WideCell::Value { row, .. } if row.is_refused => REFUSED.into(),
+            WideCell::Value { value, row, is_short } => {
+                let mark = if row.marks.is_empty() { "" } else { "*" };
                 let figure = format!("{}{mark}", number::three_digits(value.mean));
                 if *is_short { format!("({figure})").into() } else { figure.into() }
             }
