@@ -86,13 +86,13 @@ impl Table {
     }
 
     /// A row for each of these, a cell for each column: its head, and what it says of a row.
-    pub fn of<T, C: Into<Cell>>(
+    pub fn of<T, H: Into<Column> + Clone, C: Into<Cell>>(
         title: impl Into<String>,
         rows: impl IntoIterator<Item = T>,
-        columns: &[ColumnOf<'_, &str, T, C>],
+        columns: &[ColumnOf<'_, H, T, C>],
     ) -> Self {
         let row = |of: T| columns.iter().map(|(_, cell)| cell(&of)).collect::<Vec<C>>();
-        Self::new(title, columns.iter().map(|(head, _)| *head)).with(rows.into_iter().map(row))
+        Self::new(title, columns.iter().map(|(head, _)| head.clone())).with(rows.into_iter().map(row))
     }
 
     /// With these rows.

@@ -40,32 +40,25 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
 }
 
 fn table(view: &View<'_>) -> Table {
-    let columns = [
-        Column::of("variant", "", 0),
-        Column::of("argument", "", if view.run.experiment.levels.len() > 1 { 0 } else { 5 }),
-        Column::of("runs", "", 4),
-        Column::of("time", "ms", 0),
-        Column::of("CPU", "ms", 1),
-        Column::of("memory", "MiB", 2),
-        Column::of("toll on time", "", 0),
-        Column::of("toll on CPU", "", 3),
-    ];
-    let row = |row: &Row<'_>| {
-        let cell = row.cell;
-        let milliseconds = |value: f64| number::three_digits(value);
-        let cpu = view::cpu(cell).map(|cpu| number::three_digits(cpu.mean / 1e3));
-        let memory =
-            cell.subject.as_ref().and_then(SubjectUse::memory_bytes).map(|bytes| bytes as f64 / f64::from(1 << 20));
-        let texts = [
-            cell.level.to_string(),
-            number::whole(cell.requests),
-            number::with_half(cell.unit_time_ms, milliseconds),
-            number::or_nothing(cpu),
-            number::or_nothing(memory.map(number::three_digits)),
-            sentence::toll_of(row, row.tolls.time),
-            sentence::toll_of(row, row.tolls.cpu),
-        ];
-        std::iter::once(row.name()).chain(texts.map(Cell::from)).collect::<Vec<Cell>>()
+    let argument_rank = if view.run.experiment.levels.len() > 1 { 0 } else { 5 };
+    let cpu = |row: &Row<'_>| view::cpu(row.cell).map(|cpu| cpu.mean / 1e3);
+    let memory = |row: &Row<'_>| {
+        let bytes = row.cell.subject.as_ref().and_then(SubjectUse::memory_bytes)?;
+        Some(bytes as f64 / f64::from(1 << 20))
     };
-    Table::new("", columns).with(view.rows.iter().map(row)).file("commands.csv")
+    Table::of::<_, _, Cell>(
+        "",
+        &view.rows,
+        &[
+            (Column::of("variant", "", 0), &|row| row.name()),
+            (Column::of("argument", "", argument_rank), &|row| row.cell.level.to_string().into()),
+            (Column::of("runs", "", 4), &|row| number::whole(row.cell.requests).into()),
+            (Column::of("time", "ms", 0), &|row| number::with_half(row.cell.unit_time_ms, number::three_digits).into()),
+            (Column::of("CPU", "ms", 1), &|row| number::optional(cpu(row)).into()),
+            (Column::of("memory", "MiB", 2), &|row| number::optional(memory(row)).into()),
+            (Column::of("toll on time", "", 0), &|row| sentence::toll_of(row, row.tolls.time).into()),
+            (Column::of("toll on CPU", "", 3), &|row| sentence::toll_of(row, row.tolls.cpu).into()),
+        ],
+    )
+    .file("commands.csv")
 }

@@ -2,7 +2,7 @@
 //! with names, and where the time of a document goes. The terminal, Markdown and the page show the same ones.
 
 use tollgate_facts::results::{Cell, Distances, Estimate, Hinge, PresetFound, RunResult, Slope, Toll, Variant};
-use tollgate_page::blocks::{Block, Cell as Entry, Depth, Figure, Page, Section, Table, TableRow};
+use tollgate_page::blocks::{Block, Cell as Entry, Depth, Figure, Page, Section, Table};
 use tollgate_page::chart::Size;
 use tollgate_page::chart::grouped::{self, Bar, BarGroup};
 use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point};
@@ -140,21 +140,21 @@ fn presets(view: &View<'_>) -> Option<Table> {
     let with_interval = |estimate: Option<Estimate>| {
         number::or_nothing(estimate.map(|found| interval([found.mean, found.low, found.high])))
     };
-    let row = |preset: &PresetFound| {
-        let of_cell = |text: String| view.figure(&preset.name, level, text);
-        vec![
-            preset.name.as_str().into(),
-            percent(preset.share, 0.0).into(),
-            number::optional(preset.asked_us).into(),
-            added(view, &preset.name),
-            of_cell(with_interval(preset.predicted)),
-            of_cell(with_interval(preset.found)),
-            preset.verdict.to_string().into(),
-        ]
-    };
-    let head = ["preset", "to cost", "us by the line", "us added", "predicted", "found", "verdict"];
-    let title = "Distances computed from the line, run on blocks that it has not seen";
-    Table::new(title, head).with(presets.iter().map(row)).some()
+    let of_cell = |preset: &PresetFound, found| view.figure(&preset.name, level, with_interval(found));
+    let table = Table::of::<_, _, Entry>(
+        "Distances computed from the line, run on blocks that it has not seen",
+        presets,
+        &[
+            ("preset", &|preset| preset.name.as_str().into()),
+            ("to cost", &|preset| percent(preset.share, 0.0).into()),
+            ("us by the line", &|preset| number::optional(preset.asked_us).into()),
+            ("us added", &|preset| added(view, &preset.name)),
+            ("predicted", &|preset| of_cell(preset, preset.predicted)),
+            ("found", &|preset| of_cell(preset, preset.found)),
+            ("verdict", &|preset| preset.verdict.to_string().into()),
+        ],
+    );
+    table.some()
 }
 
 /// Where the time of a document goes, cell by cell.
@@ -186,28 +186,25 @@ fn hinges(view: &View<'_>) -> Option<Table> {
     let distance = run.distance.as_ref()?;
     let first = *run.experiment.levels.first()?;
     let base = run.experiment.variants.iter().find(|variant| variant.baseline.is_none())?.name.as_str();
-    let row = |hinge: &Hinge| {
-        let row = view.row(&hinge.variant, hinge.level)?;
-        let found = row.cell.unit_time_ms;
-        let off = percent(found.mean * 1e3 / hinge.expected_us - 1.0, 0.0);
-        // What is expected comes from what one process did without delay.
-        let expected = |text: String| view.figure(base, first, text);
-        let own = vec![hinge.bound.to_string(), number::three_digits(found.mean)];
-        let mut line = of_cell(view, row, own);
-        line.cells.insert(2, expected(number::three_digits(hinge.expected_us / 1e3)));
-        line.cells.push(expected(off));
-        Some(line)
-    };
     let shown = distance.hinges.iter().filter(|hinge| hinge.level > first);
-    let head = ["link", "processes", "expected ms", "bound by", "found ms", "off"];
-    let title = "More processes: the longest of CPU by cores, the database's CPU by its cores, and one process's time by the \
-                 processes";
-    Table::new(title, head).with(shown.filter_map(row)).some()
-}
-
-/// A row with the name of its cell, the processes, and the cell's figures.
-fn of_cell(view: &View<'_>, row: &Row<'_>, figures: Vec<String>) -> TableRow {
-    view.line(row, vec![row.cell.level.to_string()], figures)
+    let rows = shown.filter_map(|hinge| Some((hinge, view.row(&hinge.variant, hinge.level)?)));
+    // What is expected comes from what one process did without delay.
+    let expected = |text: String| view.figure(base, first, text);
+    let off = |hinge: &Hinge, row: &Row<'_>| row.cell.unit_time_ms.mean * 1e3 / hinge.expected_us - 1.0;
+    let table = Table::of(
+        "More processes: the longest of CPU by cores, the database's CPU by its cores, and one process's time by the \
+         processes",
+        rows,
+        &[
+            ("link", &|(_, row)| row.name()),
+            ("processes", &|(_, row)| row.cell.level.to_string().into()),
+            ("expected ms", &|(hinge, _)| expected(number::three_digits(hinge.expected_us / 1e3))),
+            ("bound by", &|(hinge, row)| view.said(row, hinge.bound.to_string())),
+            ("found ms", &|(_, row)| view.said(row, number::three_digits(row.cell.unit_time_ms.mean))),
+            ("off", &|(hinge, row)| expected(percent(off(hinge, row), 0.0))),
+        ],
+    );
+    table.some()
 }
 
 /// Microseconds of a document that are compute, database, and network: round trips of the line, or the counted ones, each
@@ -249,15 +246,13 @@ fn document_ms(cell: &Cell) -> String {
 
 /// What the link before a variant added, on average over the cells that may be read.
 fn added(view: &View<'_>, variant: &str) -> Entry {
-    let cells = || view.rows.iter().map(|row| row.cell).filter(|cell| cell.variant == variant);
-    let is_refused = |cell: &&Cell| marked::is_refused(view.run, variant, cell.level);
-    let readable = cells().filter(|cell| !is_refused(cell));
-    let means: Vec<f64> = readable.filter_map(|cell| Some(cell.batch?.added_us?.mean)).collect();
-    let marks = view.marks_of(cells().map(|cell| (variant, cell.level)));
+    let own = view.rows.iter().filter(|row| row.cell.variant == variant);
+    let (refused, readable): (Vec<&Row<'_>>, Vec<&Row<'_>>) = own.partition(|row| row.is_closed_refused);
+    let means: Vec<f64> = readable.iter().filter_map(|row| Some(row.cell.batch?.added_us?.mean)).collect();
     match tollgate_facts::stats::mean(&means) {
-        Some(mean) => Entry::marked(format!("{mean:.0}"), marks),
-        None if cells().any(|cell| is_refused(&cell)) => REFUSED.into(),
-        None => NOTHING.into(),
+        Some(mean) => Entry::marked(format!("{mean:.0}"), view.numbers(readable)),
+        None if refused.is_empty() => NOTHING.into(),
+        None => REFUSED.into(),
     }
 }
 
@@ -326,7 +321,7 @@ fn times(view: &View<'_>, distance: &Distances) -> Figure {
         let (added, time) = (row.cell.batch.and_then(|batch| batch.added_us), row.cell.unit_time_ms);
         let mut figures = vec![number::optional(added.map(|added| added.mean))];
         figures.extend([time.mean, time.low, time.high].map(number::three_digits));
-        of_cell(view, row, figures)
+        view.line(row, vec![row.cell.level.to_string()], figures)
     };
     let rows = levels.iter().flat_map(|level| of_level(*level)).map(row);
     let table = Table::new("", ["link", "processes", "adds us", "ms a document", "95 % low", "95 % high"]).with(rows);
@@ -350,7 +345,7 @@ fn stacks(view: &View<'_>) -> Figure {
         let mut line = view.line(row, Vec::new(), parts.map(number::three_digits).to_vec());
         line.cells[0].text = format!("{}, {}", row.cell.variant, level(row));
         table.push(line);
-        if marked::is_refused(run, &row.cell.variant, row.cell.level) {
+        if row.is_closed_refused {
             continue;
         }
         let text = format!("{} ms", number::three_digits(parts.iter().sum::<f64>() / 1e3));

@@ -3,7 +3,7 @@
 
 use tollgate_facts::results::{Cell, Estimate, RunResult, Scaling, Toll, Variant};
 use tollgate_facts::stats::scalability::Law;
-use tollgate_page::blocks::{Block, Cell as Entry, Depth, Figure, Page, Section, Table, TableRow};
+use tollgate_page::blocks::{Block, Cell as Entry, Depth, Figure, Page, Section, Table};
 use tollgate_page::chart::Size;
 use tollgate_page::chart::bands::{self, Band};
 use tollgate_page::chart::lines::Point;
@@ -121,27 +121,26 @@ const NOT_IDENTIFIED: &str = "not identified";
 
 /// The law of each variant, or why there is none.
 fn scalings(view: &View<'_>) -> Option<Table> {
-    let run = view.run;
-    let row = |scaling: &Scaling| {
-        let is_told = scaling.doubt.is_none();
-        let told = |estimate: Option<Estimate>, factor| {
-            let shown = estimate.filter(|_| is_told);
-            Entry::from(number::or_nothing(shown.map(|found| number::with_interval(found, factor))))
-        };
-        let marks = view.marks_of(scaling.levels.iter().map(|level| (scaling.variant.as_str(), *level)));
-        vec![
-            Entry::marked(&scaling.variant, marks),
-            number::or_nothing(scaling.best_level.map(number::whole)).into(),
-            told(scaling.knee, 1.0),
-            told(scaling.lambda, 1.0),
-            told(scaling.alpha, 100.0),
-            told(scaling.beta, 1e6),
-            if is_told { "identified" } else { NOT_IDENTIFIED }.into(),
-        ]
+    let told = |scaling: &Scaling, estimate: Option<Estimate>, factor| {
+        let shown = estimate.filter(|_| scaling.doubt.is_none());
+        number::or_nothing(shown.map(|found| number::with_interval(found, factor))).into()
     };
-    let head = ["variant", "most at", "knee", "lambda 1/s", "alpha %", "beta ppm", "the law"];
-    let title = "Universal Scalability Law: X(N) = lambda N / (1 + alpha (N - 1) + beta N (N - 1))";
-    Table::new(title, head).with(run.scalings.iter().map(row)).some()
+    let marks = |scaling: &Scaling| view.marks_of(scaling.levels.iter().map(|level| (&*scaling.variant, *level)));
+    let law = |scaling: &Scaling| if scaling.doubt.is_none() { "identified" } else { NOT_IDENTIFIED };
+    let table = Table::of::<_, _, Entry>(
+        "Universal Scalability Law: X(N) = lambda N / (1 + alpha (N - 1) + beta N (N - 1))",
+        &view.run.scalings,
+        &[
+            ("variant", &|scaling| Entry::marked(&scaling.variant, marks(scaling))),
+            ("most at", &|scaling| number::or_nothing(scaling.best_level.map(number::whole)).into()),
+            ("knee", &|scaling| told(scaling, scaling.knee, 1.0)),
+            ("lambda 1/s", &|scaling| told(scaling, scaling.lambda, 1.0)),
+            ("alpha %", &|scaling| told(scaling, scaling.alpha, 100.0)),
+            ("beta ppm", &|scaling| told(scaling, scaling.beta, 1e6)),
+            ("the law", &|scaling| law(scaling).into()),
+        ],
+    );
+    table.some()
 }
 
 /// What a small and a large payload cost, side by side, at the levels that stand for the run.
@@ -151,28 +150,25 @@ fn payloads(view: &View<'_>) -> Option<Table> {
         true => sentence::ratio(toll),
         false => toll.verdict.to_string(),
     };
-    let row = |row: &Row<'_>| {
-        let (cell, tolls) = (row.cell, row.tolls);
-        let figures = vec![
-            number::three_digits(cell.requests_per_second.mean),
-            number::three_digits(megabytes_per_second(cell)),
-            number::optional(cell.response_time_ms.p50),
-            number::optional(cell.response_time_ms.p99),
-            number::optional(view::cpu(cell).map(|cpu| cpu.mean)),
-            number::or_nothing(tolls.time.map(ratio)),
-            number::or_nothing(tolls.cpu.map(ratio)),
-        ];
-        of_cell(view, row, figures)
-    };
+    let figure = |row: &Row<'_>, value: Option<f64>| view.said(row, number::optional(value));
+    let toll = |row: &Row<'_>, toll: Option<&Toll>| view.said(row, number::or_nothing(toll.map(ratio)));
     let levels = toll_levels(view.run).into_iter();
-    let rows = levels.flat_map(|(level, _)| view.at(level)).filter(is_payload).map(row);
-    let head = ["variant", "at", "req/s", "MB/s", "p50 ms", "p99 ms", "CPU us", "toll on time", "toll on CPU"];
-    Table::new("Payloads of 1 and 5 KiB", head).with(rows).some()
-}
-
-/// A row with the name of its cell, the level, and the cell's figures.
-fn of_cell(view: &View<'_>, row: &Row<'_>, figures: Vec<String>) -> TableRow {
-    view.line(row, vec![sentence::level(&view.run.experiment, row.cell.level)], figures)
+    let table = Table::of(
+        "Payloads of 1 and 5 KiB",
+        levels.flat_map(|(level, _)| view.at(level)).filter(is_payload),
+        &[
+            ("variant", &|row| row.name()),
+            ("at", &|row| sentence::level(&view.run.experiment, row.cell.level).into()),
+            ("req/s", &|row| figure(row, Some(row.cell.requests_per_second.mean))),
+            ("MB/s", &|row| figure(row, Some(megabytes_per_second(row.cell)))),
+            ("p50 ms", &|row| figure(row, row.cell.response_time_ms.p50)),
+            ("p99 ms", &|row| figure(row, row.cell.response_time_ms.p99)),
+            ("CPU us", &|row| figure(row, view::cpu(row.cell).map(|cpu| cpu.mean))),
+            ("toll on time", &|row| toll(row, row.tolls.time)),
+            ("toll on CPU", &|row| toll(row, row.tolls.cpu)),
+        ],
+    );
+    table.some()
 }
 
 /// Bytes in both directions.
@@ -215,15 +211,20 @@ fn processes(view: &View<'_>) -> Option<Table> {
     let run = view.run;
     let mut levels: Vec<u64> = toll_levels(run).into_iter().map(|(level, _)| level).collect();
     levels.extend(run.experiment.levels.last().filter(|level| !levels.contains(level)).copied().as_slice());
-    let row = |row: &Row<'_>| {
-        let used = row.cell.subject?;
-        let backend = row.cell.backend.map(|backend| backend.cpu_share);
-        let cores = number::three_digits(used.cpu_share);
-        Some(of_cell(view, row, vec![used.threads_max.to_string(), cores, number::optional(backend)]))
-    };
-    let head = ["variant", "at", "threads", "cores used", "by the backend"];
-    let title = "Threads and cores of the subjects, and the cores of the backends behind them";
-    Table::new(title, head).with(levels.into_iter().flat_map(|level| view.at(level)).filter_map(row)).some()
+    let rows = levels.into_iter().flat_map(|level| view.at(level));
+    let of_backend = |row: &Row<'_>| number::optional(row.cell.backend.map(|used| used.cpu_share));
+    let table = Table::of(
+        "Threads and cores of the subjects, and the cores of the backends behind them",
+        rows.filter_map(|row| Some((row, row.cell.subject?))),
+        &[
+            ("variant", &|(row, _)| row.name()),
+            ("at", &|(row, _)| sentence::level(&run.experiment, row.cell.level).into()),
+            ("threads", &|(row, used)| view.said(row, used.threads_max.to_string())),
+            ("cores used", &|(row, used)| view.said(row, number::three_digits(used.cpu_share))),
+            ("by the backend", &|(row, _)| view.said(row, of_backend(row))),
+        ],
+    );
+    table.some()
 }
 
 /// Throughput with the fitted law.

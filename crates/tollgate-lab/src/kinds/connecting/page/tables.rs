@@ -82,7 +82,7 @@ fn closed(run: &RunResult, title: &str, rows: &[&Row<'_>]) -> Table {
     let handshakes = |cell: &Cell| cell.connected.map(|connected| connected.handshakes_per_second);
     let toll = |row: &Row<'_>, figure| run.toll(&row.cell.variant, row.cell.level, figure);
     let toll_on = |row: &Row<'_>, figure| sentence::toll_of(row, toll(row, figure)).into();
-    Table::of::<_, Entry>(
+    Table::of::<_, _, Entry>(
         format!("{title}: {users} who wait for their answers"),
         rows,
         &[
@@ -106,7 +106,7 @@ fn at_rate(run: &RunResult, title: &str, rows: &[&Row<'_>]) -> Option<Table> {
     let toll = |row: &Row<'_>, figure| run.toll(&row.cell.variant, row.cell.level, figure);
     let toll_on = |row: &Row<'_>, figure| sentence::toll_of(row, toll(row, figure)).into();
     let more = |row: &Row<'_>| toll(row, Figure::MedianAtRate).filter(|toll| toll.is_shown());
-    Some(Table::of::<_, Entry>(
+    Some(Table::of::<_, _, Entry>(
         format!(
             "{title}: at {} requests/s for every variant, {:.0} % of what the slowest took",
             number::three_digits(*rate_per_second),
@@ -146,7 +146,7 @@ fn first_requests(title: &str, rows: &[&Row<'_>]) -> Option<Table> {
         let found = row.cell.connected.filter(|found| found.opened > 0)?;
         Some((row, found.phases, found.first_request, found))
     });
-    let table = Table::of::<_, Entry>(
+    let table = Table::of::<_, _, Entry>(
         format!("{title}: the first request on a connection, medians"),
         rows,
         &[
