@@ -16,10 +16,20 @@ const SHARING: [&str; 2] = ["concurrency", "work-processes"];
 /// A doubling of the level that gains less than this stagnates.
 const STAGNATES_BELOW: f64 = 0.10;
 
-/// Time and throughput against the level.
-pub fn against_levels(view: &View<'_>) -> Option<Section> {
+/// Curves over the levels, and of how response times are distributed, under this heading.
+pub fn sections(view: &View<'_>, heading: &str) -> Vec<Option<Section>> {
+    // Levels that only have names lie on no axis.
+    match view.run.experiment.named_levels.is_empty() {
+        true => vec![against_levels(view), response_times(view, heading)],
+        false => vec![response_times(view, "Slowest answers")],
+    }
+}
+
+/// Time and throughput against the level; absent where nothing was measured.
+fn against_levels(view: &View<'_>) -> Option<Section> {
     let heading = format!("Against {}", view.run.experiment.factor);
-    Some(Section::background(heading, vec![Block::Figures(vec![unit_time(view), throughput(view)])]))
+    let curves = || vec![Block::Figures(vec![unit_time(view), throughput(view)])];
+    (!view.rows.is_empty()).then(|| Section::background(heading, curves()))
 }
 
 /// The distribution of response times, under this heading; absent where no cell has one.

@@ -53,10 +53,10 @@ pub fn page(
     }
 }
 
-/// Tables of a kind as blocks, each with a file that is named by the kind and its place.
+/// Tables of a kind that have rows as blocks, each with a file that is named by the kind and its place.
 pub fn filed(kind: &str, tables: impl IntoIterator<Item = Table>) -> impl Iterator<Item = Block> {
     let named = move |(place, table): (usize, Table)| table.file(format!("{kind}-{}.csv", place + 1));
-    tables.into_iter().enumerate().map(named).map(Block::Table)
+    tables.into_iter().filter_map(Table::some).enumerate().map(named).map(Block::Table)
 }
 
 fn origin(view: &View<'_>) -> String {

@@ -1,8 +1,8 @@
 //! What a peer took by what tollgate took: bars for each peer and distance, and the table of all.
 
+use super::tolls::{bar, with_bars};
 use crate::blocks::{Block, Figure, Section};
-use crate::chart::Size;
-use crate::chart::tolls;
+use crate::chart::tolls::{TollPanel, TollRow};
 use crate::number;
 use crate::words::peers::{self, PeerGroup};
 use crate::words::sentence;
@@ -26,25 +26,19 @@ pub fn section(view: &View<'_>) -> Option<Section> {
 /// The bars of one group at its level, and the table of all its levels.
 fn bars(view: &View<'_>, group: &PeerGroup<'_>, place: usize) -> Figure {
     let run = view.run;
-    let row = |name| tolls::TollRow { name, key: view::key(run, name).unwrap_or(0) };
-    let rows: Vec<tolls::TollRow<'_>> = group.against().into_iter().take(ROWS_MAX).map(row).collect();
-    let bar = |found: &Comparison| super::tolls::bar(found.verdict, [found.ratio, found.low, found.high]);
+    let row = |name| TollRow { name, key: view::key(run, name).unwrap_or(0) };
+    let rows: Vec<TollRow<'_>> = group.against().into_iter().take(ROWS_MAX).map(row).collect();
+    let own_bar = |found: &Comparison| bar(found.verdict, [found.ratio, found.low, found.high]);
     let panel = |figure| {
-        let of = |row: &tolls::TollRow<'_>| group.of(figure).find(|found| found.against == row.name).map(bar);
+        let of = |row: &TollRow<'_>| group.of(figure).find(|found| found.against == row.name).map(own_bar);
         let title = sentence::figure(&run.experiment, figure);
-        tolls::TollPanel { title, bars: rows.iter().map(of).collect() }
+        TollPanel { title, bars: rows.iter().map(of).collect() }
     };
-    let panels: Vec<tolls::TollPanel> = peers::figures(run, group).into_iter().map(panel).collect();
+    let panels: Vec<TollPanel> = peers::figures(run, group).into_iter().map(panel).collect();
     let afar = if group.distance == Distance::Remote { ", from afar" } else { "" };
     let level = sentence::level(&run.experiment, group.level);
     let title = format!("{} by tollgate at {level}{afar}", peers::title(run, group.peer));
-    let description = format!(
-        "Bars from 1 to what {} took by what tollgate took, with {} intervals, for {}.",
-        group.peer,
-        sentence::confidence(run),
-        panels.iter().map(|panel| panel.title.as_str()).collect::<Vec<_>>().join(", ")
-    );
-    let draw = |size| tolls::draw(size, &rows, &panels);
+    let of = format!("what {} took by what tollgate took", group.peer);
     let note = "Times tollgate: 1 is as much as it. Both did the same work in the same blocks, so that the machine's moods hit \
                 both alike. Hollow bars are no claims: as much, unclear, or generator and subject at their limit together.";
     let label = format!("{} by tollgate{afar}", group.peer);
@@ -56,7 +50,6 @@ fn bars(view: &View<'_>, group: &PeerGroup<'_>, place: usize) -> Figure {
     let heading = format!("{} ({}) by tollgate, in the same blocks{afar}", peers::title(run, group.peer), group.peer);
     let brief = peers::table(view, heading, group.shown(BRIEF_MAX));
     let figure = Figure { brief: Some(brief), ..Figure::new(title, note) };
-    figure
-        .picture(&format!("peer-{place}"), &description, Size::Full, draw)
-        .data(table, format!("peers-{}.csv", place + 1))
+    let (id, file) = (format!("peer-{place}"), format!("peers-{}.csv", place + 1));
+    with_bars(figure, run, &id, &of, &rows, &panels).data(table, file)
 }

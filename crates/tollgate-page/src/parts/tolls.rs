@@ -1,13 +1,13 @@
 //! Tolls as bars, at the levels that stand for the run, and the table of all levels.
 
 use super::SHOWN_MAX;
-use crate::blocks::{Block, Section, Table};
-use crate::chart::tolls::{self, Bar};
+use crate::blocks::{self, Block, Section, Table};
+use crate::chart::tolls::{self, Bar, TollPanel, TollRow};
 use crate::chart::{Size, Standing};
 use crate::number;
 use crate::words::sentence;
 use crate::words::view::{self, View};
-use tollgate_facts::results::{Figure, Toll, TollVerdict};
+use tollgate_facts::results::{Figure, RunResult, Toll, TollVerdict};
 
 /// Tolls of which the table shows every one.
 const TOLLS_MAX: usize = 240;
@@ -30,11 +30,11 @@ pub fn section_at(view: &View<'_>, levels: &[(u64, Option<&str>)]) -> Option<Sec
 }
 
 /// Toll bars at one level; those of the last one have the table of all levels.
-fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) -> crate::blocks::Figure {
+fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) -> blocks::Figure {
     let (run, experiment) = (view.run, &view.run.experiment);
     let compared = experiment.variants.iter().enumerate().filter(|(_, variant)| variant.baseline.is_some());
-    let rows = compared.take(2 * SHOWN_MAX).map(|(key, variant)| tolls::TollRow { name: &variant.name, key });
-    let rows: Vec<tolls::TollRow<'_>> = rows.collect();
+    let rows = compared.take(2 * SHOWN_MAX).map(|(key, variant)| TollRow { name: &variant.name, key });
+    let rows: Vec<TollRow<'_>> = rows.collect();
     let noun = sentence::unit_noun(experiment);
     // At equal rate the latency is what is asked for; how many bytes came is then no question.
     let last = match run.tolls.iter().any(|toll| toll.figure == Figure::MedianAtRate) {
@@ -43,7 +43,7 @@ fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) 
     };
     let cpu = format!("CPU time per {}", sentence::piece(experiment));
     let all = [(Figure::UnitTime, format!("time of a {noun}")), (Figure::SubjectCpu, cpu), last];
-    let panels = all.into_iter().map(|(figure, title)| tolls::TollPanel {
+    let panels = all.into_iter().map(|(figure, title)| TollPanel {
         title,
         bars: rows.iter().map(|row| run.toll(row.name, at, figure).map(toll_bar)).collect(),
     });
@@ -51,11 +51,6 @@ fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) 
     let level = sentence::level(experiment, at);
     let why = why.map_or_else(String::new, |why| format!(": {why}"));
     let title = format!("Tolls at {level}{why}");
-    let description = format!(
-        "Bars from 1 to each variant's ratio over its baseline, with {} intervals, for {}.",
-        sentence::confidence(run),
-        panels.iter().map(|panel| panel.title.as_str()).collect::<Vec<_>>().join(", ")
-    );
     // A whole matrix of tolls would be a page of its own; the CSV of all cells has them.
     let is_whole = is_last && run.tolls.len() <= TOLLS_MAX;
     let shown = run.tolls.iter().filter(|toll| is_whole || toll.level == at);
@@ -64,8 +59,23 @@ fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) 
                 subject at their limit together.";
     let id = if place == 0 { "tolls".to_owned() } else { format!("tolls-{place}") };
     let file = if is_last { "tolls.csv".to_owned() } else { format!("tolls-{at}.csv") };
-    let draw = |size| tolls::draw(size, &rows, &panels);
-    crate::blocks::Figure::new(title, note).picture(&id, &description, Size::Full, draw).data(table, file)
+    let of = "each variant's ratio over its baseline";
+    with_bars(blocks::Figure::new(title, note), run, &id, of, &rows, &panels).data(table, file)
+}
+
+/// A figure with bars from 1 to what `of` says.
+pub(super) fn with_bars(
+    figure: blocks::Figure,
+    run: &RunResult,
+    id: &str,
+    of: &str,
+    rows: &[TollRow<'_>],
+    panels: &[TollPanel],
+) -> blocks::Figure {
+    let titles: Vec<&str> = panels.iter().map(|panel| panel.title.as_str()).collect();
+    let (confidence, titles) = (sentence::confidence(run), titles.join(", "));
+    let description = format!("Bars from 1 to {of}, with {confidence} intervals, for {titles}.");
+    figure.picture(id, &description, Size::Full, |size| tolls::draw(size, rows, panels))
 }
 
 fn toll_bar(toll: &Toll) -> Bar {

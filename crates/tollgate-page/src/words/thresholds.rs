@@ -11,9 +11,6 @@ use tollgate_facts::results::{Experiment, Outcome, ThresholdFinding, ThresholdRe
 /// Findings of one threshold that do not hold and are listed before the rest is counted.
 const FINDINGS_MAX: usize = 6;
 
-/// The column that says where.
-const WHERE: usize = 3;
-
 /// What came of all of them, in one sentence; absent where there are none.
 fn answer(results: &[ThresholdResult]) -> Option<String> {
     let count = |wanted| results.iter().filter(|result| result.outcome == wanted).count();
@@ -94,17 +91,14 @@ fn rows(experiment: &Experiment, result: &ThresholdResult) -> Vec<Vec<String>> {
     if shown.is_empty() {
         shown.extend(nearest(&result.findings));
     }
-    let others = all.saturating_sub(shown.len());
-    let row = |finding: &&ThresholdFinding| {
+    let row = |(number, finding): (usize, &&ThresholdFinding)| {
         let decided = number::or_nothing(finding.decided.map(|decided| text(decided, finding)));
         let (outcome, place) = (finding.outcome.to_string(), place(experiment, finding));
-        vec![result.expect.clone(), outcome, decided, place, figure(finding)]
+        let more =
+            if number == shown.len() && all > number { format!(", and {} more", all - number) } else { String::new() };
+        vec![result.expect.clone(), outcome, decided, format!("{place}{more}"), figure(finding)]
     };
-    let mut rows: Vec<Vec<String>> = shown.iter().map(row).collect();
-    if let Some(last) = rows.last_mut().filter(|_| others > 0) {
-        last[WHERE].push_str(&format!(", and {others} more"));
-    }
-    rows
+    (1..).zip(&shown).map(row).collect()
 }
 
 /// The finding whose deciding end is nearest to the bound, by its share of it.

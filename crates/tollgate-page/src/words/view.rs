@@ -32,8 +32,6 @@ pub struct Row<'r> {
     pub by_tollgate: [Option<&'r Comparison>; 2],
     /// Numbers of [`Doubt`]s, from 1.
     pub marks: Vec<usize>,
-    /// Whether any of the cell's figures must not be read.
-    pub is_refused: bool,
     /// Whether those of the closed load must not be read.
     pub is_closed_refused: bool,
 }
@@ -81,7 +79,6 @@ impl<'r> View<'r> {
                 tolls: tolls(run, &cell.variant, cell.level),
                 by_tollgate: by_tollgate(run, &cell.variant, cell.level),
                 marks: own.map(|(_, number)| number).collect(),
-                is_refused: refusals.clone().next().is_some(),
                 is_closed_refused: refusals.any(|doubt| !rules::is_at_rate(doubt.rule)),
             }
         };

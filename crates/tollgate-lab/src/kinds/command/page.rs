@@ -30,11 +30,8 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     ];
     let blocks = vec![Block::Table(table(view)), Block::Legend(legend.map(str::to_owned).to_vec())];
     let before = vec![cards::section(view), Some(Section::main("The commands", blocks)), tolls::section(view)];
-    let after = if experiment.levels.len() > 1 {
-        vec![Some(Section::background("Against argument", vec![Block::Figure(curves::unit_time(view))]))]
-    } else {
-        Vec::new()
-    };
+    let curve = || Section::background("Against argument", vec![Block::Figure(curves::unit_time(view))]);
+    let after = vec![(experiment.levels.len() > 1).then(curve)];
     let method = Method { load: LOAD, checked: Some(("exit status", "of every run".to_owned())), ..Method::default() };
     Some(parts::page(view, Lead::default(), before, Depth::Background, after, &method))
 }

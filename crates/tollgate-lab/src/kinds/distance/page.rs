@@ -28,7 +28,7 @@ const DISTANCE: &str = "A trial is the batch as a process of its own, with as ma
 pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let run = view.run;
     let distance = run.distance.as_ref().filter(|_| !view.rows.is_empty())?;
-    let tables = [overheads(view), presets(view), batches(view), hinges(view)].into_iter().flatten();
+    let tables = [overheads(view), presets(view), Some(batches(view)), hinges(view)].into_iter().flatten();
     let blocks =
         sentences(run, distance).into_iter().map(Block::Text).chain(parts::filed("distance", tables)).collect();
     let pictures = [overhead_bars(view), times(view, distance), stacks(view)].map(Block::Figure).into();
@@ -129,7 +129,7 @@ fn overheads(view: &View<'_>) -> Option<Table> {
     };
     let rows = run.experiment.variants.iter().filter(|variant| !is_preset(run, &variant.name)).map(row);
     let title = format!("Overhead over {}, of which the ms a document are shown", base.name);
-    Table::new(title, head).with(rows).some()
+    Some(Table::new(title, head).with(rows))
 }
 
 /// What the presets were to cost, and what they did.
@@ -141,7 +141,7 @@ fn presets(view: &View<'_>) -> Option<Table> {
         number::or_nothing(estimate.map(|found| interval([found.mean, found.low, found.high])))
     };
     let of_cell = |preset: &PresetFound, found| view.figure(&preset.name, level, with_interval(found));
-    let table = Table::of::<_, _, Entry>(
+    Some(Table::of::<_, _, Entry>(
         "Distances computed from the line, run on blocks that it has not seen",
         presets,
         &[
@@ -153,15 +153,14 @@ fn presets(view: &View<'_>) -> Option<Table> {
             ("found", &|preset| of_cell(preset, preset.found)),
             ("verdict", &|preset| preset.verdict.to_string().into()),
         ],
-    );
-    table.some()
+    ))
 }
 
 /// Where the time of a document goes, cell by cell.
-fn batches(view: &View<'_>) -> Option<Table> {
+fn batches(view: &View<'_>) -> Table {
     let cells = view.rows.iter().filter_map(|row| Some((row, row.cell.batch?, parts_of(view.run, row.cell)?)));
     let digits = |row: &Row<'_>, value: f64| view.said(row, number::three_digits(value));
-    let table = Table::of(
+    Table::of(
         "Where a document's time goes, in the process that has it; all processes together make documents/s",
         cells,
         &[
@@ -176,8 +175,7 @@ fn batches(view: &View<'_>) -> Option<Table> {
             ("CPU us", &|(row, ..)| view.said(row, number::optional(view::cpu(row.cell).map(|cpu| cpu.mean)))),
             ("waiting us", &|(row, batch, _)| digits(row, batch.waiting_us.mean)),
         ],
-    );
-    table.some()
+    )
 }
 
 /// What was to be expected of more processes, and what they took.
@@ -191,7 +189,7 @@ fn hinges(view: &View<'_>) -> Option<Table> {
     // What is expected comes from what one process did without delay.
     let expected = |text: String| view.figure(base, first, text);
     let off = |hinge: &Hinge, row: &Row<'_>| row.cell.unit_time_ms.mean * 1e3 / hinge.expected_us - 1.0;
-    let table = Table::of(
+    Some(Table::of(
         "More processes: the longest of CPU by cores, the database's CPU by its cores, and one process's time by the \
          processes",
         rows,
@@ -203,8 +201,7 @@ fn hinges(view: &View<'_>) -> Option<Table> {
             ("found ms", &|(_, row)| view.said(row, number::three_digits(row.cell.unit_time_ms.mean))),
             ("off", &|(hinge, row)| expected(percent(off(hinge, row), 0.0))),
         ],
-    );
-    table.some()
+    ))
 }
 
 /// Microseconds of a document that are compute, database, and network: round trips of the line, or the counted ones, each

@@ -3,7 +3,7 @@
 //! tables, the page puts pictures beside them.
 
 use tollgate_facts::results::{Binding, Cell, Occupancy, RunResult};
-use tollgate_page::blocks::{Block, Cell as Entry, Column, Depth, Figure, Page, Section, Table, TableRow};
+use tollgate_page::blocks::{Block, Cell as Entry, Column, Depth, Figure, Page, Section, Table};
 use tollgate_page::chart::Size;
 use tollgate_page::chart::over_time::{self, Panel};
 use tollgate_page::number::{self, NOTHING};
@@ -138,27 +138,25 @@ fn pass_times(view: &View<'_>) -> Table {
         let found = run.published.iter().find(|known| known.figure == PASS_TIME && known.level == level);
         number::or_nothing(found.map(|known| format!("{} {}", number::three_digits(known.value), known.unit)))
     };
-    let mut rows: Vec<TableRow> = Vec::new();
-    if run.published.iter().any(|known| known.figure == PASS_TIME && known.level.is_none()) {
-        let nothing = std::iter::repeat_n(NOTHING.to_owned(), shown.len() + 1);
-        let texts = ["as delivered".to_owned()].into_iter().chain(nothing).chain([theirs(None)]);
-        rows.push(texts.collect::<Vec<_>>().into());
-    }
-    for level in &experiment.levels {
-        let own =
-            |cell: &Cell| view.figure(&cell.variant, *level, number::with_half(cell.unit_time_ms, in_milliseconds));
-        let ours = shown.iter().map(|name| run.cell(name, *level).map_or_else(|| NOTHING.into(), own));
-        let ideal = first.filter(|first| first.level > 0 && *level > 0);
-        let divided = |first: &Cell| {
-            let time = in_milliseconds(first.unit_time_ms.mean * first.level as f64 / *level as f64);
-            view.figure(&first.variant, first.level, time)
-        };
-        let ideal = ideal.map_or_else(|| NOTHING.into(), divided);
-        let first: Entry = level.to_string().into();
-        let last = [ideal, theirs(Some(*level)).into()];
-        rows.push(std::iter::once(first).chain(ours).chain(last).collect::<Vec<_>>().into());
-    }
-    let head = ["work processes"].into_iter().chain(shown).chain(["ideal", "published"]).map(Column::from);
+    let of_cell = |cell: &Cell, text: String| view.figure(&cell.variant, cell.level, text);
+    let own = |cell: &Cell| of_cell(cell, number::with_half(cell.unit_time_ms, in_milliseconds));
+    let ideal = |level: u64| {
+        let first = first.filter(|first| first.level > 0 && level > 0)?;
+        let time = first.unit_time_ms.mean * first.level as f64 / level as f64;
+        Some(of_cell(first, in_milliseconds(time)))
+    };
+    // What was delivered first has no level, and nothing of ours beside it.
+    let row = |level: Option<u64>| {
+        let name = level.map_or_else(|| "as delivered".to_owned(), |level| level.to_string());
+        let ours = shown.iter().map(|name| run.cell(name, level?).map(own)).chain([level.and_then(ideal)]);
+        let ours = ours.map(|cell| cell.unwrap_or_else(|| NOTHING.into()));
+        [name.into()].into_iter().chain(ours).chain([theirs(level).into()]).collect::<Vec<Entry>>()
+    };
+    let is_delivered = run.published.iter().any(|known| known.figure == PASS_TIME && known.level.is_none());
+    let levels = experiment.levels.iter().copied().map(Some);
+    let rows = is_delivered.then_some(None).into_iter().chain(levels).map(row);
+    let head =
+        ["work processes"].into_iter().chain(shown.iter().copied()).chain(["ideal", "published"]).map(Column::from);
     let title = format!(
         "Time of a {} in ms, ideal: that of the first row divided alike, published: the steps by which a gateway was tuned",
         sentence::unit_noun(experiment)

@@ -56,7 +56,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
 
 /// Payloads, memory and the law, and how peers became warm.
 fn own_tables(view: &View<'_>) -> Section {
-    let tables = [scalings(view), payloads(view), processes(view), memory(view.run)].into_iter().flatten();
+    let tables = [scalings(view), payloads(view), processes(view), memory(view.run)];
     let mut blocks: Vec<Block> = parts::filed("mediation", tables).collect();
     blocks.push(Block::Legend(reasons(view.run).into_iter().chain([SHARED.to_owned()]).collect()));
     blocks.extend(warm_ups(view).map(Block::Figure));
@@ -120,14 +120,14 @@ fn reasons(run: &RunResult) -> Vec<String> {
 const NOT_IDENTIFIED: &str = "not identified";
 
 /// The law of each variant, or why there is none.
-fn scalings(view: &View<'_>) -> Option<Table> {
+fn scalings(view: &View<'_>) -> Table {
     let told = |scaling: &Scaling, estimate: Option<Estimate>, factor| {
         let shown = estimate.filter(|_| scaling.doubt.is_none());
         number::or_nothing(shown.map(|found| number::with_interval(found, factor))).into()
     };
     let marks = |scaling: &Scaling| view.marks_of(scaling.levels.iter().map(|level| (&*scaling.variant, *level)));
     let law = |scaling: &Scaling| if scaling.doubt.is_none() { "identified" } else { NOT_IDENTIFIED };
-    let table = Table::of::<_, _, Entry>(
+    Table::of::<_, _, Entry>(
         "Universal Scalability Law: X(N) = lambda N / (1 + alpha (N - 1) + beta N (N - 1))",
         &view.run.scalings,
         &[
@@ -139,12 +139,11 @@ fn scalings(view: &View<'_>) -> Option<Table> {
             ("beta ppm", &|scaling| told(scaling, scaling.beta, 1e6)),
             ("the law", &|scaling| law(scaling).into()),
         ],
-    );
-    table.some()
+    )
 }
 
 /// What a small and a large payload cost, side by side, at the levels that stand for the run.
-fn payloads(view: &View<'_>) -> Option<Table> {
+fn payloads(view: &View<'_>) -> Table {
     let is_payload = |row: &&Row<'_>| row.cell.variant.ends_with("-1k") || row.cell.variant.ends_with("-5k");
     let ratio = |toll: &Toll| match toll.verdict.is_plain() {
         true => sentence::ratio(toll),
@@ -153,7 +152,7 @@ fn payloads(view: &View<'_>) -> Option<Table> {
     let figure = |row: &Row<'_>, value: Option<f64>| view.said(row, number::optional(value));
     let toll = |row: &Row<'_>, toll: Option<&Toll>| view.said(row, number::or_nothing(toll.map(ratio)));
     let levels = toll_levels(view.run).into_iter();
-    let table = Table::of(
+    Table::of(
         "Payloads of 1 and 5 KiB",
         levels.flat_map(|(level, _)| view.at(level)).filter(is_payload),
         &[
@@ -167,8 +166,7 @@ fn payloads(view: &View<'_>) -> Option<Table> {
             ("toll on time", &|row| toll(row, row.tolls.time)),
             ("toll on CPU", &|row| toll(row, row.tolls.cpu)),
         ],
-    );
-    table.some()
+    )
 }
 
 /// Bytes in both directions.
@@ -179,7 +177,7 @@ fn megabytes_per_second(cell: &Cell) -> f64 {
 
 /// The memory of each process over the whole run. Levels take turns in one process, which keeps what it once needed:
 /// there is no memory of so many users.
-fn memory(run: &RunResult) -> Option<Table> {
+fn memory(run: &RunResult) -> Table {
     let subject = |variant: &Variant| match (&variant.backend, &variant.peer) {
         (Some(backend), _) => format!("the backend {backend}"),
         (None, Some(peer)) => peer.clone(),
@@ -203,17 +201,17 @@ fn memory(run: &RunResult) -> Option<Table> {
         ])
     };
     let head = ["process", "MB on average", "MB at most", "seen with"];
-    Table::new("Memory of each process, over the whole run", head).with(subjects.iter().filter_map(row)).some()
+    Table::new("Memory of each process, over the whole run", head).with(subjects.iter().filter_map(row))
 }
 
 /// Threads and the backend's part at the levels that stand for the run and at the highest one.
-fn processes(view: &View<'_>) -> Option<Table> {
+fn processes(view: &View<'_>) -> Table {
     let run = view.run;
     let mut levels: Vec<u64> = toll_levels(run).into_iter().map(|(level, _)| level).collect();
     levels.extend(run.experiment.levels.last().filter(|level| !levels.contains(level)).copied().as_slice());
     let rows = levels.into_iter().flat_map(|level| view.at(level));
     let of_backend = |row: &Row<'_>| number::optional(row.cell.backend.map(|used| used.cpu_share));
-    let table = Table::of(
+    Table::of(
         "Threads and cores of the subjects, and the cores of the backends behind them",
         rows.filter_map(|row| Some((row, row.cell.subject?))),
         &[
@@ -223,8 +221,7 @@ fn processes(view: &View<'_>) -> Option<Table> {
             ("cores used", &|(row, used)| view.said(row, number::three_digits(used.cpu_share))),
             ("by the backend", &|(row, _)| view.said(row, of_backend(row))),
         ],
-    );
-    table.some()
+    )
 }
 
 /// Throughput with the fitted law.
@@ -350,7 +347,7 @@ mod tests {
 
     #[test]
     fn memory_is_that_of_a_process_over_the_run_with_what_it_was_largest_at() {
-        let table = memory(&fixture::mediation()).unwrap();
+        let table = memory(&fixture::mediation());
         let names: Vec<&str> = table.rows.iter().map(|row| row.texts()[0]).collect();
         assert_eq!(names, ["the backend echo", "the mediator", "nginx"]);
         // 12 MB and 8 kB a user, of 5 to 640 users; the first of the two at 640.

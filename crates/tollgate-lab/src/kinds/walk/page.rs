@@ -9,14 +9,7 @@ use tollgate_page::words::view::View;
 /// The page; every result has one.
 pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let before = vec![cards::section(view), tolls::section(view), peers::section(view)];
-    let mut after = Vec::new();
-    if !view.rows.is_empty() {
-        // Levels that only have names lie on no axis.
-        match view.run.experiment.named_levels.is_empty() {
-            true => after.extend([curves::against_levels(view), curves::response_times(view, "Response times")]),
-            false => after.push(curves::response_times(view, "Slowest answers")),
-        }
-    }
+    let mut after = curves::sections(view, "Response times");
     after.push(watched::section(view));
     Some(parts::page(view, Lead::default(), before, Depth::Main, after, &Method::default()))
 }

@@ -12,11 +12,6 @@ use tollgate_page::number::{self, NOTHING};
 use tollgate_page::words::marked::{self, Named, REFUSED};
 use tollgate_page::words::view::{self, Row, View};
 
-/// The tables.
-pub(super) fn tables(view: &View<'_>) -> Vec<Table> {
-    [Some(slopes(view)), first_requests(view)].into_iter().flatten().collect()
-}
-
 /// The pictures: the time of a first request against the distance, for each way of encrypting.
 pub(super) fn section(view: &View<'_>) -> Option<Section> {
     let pictures = ways(view.run).into_iter().enumerate().map(|(place, way)| Block::Figure(times(view, way, place)));
@@ -81,7 +76,8 @@ pub(super) fn legend(view: &View<'_>) -> Vec<String> {
 /// Ten segments on Ethernet.
 const INITIAL_WINDOW_BYTES: u64 = 14_480;
 
-fn slopes(view: &View<'_>) -> Table {
+/// How many round trips a request on a fresh connection waits for.
+pub(super) fn slopes(view: &View<'_>) -> Table {
     let run = view.run;
     let marks = |cost: &RoundTripCost| {
         view.marks_of(levels(run, &cost.way).into_iter().map(|(level, _)| (cost.variant.as_str(), level)))
@@ -132,7 +128,8 @@ fn unsaid(view: &View<'_>, way: &str) -> Vec<TableRow> {
     names.filter(|name| !has_line(name) && is_refused(name)).map(row).collect()
 }
 
-fn first_requests(view: &View<'_>) -> Option<Table> {
+/// Where the time of a first request goes.
+pub(super) fn first_requests(view: &View<'_>) -> Table {
     let run = view.run;
     let row = |row: &Row<'_>| {
         let cell = row.cell;
@@ -153,7 +150,7 @@ fn first_requests(view: &View<'_>) -> Option<Table> {
     rows.sort_by_key(|row| row.cell.level);
     let head = ["level: variant", "whole", "connect", "TLS", "first byte", "last byte", "in RTT", "n"];
     let table = Table::new("where the time of a first request goes, means in ms", head);
-    table.with(rows.into_iter().filter_map(row)).some()
+    table.with(rows.into_iter().filter_map(row))
 }
 
 fn times(view: &View<'_>, way: &str, place: usize) -> Figure {

@@ -9,7 +9,7 @@ use tollgate_page::number;
 use tollgate_page::words::view::View;
 
 /// The most that was seen of each thing that has a limit, over all variants and levels, and where.
-pub(crate) fn peaks(run: &RunResult) -> Option<Table> {
+pub(crate) fn peaks(run: &RunResult) -> Table {
     let row = |(name, own): (&String, Vec<&Peak>)| {
         let most = own.into_iter().max_by(|one, other| one.value.total_cmp(&other.value))?;
         // What never happened happened nowhere.
@@ -20,11 +20,11 @@ pub(crate) fn peaks(run: &RunResult) -> Option<Table> {
     };
     let rows = by_key(run.peaks.iter().map(|peak| (&peak.name, peak))).into_iter().filter_map(row);
     let title = "the most that was seen, over all variants and levels";
-    Table::new(title, ["of what", "peak", "limit", "with"]).with(rows).some()
+    Table::new(title, ["of what", "peak", "limit", "with"]).with(rows)
 }
 
 /// How fast the cryptography is.
-pub(crate) fn crypto(run: &RunResult) -> Option<Table> {
+pub(crate) fn crypto(run: &RunResult) -> Table {
     let row = |speed: &tollgate_facts::results::CryptoSpeed| {
         let estimate = speed.estimate.filter(|estimate| estimate.n > 1);
         let ends = estimate.map(|estimate| [estimate.low, estimate.high].map(number::three_digits).join(" to "));
@@ -35,7 +35,7 @@ pub(crate) fn crypto(run: &RunResult) -> Option<Table> {
     let measured =
         measured.map_or_else(String::new, |(slice_ms, slices)| format!(", {slices} slices of {slice_ms} ms each"));
     let title = format!("speed of the cryptography on one core of this machine{measured}");
-    Table::new(title, ["what", "speed", "95 %", "unit"]).with(run.crypto.iter().map(row)).some()
+    Table::new(title, ["what", "speed", "95 %", "unit"]).with(run.crypto.iter().map(row))
 }
 
 /// Published figures, and ours where there is one that corresponds.
@@ -54,7 +54,7 @@ pub(crate) fn published(view: &View<'_>) -> Option<Table> {
         vec![published.figure.clone(), theirs, number::or_nothing(ours), subject]
     };
     let title = format!("published, and ours at {}", run.experiment.level_title(level));
-    Table::new(title, ["figure", "published", "ours", "published of"]).with(run.published.iter().map(row)).some()
+    Some(Table::new(title, ["figure", "published", "ours", "published of"]).with(run.published.iter().map(row)))
 }
 
 /// The level that comes nearest to what was published: a key of RSA-2048, else the first.

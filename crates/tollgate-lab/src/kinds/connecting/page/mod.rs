@@ -21,7 +21,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     }
     let (tables, legend) = match run.round_trips.is_empty() {
         true => (of_levels(view), tables::legend(view)),
-        false => (afar::tables(view), afar::legend(view)),
+        false => (vec![afar::slopes(view), afar::first_requests(view)], afar::legend(view)),
     };
     let blocks = parts::filed("encryption", tables).chain([Block::Legend(legend)]).collect();
     let sections = vec![
@@ -33,16 +33,13 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
         peers::section(view),
         Some(Section::main("Level by level", blocks)),
     ];
-    let after = match run.experiment.named_levels.is_empty() {
-        true => vec![curves::against_levels(view), curves::response_times(view, "Distributions")],
-        false => vec![curves::response_times(view, "Slowest answers")],
-    };
-    let after = after.into_iter().chain([watched::section(view)]).collect();
+    let mut after = curves::sections(view, "Distributions");
+    after.push(watched::section(view));
     let lead = Lead { instead: afar::answers(run), ..Lead::default() };
     Some(parts::page(view, lead, sections, Depth::Background, after, &Method::default()))
 }
 
 fn of_levels(view: &View<'_>) -> Vec<Table> {
-    let beside = [beside::peaks(view.run), beside::crypto(view.run), beside::published(view)];
-    tables::of_levels(view).into_iter().chain(beside.into_iter().flatten()).collect()
+    let beside = [beside::peaks(view.run), beside::crypto(view.run)];
+    tables::of_levels(view).into_iter().chain(beside).chain(beside::published(view)).collect()
 }

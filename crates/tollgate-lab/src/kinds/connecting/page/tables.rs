@@ -71,7 +71,7 @@ pub(super) fn of_levels(view: &View<'_>) -> Vec<Table> {
         let title = view.run.experiment.level_title(*level);
         tables.push(closed(view.run, &title, &rows));
         tables.extend(at_rate(view.run, &title, &rows));
-        tables.extend(first_requests(&title, &rows));
+        tables.push(first_requests(&title, &rows));
     }
     tables
 }
@@ -140,13 +140,13 @@ fn late(rate: &EqualRate) -> String {
     }
 }
 
-fn first_requests(title: &str, rows: &[&Row<'_>]) -> Option<Table> {
+fn first_requests(title: &str, rows: &[&Row<'_>]) -> Table {
     let median = |times: Percentiles| number::optional(times.p50).into();
     let rows = rows.iter().filter_map(|row| {
         let found = row.cell.connected.filter(|found| found.opened > 0)?;
         Some((row, found.phases, found.first_request, found))
     });
-    let table = Table::of::<_, _, Entry>(
+    Table::of::<_, _, Entry>(
         format!("{title}: the first request on a connection, medians"),
         rows,
         &[
@@ -164,8 +164,7 @@ fn first_requests(title: &str, rows: &[&Row<'_>]) -> Option<Table> {
             ("full", &|(.., found)| number::whole(found.handshakes_full).into()),
             ("resumed", &|(.., found)| number::whole(found.handshakes_resumed).into()),
         ],
-    );
-    table.some()
+    )
 }
 
 /// How a variant is encrypted; absent where it is not known.

@@ -180,7 +180,7 @@ fn chart(view: &View<'_>, wide: &Wide<'_>, peer: Option<&str>) -> Figure {
 
 fn points(wide: &Wide<'_>, row: &WideRow<'_>) -> Vec<Point> {
     let point = |(level, entry): (&u64, &WideCell<'_>)| match entry {
-        WideCell::Value { value, row, is_short } if !row.is_refused => {
+        WideCell::Value { value, row, is_short } if !row.is_closed_refused => {
             let standing = if *is_short { Standing::Hollow } else { row.standing() };
             Some(Point::of(*level as f64, *value, standing))
         }

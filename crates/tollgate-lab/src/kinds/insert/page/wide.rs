@@ -100,7 +100,7 @@ impl WideCell<'_> {
     /// A figure with three digits, the wording of the first error, or nothing.
     fn cell(&self) -> Entered {
         match self {
-            WideCell::Value { row, .. } if row.is_refused => REFUSED.into(),
+            WideCell::Value { row, .. } if row.is_closed_refused => REFUSED.into(),
             WideCell::Value { value, row, is_short } => {
                 let mark = if row.marks.is_empty() { "" } else { "*" };
                 let figure = format!("{}{mark}", number::three_digits(value.mean));
