@@ -76,11 +76,6 @@ pub(crate) trait Kind: Sized {
         Ok(())
     }
 
-    /// Whether there is anything to measure of a variant in a block.
-    fn is_measured(_run: &Conductor<'_, Self>, _level: u64, _variant: usize) -> bool {
-        true
-    }
-
     /// Measures one trial, and writes it down.
     fn trial(run: &mut Conductor<'_, Self>, subjects: &mut Self::Subjects, turn: Turn<'_>) -> Result<(), Halt>;
 
@@ -260,7 +255,8 @@ impl<K: Kind> Conductor<'_, K> {
                 start = block.start;
             }
             for (place, &variant) in block.order.iter().enumerate() {
-                if !K::is_measured(self, block.level, variant) {
+                let name = &self.experiment.variants[variant].name;
+                if self.result.gaps.iter().any(|gap| gap.variant == *name && gap.level == block.level) {
                     continue;
                 }
                 K::trial(self, subjects, Turn { block, place, variant })?;

@@ -92,10 +92,6 @@ impl<W: Way> Kind for Loading<'_, W> {
         W::warm_up(run, &mut subjects.all)
     }
 
-    fn is_measured(run: &Conductor<'_, Self>, level: u64, variant: usize) -> bool {
-        run.kind.way.is_measured(variant, level)
-    }
-
     fn trial(run: &mut Conductor<'_, Self>, subjects: &mut Subjects, turn: Turn<'_>) -> Result<(), Halt> {
         run.load_trial(turn, subject_of(&mut subjects.all, turn.variant))
     }

@@ -97,11 +97,6 @@ pub(crate) trait Way: Sized {
         })
     }
 
-    /// Whether a variant is still measured at a level.
-    fn is_measured(&self, _variant: usize, _level: u64) -> bool {
-        true
-    }
-
     /// What a trial asks.
     fn asked(run: &mut Session<'_, '_, Self>, turn: Turn<'_>, subject: &mut Watched, end: End) -> Result<Asked, Halt> {
         run.reading_trial(turn, subject, end)

@@ -70,10 +70,6 @@ impl Way for Inserting {
         run.survey(subjects)
     }
 
-    fn is_measured(&self, variant: usize, level: u64) -> bool {
-        self.onsets.get(&variant).is_none_or(|onset| level < *onset)
-    }
-
     fn asked(run: &mut Session<'_, '_, Self>, turn: Turn<'_>, subject: &mut Watched, end: End) -> Result<Asked, Halt> {
         let (shape, level) = (&run.options.experiment.variants[turn.variant], turn.block.level);
         let closeness = if level <= COMPARED_RECORDS_MAX { Closeness::Compare } else { Closeness::Count };

@@ -34,14 +34,9 @@ impl Failed {
 }
 
 impl Session<'_, '_, Inserting> {
-    /// Errors have begun: this level is where, if none is known at a lower one. What was known of a higher one is corrected,
-    /// and what lies above stays empty, whatever was measured there before.
+    /// Errors have begun: this level is where, since no level is measured from a known onset on, and what lies above is
+    /// not measured any more.
     pub(crate) fn note_onset(&mut self, variant: usize, level: u64, failed: &Failed) {
-        let onset = self.kind.way.onsets.entry(variant).or_insert(u64::MAX);
-        if level >= *onset {
-            return;
-        }
-        *onset = level;
         let name = &self.options.experiment.variants[variant].name;
         let gaps = &mut self.result.gaps;
         gaps.retain(|gap| gap.variant != *name || (gap.kind == GapKind::TooLong && gap.level < level));

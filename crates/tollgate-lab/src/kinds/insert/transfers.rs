@@ -2,7 +2,6 @@
 //!
 //! What it deliberately does not do: warm up, survey, or note where errors begin; each has a file of its own.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::conduct::conductor::Halt;
@@ -20,15 +19,13 @@ use crate::traffic::model::{End, Load};
 pub(crate) struct Inserting {
     /// The records of every transfer.
     pub(crate) records: Arc<Records>,
-    /// The least level at which a variant's errors have begun.
-    pub(crate) onsets: HashMap<usize, u64>,
 }
 
 impl Inserting {
     /// The records of the largest level.
     pub(crate) fn new(seed: u64, level_max: u64) -> Inserting {
         let count = usize::try_from(level_max).expect("levels are bounded");
-        Inserting { records: Arc::new(Records::generate(seed, count)), onsets: HashMap::new() }
+        Inserting { records: Arc::new(Records::generate(seed, count)) }
     }
 
     /// So many transfers, settled so closely.
