@@ -1,6 +1,6 @@
 //! What is watched over time, kept to a bounded number of points of which the peaks stay.
 
-use tollgate_facts::results::{Reading, Series, Trial};
+use tollgate_facts::results::{Reading, Series, SubjectUse, Trial};
 use tollgate_facts::stats;
 
 /// Most points of a series: as many as a chart can show.
@@ -34,9 +34,15 @@ impl Growing {
         self.values(name).reduce(f64::max)
     }
 
-    /// The mean of a series.
-    pub(crate) fn mean(&self, name: &str) -> Option<f64> {
-        stats::mean(&self.values(name).collect::<Vec<_>>())
+    /// The memory and the threads that were seen of a subject; absent where it could not be watched.
+    pub(crate) fn subject(&self) -> Option<SubjectUse> {
+        let memory = "subject-resident-memory";
+        Some(SubjectUse {
+            resident_memory_bytes_max: self.peak(memory)? as u64,
+            resident_memory_bytes_mean: stats::mean(&self.values(memory).collect::<Vec<_>>()),
+            threads_max: self.peak("subject-threads")? as u32,
+            ..SubjectUse::default()
+        })
     }
 
     fn values(&self, name: &str) -> impl Iterator<Item = f64> {

@@ -23,21 +23,6 @@ pub(super) const NS_PER_MS: f64 = 1e6;
 /// Points of a distribution's curve for each halving of the share beyond.
 const POINTS_PER_HALVING: u32 = 4;
 
-/// What all trials of a cell have recorded together.
-#[derive(Debug)]
-pub struct CellRecord<'a> {
-    /// Name of the variant.
-    pub variant: &'a str,
-    /// The level.
-    pub level: u64,
-    /// All that its users recorded.
-    pub recorder: &'a Recorder,
-    /// Largest resident memory seen in bytes, and most threads.
-    pub peak: Option<(u64, u32)>,
-    /// Mean of the resident memory that was seen.
-    pub memory_bytes_mean: Option<f64>,
-}
-
 /// Failed requests by class.
 pub fn errors(failures: &[ErrorTally]) -> BTreeMap<String, u64> {
     failures.iter().map(|error| (error.class.to_string(), error.count)).collect()
@@ -48,9 +33,10 @@ pub fn error_examples(failures: &[ErrorTally]) -> BTreeMap<String, String> {
     failures.iter().map(|error| (error.class.to_string(), error.example.clone())).collect()
 }
 
-/// The cell of these trials, all of one variant at one level.
-pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
-    let Recorder { tally, response, service, .. } = record.recorder;
+/// The cell of these trials, all of one variant at one level, with what their users recorded together and the memory and
+/// threads that were seen of the subject, if it could be watched.
+pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) -> Cell {
+    let Recorder { tally, response, service, .. } = recorder;
     let blocks = by_block(trials);
     let estimate = |figure: &dyn Fn(&[&Trial]) -> Option<f64>| {
         stats::estimate(&blocks.values().filter_map(|trials| figure(trials)).collect::<Vec<f64>>())
@@ -65,13 +51,12 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
     let wall_share = |used_us: f64| ratio(used_us / 1e3, wall_ms);
     let used_us: Option<f64> = sum(trials, |trial| trial.subject_cpu_us);
     let behind_us: Option<f64> = sum(trials, |trial| trial.backend_cpu_us);
-    let answers = (tally.requests + tally.failures()).max(1);
     Cell {
-        variant: record.variant.to_owned(),
-        level: record.level,
+        variant: trials.first().map(|trial| trial.variant.clone()).unwrap_or_default(),
+        level: trials.first().map_or(0, |trial| trial.level),
         rounds: blocks.values().filter(|trials| trials.len() >= crate::plan::TRIALS_PER_BLOCK as usize).count() as u32,
         trials: trials.len() as u32,
-        requests: tally.requests,
+        requests: sum(trials, |trial| trial.requests),
         errors: errors(&tally.errors),
         error_examples: error_examples(&tally.errors),
         requests_per_second: each_second(|trial| trial.requests),
@@ -88,26 +73,19 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
         list_bytes: tally.lists.mean(),
         detail_bytes: tally.details.mean(),
         connections: tally.connections,
-        subject: record.peak.and_then(|(resident_memory_bytes_max, threads_max)| {
+        subject: seen.and_then(|seen| {
             Some(SubjectUse {
                 cpu_us_per_request: by(|trial| trial.requests, |trial| trial.subject_cpu_us),
                 cpu_share: wall_share(used_us?)?,
-                resident_memory_bytes_max,
-                resident_memory_bytes_mean: record.memory_bytes_mean,
-                threads_max,
+                ..seen
             })
         }),
-        generator: GeneratorUse {
-            cpu_share: wall_share(sum(trials, |trial| trial.generator_busiest_cpu_us)).unwrap_or(0.0),
-            cpu_us_per_request: sum(trials, |trial| trial.generator_cpu_us) / answers as f64,
-            run_queue_share: wall_share(sum(trials, |trial| trial.generator_run_queue_us)).unwrap_or(0.0),
-            stalls_ms: Percentiles::default(),
-        },
+        generator: generator(trials, recorder.stalls.as_ref()),
         inserted: (tally.transfers.settlement.counted > 0).then(|| Inserted {
             records: tally.transfers.records,
             ms_per_record: by(|trial| trial.records, |trial| Some(trial.duration_ms)),
             records_per_second: each_second(|trial| trial.records),
-            subject_cpu_us_per_record: record.peak.map(|_| by(|trial| trial.records, |trial| trial.subject_cpu_us)),
+            subject_cpu_us_per_record: seen.map(|_| by(|trial| trial.records, |trial| trial.subject_cpu_us)),
             settlement: tally.transfers.settlement,
             ..Inserted::default()
         }),
@@ -116,6 +94,19 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
             cpu_share,
         }),
         ..Cell::default()
+    }
+}
+
+/// What the generator used in these trials, with how late it noticed its own heartbeat.
+pub fn generator(trials: &[&Trial], beats: Option<&Histogram<u64>>) -> GeneratorUse {
+    let wall_ms: f64 = sum(trials, |trial| trial.duration_ms);
+    let share = |used_us: f64| ratio(used_us / 1e3, wall_ms).unwrap_or(0.0);
+    let asked: u64 = sum(trials, |trial| trial.requests + trial.errors);
+    GeneratorUse {
+        cpu_share: share(sum(trials, |trial| trial.generator_busiest_cpu_us)),
+        cpu_us_per_request: sum(trials, |trial| trial.generator_cpu_us) / asked.max(1) as f64,
+        run_queue_share: share(sum(trials, |trial| trial.generator_run_queue_us)),
+        stalls_ms: beats.map(percentiles).unwrap_or_default(),
     }
 }
 
@@ -277,9 +268,7 @@ mod tests {
             trial(1, 100.0, 200, Some(4000.0)),
         ];
         let trials: Vec<&Trial> = trials.iter().collect();
-        let record =
-            CellRecord { variant: "v", level: 1, recorder: &recorder, memory_bytes_mean: None, peak: Some((5, 2)) };
-        let cell = cell(&record, &trials);
+        let cell = cell(&trials, &recorder, Some(SubjectUse { threads_max: 2, ..SubjectUse::default() }));
         assert_eq!((cell.rounds, cell.trials, cell.requests), (1, 3, 400));
         assert!((cell.requests_per_second.mean - 1500.0).abs() < 1e-6);
         let subject = cell.subject.unwrap();

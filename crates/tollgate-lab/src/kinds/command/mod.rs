@@ -21,7 +21,7 @@ use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome, Tu
 use crate::conduct::finite::{Finished, Finite};
 use crate::conduct::options::{Progress, RunError, RunOptions};
 use crate::experiment::{Experiment, Factor, Location, Variant};
-use crate::judge::cells::{self, CellRecord};
+use crate::judge::cells;
 use crate::load::record::recorder::Recorder;
 use crate::plan::schedule;
 use crate::plan::{Note, Plan, PlanOptions};
@@ -29,7 +29,7 @@ use crate::probe::system::Ticks;
 use crate::subject::end_with_this_thread;
 use file::Words;
 use rules::CommandEvidence;
-use tollgate_facts::results::{Cell, Piece, Trial};
+use tollgate_facts::results::{Piece, SubjectUse, Trial};
 
 /// The kind in the list.
 pub(super) const KIND: Listed = Listed {
@@ -158,7 +158,8 @@ impl Kind for Commands {
 
     fn fill(run: &mut Running<'_>) {
         for ((variant, level), used) in &run.kind.seen {
-            let cell = used.cell(variant, *level, &run.result.trials_of(variant, *level));
+            let seen = SubjectUse { resident_memory_bytes_max: used.memory_bytes_max, ..SubjectUse::default() };
+            let cell = cells::cell(&run.result.trials_of(variant, *level), &Recorder::default(), Some(seen));
             let evidence = CommandEvidence { cell: &cell, ticks: used.ticks, own: used.cpu };
             run.result.validity.extend(rules::judge(&evidence));
             run.result.cells.push(cell);
@@ -192,15 +193,6 @@ fn start(command: &mut Command) -> io::Result<Child> {
         let folder = command.get_current_dir().unwrap_or(Path::new("."));
         io::Error::new(error.kind(), format!("{:?} in {}: {error}", command.get_program(), folder.display()))
     })
-}
-
-impl Used {
-    fn cell(&self, variant: &str, level: u64, trials: &[&Trial]) -> Cell {
-        let mut recorder = Recorder::default();
-        recorder.tally.requests = trials.iter().map(|trial| trial.requests).sum();
-        let peak = Some((self.memory_bytes_max, 0));
-        cells::cell(&CellRecord { variant, level, recorder: &recorder, peak, memory_bytes_mean: None }, trials)
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::rules::{BatchEvidence, judge};
 use super::slope::per_document;
 use crate::conduct::series::Growing;
-use crate::judge::cells::{self, CellRecord};
+use crate::judge::cells;
 use crate::load::record::recorder::Recorder;
 use crate::probe::system::Ticks;
 use tollgate_facts::results::{BatchFound, Batched, Cell, Estimate, Reading, RunResult, Trial};
@@ -42,7 +42,7 @@ impl Ledger {
         let base = base.map(|base| base.name.clone()).unwrap_or_default();
         for ((variant, level), entry) in &self.entries {
             let trials = result.trials_of(variant, *level);
-            let cell = entry.cell(variant, &trials, &result.trials_of(&base, *level));
+            let cell = entry.cell(&trials, &result.trials_of(&base, *level));
             let asked = trials.iter().filter_map(|trial| Some(trial.batch?.documents)).sum();
             let evidence = BatchEvidence { cell: &cell, asked, ticks: entry.ticks };
             result.validity.extend(judge(&evidence));
@@ -54,21 +54,10 @@ impl Ledger {
 }
 
 impl Entry {
-    fn cell(&self, variant: &str, trials: &[&Trial], beside: &[&Trial]) -> Cell {
-        let mut recorder = Recorder::default();
-        recorder.tally.requests = trials.iter().map(|trial| trial.requests).sum();
-        let level = trials.first().map_or(0, |trial| trial.level);
-        let memory = self.series.peak("subject-resident-memory");
-        let threads = self.series.peak("subject-threads");
-        let record = CellRecord {
-            variant,
-            level,
-            recorder: &recorder,
-            // A batch that is over before it is looked at has used CPU time all the same.
-            peak: Some((memory.unwrap_or(0.0) as u64, threads.unwrap_or(0.0) as u32)),
-            memory_bytes_mean: self.series.mean("subject-resident-memory"),
-        };
-        let mut cell = cells::cell(&record, trials);
+    fn cell(&self, trials: &[&Trial], beside: &[&Trial]) -> Cell {
+        // A batch that is over before it is looked at has used CPU time all the same.
+        let seen = self.series.subject().unwrap_or_default();
+        let mut cell = cells::cell(trials, &Recorder::default(), Some(seen));
         let set_aside: u64 = trials.iter().map(|trial| trial.errors).sum();
         if set_aside > 0 {
             cell.errors.insert("set-aside".to_owned(), set_aside);

@@ -8,7 +8,7 @@ use super::trial::Measured;
 use crate::conduct::series::Growing;
 use crate::cores::Cores;
 use crate::experiment::Experiment;
-use crate::judge::cells::{self, CellRecord};
+use crate::judge::cells;
 use crate::judge::spread::{self, Groups};
 use crate::judge::{self, Evidence, Systems};
 use crate::load::record::little;
@@ -362,21 +362,9 @@ impl Entry {
     }
 
     fn cell(&self, trials: &[&Trial], bins: Bins) -> Cell {
-        let memory = self.series.peak("subject-resident-memory");
-        let threads = self.series.peak("subject-threads");
-        let mut cell = cells::cell(
-            &CellRecord {
-                variant: &self.name,
-                level: self.level,
-                recorder: &self.recorder,
-                peak: memory.zip(threads).map(|(memory, threads)| (memory as u64, threads as u32)),
-                memory_bytes_mean: self.series.mean("subject-resident-memory"),
-            },
-            trials,
-        );
+        let mut cell = cells::cell(trials, &self.recorder, self.series.subject());
         cell.connections += self.opened_before;
         cell.tcp = Some(self.tcp);
-        cell.generator.stalls_ms = self.recorder.stalls.as_ref().map(cells::percentiles).unwrap_or_default();
         if self.connecting.is_some() {
             let wall_s = trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3;
             cell.connected = Some(cells::connected(&self.recorder, wall_s));
