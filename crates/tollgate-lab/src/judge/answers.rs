@@ -62,7 +62,7 @@ pub(super) fn fresh_connections(seen: &LoadSeen<'_>) -> Option<Finding> {
         // To open them is what is measured.
         return None;
     }
-    let (fresh, answers) = (seen.fresh_connections, seen.answered);
+    let (fresh, answers) = (seen.beside.fresh_connections, seen.answered);
     let share = fresh as f64 / answers.max(1) as f64;
     let reason = format!("{fresh} connections were opened again for {answers} answers");
     let remedy = "raise the subject's keep-alive limits, or compare variants that connect alike";
@@ -84,7 +84,7 @@ pub(crate) fn wrong_answers(
 mod tests {
     use super::super::at_rate::tests::offered;
     use super::super::tests::{evidence, sound};
-    use super::super::{Evidence, judge};
+    use super::super::{Beside, Evidence, judge};
     use super::*;
     use tollgate_facts::results::{Connecting, Encryption, EqualRate, Verdict};
 
@@ -114,13 +114,14 @@ mod tests {
     fn connections_opened_again_at_equal_rate_are_marked_above_one_in_a_hundred_answers() {
         let mut cell = sound();
         cell.equal_rate = Some(EqualRate { answered: 1000, ..offered() });
-        let check = |rate_connections: u64, requests_per_connection: Option<u32>, expected: &str| {
+        let check = |fresh_connections: u64, requests_per_connection: Option<u32>, expected: &str| {
             let connecting = Some(Connecting { requests_per_connection, encryption: Encryption::Off });
-            let counted = Evidence { rate_connections, rate_connections_entitled: 30, connecting, ..evidence(&cell) };
-            assert_eq!(judge(&counted)[0].rule, expected, "{rate_connections}");
+            let rate_beside = Beside { fresh_connections, ..evidence(&cell).rate_beside };
+            let counted = Evidence { rate_beside, connecting, ..evidence(&cell) };
+            assert_eq!(judge(&counted)[0].rule, expected, "{fresh_connections}");
         };
-        check(40, None, "all");
-        check(41, None, "rate-fresh-connections");
+        check(10, None, "all");
+        check(11, None, "rate-fresh-connections");
         // To open them is what is measured.
         check(1000, Some(1), "all");
     }

@@ -140,7 +140,7 @@ pub(super) mod tests {
     use std::collections::BTreeMap;
 
     use super::super::{
-        Evidence, judge,
+        Beside, Evidence, judge,
         tests::{evidence, sound},
     };
     use super::*;
@@ -282,8 +282,8 @@ pub(super) mod tests {
         let mut cell = sound();
         cell.equal_rate = Some(offered());
         let of_ticks = |idle: u64, steal: u64| {
-            let rate_ticks = Ticks { total: 1000, idle, steal };
-            judge(&Evidence { rate_ticks, ..evidence(&cell) }).into_iter().map(|doubt| doubt.rule).collect::<Vec<_>>()
+            let rate_beside = Beside { ticks: Ticks { total: 1000, idle, steal }, ..Beside::default() };
+            judge(&Evidence { rate_beside, ..evidence(&cell) }).into_iter().map(|doubt| doubt.rule).collect::<Vec<_>>()
         };
         assert_eq!(of_ticks(400, 0), ["all"]);
         assert_eq!(of_ticks(40, 0), ["rate-joint"]);

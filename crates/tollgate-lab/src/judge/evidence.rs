@@ -22,20 +22,10 @@ pub struct Evidence<'a> {
     pub answers_per_user: Option<f64>,
     /// What was counted before its trials, in the time in which their connections are opened.
     pub settling: &'a Tally,
-    /// What all cores did during the cell's trials with users who wait.
-    pub ticks: Ticks,
+    /// What was seen during its trials with users who wait.
+    pub beside: Beside<'a>,
     /// The same during those at equal rate.
-    pub rate_ticks: Ticks,
-    /// How late the generator noticed its own heartbeat during those with users who wait; absent where it has none.
-    pub beats: Option<&'a Histogram<u64>>,
-    /// The same during those at equal rate.
-    pub rate_beats: Option<&'a Histogram<u64>>,
-    /// Connections that the users had opened before the first trial or were entitled to.
-    pub connections_entitled: u64,
-    /// Connections that were opened at equal rate.
-    pub rate_connections: u64,
-    /// Those that its users might open: one each, when they first come.
-    pub rate_connections_entitled: u64,
+    pub rate_beside: Beside<'a>,
     /// Starts of the subject after which response times did not settle.
     pub unsteady_starts: u32,
     /// Whether variant and baseline are measured on the same system.
@@ -48,6 +38,18 @@ pub struct Evidence<'a> {
     pub subject_cores: usize,
     /// Blocks that were planned: of an insert, those that its time did not suffice for are missing.
     pub blocks_planned: u32,
+}
+
+/// What was seen beside the figures of one load of a cell, while it lasted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// What all cores did.
+    pub ticks: Ticks,
+    /// How late the generator noticed its own heartbeat; absent where it has none.
+    pub beats: Option<&'a Histogram<u64>>,
+    /// Connections that were opened beyond those that its users had opened before or might open: at equal rate one each,
+    /// when they first come.
+    pub fresh_connections: u64,
 }
 
 /// The systems on which a variant and its baseline are measured.

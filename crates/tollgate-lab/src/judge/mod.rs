@@ -18,7 +18,7 @@ mod systems;
 pub(crate) mod unsent;
 mod users;
 
-pub use evidence::{Evidence, Systems};
+pub use evidence::{Beside, Evidence, Systems};
 
 use bounds::{BACKEND_PART_MIN, BLOCKS_MIN, REQUESTS_MIN, SUBJECT_CORES_BUSY_MAX};
 use seen::LoadSeen;
@@ -50,8 +50,8 @@ const RULES: &[(Rule, Check)] = &[
     (rules::SETTLING, users::settling),
     (rules::CLIENT_SATURATION, |seen| held_up::client_saturation(seen.generator.cpu_share)),
     (rules::RUN_QUEUE, |seen| held_up::run_queue(seen.generator.run_queue_share)),
-    (rules::STALLS, |seen| stalled(seen.beats, seen.shown.response_ms)),
-    (rules::JOINT, |seen| held_up::joint(seen.ticks)),
+    (rules::STALLS, |seen| stalled(seen.beside.beats, seen.shown.response_ms)),
+    (rules::JOINT, |seen| held_up::joint(seen.beside.ticks)),
     (rules::BACKEND, backend),
     (rules::FRESH_CONNECTIONS, answers::fresh_connections),
     (rules::LISTEN_OVERFLOW, |seen| seen.shown.turned_away(seen.tcp?)),
@@ -60,7 +60,7 @@ const RULES: &[(Rule, Check)] = &[
     (rules::LATENESS, at_rate::lateness),
     (rules::RATE, at_rate::rate),
     (rules::WARM_UP, users::warm_up),
-    (rules::STEAL, |seen| held_up::steal(seen.ticks)),
+    (rules::STEAL, |seen| held_up::steal(seen.beside.ticks)),
 ];
 
 /// What the rules find in a cell, first with users who wait and then at equal rate; a single `ok` where they find nothing.
@@ -192,6 +192,7 @@ pub(crate) mod tests {
         judged(About::Toll, [rules::RANKS.name, rules::DRIFT.name].into_iter());
     }
 
+    const TICKS: Ticks = Ticks { total: 1000, idle: 400, steal: 0 };
     static NOTHING_BEFORE: LazyLock<Tally> = LazyLock::new(Tally::default);
 
     /// A cell without any fault, and the evidence that shows it.
@@ -222,13 +223,8 @@ pub(crate) mod tests {
             }),
             answers_per_user: None,
             settling: &NOTHING_BEFORE,
-            ticks: Ticks { total: 1000, idle: 400, steal: 0 },
-            rate_ticks: Ticks { total: 1000, idle: 400, steal: 0 },
-            beats: None,
-            rate_beats: None,
-            connections_entitled: 20,
-            rate_connections: 0,
-            rate_connections_entitled: 0,
+            beside: Beside { ticks: TICKS, ..Beside::default() },
+            rate_beside: Beside { ticks: TICKS, ..Beside::default() },
             unsteady_starts: 0,
             systems: Systems::Same,
             unsettled: None,
@@ -296,7 +292,6 @@ pub(crate) mod tests {
         check(
             |cell, evidence| {
                 (cell.requests, evidence.checked) = (16, 16);
-                cell.connections = 16;
                 cell.inserted = Some(inserted);
             },
             &[("all", Verdict::Ok)],
@@ -323,17 +318,18 @@ pub(crate) mod tests {
         cell.equal_rate = Some(at_rate::tests::offered());
         let late = stalls::tests::beats(1_600, &[100]);
         let rules = |evidence: &Evidence<'_>| judge(evidence).into_iter().map(|doubt| doubt.rule).collect::<Vec<_>>();
-        assert_eq!(rules(&Evidence { beats: Some(&late), ..evidence(&cell) }), ["stalls"]);
-        assert_eq!(rules(&Evidence { rate_beats: Some(&late), ..evidence(&cell) }), ["rate-stalls"]);
+        let of = |beats| Beside { ticks: TICKS, beats: Some(beats), ..Beside::default() };
+        assert_eq!(rules(&Evidence { beside: of(&late), ..evidence(&cell) }), ["stalls"]);
+        assert_eq!(rules(&Evidence { rate_beside: of(&late), ..evidence(&cell) }), ["rate-stalls"]);
         let sound = stalls::tests::beats(1_600, &[]);
-        assert_eq!(rules(&Evidence { beats: Some(&sound), rate_beats: Some(&sound), ..evidence(&cell) }), ["all"]);
+        assert_eq!(rules(&Evidence { beside: of(&sound), rate_beside: of(&sound), ..evidence(&cell) }), ["all"]);
     }
 
     #[test]
     fn a_generator_at_its_limit_or_kept_waiting_is_marked() {
         check(|cell, _| cell.generator.cpu_share = 0.81, &[("client-saturation", Verdict::Marked)]);
         check(|cell, _| cell.generator.run_queue_share = 0.051, &[("run-queue", Verdict::Marked)]);
-        check(|_, evidence| evidence.ticks.idle = 40, &[("joint", Verdict::Marked)]);
+        check(|_, evidence| evidence.beside.ticks.idle = 40, &[("joint", Verdict::Marked)]);
     }
 
     #[test]
@@ -367,13 +363,13 @@ pub(crate) mod tests {
 
     #[test]
     fn connections_opened_again_are_marked_above_one_in_a_hundred_answers() {
-        check(|cell, _| cell.connections = 120, &[("all", Verdict::Ok)]);
-        check(|cell, _| cell.connections = 121, &[("fresh-connections", Verdict::Marked)]);
+        check(|_, evidence| evidence.beside.fresh_connections = 100, &[("all", Verdict::Ok)]);
+        check(|_, evidence| evidence.beside.fresh_connections = 101, &[("fresh-connections", Verdict::Marked)]);
     }
 
     #[test]
     fn an_unsteady_start_and_stolen_time_are_marked() {
         check(|_, evidence| evidence.unsteady_starts = 1, &[("warm-up", Verdict::Marked)]);
-        check(|_, evidence| evidence.ticks.steal = 11, &[("steal", Verdict::Marked)]);
+        check(|_, evidence| evidence.beside.ticks.steal = 11, &[("steal", Verdict::Marked)]);
     }
 }

@@ -4,11 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use hdrhistogram::Histogram;
-
-use super::evidence::Evidence;
+use super::evidence::{Beside, Evidence};
 use super::held_up::Shown;
-use crate::probe::system::Ticks;
 use tollgate_facts::results::{GeneratorUse, TcpCounts};
 
 /// One load, and how generator, machine and network were while it lasted.
@@ -26,11 +23,8 @@ pub(super) struct LoadSeen<'a> {
     /// large at equal rate as with users who wait.
     pub(super) shown: Shown,
     pub(super) generator: GeneratorUse,
-    pub(super) beats: Option<&'a Histogram<u64>>,
     pub(super) tcp: Option<TcpCounts>,
-    pub(super) ticks: Ticks,
-    /// Connections that were opened beyond those that its users might open.
-    pub(super) fresh_connections: u64,
+    pub(super) beside: Beside<'a>,
     /// Full and resumed handshakes, where they are counted.
     pub(super) handshakes: Option<(u64, u64)>,
 }
@@ -50,10 +44,8 @@ impl Evidence<'_> {
             error_examples: &cell.error_examples,
             shown: Shown { response_ms: cell.response_time_ms, failed, asked, larger_bytes },
             generator: cell.generator,
-            beats: self.beats,
             tcp: cell.tcp,
-            ticks: self.ticks,
-            fresh_connections: cell.connections.saturating_sub(self.connections_entitled),
+            beside: self.beside,
             handshakes: cell.connected.map(|connected| (connected.handshakes_full, connected.handshakes_resumed)),
         }
     }
@@ -70,10 +62,8 @@ impl Evidence<'_> {
             error_examples: &rate.error_examples,
             shown: Shown { response_ms, failed, asked, ..closed.shown },
             generator: rate.generator,
-            beats: self.rate_beats,
             tcp: rate.tcp,
-            ticks: self.rate_ticks,
-            fresh_connections: self.rate_connections.saturating_sub(self.rate_connections_entitled),
+            beside: self.rate_beside,
             handshakes: Some((rate.handshakes_full, rate.handshakes_resumed)),
             ..closed
         })

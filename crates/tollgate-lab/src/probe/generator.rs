@@ -49,8 +49,8 @@ impl Used {
     }
 }
 
-/// What several threads used in the same time; added, what they used in one time after another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, AddAssign)]
+/// What several threads used in the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ThreadsUsed {
     /// On a core, all of them together: what a request costs.
     pub cpu_ns: u64,

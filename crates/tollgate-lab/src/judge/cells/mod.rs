@@ -5,6 +5,7 @@
 
 mod staged;
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::iter::Sum;
 
@@ -98,7 +99,7 @@ pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) ->
 }
 
 /// What the generator used in these trials, with how late it noticed its own heartbeat.
-pub fn generator(trials: &[&Trial], beats: Option<&Histogram<u64>>) -> GeneratorUse {
+pub fn generator<T: Borrow<Trial>>(trials: &[T], beats: Option<&Histogram<u64>>) -> GeneratorUse {
     let wall_ms: f64 = sum(trials, |trial| trial.duration_ms);
     let share = |used_us: f64| ratio(used_us / 1e3, wall_ms).unwrap_or(0.0);
     let asked: u64 = sum(trials, |trial| trial.requests + trial.errors);
@@ -187,8 +188,8 @@ pub fn curve(times: &Histogram<u64>) -> Vec<(f64, f64)> {
     printed.map(|quantile| (quantile, times.value_at_quantile(quantile) as f64 / NS_PER_MS)).collect()
 }
 
-fn sum<T: Sum>(trials: &[&Trial], of: impl Fn(&Trial) -> T) -> T {
-    trials.iter().map(|trial| of(trial)).sum()
+fn sum<T: Borrow<Trial>, S: Sum>(trials: &[T], of: impl Fn(&Trial) -> S) -> S {
+    trials.iter().map(|trial| of(trial.borrow())).sum()
 }
 
 /// Trials by the block that they belong to.

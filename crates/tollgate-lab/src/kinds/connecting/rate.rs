@@ -5,10 +5,10 @@
 //! What it deliberately does not do: judge whether the rate was kept (see [`crate::judge`]).
 
 use super::Connecting;
-use crate::conduct::conductor::Halt;
+use crate::conduct::conductor::{Halt, Turn};
 use crate::kinds::http::cells::Offer;
 use crate::kinds::http::encrypting::Encrypting;
-use crate::kinds::http::session::{Session, subject_of};
+use crate::kinds::http::session::{Session, subject_of, trial_of};
 use crate::kinds::http::subjects::watched::Watched;
 use crate::kinds::http::trial::{Asked, Asking};
 use crate::load::record::course::Course;
@@ -45,6 +45,7 @@ impl Session<'_, '_, Connecting> {
             let Some((_, offer)) = offers.iter().find(|(known, _)| *known == level) else { continue };
             for (place, variant) in block.order.iter().enumerate() {
                 let subject = subject_of(subjects, *variant);
+                let turn = Turn { block, place, variant: *variant };
                 let seed = self.result.seed ^ SEED ^ ((number as u64) << 32 | place as u64);
                 let rate = Rate { per_second: offer.rate_per_second, arrivals: offer.arrivals, seed };
                 let users = self.options.experiment.users(level) * USERS_FACTOR;
@@ -55,7 +56,8 @@ impl Session<'_, '_, Connecting> {
                 let stored = self.store.write_times(&tag, measured.start, measured.wall, &measured.recorder.response);
                 self.book.further += 1;
                 let is_last_of_block = block.order[place + 1..].iter().all(|later| later != variant);
-                self.kind.cells.add_at_rate(*variant, level, offer, &measured, is_last_of_block);
+                let trial = trial_of(name, turn, &measured);
+                self.kind.cells.add_at_rate(*variant, trial, offer, &measured, is_last_of_block);
                 self.kind.generator.keep(measured.recorder);
                 stored.map_err(Halt::Ours)?;
                 self.tell(*variant, level);

@@ -10,18 +10,17 @@ use crate::cores::Cores;
 use crate::experiment::Experiment;
 use crate::judge::cells;
 use crate::judge::spread::{self, Groups};
-use crate::judge::{self, Evidence, Systems};
+use crate::judge::{self, Beside, Evidence, Systems};
 use crate::load::record::little;
 use crate::load::record::recorder::{Recorder, Tally, Transfers};
 use crate::plan::Plan;
-use crate::probe::generator::ThreadsUsed;
 use crate::probe::system::Ticks;
 use crate::traffic::mode::Mode;
 use crate::traffic::scenario;
 use std::time::Duration;
 use tollgate_facts::results::{
-    Arrivals, Cell, Connecting, EqualRate, GeneratorUse, IterationsOffered, Occupancy, Peak, Piece, Played, Reading,
-    RunResult, Settlement, TcpCounts, Trial, Validity,
+    Arrivals, Cell, Connecting, EqualRate, IterationsOffered, Occupancy, Peak, Piece, Played, Reading, RunResult,
+    Settlement, TcpCounts, Trial, Validity,
 };
 use tollgate_facts::toll::{comparison, fit, occupancy::Seen};
 
@@ -50,12 +49,18 @@ pub(crate) struct Offer {
 #[derive(Debug)]
 struct AtRate {
     offer: Offer,
-    recorder: Recorder,
+    load: Recorded,
+    /// They are in no result one by one.
+    trials: Vec<Trial>,
     groups: Groups,
-    wall: Duration,
-    used: ThreadsUsed,
     /// Of each worker the most users that came in a trial: they stay, with their connections.
     came_most: Vec<u64>,
+}
+
+/// What all trials of one load of a cell recorded: with users who wait, or at equal rate.
+#[derive(Debug, Default)]
+struct Recorded {
+    recorder: Recorder,
     ticks: Ticks,
     tcp: TcpCounts,
 }
@@ -80,9 +85,8 @@ struct Entry {
     variant: usize,
     name: String,
     level: u64,
-    recorder: Recorder,
-    ticks: Ticks,
-    tcp: TcpCounts,
+    /// What was recorded with users who wait, or in a scenario.
+    load: Recorded,
     series: Growing,
     /// Connections that were open before its first trial; at a rate those that warmed the subject up are left out.
     opened_before: u64,
@@ -111,11 +115,10 @@ struct Entry {
     /// What was seen of a ladder's gateway; absent for other experiments.
     seen: Option<Seen>,
     /// How a scenario is loaded where its users do not simply wait.
-    load: Option<LoadShape>,
+    shape: Option<LoadShape>,
     /// Trials in which rows came to an end.
     trials_out_of_rows: u32,
     look_cpu_us: Option<f64>,
-    round_trip_ms: f64,
     /// What was found by now; absent while a trial is not in it yet.
     found: Option<(Cell, Vec<Validity>)>,
 }
@@ -135,9 +138,8 @@ impl Cells {
                 subject_cores: sites::cores(sites, cores, variant),
                 users: shape.own().map_or(experiment.users(level), |mode: &Mode| mode.connections_for(level)),
                 connecting: shape.own().copied(),
-                load: experiment.own().cloned(),
+                shape: experiment.own().cloned(),
                 seen: is_seen.then(Seen::default),
-                round_trip_ms: plan.round_trip.as_secs_f64() * 1e3,
                 ..Entry::default()
             }
         };
@@ -165,11 +167,9 @@ impl Cells {
     pub(crate) fn add(&mut self, variant: usize, trial: &Trial, slice: Duration, measured: &Measured) {
         let entry = self.entry(variant, trial.level);
         entry.slice_least = Some(entry.slice_least.map_or(slice, |least| least.min(slice)));
-        entry.recorder.add(&measured.recorder);
+        entry.load.add(measured);
         entry.came_most = entry.came_most.max(measured.recorder.tally.sends.users);
         entry.trials_out_of_rows += u32::from(measured.recorder.tally.out_of_rows > 0);
-        entry.ticks += measured.passed.ticks;
-        entry.tcp += measured.passed.tcp;
         for (at_ms, readings) in &measured.samples {
             if let Some(seen) = &mut entry.seen {
                 seen.add(readings);
@@ -183,38 +183,29 @@ impl Cells {
             if measured.recorder.response.is_empty() { 0.0 } else { measured.recorder.response.max() as f64 / 1e6 };
         entry.series.add(trial.start_ms, Reading { name: "response-time-max", unit: "ms", value: max_ms });
         entry.series.add_cores(trial);
-        // Single times of units are in the trial already, and would grow without end here.
-        entry.recorder.tally.unit_times.clear();
     }
 
     /// Adds a trial at equal rate.
     pub(crate) fn add_at_rate(
         &mut self,
         variant: usize,
-        level: u64,
+        trial: Trial,
         offer: &Offer,
         measured: &Measured,
         is_last_of_block: bool,
     ) {
-        let entry = self.entry(variant, level);
+        let entry = self.entry(variant, trial.level);
         let rate = entry.rate.get_or_insert_with(|| AtRate {
             offer: *offer,
-            recorder: Recorder::default(),
+            load: Recorded::default(),
+            trials: Vec::new(),
             groups: Groups::new(offer.blocks, offer.answers_per_block),
-            wall: Duration::ZERO,
-            used: ThreadsUsed::default(),
             came_most: Vec::new(),
-            ticks: Ticks::default(),
-            tcp: TcpCounts::default(),
         });
-        rate.wall += measured.wall;
-        rate.used += measured.used;
+        rate.load.add(measured);
+        rate.trials.push(trial);
         rate.came_most.resize(rate.came_most.len().max(measured.came.len()), 0);
         rate.came_most.iter_mut().zip(&measured.came).for_each(|(most, came)| *most = (*most).max(*came));
-        rate.ticks += measured.passed.ticks;
-        rate.tcp += measured.passed.tcp;
-        rate.recorder.add(&measured.recorder);
-        rate.recorder.tally.unit_times.clear();
         rate.groups.add(&measured.recorder.response, is_last_of_block);
     }
 
@@ -254,13 +245,13 @@ impl Cells {
                         result.validity.extend(judge::unsettled(&entry.name, entry.level, &entry.surveyed));
                         continue;
                     }
-                    let cell = entry.cell(&trials, bins);
+                    let cell = entry.cell(&trials, bins, plan);
                     let doubts = judge::judge(&entry.evidence(&cell, plan));
                     (cell, doubts)
                 }
             };
-            checked += entry.recorder.tally.checked;
-            requests += entry.recorder.tally.requests;
+            checked += entry.load.recorder.tally.checked;
+            requests += entry.load.recorder.tally.requests;
             result.validity.extend_from_slice(&doubts);
             result.cells.push(cell.clone());
             entry.found = Some((cell, doubts));
@@ -281,8 +272,8 @@ impl Cells {
 
     fn bins_that_suit(&self) -> Bins {
         let connecting = || self.cells.iter().filter(|entry| entry.connecting.is_some());
-        let closed = connecting().map(|entry| &*entry.recorder.response);
-        let at_rate = connecting().filter_map(|entry| Some(&*entry.rate.as_ref()?.recorder.response));
+        let closed = connecting().map(|entry| &*entry.load.recorder.response);
+        let at_rate = connecting().filter_map(|entry| Some(&*entry.rate.as_ref()?.load.recorder.response));
         Bins { closed_ms: spread::bin_ms(closed), rate_ms: spread::bin_ms(at_rate) }
     }
 
@@ -295,11 +286,26 @@ impl Cells {
     }
 }
 
+impl Recorded {
+    fn add(&mut self, measured: &Measured) {
+        self.recorder.add(&measured.recorder);
+        // Single times of units are in the trials already, and would grow without end here.
+        self.recorder.tally.unit_times.clear();
+        self.ticks += measured.passed.ticks;
+        self.tcp += measured.passed.tcp;
+    }
+
+    /// What is held against figures, where so many connections were opened of which so many might be.
+    fn beside(&self, opened: u64, entitled: u64) -> Beside<'_> {
+        let fresh_connections = opened.saturating_sub(entitled);
+        Beside { ticks: self.ticks, beats: self.recorder.stalls.as_ref(), fresh_connections }
+    }
+}
+
 impl AtRate {
     fn found(&self, bin_ms: f64) -> EqualRate {
-        let tally = &self.recorder.tally;
-        let sends = tally.sends;
-        let lateness = self.recorder.lateness.as_ref();
+        let Recorded { recorder, tcp, .. } = &self.load;
+        let (tally, sends) = (&recorder.tally, recorder.tally.sends);
         EqualRate {
             rate_per_second: self.offer.rate_per_second,
             rate_share: self.offer.share,
@@ -312,26 +318,18 @@ impl AtRate {
             error_examples: cells::error_examples(&tally.errors),
             handshakes_full: tally.handshakes.full,
             handshakes_resumed: tally.handshakes.resumed,
-            lateness_ms: lateness.map(cells::percentiles).unwrap_or_default(),
-            overdue_ms: self.recorder.overdue.as_ref().map(cells::percentiles).unwrap_or_default(),
-            generator: self.generator(),
-            tcp: Some(self.tcp),
-            response_time_ms: cells::percentiles(&self.recorder.response),
-            linear: spread::linear(&self.recorder.response, bin_ms),
+            lateness_ms: recorder.lateness.as_ref().map(cells::percentiles).unwrap_or_default(),
+            overdue_ms: recorder.overdue.as_ref().map(cells::percentiles).unwrap_or_default(),
+            generator: cells::generator(&self.trials, recorder.stalls.as_ref()),
+            tcp: Some(*tcp),
+            response_time_ms: cells::percentiles(&recorder.response),
+            linear: spread::linear(&recorder.response, bin_ms),
             groups: self.groups.done().to_vec(),
         }
     }
 
-    fn generator(&self) -> GeneratorUse {
-        let wall_ns = (self.wall.as_nanos() as f64).max(1.0);
-        let tally = &self.recorder.tally;
-        let asked = (tally.requests + tally.failures()).max(1) as f64;
-        GeneratorUse {
-            cpu_share: self.used.busiest_cpu_ns as f64 / wall_ns,
-            cpu_us_per_request: self.used.cpu_ns as f64 / 1e3 / asked,
-            run_queue_share: self.used.run_queue_max_ns as f64 / wall_ns,
-            stalls_ms: self.recorder.stalls.as_ref().map(cells::percentiles).unwrap_or_default(),
-        }
+    fn beside(&self) -> Beside<'_> {
+        self.load.beside(self.load.recorder.tally.connections, self.came_most.iter().sum())
     }
 }
 
@@ -348,7 +346,7 @@ impl Entry {
 
     /// Whether iterations begin at a rate.
     fn is_open(&self) -> bool {
-        self.load.as_ref().is_some_and(LoadShape::is_open)
+        self.shape.as_ref().is_some_and(LoadShape::is_open)
     }
 
     /// Connections that users may open: before the first trial, or at a rate when they first come after a start, unless
@@ -361,27 +359,28 @@ impl Entry {
         }
     }
 
-    fn cell(&self, trials: &[&Trial], bins: Bins) -> Cell {
-        let mut cell = cells::cell(trials, &self.recorder, self.series.subject());
+    fn cell(&self, trials: &[&Trial], bins: Bins, plan: &Plan) -> Cell {
+        let Recorded { recorder, ticks, tcp } = &self.load;
+        let mut cell = cells::cell(trials, recorder, self.series.subject());
         cell.connections += self.opened_before;
-        cell.tcp = Some(self.tcp);
+        cell.tcp = Some(*tcp);
         if self.connecting.is_some() {
             let wall_s = trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3;
-            cell.connected = Some(cells::connected(&self.recorder, wall_s));
-            cell.linear = Some(spread::linear(&self.recorder.response, bins.closed_ms));
+            cell.connected = Some(cells::connected(recorder, wall_s));
+            cell.linear = Some(spread::linear(&recorder.response, bins.closed_ms));
             cell.equal_rate = self.rate.as_ref().map(|rate| rate.found(bins.rate_ms));
         }
-        cell.played = self.recorder.stepped.as_deref().map(|stepped| Played {
+        cell.played = recorder.stepped.as_deref().map(|stepped| Played {
             trials_out_of_rows: self.trials_out_of_rows,
-            offered: self.load.as_ref().filter(|load| load.is_open()).map(|load| self.offered(load, cell.trials)),
-            staged: self.recorder.staged.as_deref().map(|staged| cells::staged(staged, cell.trials)),
+            offered: self.shape.as_ref().filter(|shape| shape.is_open()).map(|shape| self.offered(shape, cell.trials)),
+            staged: recorder.staged.as_deref().map(|staged| cells::staged(staged, cell.trials)),
             ..cells::played(stepped)
         });
         cell.occupancy = self.seen.as_ref().and_then(|seen| {
             let (users, look_cpu_us) = (self.users, self.look_cpu_us);
-            let cores_busy_share = self.ticks.busy_share();
+            let cores_busy_share = ticks.busy_share();
             let known = Occupancy { users, cores_busy_share, look_cpu_us, ..Occupancy::default() };
-            seen.found(known, cell.requests_per_second.mean, self.round_trip_ms)
+            seen.found(known, cell.requests_per_second.mean, plan.round_trip.as_secs_f64() * 1e3)
         });
         if let Some(inserted) = &mut cell.inserted {
             inserted.settlement += self.surveyed.settlement;
@@ -391,16 +390,17 @@ impl Entry {
         cell
     }
 
-    fn offered(&self, load: &LoadShape, trials: u32) -> IterationsOffered {
-        let sends = self.recorder.tally.sends;
+    fn offered(&self, shape: &LoadShape, trials: u32) -> IterationsOffered {
+        let Recorder { tally, lateness, overdue, .. } = &self.load.recorder;
+        let sends = tally.sends;
         IterationsOffered {
-            arrivals: load.arrivals,
+            arrivals: shape.arrivals,
             intended: sends.intended,
             unstarted: sends.unsent,
             users: sends.users as f64 / f64::from(trials.max(1)),
-            users_max: u64::from(load.users_max),
-            lateness_ms: self.recorder.lateness.as_ref().map(cells::percentiles).unwrap_or_default(),
-            overdue_ms: self.recorder.overdue.as_ref().map(cells::percentiles).unwrap_or_default(),
+            users_max: u64::from(shape.users_max),
+            lateness_ms: lateness.as_ref().map(cells::percentiles).unwrap_or_default(),
+            overdue_ms: overdue.as_ref().map(cells::percentiles).unwrap_or_default(),
         }
     }
 
@@ -420,7 +420,8 @@ impl Entry {
     }
 
     fn evidence<'a>(&'a self, cell: &'a Cell, plan: &Plan) -> Evidence<'a> {
-        let tally = &self.recorder.tally;
+        let Recorded { recorder, ticks, .. } = &self.load;
+        let tally = &recorder.tally;
         let slice_ms = self.slice_least.unwrap_or(plan.slice).as_secs_f64() * 1e3;
         let grows = plan.slice_most > plan.slice && cell.trials > 0 && self.users > 0;
         Evidence {
@@ -428,19 +429,14 @@ impl Entry {
             checked: tally.checked,
             answers_per_user: grows.then(|| tally.requests as f64 / (self.users * u64::from(cell.trials)) as f64),
             settling: &self.settling,
-            littles_law: little::law(&self.recorder, self.users, slice_ms).map(|law| {
-                let stolen_share = self.ticks.stolen_ms() / (slice_ms * f64::from(cell.trials.max(1)));
+            littles_law: little::law(recorder, self.users, slice_ms).map(|law| {
+                let stolen_share = ticks.stolen_ms() / (slice_ms * f64::from(cell.trials.max(1)));
                 let run_queue_share = cell.generator.run_queue_share;
-                law.without_core(little::between_reads(&self.recorder, run_queue_share, stolen_share, slice_ms))
+                law.without_core(little::between_reads(recorder, run_queue_share, stolen_share, slice_ms))
             }),
             unsettled: self.surveyed.fault.as_deref().or(tally.transfers.fault.as_deref()),
-            ticks: self.ticks,
-            rate_ticks: self.rate.as_ref().map(|rate| rate.ticks).unwrap_or_default(),
-            beats: self.recorder.stalls.as_ref(),
-            rate_beats: self.rate.as_ref().and_then(|rate| rate.recorder.stalls.as_ref()),
-            connections_entitled: self.connections_entitled(),
-            rate_connections: self.rate.as_ref().map_or(0, |rate| rate.recorder.tally.connections),
-            rate_connections_entitled: self.rate.as_ref().map_or(0, |rate| rate.came_most.iter().sum()),
+            beside: self.load.beside(cell.connections, self.connections_entitled()),
+            rate_beside: self.rate.as_ref().map(AtRate::beside).unwrap_or_default(),
             unsteady_starts: self.unsteady_starts,
             connecting: self.connecting,
             subject_cores: self.subject_cores,
@@ -476,5 +472,7 @@ mod tests {
             entry.connections_entitled()
         });
         assert_eq!(entitled.collect::<Vec<_>>(), [5, 0]);
+        let fresh = |opened: u64| Recorded::default().beside(opened, 5).fresh_connections;
+        assert_eq!([4, 5, 6].map(fresh), [0, 0, 1]);
     }
 }

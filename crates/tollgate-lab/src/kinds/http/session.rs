@@ -399,7 +399,8 @@ fn seed_of(run: u64, block: &Block, place: usize) -> u64 {
     [block.level, u64::from(block.number), half].into_iter().fold(run, mixed)
 }
 
-fn trial_of(name: &str, turn: Turn<'_>, measured: &Measured) -> Trial {
+/// What results have of a trial.
+pub(crate) fn trial_of(name: &str, turn: Turn<'_>, measured: &Measured) -> Trial {
     let tally = &measured.recorder.tally;
     let response_ns = tally.response_total_ns as f64 / tally.requests.max(1) as f64;
     let unit_times_ms: Vec<f64> = tally.unit_times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
