@@ -99,7 +99,7 @@ fn run<W: Way>(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
     let loading = Loading {
         sites: &sites,
         headers: &headers,
-        generator: Generator::new(workers, cores.all.clone(), W::IS_SEEN),
+        generator: Generator::new(workers, W::IS_SEEN),
         cells: Cells::new(experiment, plan, &sites, cores, W::IS_SEEN),
         at: plan.levels[0],
         begun: 0,

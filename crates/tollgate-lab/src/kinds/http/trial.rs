@@ -14,7 +14,7 @@ use crate::load::scenario::Conduct;
 use crate::load::script::Script;
 use crate::load::worker::{self, Order, Report, ReportEnd, Work, Worker};
 use crate::probe::generator::ThreadsUsed;
-use crate::probe::meter::{Meter, Passed};
+use crate::probe::meter::Passed;
 use crate::traffic::model::Load;
 use tollgate_facts::results::Reading;
 
@@ -36,8 +36,6 @@ pub(crate) struct Generator {
     pub(crate) workers: Vec<Worker>,
     /// When the run began: the zero of all times.
     pub(crate) began: Instant,
-    /// The cores of which a trial's ticks are.
-    cores: Vec<usize>,
     /// How often subjects are looked at.
     look_every: Duration,
     spare: Vec<Recorder>,
@@ -87,10 +85,10 @@ pub(crate) struct Measured {
 }
 
 impl Generator {
-    /// A generator of these workers in a run that may use these cores; it may be the question what its looks show.
-    pub(crate) fn new(workers: Vec<Worker>, cores: Vec<usize>, is_seen: bool) -> Generator {
+    /// A generator of these workers; it may be the question what its looks show.
+    pub(crate) fn new(workers: Vec<Worker>, is_seen: bool) -> Generator {
         let look_every = if is_seen { LOOK_OFTEN } else { LOOK_EVERY };
-        Generator { workers, began: Instant::now(), cores, look_every, spare: Vec::new() }
+        Generator { workers, began: Instant::now(), look_every, spare: Vec::new() }
     }
 
     /// Runs one trial.
@@ -102,18 +100,19 @@ impl Generator {
         stop: &StopFlag,
     ) -> Result<Measured, Broken> {
         let Asked { work, load, level } = asked;
-        let (target, slot) = (Arc::clone(subject.target(level)), worker_slot(subject.variant, subject.place(level)));
+        let target = subject.target(level);
+        let slot = worker_slot(subject.variant, subject.place(level));
         let shares = self.shares(&work, &load);
-        let gate = Arc::new(Gate::new(shares.len(), self.meter(subject)));
+        let gate = Arc::new(Gate::new(shares.len(), subject.meter.clone()));
         let mut cancels = Vec::new();
         let pass = Arc::new(Pass::new(load.users, shares.len()));
         for (worker, load) in self.workers.iter().zip(&shares) {
             cancels.push(worker.run(Order {
                 slot,
-                target: Arc::clone(&target),
+                target: Arc::clone(target),
                 work: match &work {
                     Asking::Walk => Work::Walk(Arc::clone(&pass)),
-                    Asking::Request => Work::Script(Arc::new(Script::of_target(&target))),
+                    Asking::Request => Work::Script(Arc::new(Script::of_target(target))),
                     Asking::Scenario(conduct) => {
                         let program = target.program.clone().expect("a variant that plays a scenario has its program");
                         Work::Scenario(program, *conduct)
@@ -178,12 +177,6 @@ impl Generator {
     /// Takes a recorder back for the next trial.
     pub(crate) fn keep(&mut self, recorder: Recorder) {
         self.spare.push(recorder);
-    }
-
-    /// What is read of a subject and of the machine where a trial begins to count, and where that is over.
-    fn meter(&self, subject: &Watched) -> Meter {
-        let (subject, behind) = (subject.clocks.clone(), subject.backend_clocks.clone());
-        Meter { subject, behind, cores: self.cores.clone() }
     }
 
     /// What each worker has of the load.

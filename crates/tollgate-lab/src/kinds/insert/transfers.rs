@@ -43,7 +43,7 @@ impl Inserting {
             count: level as usize,
             records: Arc::clone(&self.records),
             beside: subject.beside.clone().expect("an insert asks beside its transfers"),
-            clocks: subject.clocks.clone(),
+            clocks: subject.meter.subject.clone(),
             closeness,
         };
         let load = Load::closed(mode.connections_for(level) as usize, end);

@@ -28,6 +28,7 @@ use crate::load::target::{Connection, LoadTarget};
 use crate::plan::Plan;
 use crate::probe::cpu::CpuClocks;
 use crate::probe::memory;
+use crate::probe::meter::Meter;
 use crate::probe::metrics::Metrics;
 use crate::subject::Child;
 use crate::traffic::header::basic_authorization;
@@ -44,13 +45,12 @@ const LOOKS: u32 = 50;
 pub(crate) struct Watched {
     /// Position of the variant that it is the subject of.
     pub(crate) variant: usize,
-    /// What is loaded: one place for all levels, or one for each in their order.
+    /// The places that are loaded: one for all levels, or one for each in their order.
     places: Vec<(u64, Arc<LoadTarget>)>,
-    /// Its CPU clocks.
-    pub(crate) clocks: CpuClocks,
-    /// Those of the servers behind it, as far as they are known.
-    pub(crate) backend_clocks: CpuClocks,
-    /// Those servers with their names.
+    /// What is read where a trial begins to count, and where that is over: its CPU clocks, those of the servers behind it as
+    /// far as they are known, and the cores of the run.
+    pub(crate) meter: Meter,
+    /// Servers behind it with their names.
     backends: Vec<(String, Rc<RefCell<Process>>)>,
     /// What an insert asks beside its transfers, past any link.
     pub(crate) beside: Option<Beside>,
@@ -189,16 +189,16 @@ impl Watched {
                 vec![(plan.levels[0], target)]
             }
         };
-        let clocks = CpuClocks::new(&process.borrow().watched)?;
+        let subject = CpuClocks::new(&process.borrow().watched)?;
         let behind = match (&site.place, &variant.backend) {
             (Origin::Child(_), None) => backends.running.clone(),
             (Origin::Child(_), Some(_)) | (Origin::There(_), _) => Vec::new(),
         };
         let ours = behind.iter().flat_map(|(_, process)| process.borrow().watched.clone());
         let processes: Vec<u32> = ours.chain(sites::processes_behind(site, sites, &options.experiment)).collect();
-        let backend_clocks = CpuClocks::new(&processes)?;
+        let meter = Meter { subject, behind: CpuClocks::new(&processes)?, cores: around.cores.all.clone() };
         let variant = site.variant;
-        Ok(Watched { variant, places, clocks, backend_clocks, backends: behind, beside, process, _link: link })
+        Ok(Watched { variant, places, meter, backends: behind, beside, process, _link: link })
     }
 
     /// A level for each place that is loaded.
@@ -232,7 +232,7 @@ impl Watched {
         if let Some(child) = &mut process.child {
             return child.death();
         }
-        let gone = !process.watched.is_empty() && self.clocks.read_ns().is_none();
+        let gone = !process.watched.is_empty() && self.meter.subject.read_ns().is_none();
         gone.then(|| "is gone: its watched process does not exist any more".to_owned())
     }
 
@@ -245,9 +245,9 @@ impl Watched {
     pub(crate) fn look_cpu_us(&mut self) -> Option<f64> {
         // The first one opens the connection.
         self.ask();
-        let before_ns = self.clocks.read_ns()?;
+        let before_ns = self.meter.subject.read_ns()?;
         (0..LOOKS).for_each(|_| drop(self.ask()));
-        Some(self.clocks.read_ns()?.saturating_sub(before_ns) as f64 / 1e3 / f64::from(LOOKS))
+        Some(self.meter.subject.read_ns()?.saturating_sub(before_ns) as f64 / 1e3 / f64::from(LOOKS))
     }
 
     /// What it says of itself now.
