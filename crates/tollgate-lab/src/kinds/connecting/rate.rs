@@ -6,15 +6,15 @@
 
 use super::Connecting;
 use crate::conduct::conductor::{Halt, Turn};
-use crate::kinds::http::cells::Offer;
 use crate::kinds::http::encrypting::Encrypting;
 use crate::kinds::http::session::{Session, subject_of, trial_of};
 use crate::kinds::http::subjects::watched::Watched;
 use crate::kinds::http::trial::{Asked, Asking};
 use crate::load::record::course::Course;
 use crate::plan::schedule::{self, Block};
-use crate::plan::{Plan, RatePlan, TRIALS_PER_BLOCK};
+use crate::plan::{Plan, RatePlan};
 use crate::traffic::model::{End, Load, Rate};
+use tollgate_facts::results::EqualRate;
 
 /// Distinguishes what is drawn here from what is drawn for the closed load.
 const SEED: u64 = 0x7261_7465;
@@ -28,15 +28,13 @@ impl Session<'_, '_, Connecting> {
         let (Some(shape), Some(planned)) = (encrypting.and_then(|own| own.equal_rate), self.plan.equal_rate) else {
             return Ok(());
         };
-        let block_s = planned.slice.as_secs_f64() * f64::from(TRIALS_PER_BLOCK);
         let offer = |level: &u64| {
             // A level of which a variant was not answered at all is offered nothing.
             let rate_per_second = rounded(self.kind.cells.least_throughput(&self.result, *level)? * shape.share);
-            let (share, arrivals, blocks) = (shape.share, shape.arrivals, planned.blocks);
-            let answers_per_block = rate_per_second * block_s;
-            Some((*level, Offer { rate_per_second, share, arrivals, blocks, answers_per_block }))
+            let (rate_share, arrivals) = (shape.share, shape.arrivals);
+            Some((*level, EqualRate { rate_per_second, rate_share, arrivals, ..EqualRate::default() }))
         };
-        let offers: Vec<(u64, Offer)> = self.plan.levels.iter().filter_map(offer).collect();
+        let offers: Vec<(u64, EqualRate)> = self.plan.levels.iter().filter_map(offer).collect();
         let blocks = blocks(&self.plan, planned, self.result.seed);
         let total = self.trials() + blocks.iter().map(|block| block.order.len()).sum::<usize>();
         self.plan_trials(total);
@@ -57,7 +55,7 @@ impl Session<'_, '_, Connecting> {
                 self.book.further += 1;
                 let is_last_of_block = block.order[place + 1..].iter().all(|later| later != variant);
                 let trial = trial_of(name, turn, &measured);
-                self.kind.cells.add_at_rate(*variant, trial, offer, &measured, is_last_of_block);
+                self.kind.cells.add_at_rate(*variant, trial, (offer, planned), &measured, is_last_of_block);
                 self.kind.generator.keep(measured.recorder);
                 stored.map_err(Halt::Ours)?;
                 self.tell(*variant, level);

@@ -13,14 +13,14 @@ use crate::judge::spread::{self, Groups};
 use crate::judge::{self, Beside, Evidence, Systems};
 use crate::load::record::little;
 use crate::load::record::recorder::{Recorder, Tally, Transfers};
-use crate::plan::Plan;
+use crate::plan::{Plan, RatePlan, TRIALS_PER_BLOCK};
 use crate::probe::system::Ticks;
 use crate::traffic::mode::Mode;
 use crate::traffic::scenario;
 use std::time::Duration;
 use tollgate_facts::results::{
-    Arrivals, Cell, Connecting, EqualRate, IterationsOffered, Occupancy, Peak, Piece, Played, Reading, RunResult,
-    Settlement, TcpCounts, Trial, Validity,
+    Cell, Connecting, EqualRate, IterationsOffered, Occupancy, Peak, Piece, Played, Reading, RunResult, Settlement,
+    TcpCounts, Trial, Validity,
 };
 use tollgate_facts::toll::{comparison, fit, occupancy::Seen};
 
@@ -31,24 +31,11 @@ const PEAKS: [(&str, Option<&str>, &str); 3] = [
     ("subject-threads", None, "threads"),
 ];
 
-/// What a level's variants are offered.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Offer {
-    /// Requests per second.
-    pub(crate) rate_per_second: f64,
-    /// The share of the least throughput that it is.
-    pub(crate) share: f64,
-    /// How the intended starts lie.
-    pub(crate) arrivals: Arrivals,
-    /// Blocks that are planned, and answers in each that are to be expected.
-    pub(crate) blocks: u32,
-    pub(crate) answers_per_block: f64,
-}
-
 /// What is known of one cell at equal rate.
 #[derive(Debug)]
 struct AtRate {
-    offer: Offer,
+    /// What was offered, without what came of it.
+    offer: EqualRate,
     load: Recorded,
     /// They are in no result one by one.
     trials: Vec<Trial>,
@@ -185,21 +172,22 @@ impl Cells {
         entry.series.add_cores(trial);
     }
 
-    /// Adds a trial at equal rate.
+    /// Adds a trial at equal rate, of what is offered in so many blocks.
     pub(crate) fn add_at_rate(
         &mut self,
         variant: usize,
         trial: Trial,
-        offer: &Offer,
+        (offer, planned): (&EqualRate, RatePlan),
         measured: &Measured,
         is_last_of_block: bool,
     ) {
         let entry = self.entry(variant, trial.level);
+        let block = planned.slice * TRIALS_PER_BLOCK;
         let rate = entry.rate.get_or_insert_with(|| AtRate {
-            offer: *offer,
+            offer: offer.clone(),
             load: Recorded::default(),
             trials: Vec::new(),
-            groups: Groups::new(offer.blocks, offer.answers_per_block),
+            groups: Groups::new(planned.blocks, offer.rate_per_second * block.as_secs_f64()),
             came_most: Vec::new(),
         });
         rate.load.add(measured);
@@ -307,9 +295,6 @@ impl AtRate {
         let Recorded { recorder, tcp, .. } = &self.load;
         let (tally, sends) = (&recorder.tally, recorder.tally.sends);
         EqualRate {
-            rate_per_second: self.offer.rate_per_second,
-            rate_share: self.offer.share,
-            arrivals: self.offer.arrivals,
             intended: sends.intended,
             sent: sends.intended - sends.unsent,
             unsent: sends.unsent,
@@ -325,6 +310,7 @@ impl AtRate {
             response_time_ms: cells::percentiles(&recorder.response),
             linear: spread::linear(&recorder.response, bin_ms),
             groups: self.groups.done().to_vec(),
+            ..self.offer.clone()
         }
     }
 
