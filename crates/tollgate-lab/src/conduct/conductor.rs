@@ -296,6 +296,11 @@ impl<K: Kind> Conductor<'_, K> {
         self.store.write_result(&self.result).map_err(Halt::Ours)
     }
 
+    /// Nothing, unless the run is to stop.
+    pub(crate) fn goes_on(&self) -> Result<(), Halt> {
+        if self.stop.is_stopped() { Err(Halt::Stopped) } else { Ok(()) }
+    }
+
     /// Why a trial of a variant has no end.
     pub(crate) fn broken(&self, variant: usize, level: u64, broken: Broken) -> Halt {
         match broken {

@@ -170,9 +170,7 @@ impl Kind for Commands {
 impl Running<'_> {
     /// Runs the command of a variant once.
     fn once(&self, variant: usize, level: u64) -> Result<Finished, Halt> {
-        if self.stop.is_stopped() {
-            return Err(Halt::Stopped);
-        }
+        self.goes_on()?;
         let words: &Words = self.experiment.variants[variant].own().expect("every variant has a command");
         let Words { status, longest, .. } = *words;
         let finite = Finite { command: words.command(level), cores: &self.cores, stop: self.stop, longest, status };

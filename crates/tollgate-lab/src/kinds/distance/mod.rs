@@ -275,9 +275,7 @@ impl Session<'_> {
 
     /// Runs the batch once.
     fn ran(&self, bench: &mut Bench, variant: usize, level: u64, documents: u64) -> Result<Ran, Halt> {
-        if self.stop.is_stopped() {
-            return Err(Halt::Stopped);
-        }
+        self.goes_on()?;
         let away = away(&self.experiment, variant).unwrap_or_default();
         let url = bench.url(away).map_err(Halt::Ours)?;
         let command = child::command(&self.options.serve_program, &url, level, documents);

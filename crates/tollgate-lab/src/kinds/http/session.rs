@@ -164,9 +164,7 @@ impl<W: Way> Session<'_, '_, W> {
                     subject
                 }
             });
-            if self.stop.is_stopped() {
-                return Err(Halt::Stopped);
-            }
+            self.goes_on()?;
         }
         // Of servers that are not ours there are no starts.
         if self.kind.sites.iter().any(|site| matches!(site.place, Origin::Child(_))) {
@@ -358,9 +356,7 @@ impl<W: Way> Session<'_, '_, W> {
     pub(crate) fn load(&mut self, subject: &mut Watched, asked: Asked, course: Course) -> Result<Measured, Halt> {
         let level = asked.level;
         // A short trial may be over before anybody looks whether it is to go on.
-        if self.stop.is_stopped() {
-            return Err(Halt::Stopped);
-        }
+        self.goes_on()?;
         if let Some(line) = self.kind.way.line() {
             line.at(level).map_err(Halt::Ours)?;
         }
