@@ -2,6 +2,7 @@
 //!
 //! What it deliberately does not do: decide it (see [`super::make`]).
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::extent::Extent;
@@ -59,8 +60,8 @@ pub struct Plan {
     pub settle: Duration,
     /// What is measured at equal rate after the closed load; absent: nothing.
     pub equal_rate: Option<RatePlan>,
-    /// Of a ladder, how long a pass of each variant likely takes at each level; else empty.
-    pub passes_likely: Vec<(usize, u64, Duration)>,
+    /// Blocks of a variant at a level where it has time for fewer than the others, or none: the first ones.
+    pub blocks_of: BTreeMap<(usize, u64), u32>,
     /// Distances with names, each run at the least level in as many blocks as the others; of a batch.
     pub presets: u32,
     /// Stop when no toll's interval reaches further than so much to either side, in millionths; absent: after all blocks.
@@ -99,12 +100,9 @@ impl Plan {
         self.variants.iter().map(|position| &experiment.variants[*position])
     }
 
-    /// Blocks of a variant at a level: of a ladder as many as a cell has time for, but two in any case.
+    /// Blocks of a variant at a level.
     pub fn blocks_at(&self, variant: usize, level: u64) -> u32 {
-        let is_meant = |(known, at, _): &&(usize, u64, Duration)| (*known, *at) == (variant, level);
-        let pass = self.passes_likely.iter().find(is_meant).map(|(.., pass)| *pass);
-        let (Some(pass), Some(cell)) = (pass, self.cell) else { return self.blocks };
-        blocks_within(cell, pass.max(self.slice), self.blocks).max(BLOCKS_LEAST.min(self.blocks))
+        self.blocks_of.get(&(variant, level)).copied().unwrap_or(self.blocks)
     }
 
     /// How long a trial of so many users lasts of whom so many are answered in a second: where slices grow, as long as each

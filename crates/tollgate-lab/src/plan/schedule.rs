@@ -23,16 +23,15 @@ pub struct Block {
     pub order: Vec<usize>,
 }
 
-/// The blocks of a plan in their order. `blocks_of` says how many of them a variant takes part in at a level: the first
-/// ones, at most as many as the plan has.
-pub fn blocks(plan: &Plan, seed: u64, blocks_of: impl Fn(usize, u64) -> u32) -> Vec<Block> {
+/// The blocks of a plan in their order.
+pub fn blocks(plan: &Plan, seed: u64) -> Vec<Block> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut blocks = Vec::with_capacity(plan.blocks as usize * plan.levels.len());
     for number in 0..plan.blocks {
         let mut levels = plan.levels.clone();
         levels.shuffle(&mut random);
         for level in levels {
-            let takes_part = |variant: &usize| number < blocks_of(*variant, level);
+            let takes_part = |variant: &usize| number < plan.blocks_at(*variant, level);
             let mut order: Vec<usize> = plan.variants.iter().copied().filter(takes_part).collect();
             if order.is_empty() {
                 continue;
@@ -51,7 +50,7 @@ pub fn blocks(plan: &Plan, seed: u64, blocks_of: impl Fn(usize, u64) -> u32) -> 
 /// The blocks of a plan whose subjects serve one level each: level by level, the least first, each with a start of its
 /// own, and as many blocks as its time allows.
 pub fn by_level(plan: &Plan, seed: u64) -> Vec<Block> {
-    let mut all = blocks(plan, seed, |variant, level| plan.blocks_at(variant, level));
+    let mut all = blocks(plan, seed);
     all.sort_by_key(|block| (block.level, block.number));
     for block in &mut all {
         let place = plan.levels.iter().position(|level| *level == block.level);
@@ -62,7 +61,7 @@ pub fn by_level(plan: &Plan, seed: u64) -> Vec<Block> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::time::Duration;
 
     use proptest::prelude::*;
@@ -84,17 +83,10 @@ mod tests {
         }
     }
 
-    fn all(_: usize, _: u64) -> u32 {
-        u32::MAX
-    }
-
     #[test]
     fn a_variant_with_fewer_blocks_takes_part_in_the_first_ones() {
-        let drawn = blocks(&plan(3, 2, 4, 2), 1, |variant, level| match (variant, level) {
-            (_, 2) => 0,
-            (2, _) => 1,
-            _ => 4,
-        });
+        let blocks_of = BTreeMap::from([((0, 2), 0), ((1, 2), 0), ((2, 2), 0), ((2, 1), 1)]);
+        let drawn = blocks(&Plan { blocks_of, ..plan(3, 2, 4, 2) }, 1);
         let sizes: Vec<(u64, usize)> = drawn.iter().map(|block| (block.level, block.order.len())).collect();
         assert_eq!(sizes, [(1, 6), (1, 4), (1, 4), (1, 4)]);
     }
@@ -113,8 +105,8 @@ mod tests {
             variants in 1_usize..8, levels in 1_u64..5, count in 1_u32..40, starts in 1_u32..4, seed: u64,
         ) {
             let plan = plan(variants, levels, count, starts);
-            let drawn = blocks(&plan, seed, all);
-            prop_assert_eq!(&drawn, &blocks(&plan, seed, all));
+            let drawn = blocks(&plan, seed);
+            prop_assert_eq!(&drawn, &blocks(&plan, seed));
             prop_assert_eq!(drawn.len(), plan.blocks as usize * plan.levels.len());
             let mut seen = BTreeSet::new();
             for block in &drawn {
@@ -134,13 +126,13 @@ mod tests {
     #[test]
     fn another_seed_draws_another_order() {
         let plan = plan(6, 4, 8, 1);
-        assert_ne!(blocks(&plan, 1, all), blocks(&plan, 2, all));
+        assert_ne!(blocks(&plan, 1), blocks(&plan, 2));
     }
 
     #[test]
     fn the_order_of_a_seed_is_the_same_on_every_machine_and_version() {
         let orders: Vec<(u64, Vec<usize>)> =
-            blocks(&plan(3, 2, 2, 1), 7, all).into_iter().map(|block| (block.level, block.order)).collect();
+            blocks(&plan(3, 2, 2, 1), 7).into_iter().map(|block| (block.level, block.order)).collect();
         insta::assert_debug_snapshot!(orders, @r#"
         [
             (

@@ -124,7 +124,7 @@ impl Kind for Commands {
             }
         }
         run.plan_trials(run.plan.trials());
-        let blocks = schedule::blocks(&run.plan, run.result.seed, |_, _| u32::MAX);
+        let blocks = schedule::blocks(&run.plan, run.result.seed);
         run.blocks(&blocks, &mut ())
     }
 

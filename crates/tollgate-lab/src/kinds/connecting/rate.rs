@@ -71,7 +71,7 @@ impl Session<'_, '_, Connecting> {
 fn blocks(plan: &Plan, rate: RatePlan, seed: u64) -> Vec<Block> {
     // Subjects go on as they are: their starts were dealt out among the blocks of the closed load.
     let plan = Plan { blocks: rate.blocks, starts: 1, ..plan.clone() };
-    schedule::blocks(&plan, seed ^ SEED, |_, _| u32::MAX)
+    schedule::blocks(&plan, seed ^ SEED)
 }
 
 /// Two digits are enough for a rate, and are remembered.

@@ -129,7 +129,7 @@ impl Kind for Batches {
         let (variants, levels) = (run.plan.variants.clone(), run.plan.levels.clone());
         run.count_off(&mut bench, &variants, &levels)?;
         run.plan_trials(run.plan.trials() + run.trials_of_presets(presets(&run.experiment).len()));
-        let blocks = schedule::blocks(&run.plan, run.result.seed, |_, _| u32::MAX);
+        let blocks = schedule::blocks(&run.plan, run.result.seed);
         run.blocks(&blocks, &mut bench)?;
         run.presets(&mut bench)
     }
@@ -321,7 +321,7 @@ impl Session<'_> {
         variants.push(base);
         let plan = Plan { variants, levels: vec![level], starts: 1, ..self.plan.clone() };
         let offset = self.plan.blocks;
-        let mut blocks = schedule::blocks(&plan, self.result.seed ^ PRESETS_SEED, |_, _| u32::MAX);
+        let mut blocks = schedule::blocks(&plan, self.result.seed ^ PRESETS_SEED);
         blocks.iter_mut().for_each(|block| block.number += offset);
         self.blocks(&blocks, bench)
     }

@@ -93,7 +93,7 @@ pub(crate) trait Way: Sized {
     fn blocks(run: &mut Session<'_, '_, Self>, _subjects: &mut [Watched]) -> Result<Vec<Block>, Halt> {
         Ok(match Self::PROCESSES {
             Processes::OfEachLevel => schedule::by_level(&run.plan, run.result.seed),
-            Processes::AsConfigured | Processes::OfAll => schedule::blocks(&run.plan, run.result.seed, |_, _| u32::MAX),
+            Processes::AsConfigured | Processes::OfAll => schedule::blocks(&run.plan, run.result.seed),
         })
     }
 

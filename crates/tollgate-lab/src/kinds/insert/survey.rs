@@ -3,7 +3,6 @@
 //!
 //! It is in no figure but the settlement of its transfers, which are compared record by record at every level.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use super::onset::Failed;
@@ -22,17 +21,17 @@ use tollgate_facts::results::{Gap, GapKind};
 impl Session<'_, '_, Inserting> {
     /// One transfer of each variant at each level, the smallest first, until errors begin or it takes too long.
     pub(crate) fn survey(&mut self, subjects: &mut [Watched]) -> Result<Vec<Block>, Halt> {
-        let mut blocks_of: HashMap<(usize, u64), u32> = HashMap::new();
         for subject in subjects {
             let name = &self.options.experiment.variants[subject.variant].name;
             self.observer.progress(&Progress::Surveying { variant: name });
-            self.survey_one(subject, &mut blocks_of)?;
+            // Levels that the survey does not come to have none.
+            self.plan.blocks_of.extend(self.plan.levels.iter().map(|level| ((subject.variant, *level), 0)));
+            self.survey_one(subject)?;
         }
-        let blocks = |variant, level| blocks_of.get(&(variant, level)).copied().unwrap_or(0);
-        Ok(schedule::blocks(&self.plan, self.result.seed, blocks))
+        Ok(schedule::blocks(&self.plan, self.result.seed))
     }
 
-    fn survey_one(&mut self, subject: &mut Watched, blocks_of: &mut HashMap<(usize, u64), u32>) -> Result<(), Halt> {
+    fn survey_one(&mut self, subject: &mut Watched) -> Result<(), Halt> {
         let variant = subject.variant;
         let shape = &self.options.experiment.variants[variant];
         let mode = *shape.own::<Mode>().expect("every variant of an insert has a mode");
@@ -62,7 +61,7 @@ impl Session<'_, '_, Inserting> {
             let Some(time) = time else { continue };
             wait = time / u32::try_from(mode.waits(level)).unwrap_or(u32::MAX);
             let blocks = blocks_within(cell, time.max(self.plan.slice), self.plan.blocks);
-            blocks_of.insert((variant, level), blocks);
+            self.plan.blocks_of.insert((variant, level), blocks);
             if blocks == 0 {
                 self.too_long(variant, level, time, "takes");
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::file::Limit;
 use crate::experiment::Experiment;
 use crate::kinds::http::between;
-use crate::plan::{Note, Plan, PlanOptions, TRIALS_PER_BLOCK, goes_through, seconds};
+use crate::plan::{BLOCKS_LEAST, Note, Plan, PlanOptions, TRIALS_PER_BLOCK, blocks_within, goes_through, seconds};
 
 /// Passes before anything counts, for so long at least: they open the connections to the database.
 pub(super) const WARM_UP: Duration = Duration::from_millis(500);
@@ -27,7 +27,8 @@ fn whole_passes(pass: Duration, least: Duration) -> Duration {
 pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
     goes_through(experiment, options, "each of its levels is measured by itself")?;
     let mut plan = Plan::draft(experiment, options, &options.extent.defaults())?;
-    plan.cell = Some(plan.cell_of(experiment));
+    let cell = plan.cell_of(experiment);
+    plan.cell = Some(cell);
     plan.starts = 1;
     plan.subjects = plan.cells() as u32;
     for level in plan.levels.clone() {
@@ -37,8 +38,10 @@ pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
             let at_once = level.min(experiment.users(level)).min(limit).max(1) as u32;
             let (answer, list) = (plan.round_trip + WORK_LIKELY, plan.round_trip + LIST_LIKELY);
             let pass = list + answer * DETAILS_LIKELY / at_once;
-            plan.passes_likely.push((position, level, pass));
-            plan.trials_least += whole_passes(pass, plan.slice) * (plan.blocks_at(position, level) * TRIALS_PER_BLOCK);
+            // As many as a cell has time for, but two in any case.
+            let blocks = blocks_within(cell, pass.max(plan.slice), plan.blocks).max(BLOCKS_LEAST.min(plan.blocks));
+            plan.blocks_of.insert((position, level), blocks);
+            plan.trials_least += whole_passes(pass, plan.slice) * (blocks * TRIALS_PER_BLOCK);
             plan.warm_up += whole_passes(pass, WARM_UP);
         }
     }
