@@ -84,7 +84,7 @@ pub(crate) fn wrong_answers(
 mod tests {
     use super::super::at_rate::tests::offered;
     use super::super::tests::{evidence, sound};
-    use super::super::{Beside, Evidence, judge};
+    use super::super::{Evidence, SeenBeside, judge};
     use super::*;
     use tollgate_facts::results::{Connecting, Encryption, EqualRate, Verdict};
 
@@ -116,7 +116,7 @@ mod tests {
         cell.equal_rate = Some(EqualRate { answered: 1000, ..offered() });
         let check = |fresh_connections: u64, requests_per_connection: Option<u32>, expected: &str| {
             let connecting = Some(Connecting { requests_per_connection, encryption: Encryption::Off });
-            let rate_beside = Beside { fresh_connections, ..evidence(&cell).rate_beside };
+            let rate_beside = SeenBeside { fresh_connections, ..evidence(&cell).rate_beside };
             let counted = Evidence { rate_beside, connecting, ..evidence(&cell) };
             assert_eq!(judge(&counted)[0].rule, expected, "{fresh_connections}");
         };

@@ -23,9 +23,9 @@ pub struct Evidence<'a> {
     /// What was counted before its trials, in the time in which their connections are opened.
     pub settling: &'a Tally,
     /// What was seen during its trials with users who wait.
-    pub beside: Beside<'a>,
+    pub beside: SeenBeside<'a>,
     /// The same during those at equal rate.
-    pub rate_beside: Beside<'a>,
+    pub rate_beside: SeenBeside<'a>,
     /// Starts of the subject after which response times did not settle.
     pub unsteady_starts: u32,
     /// Whether variant and baseline are measured on the same system.
@@ -42,7 +42,7 @@ pub struct Evidence<'a> {
 
 /// What was seen beside the figures of one load of a cell, while it lasted.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Beside<'a> {
+pub struct SeenBeside<'a> {
     /// What all cores did.
     pub ticks: Ticks,
     /// How late the generator noticed its own heartbeat; absent where it has none.

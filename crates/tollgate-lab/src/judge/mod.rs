@@ -18,7 +18,7 @@ mod systems;
 pub(crate) mod unsent;
 mod users;
 
-pub use evidence::{Beside, Evidence, Systems};
+pub use evidence::{Evidence, SeenBeside, Systems};
 
 use bounds::{BACKEND_PART_MIN, BLOCKS_MIN, REQUESTS_MIN, SUBJECT_CORES_BUSY_MAX};
 use seen::LoadSeen;
@@ -223,8 +223,8 @@ pub(crate) mod tests {
             }),
             answers_per_user: None,
             settling: &NOTHING_BEFORE,
-            beside: Beside { ticks: TICKS, ..Beside::default() },
-            rate_beside: Beside { ticks: TICKS, ..Beside::default() },
+            beside: SeenBeside { ticks: TICKS, ..SeenBeside::default() },
+            rate_beside: SeenBeside { ticks: TICKS, ..SeenBeside::default() },
             unsteady_starts: 0,
             systems: Systems::Same,
             unsettled: None,
@@ -318,7 +318,7 @@ pub(crate) mod tests {
         cell.equal_rate = Some(at_rate::tests::offered());
         let late = stalls::tests::beats(1_600, &[100]);
         let rules = |evidence: &Evidence<'_>| judge(evidence).into_iter().map(|doubt| doubt.rule).collect::<Vec<_>>();
-        let of = |beats| Beside { ticks: TICKS, beats: Some(beats), ..Beside::default() };
+        let of = |beats| SeenBeside { ticks: TICKS, beats: Some(beats), ..SeenBeside::default() };
         assert_eq!(rules(&Evidence { beside: of(&late), ..evidence(&cell) }), ["stalls"]);
         assert_eq!(rules(&Evidence { rate_beside: of(&late), ..evidence(&cell) }), ["rate-stalls"]);
         let sound = stalls::tests::beats(1_600, &[]);

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::evidence::{Beside, Evidence};
+use super::evidence::{Evidence, SeenBeside};
 use super::held_up::Shown;
 use tollgate_facts::results::{GeneratorUse, TcpCounts};
 
@@ -24,7 +24,7 @@ pub(super) struct LoadSeen<'a> {
     pub(super) shown: Shown,
     pub(super) generator: GeneratorUse,
     pub(super) tcp: Option<TcpCounts>,
-    pub(super) beside: Beside<'a>,
+    pub(super) beside: SeenBeside<'a>,
     /// Full and resumed handshakes, where they are counted.
     pub(super) handshakes: Option<(u64, u64)>,
 }

@@ -10,7 +10,7 @@ use crate::cores::Cores;
 use crate::experiment::Experiment;
 use crate::judge::cells;
 use crate::judge::spread::{self, Groups};
-use crate::judge::{self, Beside, Evidence, Systems};
+use crate::judge::{self, Evidence, SeenBeside, Systems};
 use crate::load::record::little;
 use crate::load::record::recorder::{Recorder, Tally, Transfers};
 use crate::plan::{Plan, RatePlan, TRIALS_PER_BLOCK};
@@ -36,7 +36,7 @@ const PEAKS: [(&str, Option<&str>, &str); 3] = [
 struct AtRate {
     /// What was offered, without what came of it.
     offer: EqualRate,
-    load: Recorded,
+    load: LoadRecord,
     /// They are in no result one by one.
     trials: Vec<Trial>,
     groups: Groups,
@@ -46,7 +46,7 @@ struct AtRate {
 
 /// What all trials of one load of a cell recorded: with users who wait, or at equal rate.
 #[derive(Debug, Default)]
-struct Recorded {
+struct LoadRecord {
     recorder: Recorder,
     ticks: Ticks,
     tcp: TcpCounts,
@@ -73,7 +73,7 @@ struct Entry {
     name: String,
     level: u64,
     /// What was recorded with users who wait, or in a scenario.
-    load: Recorded,
+    load: LoadRecord,
     series: Growing,
     /// Connections that were open before its first trial; at a rate those that warmed the subject up are left out.
     opened_before: u64,
@@ -185,7 +185,7 @@ impl Cells {
         let block = planned.slice * TRIALS_PER_BLOCK;
         let rate = entry.rate.get_or_insert_with(|| AtRate {
             offer: offer.clone(),
-            load: Recorded::default(),
+            load: LoadRecord::default(),
             trials: Vec::new(),
             groups: Groups::new(planned.blocks, offer.rate_per_second * block.as_secs_f64()),
             came_most: Vec::new(),
@@ -274,7 +274,7 @@ impl Cells {
     }
 }
 
-impl Recorded {
+impl LoadRecord {
     fn add(&mut self, measured: &Measured) {
         self.recorder.add(&measured.recorder);
         // Single times of units are in the trials already, and would grow without end here.
@@ -284,15 +284,15 @@ impl Recorded {
     }
 
     /// What is held against figures, where so many connections were opened of which so many might be.
-    fn beside(&self, opened: u64, entitled: u64) -> Beside<'_> {
+    fn beside(&self, opened: u64, entitled: u64) -> SeenBeside<'_> {
         let fresh_connections = opened.saturating_sub(entitled);
-        Beside { ticks: self.ticks, beats: self.recorder.stalls.as_ref(), fresh_connections }
+        SeenBeside { ticks: self.ticks, beats: self.recorder.stalls.as_ref(), fresh_connections }
     }
 }
 
 impl AtRate {
     fn found(&self, bin_ms: f64) -> EqualRate {
-        let Recorded { recorder, tcp, .. } = &self.load;
+        let LoadRecord { recorder, tcp, .. } = &self.load;
         let (tally, sends) = (&recorder.tally, recorder.tally.sends);
         EqualRate {
             intended: sends.intended,
@@ -314,7 +314,7 @@ impl AtRate {
         }
     }
 
-    fn beside(&self) -> Beside<'_> {
+    fn beside(&self) -> SeenBeside<'_> {
         self.load.beside(self.load.recorder.tally.connections, self.came_most.iter().sum())
     }
 }
@@ -346,7 +346,7 @@ impl Entry {
     }
 
     fn cell(&self, trials: &[&Trial], bins: Bins, plan: &Plan) -> Cell {
-        let Recorded { recorder, ticks, tcp } = &self.load;
+        let LoadRecord { recorder, ticks, tcp } = &self.load;
         let mut cell = cells::cell(trials, recorder, self.series.subject());
         cell.connections += self.opened_before;
         cell.tcp = Some(*tcp);
@@ -406,7 +406,7 @@ impl Entry {
     }
 
     fn evidence<'a>(&'a self, cell: &'a Cell, plan: &Plan) -> Evidence<'a> {
-        let Recorded { recorder, ticks, .. } = &self.load;
+        let LoadRecord { recorder, ticks, .. } = &self.load;
         let tally = &recorder.tally;
         let slice_ms = self.slice_least.unwrap_or(plan.slice).as_secs_f64() * 1e3;
         let grows = plan.slice_most > plan.slice && cell.trials > 0 && self.users > 0;
@@ -458,7 +458,7 @@ mod tests {
             entry.connections_entitled()
         });
         assert_eq!(entitled.collect::<Vec<_>>(), [5, 0]);
-        let fresh = |opened: u64| Recorded::default().beside(opened, 5).fresh_connections;
+        let fresh = |opened: u64| LoadRecord::default().beside(opened, 5).fresh_connections;
         assert_eq!([4, 5, 6].map(fresh), [0, 0, 1]);
     }
 }
