@@ -34,8 +34,7 @@ impl Failed {
 }
 
 impl Session<'_, '_, Inserting> {
-    /// Errors have begun: this level is where, since no level is measured from a known onset on, and what lies above is
-    /// not measured any more.
+    /// Errors have begun at this level: nothing is measured there or above any more, so the next one is at a lower level.
     pub(crate) fn note_onset(&mut self, variant: usize, level: u64, failed: &Failed) {
         let name = &self.options.experiment.variants[variant].name;
         let gaps = &mut self.result.gaps;
