@@ -90,50 +90,26 @@ impl<T> Reporter<T> {
     }
 }
 
-/// The caller asked for a reporter that does not exist.
-#[derive(Debug, thiserror::Error)]
-#[error("unknown report format {name:?}: expected one of {}", known())]
-pub struct UnknownFormat {
-    /// What was asked for.
-    pub name: String,
-}
-
-fn known() -> String {
-    REPORTERS.iter().map(|reporter| reporter.name).collect::<Vec<_>>().join(", ")
-}
-
 /// `run` as the reporter `name` shows it; `page` builds its page, for those that show one.
 ///
-/// # Errors
-/// Where there is no such reporter.
-pub fn render(
-    name: &str,
-    run: &RunResult,
-    page: fn(&RunResult) -> Page,
-    options: &RenderOptions,
-) -> Result<String, UnknownFormat> {
+/// # Panics
+/// Where none of [`REPORTERS`] has that name.
+pub fn render(name: &str, run: &RunResult, page: fn(&RunResult) -> Page, options: &RenderOptions) -> String {
     shown(REPORTERS, name, run, page, options)
 }
 
 /// Runs side by side as the reporter `name` shows them.
 ///
-/// # Errors
-/// Where there is no such reporter.
-pub fn render_across(name: &str, across: &Across, options: &RenderOptions) -> Result<String, UnknownFormat> {
+/// # Panics
+/// Where none of [`ACROSS_REPORTERS`] has that name.
+pub fn render_across(name: &str, across: &Across, options: &RenderOptions) -> String {
     shown(ACROSS_REPORTERS, name, across, across::page, options)
 }
 
-fn shown<T>(
-    reporters: &[Reporter<T>],
-    name: &str,
-    of: &T,
-    page: fn(&T) -> Page,
-    options: &RenderOptions,
-) -> Result<String, UnknownFormat> {
+fn shown<T>(all: &[Reporter<T>], name: &str, of: &T, page: fn(&T) -> Page, options: &RenderOptions) -> String {
     let is_it = |reporter: &&Reporter<T>| reporter.name == name || reporter.also.contains(&name);
-    let found = reporters.iter().find(is_it).ok_or_else(|| UnknownFormat { name: name.to_owned() })?;
-    Ok(match found.shows {
+    match all.iter().find(is_it).expect("a name is taken from the list").shows {
         Shows::Page(write) => write(&page(of), options),
         Shows::Whole(write) => write(of),
-    })
+    }
 }

@@ -10,7 +10,7 @@ use tollgate_report::{RenderOptions, render};
 const PAGE_BYTES_MAX: usize = 500_000;
 
 fn page(run: &RunResult) -> String {
-    render("html", run, tollgate_lab::page, &RenderOptions::default()).unwrap()
+    render("html", run, tollgate_lab::page, &RenderOptions::default())
 }
 
 fn pages() -> [(&'static str, String); 9] {

@@ -49,7 +49,7 @@ fn run(verdicts: &[(&str, Verdict)]) -> RunResult {
 }
 
 fn rendered(name: &str, run: &RunResult) -> String {
-    render(name, run, tollgate_lab::page, &RenderOptions::default()).unwrap()
+    render(name, run, tollgate_lab::page, &RenderOptions::default())
 }
 
 #[test]

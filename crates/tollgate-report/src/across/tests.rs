@@ -48,7 +48,7 @@ fn side_by_side(runs: &[(&str, &RunResult)], thresholds: &[&str]) -> Across {
 }
 
 fn text(name: &str, across: &Across) -> String {
-    render_across(name, across, &RenderOptions::default()).unwrap()
+    render_across(name, across, &RenderOptions::default())
 }
 
 const THRESHOLDS: [&str; 4] =
@@ -215,7 +215,7 @@ fn batches_are_counted_in_documents_and_all_else_in_requests() {
 #[test]
 fn a_narrow_terminal_and_colours_change_no_word_of_the_answer() {
     let found = two(&[]);
-    let narrow = render_across("table", &found, &RenderOptions { colour: Colour::Ansi, width: 60 }).unwrap();
+    let narrow = render_across("table", &found, &RenderOptions { colour: Colour::Ansi, width: 60 });
     assert!(narrow.contains("Run 2 is partial: it was interrupted") && narrow.contains("\x1b[1m"), "{narrow}");
     assert!(!text("terminal", &found).contains("hreshold"), "none was asked for");
 }

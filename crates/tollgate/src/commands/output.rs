@@ -5,12 +5,34 @@ use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use tollgate_report::{Colour, RenderOptions};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use tollgate_report::{Colour, RenderOptions, Reporter};
 
 use crate::failure::Failure;
 
 /// Columns where the terminal does not tell.
 const WIDTH_DEFAULT: usize = 120;
+
+/// The names of these reporters, so that a new one needs no line here.
+pub(crate) fn formats<T>(reporters: &[Reporter<T>]) -> PossibleValuesParser {
+    let named = |reporter: &Reporter<T>| PossibleValue::new(reporter.name).aliases(reporter.also).help(reporter.about);
+    PossibleValuesParser::new(reporters.iter().map(named))
+}
+
+/// Writes what is rendered to a file, or else to `out`.
+pub(crate) fn rendered(
+    file: Option<&Path>,
+    out: &mut dyn Write,
+    render: impl Fn(&RenderOptions) -> String,
+) -> Result<(), Failure> {
+    match file {
+        Some(path) => whole_file(path, render(&RenderOptions::default()).as_bytes()),
+        None => {
+            let text = render(&render_options());
+            out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::output)
+        }
+    }
+}
 
 /// How stdout wants to be written to.
 pub(crate) fn render_options() -> RenderOptions {

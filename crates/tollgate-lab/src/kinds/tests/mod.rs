@@ -10,7 +10,7 @@ use tollgate_report::{RenderOptions, render};
 pub(crate) fn shown_in_each(run: &RunResult) -> [(&'static str, String); 3] {
     ["terminal", "markdown", "html"].map(|name| {
         let options = RenderOptions { width: 400, ..Default::default() };
-        let text = render(name, run, crate::kinds::page, &options).unwrap();
+        let text = render(name, run, crate::kinds::page, &options);
         let text = match name {
             // Marks stand right behind what they mark.
             "html" => (1..100)

@@ -6,11 +6,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser};
-use tollgate_facts::across::{self, Across, Named};
+use tollgate_facts::across::{self, Named};
 use tollgate_facts::results::RunResult;
 use tollgate_facts::threshold::{self, Runs};
-use tollgate_report::{RenderOptions, Reporter};
+use tollgate_report::{ACROSS_REPORTERS, RenderOptions};
 
 use super::expected::{self, Expected};
 use crate::commands::{output, stored};
@@ -33,7 +32,7 @@ pub(crate) struct Arguments {
     pub(super) runs: Vec<PathBuf>,
 
     /// In which format
-    #[arg(short, long, value_name = "FORMAT", default_value = "terminal", value_parser = formats())]
+    #[arg(short, long, value_name = "FORMAT", default_value = "terminal", value_parser = output::formats(ACROSS_REPORTERS))]
     pub(super) format: String,
 
     /// Write to this file in the place of stdout; it appears whole or not at all
@@ -42,13 +41,6 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     pub(super) expected: Expected,
-}
-
-/// The lab's own list of reporters, so that a new one needs no line here.
-fn formats() -> PossibleValuesParser {
-    let named =
-        |reporter: &Reporter<Across>| PossibleValue::new(reporter.name).aliases(reporter.also).help(reporter.about);
-    PossibleValuesParser::new(tollgate_report::ACROSS_REPORTERS.iter().map(named))
 }
 
 /// Puts the runs side by side.
@@ -67,20 +59,10 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     }
     found.thresholds = threshold::judge_across(&thresholds, &found, &runs.iter().collect::<Vec<_>>());
 
-    let rendered = |format: &str, options: &RenderOptions| {
-        tollgate_report::render_across(format, &found, options).map_err(Failure::usage)
-    };
+    let render = |format: &str, options: &RenderOptions| tollgate_report::render_across(format, &found, options);
     if let Some(path) = &arguments.expected.junit {
-        output::whole_file(path, rendered("junit", &RenderOptions::default())?.as_bytes())?;
+        output::whole_file(path, render("junit", &RenderOptions::default()).as_bytes())?;
     }
-    match &arguments.output {
-        Some(path) => {
-            output::whole_file(path, rendered(&arguments.format, &RenderOptions::default())?.as_bytes())?;
-        }
-        None => {
-            let text = rendered(&arguments.format, &output::render_options())?;
-            out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::output)?;
-        }
-    }
+    output::rendered(arguments.output.as_deref(), out, |options| render(&arguments.format, options))?;
     Ok(expected::exit(&found.thresholds, Exit::Done))
 }

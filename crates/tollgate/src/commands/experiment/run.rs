@@ -71,17 +71,17 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
 
     let report = outcome.directory.join(REPORT);
     let rendered = |format: &str, options: &RenderOptions| {
-        tollgate_report::render(format, &outcome.result, tollgate_lab::page, options).map_err(Failure::usage)
+        tollgate_report::render(format, &outcome.result, tollgate_lab::page, options)
     };
-    output::whole_file(&report, rendered("html", &RenderOptions::default())?.as_bytes())?;
+    output::whole_file(&report, rendered("html", &RenderOptions::default()).as_bytes())?;
     if let Some(path) = &arguments.expected.junit {
-        output::whole_file(path, rendered("junit", &RenderOptions::default())?.as_bytes())?;
+        output::whole_file(path, rendered("junit", &RenderOptions::default()).as_bytes())?;
     }
     if arguments.json {
-        let text = rendered("json", &RenderOptions::default())?;
+        let text = rendered("json", &RenderOptions::default());
         out.write_all(text.as_bytes()).map_err(Failure::output)?;
     } else {
-        let text = rendered("terminal", &output::render_options())?;
+        let text = rendered("terminal", &output::render_options());
         writeln!(out, "{text}\nreport  {}", report.display()).map_err(Failure::output)?;
     }
     out.flush().map_err(Failure::output)?;
