@@ -51,37 +51,42 @@ impl<T: JsonSchema> JsonSchema for At<T> {
     }
 }
 
-/// A whole number from 1 to `MOST`.
+/// A whole number up to `MOST`, from `LEAST` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct UpTo<const MOST: u32>(pub(crate) u32);
+pub(crate) struct UpTo<const MOST: u32, const LEAST: u32 = 1>(pub(crate) u32);
 
-impl<const MOST: u32> UpTo<MOST> {
+impl<const MOST: u32, const LEAST: u32> UpTo<MOST, LEAST> {
+    /// So many seconds.
+    pub(crate) fn seconds(self) -> Duration {
+        Duration::from_secs(self.0.into())
+    }
+
     /// So many milliseconds.
     pub(crate) fn milliseconds(self) -> Duration {
         Duration::from_millis(self.0.into())
     }
 }
 
-impl<'de, const MOST: u32> Deserialize<'de> for UpTo<MOST> {
+impl<'de, const MOST: u32, const LEAST: u32> Deserialize<'de> for UpTo<MOST, LEAST> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match u32::deserialize(deserializer)? {
-            number if (1..=MOST).contains(&number) => Ok(UpTo(number)),
-            number => Err(D::Error::custom(format!("{number} is not from 1 to {MOST}"))),
+            number if (LEAST..=MOST).contains(&number) => Ok(UpTo(number)),
+            number => Err(D::Error::custom(format!("{number} is not from {LEAST} to {MOST}"))),
         }
     }
 }
 
-impl<const MOST: u32> JsonSchema for UpTo<MOST> {
+impl<const MOST: u32, const LEAST: u32> JsonSchema for UpTo<MOST, LEAST> {
     fn inline_schema() -> bool {
         true
     }
 
     fn schema_name() -> Cow<'static, str> {
-        format!("UpTo{MOST}").into()
+        format!("From{LEAST}UpTo{MOST}").into()
     }
 
     fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "integer", "minimum": 1, "maximum": MOST })
+        json_schema!({ "type": "integer", "minimum": LEAST, "maximum": MOST })
     }
 }
 

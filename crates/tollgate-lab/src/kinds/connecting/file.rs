@@ -72,7 +72,7 @@ struct UsersFile {
     /// Users at every level; absent: 50.
     users: Option<UpTo<USERS_MAX>>,
     /// Milliseconds over which the users come before anything counts; absent: all at once.
-    ramp_up_ms: Option<At<u32>>,
+    ramp_up_ms: Option<UpTo<RAMP_UP_MS_MAX, 0>>,
     /// Whether users say who they are. For tollgate's own gateway a user is made for the run; for yours say `--basic`.
     authentication: Option<Authentication>,
 }
@@ -145,13 +145,10 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     let users: UsersFile = document.take(TableName::Workload)?;
     let connecting: Vec<ConnectingFile> = document.each()?;
     let checker = &document.checker;
-    let ramp_up_ms = users.ramp_up_ms.as_ref().map_or(Ok(0), |milliseconds| {
-        checker.number("ramp_up_ms", milliseconds, ..=RAMP_UP_MS_MAX, &format!("it is at most {RAMP_UP_MS_MAX}"))
-    })?;
     let (named_levels, levels) = self::ways(&ways, document)?;
     let encrypting = Encrypting {
         levels,
-        ramp_up: Duration::from_millis(ramp_up_ms.into()),
+        ramp_up: users.ramp_up_ms.map_or(Duration::ZERO, UpTo::milliseconds),
         authentication: users.authentication.unwrap_or_default(),
         equal_rate: equal_rate.map(|file| checker.equal_rate(&file)).transpose()?,
     };
@@ -352,7 +349,7 @@ tls = "full"
         check("chain = 3", "round_trip_ms = 10", "`TLS 1.2` is not where the other levels are");
         check("kind = \"request\"", "kind = \"walk\"", "factor and workload do not fit");
         check("users = 7", "users = 0", "0 is not from 1 to 10000");
-        check("users = 7", "ramp_up_ms = 60001", "`ramp_up_ms` is 60001");
+        check("users = 7", "ramp_up_ms = 60001", "60001 is not from 0 to 60000");
         check("share = 0.5", "share = 0.95", "`share` is 0.95");
         check("{ requests = 10 }", "{ requests = 0 }", "`requests` is 0");
         check("{ requests = 10 }", "\"keep\"", "expected `\"keep-alive\"`, `\"new\"` or `{ requests = N }`");

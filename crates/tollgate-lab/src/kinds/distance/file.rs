@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{At, Experiment, ExperimentError, Location, Own};
+use crate::experiment::{At, Experiment, ExperimentError, Location, Own, UpTo};
 
 /// Longest round trip of a link before a database in microseconds.
 const ROUND_TRIP_US_MAX: u32 = 1_000_000;
@@ -47,7 +47,7 @@ struct PresetFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 struct AwayFile {
     /// For `batch`: by how much a round trip to the database is longer than without delay, in microseconds.
-    round_trip_us: Option<At<u32>>,
+    round_trip_us: Option<UpTo<ROUND_TRIP_US_MAX, 0>>,
 }
 
 /// A distance with a name, computed from what the others cost.
@@ -74,9 +74,7 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(links.iter().zip(&document.ways)) {
         let help = "add `round_trip_us`, such as `round_trip_us = 500`";
         let unsaid = || checker.unsaid(way, "how far its database is", help);
-        let round_trip = file.round_trip_us.as_ref().ok_or_else(unsaid)?;
-        let help = format!("it is from 0 to {ROUND_TRIP_US_MAX}");
-        let round_trip_us = checker.number("round_trip_us", round_trip, ..=ROUND_TRIP_US_MAX, &help)?;
+        let UpTo(round_trip_us) = file.round_trip_us.ok_or_else(unsaid)?;
         variant.at = Location::Here(format!("the batch, its database {round_trip_us} us further away"));
         variant.own = Own::new(Away(Duration::from_micros(round_trip_us.into())));
     }
@@ -145,7 +143,7 @@ overhead = 0.5
         check("\"processes\"", "\"concurrency\"", "factor and workload do not fit");
         check("levels = [1, 2]", "levels = [1, 129]", "it is from 1 to 128");
         check("round_trip_us = 500", "", "does not say how far its database is");
-        check("round_trip_us = 500", "round_trip_us = 1000001", "it is from 0 to 1000000");
+        check("round_trip_us = 500", "round_trip_us = 1000001", "1000001 is not from 0 to 1000000");
         check("overhead = 0.5", "overhead = -0.5", "write a share");
         check("name = \"half\"", "name = \"far\"", "stands twice");
         check("baseline = \"near\"\n", "", "2 variants have no baseline");

@@ -2,7 +2,6 @@
 //!
 //! It deliberately does not look whether anything is installed.
 
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,15 +9,11 @@ use tollgate_net::http1::client::Target;
 
 use super::file::{ReadyFile, SubjectFile};
 use super::{FOLDER_PLACE, Peer, Ready, URL_PLACE, filled};
-use crate::experiment::{At, Checker, ExperimentError, Files, TOLLGATE};
+use crate::experiment::{At, Checker, ExperimentError, Files, TOLLGATE, UpTo};
 use crate::subject::check_loadable;
 
 /// A subject is ready within this time, unless its file says otherwise.
 const READY_WITHIN: Duration = Duration::from_secs(20);
-/// What a file may say of that, in seconds.
-const WITHIN_S: RangeInclusive<u64> = 1..=600;
-/// What a file may say of its warm-up, in seconds.
-const WARM_UP_S: RangeInclusive<u64> = 0..=300;
 
 impl Peer {
     /// Reads a subject's file. `file` names the text in errors, and its folder is the peer's.
@@ -71,8 +66,8 @@ impl Checker<'_> {
             environment: parsed.start.env.iter().map(|(name, value)| (name.clone(), there(value))).collect(),
             watch: parsed.start.watch,
             ready: self.ready(&parsed.ready)?,
-            ready_within: self.seconds(&parsed.ready.as_ref().within_s, "within_s", WITHIN_S)?.unwrap_or(READY_WITHIN),
-            warm_up: self.seconds(&parsed.warm_up_s, "warm_up_s", WARM_UP_S)?.unwrap_or_default(),
+            ready_within: parsed.ready.as_ref().within_s.map_or(READY_WITHIN, UpTo::seconds),
+            warm_up: parsed.warm_up_s.map_or(Duration::ZERO, UpTo::seconds),
             experiments: parsed.experiment.into_iter().map(|(name, served)| (name.into_inner(), served)).collect(),
             name: parsed.name.into_inner(),
             title: parsed.title.into_inner(),
@@ -101,24 +96,6 @@ impl Checker<'_> {
                 Err(self.fault(ready.span(), "it is not clear when it is ready", help))
             }
         }
-    }
-
-    fn seconds(
-        &self,
-        given: &Option<At<impl Copy + Into<u64>>>,
-        name: &str,
-        range: RangeInclusive<u64>,
-    ) -> Result<Option<Duration>, ExperimentError> {
-        let Some(given) = given else { return Ok(None) };
-        let seconds = (*given.as_ref()).into();
-        if range.contains(&seconds) {
-            return Ok(Some(Duration::from_secs(seconds)));
-        }
-        let help = match range.into_inner() {
-            (0, most) => format!("it is at most {most}"),
-            (least, most) => format!("it is from {least} to {most}"),
-        };
-        Err(self.fault(given.span(), &format!("`{name}` is {seconds}"), &help))
     }
 
     fn text(&self, text: &At<String>, help: &str) -> Result<(), ExperimentError> {

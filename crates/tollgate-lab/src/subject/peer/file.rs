@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::experiment::At;
+use crate::experiment::{At, UpTo};
 
 /// A subject that tollgate did not make: how to install it, to start it, and to know that it is ready. `{folder}`
 /// stands for the folder of this file, `{port}` for a free port of 127.0.0.1 (0 where the ready line says which one it
@@ -33,7 +33,7 @@ pub(super) struct SubjectFile {
     pub(super) start: StartFile,
     /// It is loaded for so many seconds at least, by each variant, before a figure counts: what compiles its code while
     /// it runs needs longer. Absent: as long as our own.
-    pub(super) warm_up_s: Option<At<u32>>,
+    pub(super) warm_up_s: Option<UpTo<300, 0>>,
     /// When it is ready.
     pub(super) ready: At<ReadyFile>,
     /// The experiments that it can be the subject of.
@@ -76,7 +76,7 @@ pub(super) struct ReadyFile {
     /// A URL that is answered with a status from 200 to 399.
     pub(super) url: Option<At<String>>,
     /// It has so many seconds; absent: 20.
-    pub(super) within_s: Option<At<u64>>,
+    pub(super) within_s: Option<UpTo<600>>,
 }
 
 /// What differs for one experiment.

@@ -125,7 +125,7 @@ fn what_is_wrong_is_shown_with_its_line() {
     check("descendant", "granddaughter", &["subject.toml:10", "known are"]);
     check("url = \"http://127.0.0.1:{port}/health\"", "", &["it is not clear when it is ready"]);
     check("within_s = 30", "line = \"ready\"", &["it is not clear when it is ready"]);
-    check("within_s = 30", "within_s = 601", &["`within_s` is 601", "from 1 to 600"]);
+    check("within_s = 30", "within_s = 601", &["601 is not from 1 to 600"]);
     check("within_s = 30", "within_s = 0", &["from 1 to 600"]);
     check("127.0.0.1:{port}/health", "10.1.2.3:{port}/", &["is on loopback"]);
     check("\"/other\"", "\"other\"", &["`other` is no path", "both begin with `/`"]);
