@@ -204,3 +204,9 @@ impl Part {
         }
     }
 }
+
+/// Whether a path is a whole address.
+pub(crate) fn is_address(value: &[u8]) -> bool {
+    let begins = |scheme: &[u8]| value.get(..scheme.len()).is_some_and(|front| front.eq_ignore_ascii_case(scheme));
+    begins(b"http://") || begins(b"https://")
+}

@@ -19,7 +19,7 @@ use crate::traffic::feed::template::{self, Escape, Piece};
 use crate::traffic::header::check_header;
 use crate::traffic::scenario::{
     Assertion, BUILT_IN, CSRF_FIELD, CSRF_TOKEN, Condition, Extract, Fed, Part, Place, Played, Scenario, Source, Step,
-    Text, Think,
+    Text, Think, is_address,
 };
 use crate::traffic::statuses::Statuses;
 use tollgate_facts::names::did_you_mean;
@@ -249,8 +249,7 @@ impl StepWriter<'_> {
 
     fn path(&self, file: &At<String>) -> Result<Text, ExperimentError> {
         let (written, span) = (file.as_ref(), file.span());
-        let is_address = |scheme: &str| written.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme));
-        if ["http://", "https://"].into_iter().any(is_address) {
+        if is_address(written.as_bytes()) {
             let help = "the host is that of the variant's `url`: write what stands behind it, with the slash in front";
             return Err(self.fault(span, &format!("`{written}` is a whole address, and no path"), help));
         }

@@ -24,7 +24,7 @@ use crate::load::user::{Answer, Asking, User};
 use crate::secret;
 use crate::traffic::feed::{Feed, Order, Way};
 use crate::traffic::model::Pace;
-use crate::traffic::scenario::{BUILT_IN, Condition, Distribution, Fed, Part, Text, Think};
+use crate::traffic::scenario::{BUILT_IN, Condition, Distribution, Fed, Part, Text, Think, is_address};
 
 /// Bytes of an answer that are searched.
 const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -327,11 +327,6 @@ impl Player {
         }
         Ok(())
     }
-}
-
-fn is_address(value: &[u8]) -> bool {
-    let begins = |scheme: &[u8]| value.get(..scheme.len()).is_some_and(|front| front.eq_ignore_ascii_case(scheme));
-    begins(b"http://") || begins(b"https://")
 }
 
 /// Where in an address its path begins; absent where it is none on the target's host.
