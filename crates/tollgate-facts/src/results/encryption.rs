@@ -137,6 +137,24 @@ pub struct FirstRequest {
     pub wire_bytes_received: f64,
     /// How many were looked at.
     pub n: u64,
+    /// What the kernel counted of some of them; absent where it does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segments: Option<Segments>,
+}
+
+/// TCP segments of a first request until the answer was read (TCP_INFO), those without data included, on average.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Segments {
+    /// Sent.
+    pub sent: f64,
+    /// Received.
+    pub received: f64,
+    /// Sent again.
+    pub retransmitted: f64,
+    /// The kernel's smoothed round-trip time.
+    pub round_trip_time_ms: f64,
+    /// Of how many the kernel was asked.
+    pub n: u64,
 }
 
 /// A distribution of response times in bins of one width, from zero.

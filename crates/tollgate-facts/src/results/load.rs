@@ -6,7 +6,7 @@ use derive_more::AddAssign;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Arrivals, Percentiles, Staged, TcpCounts, Verdict};
+use super::{Arrivals, FirstRequest, Percentiles, Staged, TcpCounts, Verdict};
 
 /// From this bound on, that the law was not broken says nothing.
 const TELLING_BOUND_MAX: f64 = 0.1;
@@ -188,37 +188,6 @@ pub struct PhaseTimes {
     /// From there to its last byte.
     pub last_byte_ms: Percentiles,
     /// How many there were.
-    pub n: u64,
-}
-
-/// A request that opened its connection, from connecting to the last byte, on average.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct FirstRequest {
-    /// Times that the client waited for the server: once for TCP, then each time that bytes came back after some were
-    /// sent.
-    pub round_trips: f64,
-    /// Bytes sent below TLS.
-    pub wire_bytes_sent: f64,
-    /// Bytes received below TLS.
-    pub wire_bytes_received: f64,
-    /// How many there were.
-    pub n: u64,
-    /// What the kernel counted of some of them; absent where it does not tell.
-    pub segments: Option<Segments>,
-}
-
-/// TCP segments of a first request until the answer was read (TCP_INFO), those without data included, on average.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Segments {
-    /// Sent.
-    pub sent: f64,
-    /// Received.
-    pub received: f64,
-    /// Sent again.
-    pub retransmitted: f64,
-    /// The kernel's smoothed round-trip time.
-    pub round_trip_time_ms: f64,
-    /// Of how many the kernel was asked.
     pub n: u64,
 }
 

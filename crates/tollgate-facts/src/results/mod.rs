@@ -20,7 +20,7 @@ pub use crate::stats::Estimate;
 pub use batch::{BatchFound, Batched, Bound, Distances, Hinge, PresetFound, PresetVerdict, Slope};
 pub use encryption::{
     Arrivals, Connecting, ConnectionUse, CryptoSpeed, Encryption, EqualRate, FirstRequest, Flow, FlowSide, FlowStep,
-    Linear, NamedLevel, Peak, Phases, RateGroup, RoundTripCost, distance_words,
+    Linear, NamedLevel, Peak, Phases, RateGroup, RoundTripCost, Segments, distance_words,
 };
 pub use figure::{Figure, GeneratorUse, Percentiles, SubjectUse, TcpCounts};
 pub use gap::{Gap, GapKind};

@@ -10,7 +10,7 @@ use tollgate_net::http1::client::Target;
 use super::marks::{self, Evidence};
 use super::{QuickLoad, Rate, rows};
 use crate::judge::cells;
-use crate::load::connections::{FirstRequests, Phases};
+use crate::load::connections::Phases;
 use crate::load::record::course::BIN;
 use crate::load::record::little;
 use crate::load::record::recorder::Recorder;
@@ -19,7 +19,7 @@ use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::Passed;
 use crate::secret;
 use tollgate_facts::results::load::{
-    ConnectionTimes, CoursePoint, FirstRequest, Handshaken, Offered, PhaseTimes, QuickResult, Segments, Spread, Subject,
+    ConnectionTimes, CoursePoint, Handshaken, Offered, PhaseTimes, QuickResult, Spread, Subject,
 };
 use tollgate_facts::stats::percentile;
 
@@ -93,7 +93,7 @@ impl Recorded<'_> {
             checked: tally.checked,
             handshakes: Some(tally.handshakes).filter(|found| *found != Handshaken::default()),
             phases: all.phases.as_deref().and_then(phase_times),
-            first_request: first_request(&tally.first_requests),
+            first_request: cells::first_request(&tally.first_requests),
             offered: load.rate.map(|rate| offered(rate, all)),
             generator_cpu_us_per_request: used.cpu_ns as f64 / 1e3 / asked as f64,
             generator_cpu_share: used.busiest_cpu_ns as f64 / took.as_nanos().max(1) as f64,
@@ -206,26 +206,8 @@ fn phase_times(phases: &Phases) -> Option<PhaseTimes> {
     })
 }
 
-fn first_request(first: &FirstRequests) -> Option<FirstRequest> {
-    let mean = |sum: u64, count: u64| sum as f64 / count as f64;
-    (first.count > 0).then(|| FirstRequest {
-        round_trips: mean(first.round_trips, first.count),
-        wire_bytes_sent: mean(first.wire_sent_bytes, first.count),
-        wire_bytes_received: mean(first.wire_received_bytes, first.count),
-        n: first.count,
-        segments: (first.looked_at > 0).then(|| Segments {
-            sent: mean(first.segments_sent, first.looked_at),
-            received: mean(first.segments_received, first.looked_at),
-            retransmitted: mean(first.retransmitted, first.looked_at),
-            round_trip_time_ms: mean(first.round_trip_time_ns, first.looked_at) / 1e6,
-            n: first.looked_at,
-        }),
-    })
-}
-
 fn offered(rate: Rate, all: &Recorder) -> Offered {
     let sends = all.tally.sends;
-    let lateness_ms = all.lateness.as_ref().map(cells::percentiles).unwrap_or_default();
     Offered {
         rate_per_second: rate.per_second,
         arrivals: rate.arrivals,
@@ -233,7 +215,7 @@ fn offered(rate: Rate, all: &Recorder) -> Offered {
         intended: sends.intended,
         unsent: sends.unsent,
         users: sends.users,
-        lateness_ms,
+        lateness_ms: all.lateness.as_ref().map(cells::percentiles).unwrap_or_default(),
         overdue_ms: all.overdue.as_ref().map(cells::percentiles).unwrap_or_default(),
     }
 }

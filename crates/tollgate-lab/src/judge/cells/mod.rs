@@ -11,12 +11,13 @@ use std::iter::Sum;
 
 use hdrhistogram::Histogram;
 
+use crate::load::connections::FirstRequests;
 use crate::load::record::recorder::{ErrorTally, Recorder};
 use crate::load::scenario::record::{StepRecord, Stepped};
 pub use staged::staged;
 use tollgate_facts::results::{
-    BackendUse, Cell, ConnectionUse, FirstRequest, GeneratorUse, Inserted, Percentiles, Phases, Played, StepFound,
-    SubjectUse, Trial,
+    BackendUse, Cell, ConnectionUse, FirstRequest, GeneratorUse, Inserted, Percentiles, Phases, Played, Segments,
+    StepFound, SubjectUse, Trial,
 };
 use tollgate_facts::stats::{self, percentile};
 
@@ -131,8 +132,7 @@ pub fn played(stepped: &Stepped) -> Played {
 
 /// What the connections of a cell were and cost, over trials of so many seconds in all.
 pub fn connected(recorder: &Recorder, wall_s: f64) -> ConnectionUse {
-    let (tally, first) = (&recorder.tally, recorder.tally.first_requests);
-    let mean = |sum: u64| ratio(sum as f64, first.count as f64);
+    let tally = &recorder.tally;
     let handshakes = (tally.handshakes.full + tally.handshakes.resumed) as f64;
     ConnectionUse {
         opened: tally.connections,
@@ -148,15 +148,26 @@ pub fn connected(recorder: &Recorder, wall_s: f64) -> ConnectionUse {
             first_byte_ms: percentiles(&phases.first_byte),
             last_byte_ms: percentiles(&phases.last_byte),
         }),
-        first_request: mean(first.wire_sent_bytes).zip(mean(first.wire_received_bytes)).map(|(sent, received)| {
-            FirstRequest {
-                round_trips: mean(first.round_trips),
-                wire_bytes_sent: sent,
-                wire_bytes_received: received,
-                n: first.count,
-            }
-        }),
+        first_request: first_request(&tally.first_requests),
     }
+}
+
+/// What requests that opened their connection were on average; absent where none did.
+pub fn first_request(all: &FirstRequests) -> Option<FirstRequest> {
+    let mean = |sum: u64, count: u64| sum as f64 / count as f64;
+    (all.count > 0).then(|| FirstRequest {
+        round_trips: Some(mean(all.round_trips, all.count)),
+        wire_bytes_sent: mean(all.wire_sent_bytes, all.count),
+        wire_bytes_received: mean(all.wire_received_bytes, all.count),
+        n: all.count,
+        segments: (all.looked_at > 0).then(|| Segments {
+            sent: mean(all.segments_sent, all.looked_at),
+            received: mean(all.segments_received, all.looked_at),
+            retransmitted: mean(all.retransmitted, all.looked_at),
+            round_trip_time_ms: mean(all.round_trip_time_ns, all.looked_at) / NS_PER_MS,
+            n: all.looked_at,
+        }),
+    })
 }
 
 /// Percentiles in milliseconds of a histogram in nanoseconds; those with too few samples beyond them are absent.

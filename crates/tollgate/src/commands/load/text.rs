@@ -5,10 +5,8 @@
 
 use std::io::{self, Write};
 
-use tollgate_facts::results::load::{
-    ConnectionTimes, FirstRequest, Handshaken, Offered, PhaseTimes, QuickResult, Spread,
-};
-use tollgate_facts::results::{Arrivals, Percentiles, Verdict};
+use tollgate_facts::results::load::{ConnectionTimes, Handshaken, Offered, PhaseTimes, QuickResult, Spread};
+use tollgate_facts::results::{Arrivals, FirstRequest, Percentiles, Verdict};
 
 use super::arguments::Arguments;
 
@@ -231,9 +229,9 @@ fn connecting(phases: &PhaseTimes, first: Option<&FirstRequest>, out: &mut dyn W
     writeln!(out, "\nRequests that opened their connection: {}, where their time went (ms)", phases.n)?;
     // Not `99%`: that is a row of ab's table, which a script finds by it.
     writeln!(out, "                 mean       p50       p95       p99       max")?;
+    let cell = |value: Option<f64>, digits| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"));
     let mut row = |name: &str, times: &Percentiles| {
-        let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
-        let (p50, p95, p99) = (cell(times.p50), cell(times.p95), cell(times.p99));
+        let [p50, p95, p99] = [times.p50, times.p95, times.p99].map(|value| cell(value, 3));
         writeln!(out, "{name:<11}{:>10.3}{p50:>10}{p95:>10}{p99:>10}{:>10.3}", times.mean, times.max)
     };
     row("Waited:", &phases.waited_ms)?;
@@ -245,8 +243,9 @@ fn connecting(phases: &PhaseTimes, first: Option<&FirstRequest>, out: &mut dyn W
     row("First byte:", &phases.first_byte_ms)?;
     row("Last byte:", &phases.last_byte_ms)?;
     let Some(first) = first else { return Ok(()) };
-    let (trips, sent, received) = (first.round_trips, first.wire_bytes_sent, first.wire_bytes_received);
-    writeln!(out, "Each of them:           {trips:.2} round trips, {sent:.0} bytes sent, {received:.0} received")?;
+    let (sent, received) = (first.wire_bytes_sent, first.wire_bytes_received);
+    let trips = cell(first.round_trips, 2);
+    writeln!(out, "Each of them:           {trips} round trips, {sent:.0} bytes sent, {received:.0} received")?;
     if let Some(segments) = &first.segments {
         let (sent, received, rtt) = (segments.sent, segments.received, segments.round_trip_time_ms);
         let n = segments.n;

@@ -1,6 +1,7 @@
 //! The text of a load, line for line.
 
-use tollgate_facts::results::load::{LittlesLaw, Mark, Segments, Subject};
+use tollgate_facts::results::Segments;
+use tollgate_facts::results::load::{LittlesLaw, Mark, Subject};
 
 use super::*;
 
@@ -235,7 +236,7 @@ fn connections_and_their_handshakes_are_taken_apart() {
     };
     let segments = Segments { sent: 6.0, received: 5.5, retransmitted: 0.0, round_trip_time_ms: 0.03, n: 63 };
     let first = FirstRequest {
-        round_trips: 3.0,
+        round_trips: Some(3.0),
         wire_bytes_sent: 512.0,
         wire_bytes_received: 2048.0,
         n: 1000,
