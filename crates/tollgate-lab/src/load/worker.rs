@@ -113,6 +113,8 @@ enum Command {
 #[derive(Default)]
 struct Kept {
     users: Vec<User>,
+    /// Users of a scenario on their way, each with a connection of its own.
+    resting: Vec<scenario::Resting>,
     walk: walk::Walk,
     aside: User,
     /// TLS sessions are the slot's own: another variant may not take them up.
@@ -348,7 +350,8 @@ async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept,
                     beating.stop(&recorder);
                 };
                 let play = Play { program, conduct, load, gate };
-                scenario::run(users, asking, play, (written, &mut tools.pacer), on_counted, on_ended).await
+                let users = (users, &mut kept.resting);
+                scenario::run(users, asking, play, (written, &mut tools.pacer), (on_counted, on_ended)).await
             }
             Work::Insert(transfer) => {
                 let (connections, rendered) = ((users, &mut kept.aside), &mut tools.rendered);
@@ -365,7 +368,9 @@ async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept,
         _ = cancel => None,
         never = beating.run(&recorder) => match never {},
     };
-    recorder.borrow_mut().before = uncounted.get().map(|aside| Box::new(aside.borrow().tally.clone()));
+    if let Some(aside) = uncounted.get() {
+        recorder.borrow_mut().before = Some(Box::new(aside.borrow().tally.clone()));
+    }
     // What fell due at the very end was not noticed yet.
     beating.note(&recorder);
     drop(beating);

@@ -44,7 +44,8 @@ fn shop(replaced: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-/// Every step of every cell was answered as often as iterations were whole, and nothing failed.
+/// Every step of every cell was answered as often as iterations were whole, and nothing failed. Of users who think a trial
+/// finds each somewhere on its way: so often there may be one step more or less for each of them.
 fn check(name: &str, variants: usize, steps: &[&str]) {
     let result = run_example(name);
     let cells = result["cells"].as_array().unwrap();
@@ -57,7 +58,11 @@ fn check(name: &str, variants: usize, steps: &[&str]) {
         let found: Vec<&str> =
             played["steps"].as_array().unwrap().iter().map(|step| step["name"].as_str().unwrap()).collect();
         assert_eq!(found, steps);
-        assert!(played["steps"].as_array().unwrap().iter().all(|step| step["requests"] == iterations), "{played:#}");
+        let users = if name == "browsing.toml" { cell["level"].as_u64().unwrap() } else { 0 };
+        let apart_most = users * cell["trials"].as_u64().unwrap();
+        for step in played["steps"].as_array().unwrap() {
+            assert!(step["requests"].as_u64().unwrap().abs_diff(iterations) <= apart_most, "{played:#}");
+        }
     }
     assert_eq!(result["tolls"].as_array().unwrap().is_empty(), variants < 2);
 }

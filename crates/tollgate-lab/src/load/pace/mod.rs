@@ -2,6 +2,7 @@
 //!
 //! What it deliberately does not do: ask.
 
+pub(crate) mod alarm;
 pub(crate) mod arrivals;
 pub(crate) mod closing;
 pub(crate) mod desk;

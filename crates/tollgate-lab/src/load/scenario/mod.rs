@@ -6,9 +6,12 @@
 
 mod cookies;
 mod find;
+mod pauses;
 mod player;
 mod program;
 pub mod record;
+mod steady;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,9 +30,11 @@ use super::record::recorder::Recorder;
 use super::user::{Asking, User};
 use crate::traffic::feed::FeedEnd;
 use crate::traffic::model::{Load, Pace, Rate};
+use crate::traffic::scenario::Fed;
 use player::Player;
+pub(super) use player::Resting;
 use program::Ready;
-use record::Stepped;
+use steady::Window;
 
 /// How a scenario is played this time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,40 +67,45 @@ pub(super) struct Play {
 }
 
 /// Plays until the load's end with all `users`, and gives them back. All workers meet at the gate before anything counts and
-/// before the teardown; `on_counted` is called when they have met, and `on_ended` when this one's part is over.
+/// before the teardown; `on_counted` is called when it begins to count, and `on_ended` when this one's part is over. Users
+/// who think `rest` from one trial to the next, each where it is on its way.
 pub(super) async fn run(
-    users: Vec<User>,
+    (users, rest): (Vec<User>, &mut Vec<Resting>),
     asking: Rc<Asking>,
     play: Play,
     (recorder, pacer): (Rc<RefCell<Recorder>>, &mut Pacer),
-    on_counted: impl FnOnce(Instant),
-    on_ended: impl FnOnce(Instant),
+    (on_counted, on_ended): (impl FnOnce(Instant), impl FnOnce(Instant)),
 ) -> Vec<User> {
-    let program = &play.program;
-    {
-        let stepped = &mut recorder.borrow_mut().stepped;
-        let known = stepped.iter().flat_map(|stepped| &stepped.steps).map(|step| step.name.as_str());
-        if !known.eq(program.step_names()) {
-            *stepped = Some(Box::new(Stepped::of(program.step_names())));
-        }
-    }
-    let rows = vec![Cell::new(0); program.played.scenario.feeds.len()];
+    recorder.borrow_mut().with_steps(play.program.step_names());
+    let rows = vec![Cell::new(0); play.program.played.scenario.feeds.len()];
+    let window = Window::of(&play, &recorder, rest.len() < users.len());
     let shared = Rc::new(Performance { asking, recorder, play, rows, begun: Cell::default() });
     let Play { program, load, gate, .. } = &shared.play;
-    let begin = |(number, user)| Player::new(&shared, user, number);
-    let mut all: Vec<Player> = users.into_iter().enumerate().map(begin).collect();
+    let mut rested = std::mem::take(rest).into_iter();
+    let mut come = |(number, user)| match rested.next() {
+        Some(resting) => Player::again(&shared, resting, number),
+        None if window.is_some() => Player::on_its_way(&shared, user, number),
+        None => Player::new(&shared, user, number),
+    };
+    let mut all: Vec<Player> = users.into_iter().enumerate().map(&mut come).collect();
     if !program.setup.is_empty() {
         all = each(all, async |player| player.takes_part = once(player, |program| &program.setup).await).await;
     }
-    gate.meet(Gate::begin).await;
-    let start = Instant::now();
-    shared.recorder.borrow_mut().begin_stages(load.stages.as_ref(), start);
-    on_counted(start);
-    all = match load.pace {
-        Pace::Closed { .. } => each(all, async move |player| play_on(player, start).await).await,
-        Pace::Open(rate) => at_a_rate(all, &shared, (rate, start), pacer).await,
-    };
-    on_ended(Instant::now());
+    let is_kept = window.is_some() && program.is_kept();
+    if let Some(window) = window {
+        gate.meet(|_| {}).await;
+        all = window.play(all, gate, pacer, (on_counted, on_ended)).await;
+    } else {
+        gate.meet(Gate::begin).await;
+        let start = Instant::now();
+        shared.recorder.borrow_mut().begin_stages(load.stages.as_ref(), start);
+        on_counted(start);
+        all = match load.pace {
+            Pace::Closed { .. } => each(all, async move |player| play_on(player, start).await).await,
+            Pace::Open(rate) => at_a_rate(all, &shared, (rate, start), pacer).await,
+        };
+        on_ended(Instant::now());
+    }
     shared.recorder.borrow_mut().close_iterations();
     gate.meet(Gate::end).await;
     if !program.teardown.is_empty() {
@@ -104,13 +114,18 @@ pub(super) async fn run(
         })
         .await;
     }
+    if is_kept {
+        rest.extend(all.into_iter().map(Player::rest).chain(rested));
+        return Vec::new();
+    }
     all.into_iter().map(|player| player.user).collect()
 }
 
 /// Lets all do the same at the same time.
-async fn each(all: Vec<Player>, act: impl AsyncFn(&mut Player) + Copy + 'static) -> Vec<Player> {
+async fn each(all: Vec<Player>, act: impl AsyncFn(&mut Player) + Clone + 'static) -> Vec<Player> {
     let mut tasks = JoinSet::new();
     for mut player in all {
+        let act = act.clone();
         tasks.spawn_local(async move {
             act(&mut player).await;
             player
@@ -176,33 +191,12 @@ impl Doer for Player {
         begin(&mut recorder.borrow_mut());
         let shared = Rc::clone(&self.shared);
         let program = &shared.play.program;
-        self.begin(self.iterations, unique());
-        self.iterations += 1;
-        self.take_rows(&program.played.scenario.feeds, &shared.rows)?;
+        self.iterate(&program.played.scenario.feeds, &shared.rows)?;
         let mut previous = due;
-        let mut answered = Duration::ZERO;
         let mut is_whole = true;
-        for (step, ready) in program.steps.iter().enumerate() {
-            let played = self.play(ready, &shared.asking, recorder).await;
-            let wait = {
-                let mut recorder = recorder.borrow_mut();
-                match played {
-                    Ok(answer) => {
-                        let time = answer.finished.saturating_duration_since(previous);
-                        answered += time;
-                        recorder.step_answered(step, previous, &answer, ready.verdict());
-                        previous = answer.finished;
-                        self.think(ready.step.think)
-                    }
-                    Err(failure) => {
-                        let now = Instant::now();
-                        recorder.step_failed(step, &failure, previous, now);
-                        previous = now;
-                        is_whole = false;
-                        if failure.is_unanswered() { AFTER_FAILURE } else { Duration::ZERO }
-                    }
-                }
-            };
+        for step in 0..program.steps.len() {
+            let (is_right, wait) = self.take(step, recorder, &mut previous).await;
+            is_whole = is_right;
             if !wait.is_zero() {
                 pause(tokio::time::sleep(wait), &mut previous, recorder).await;
             }
@@ -212,10 +206,43 @@ impl Doer for Player {
         }
         let mut recorder = recorder.borrow_mut();
         if is_whole {
-            recorder.iterated(answered);
+            recorder.iterated(self.answered);
         }
-        recorder.unit_ended(due, (begun, previous), is_whole.then_some(answered));
+        recorder.unit_ended(due, (begun, previous), is_whole.then_some(self.answered));
         Some(previous)
+    }
+}
+
+impl Player {
+    /// Begins an iteration; `None` where there is no row for it.
+    fn iterate(&mut self, feeds: &[Fed], taken: &[Cell<u64>]) -> Option<()> {
+        self.begin(self.iterations, unique());
+        self.iterations += 1;
+        self.answered = Duration::ZERO;
+        self.take_rows(feeds, taken)
+    }
+
+    /// Takes a step that is due since the `previous` one was over, and says whether it was answered as it is to be, and how
+    /// long the user waits afterwards.
+    async fn take(&mut self, step: usize, recorder: &RefCell<Recorder>, previous: &mut Instant) -> (bool, Duration) {
+        let shared = Rc::clone(&self.shared);
+        let ready = &shared.play.program.steps[step];
+        let played = self.play(ready, &shared.asking, recorder).await;
+        let mut recorder = recorder.borrow_mut();
+        match played {
+            Ok(answer) => {
+                self.answered += answer.finished.saturating_duration_since(*previous);
+                recorder.step_answered(step, *previous, &answer, ready.verdict());
+                *previous = answer.finished;
+                (true, self.think(ready.step.think))
+            }
+            Err(failure) => {
+                let now = Instant::now();
+                recorder.step_failed(step, &failure, *previous, now);
+                *previous = now;
+                (false, if failure.is_unanswered() { AFTER_FAILURE } else { Duration::ZERO })
+            }
+        }
     }
 }
 

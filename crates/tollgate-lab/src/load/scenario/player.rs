@@ -9,12 +9,13 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tollgate_net::http1::client::{Collect, Discard, RequestTemplate, ResponseHead, Target};
 
 use super::cookies::Cookies;
 use super::find::find;
+use super::pauses;
 use super::program::Ready;
 use super::{Performance, Play, mixed};
 use crate::load::answer::content::contains;
@@ -24,7 +25,7 @@ use crate::load::user::{Answer, Asking, User};
 use crate::secret;
 use crate::traffic::feed::{Feed, Order, Way};
 use crate::traffic::model::Pace;
-use crate::traffic::scenario::{BUILT_IN, Condition, Distribution, Fed, Part, Text, Think, is_address};
+use crate::traffic::scenario::{BUILT_IN, Condition, Fed, Part, Text, Think, is_address};
 
 /// Bytes of an answer that are searched.
 const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -32,8 +33,6 @@ const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 const SHOWN_MAX: usize = 80;
 /// What is drawn of times to think is drawn apart from rows, whose feeds have the numbers from 0 on.
 pub(super) const THINK_SEED: u64 = u64::MAX;
-/// An exponential time to think is at most so many times its mean.
-const THINK_MEANS_MAX: f64 = 10.0;
 
 /// A user on its way.
 pub(super) struct Player {
@@ -48,6 +47,12 @@ pub(super) struct Player {
     thinking: ChaCha8Rng,
     /// Iterations begun.
     pub(super) iterations: u64,
+    /// The step that it takes next.
+    pub(super) next: usize,
+    /// How long it thinks before that.
+    pub(super) left: Duration,
+    /// How long it waited for answers in this iteration.
+    pub(super) answered: Duration,
     /// Values of all variables.
     values: Vec<Vec<u8>>,
     cookies: Cookies,
@@ -61,7 +66,36 @@ pub(super) struct Player {
     found: Vec<u8>,
 }
 
+/// A user between two trials, on its way through the steps.
+pub(in crate::load) struct Resting {
+    user: User,
+    values: Vec<Vec<u8>>,
+    cookies: Cookies,
+    next: usize,
+    left: Duration,
+    answered: Duration,
+}
+
 impl Player {
+    /// A user who goes on where it rested.
+    pub(super) fn again(shared: &Rc<Performance>, resting: Resting, number: usize) -> Player {
+        let Resting { user, values, cookies, next, left, answered } = resting;
+        Player { values, cookies, next, left, answered, ..Player::new(shared, user, number) }
+    }
+
+    /// Rests until the next trial.
+    pub(super) fn rest(self) -> Resting {
+        let Player { user, values, cookies, next, left, answered, .. } = self;
+        Resting { user, values, cookies, next, left, answered }
+    }
+
+    /// A user who is found somewhere on its way.
+    pub(super) fn on_its_way(shared: &Rc<Performance>, user: User, number: usize) -> Player {
+        let mut player = Player::new(shared, user, number);
+        player.left = pauses::left(shared.play.program.pauses(), &mut player.thinking);
+        player
+    }
+
     /// A user at its beginning, with its number among those of its worker.
     pub(super) fn new(shared: &Rc<Performance>, user: User, number: usize) -> Player {
         let Play { conduct, load, program, .. } = &shared.play;
@@ -90,6 +124,9 @@ impl Player {
             ways: played.scenario.feeds.iter().map(way).collect(),
             thinking,
             iterations: 0,
+            next: 0,
+            left: Duration::ZERO,
+            answered: Duration::ZERO,
             values,
             cookies: Cookies::default(),
             request: Vec::new(),
@@ -125,15 +162,7 @@ impl Player {
 
     /// How long it thinks now.
     pub(super) fn think(&mut self, think: Option<Think>) -> Duration {
-        let Some(Think { ms, distribution }) = think else { return Duration::ZERO };
-        let time = Duration::from_millis(ms.into());
-        match distribution {
-            Distribution::Constant => time,
-            Distribution::Exponential => {
-                let share: f64 = self.thinking.random_range(0.0..1.0);
-                time.mul_f64((-(1.0 - share).ln()).min(THINK_MEANS_MAX))
-            }
-        }
+        think.map_or(Duration::ZERO, |think| pauses::drawn(think, &mut self.thinking))
     }
 
     /// Asks what a step says, judges the answer and takes out of it what later steps need. A failure says which step it is

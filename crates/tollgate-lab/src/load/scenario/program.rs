@@ -6,7 +6,7 @@ use tollgate_net::http1::client::{BodyFraming, Piece, RequestTemplate, TemplateB
 
 use crate::load::answer::Verdict;
 use crate::load::target::{LoadTarget, Manner, folder};
-use crate::traffic::scenario::{Part, Place, Played, Source, Step};
+use crate::traffic::scenario::{Part, Place, Played, Source, Step, Think};
 use crate::traffic::statuses::Statuses;
 
 /// What users play.
@@ -53,8 +53,18 @@ impl Program {
         })
     }
 
+    /// How users think in an iteration.
+    pub(super) fn pauses(&self) -> impl Iterator<Item = Think> + Clone {
+        self.steps.iter().filter_map(|ready| ready.step.think)
+    }
+
+    /// Whether users keep their place in an iteration from one trial to the next: nothing is done before and behind a trial.
+    pub(super) fn is_kept(&self) -> bool {
+        self.setup.is_empty() && self.teardown.is_empty()
+    }
+
     /// Names of the steps that count.
-    pub fn step_names(&self) -> impl Iterator<Item = &str> {
+    pub fn step_names(&self) -> impl Iterator<Item = &str> + Clone {
         self.steps.iter().map(|ready| ready.step.name.as_str())
     }
 }

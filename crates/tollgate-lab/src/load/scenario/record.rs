@@ -62,6 +62,14 @@ impl Stepped {
 }
 
 impl Recorder {
+    /// Sees to it that it knows these steps; what it has of them is kept.
+    pub(super) fn with_steps<'n>(&mut self, names: impl Iterator<Item = &'n str> + Clone) {
+        let known = self.stepped.iter().flat_map(|stepped| &stepped.steps).map(|step| step.name.as_str());
+        if !known.eq(names.clone()) {
+            self.stepped = Some(Box::new(Stepped::of(names)));
+        }
+    }
+
     /// A valid answer to a step of a scenario.
     pub(super) fn step_answered(&mut self, step: usize, intended: Instant, answer: &Answer, verdict: Verdict) {
         self.judged(intended, answer, verdict);

@@ -175,6 +175,69 @@ fn in_stages_of_users_none_is_there_where_none_is_asked_for() {
     assert!(recorder.tally.busy_ns >= recorder.tally.waited_ns, "{:?}", recorder.tally);
 }
 
+/// Users take these steps in turn, and think so long behind each.
+fn thinking(server: &TestServer, steps: &[&str], ms: u32) -> Arc<Program> {
+    let step = |name: &&str| {
+        format!("[[scenario.step]]\nname = \"{name}\"\npath = \"/noted/{name}\"\nthink = {{ ms = {ms} }}\n")
+    };
+    let text = format!(
+        r#"
+        name = "thinking"
+        question = "Who asks when?"
+        factor = {{ name = "concurrency", levels = [1] }}
+        workload = {{ kind = "scenario" }}
+        [[variant]]
+        name = "thinking"
+        url = "/noted/"
+        [[scenario]]
+        name = "thinking"
+        {}
+        "#,
+        steps.iter().map(step).collect::<String>()
+    );
+    let experiment = Experiment::parse(&text, "thinking.toml").unwrap();
+    Arc::new(Program::new(experiment.variants[0].own().unwrap(), &target(server)).unwrap())
+}
+
+#[test]
+fn users_who_think_do_not_all_ask_at_the_start_and_no_trial_waits_for_them() {
+    let server = TestServer::start();
+    let program = thinking(&server, &["one"], 60_000);
+    let load = Load::closed(100, End::after(Duration::from_millis(20)));
+    let report = play(&server, &program, Conduct { seed: 1, behind_rows: None }, load);
+    let tally = &report.recorder.tally;
+    assert!(tally.requests < 100, "{tally:?}");
+    let there = 100 * (report.finished - report.started);
+    assert_eq!(u128::from(tally.busy_ns), there.as_nanos());
+}
+
+#[test]
+fn a_user_who_thinks_goes_on_in_the_next_trial_where_it_was() {
+    let server = TestServer::start();
+    let program = thinking(&server, &["one", "two"], 90);
+    let worker = Worker::start(None, REQUEST_TIMEOUT, None).unwrap();
+    let mut units = 0;
+    for seed in 0..200 {
+        let _cancel = worker.run(Order {
+            slot: 0,
+            target: Arc::new(target(&server)),
+            work: Work::Scenario(Arc::clone(&program), Conduct { seed, behind_rows: None }),
+            load: Load::closed(1, End::after(Duration::from_millis(10))),
+            gate: Arc::default(),
+            course: Course::Unrecorded,
+            recorder: Recorder::default(),
+        });
+        units += worker.report(PATIENCE).expect("the trial ends").recorder.tally.units;
+        if server.seen.noted.lock().unwrap().len() >= 9 {
+            break;
+        }
+    }
+    let noted = std::mem::take(&mut *server.seen.noted.lock().unwrap());
+    assert!(noted.len() >= 9 && units <= noted.len() as u64 / 2, "{noted:?}");
+    let in_turn = noted.iter().zip(["one", "two"].iter().cycle()).all(|(asked, step)| asked == step);
+    assert!(in_turn, "{noted:?}");
+}
+
 #[test]
 fn each_part_of_a_seed_is_one_of_its_own() {
     let mut seeds: Vec<u64> = (0..8).flat_map(|seed| (0..64).map(move |part| mixed(seed, part))).collect();

@@ -1,0 +1,147 @@
+//! Users who think, as they are a long time after they have come: each is found in the midst of a pause, and what is begun
+//! within a window of time counts, whenever it ends.
+//!
+//! Did all of them ask at the start, they would wait for each other; and did a trial last until the last of them is through,
+//! there would be a time in it in which few ask. It deliberately does not know which trial comes next: users rest until then.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use tollgate_net::pacer::Pacer;
+
+use super::player::Player;
+use super::program::Program;
+use super::{Play, each};
+use crate::load::pace::alarm::Alarm;
+use crate::load::pace::gate::Gate;
+use crate::load::record::recorder::{Recorder, nanoseconds};
+use crate::traffic::model::Pace;
+
+/// Before the window a server comes to the queue that it has in the long run: a part of the window's length …
+const LEAD_SHARE: f64 = 0.25;
+/// … which is at least so long.
+const LEAD_LEAST: Duration = Duration::from_millis(100);
+
+/// A part of a trial in which what is begun counts.
+pub(super) struct Window {
+    /// How long users ask before it.
+    lead: Duration,
+    lasts: Duration,
+    counted: Rc<RefCell<Recorder>>,
+    /// What is begun before it.
+    aside: RefCell<Recorder>,
+    alarm: Alarm,
+    opened: Cell<Option<Instant>>,
+    closed: Cell<Option<Instant>>,
+}
+
+impl Window {
+    /// That of a trial; absent where users do not think, or where more than time says how much is asked. Users who come anew
+    /// into iterations of several pauses have not all asked before one of them is over.
+    pub(super) fn of(play: &Play, recorder: &Rc<RefCell<Recorder>>, are_new: bool) -> Option<Window> {
+        let Play { program, load, .. } = play;
+        let is_by_time = matches!(load.pace, Pace::Closed { .. }) && load.stages.is_none() && load.end.units.is_none();
+        let lasts = load.end.after.filter(|_| is_by_time && program.pauses().any(|pause| pause.ms > 0))?;
+        let pauses: Vec<u32> = program.pauses().map(|pause| pause.ms).collect();
+        let whole_ms = if are_new && pauses.len() > 1 { pauses.iter().copied().map(u64::from).sum() } else { 0 };
+        let mut aside = Recorder::default();
+        aside.with_steps(program.step_names());
+        Some(Window {
+            lead: lasts.mul_f64(LEAD_SHARE).max(LEAD_LEAST) + Duration::from_millis(whole_ms),
+            lasts,
+            counted: Rc::clone(recorder),
+            aside: RefCell::new(aside),
+            alarm: Alarm::default(),
+            opened: Cell::default(),
+            closed: Cell::default(),
+        })
+    }
+
+    /// Lets all users go on until the window is over, and gives them back where they then are.
+    pub(super) async fn play(
+        self,
+        all: Vec<Player>,
+        gate: &Gate,
+        pacer: &mut Pacer,
+        (on_counted, on_ended): (impl FnOnce(Instant), impl FnOnce(Instant)),
+    ) -> Vec<Player> {
+        let window = Rc::new(self);
+        let opens = Instant::now() + window.lead;
+        let opening_and_closing = async {
+            window.alarm.until(opens).await;
+            gate.begin();
+            let now = Instant::now();
+            on_counted(now);
+            window.opened.set(Some(now));
+            window.alarm.until(now + window.lasts).await;
+            let now = Instant::now();
+            window.closed.set(Some(now));
+            gate.end();
+            on_ended(now);
+            window.alarm.close();
+        };
+        let ringing = async {
+            tokio::select! {
+                biased;
+                () = opening_and_closing => {}
+                never = window.alarm.run(pacer) => match never {},
+            }
+        };
+        let shared = Rc::clone(&window);
+        let (all, ()) = tokio::join!(each(all, async move |player| shared.go_on(player).await), ringing);
+        window.counted.borrow_mut().before = Some(Box::new(window.aside.take().tally));
+        all
+    }
+
+    /// Takes one step after the other, and stays where it is when the window is over.
+    async fn go_on(&self, player: &mut Player) {
+        let shared = Rc::clone(&player.shared);
+        let Program { steps, played, .. } = &*shared.play.program;
+        let mut previous = Instant::now();
+        while player.takes_part
+            && let Some(woken) = self.pause(player, previous).await
+        {
+            previous = woken;
+            let recorder = if self.opened.get().is_some() { &*self.counted } else { &self.aside };
+            if player.next == 0 && player.iterate(&played.scenario.feeds, &shared.rows).is_none() {
+                recorder.borrow_mut().tally.out_of_rows += 1;
+                player.takes_part = false;
+                break;
+            }
+            let (is_right, wait) = player.take(player.next, recorder, &mut previous).await;
+            player.left = wait;
+            player.next += 1;
+            if is_right && player.next == steps.len() {
+                recorder.borrow_mut().iterated(player.answered);
+            }
+            if !is_right || player.next == steps.len() {
+                player.next = 0;
+            }
+        }
+        if let Some(opened) = self.opened.get() {
+            // From a clock read of its own, which no record shares.
+            let left = self.closed.get().unwrap_or_else(Instant::now);
+            self.counted.borrow_mut().tally.busy_ns += nanoseconds(left, opened);
+        }
+    }
+
+    /// Lets a user think what is left of its pause, from `previous` on. When that was over; `None` where the window was
+    /// before.
+    async fn pause(&self, player: &mut Player, previous: Instant) -> Option<Instant> {
+        if self.closed.get().is_some() {
+            return None;
+        }
+        if player.left.is_zero() {
+            return Some(previous);
+        }
+        let until = previous + player.left;
+        let has_rung = self.alarm.until(until).await;
+        let now = self.closed.get().filter(|_| !has_rung).unwrap_or_else(Instant::now);
+        player.left = until.saturating_duration_since(now);
+        if let Some(opened) = self.opened.get() {
+            self.counted.borrow_mut().tally.waited_ns += nanoseconds(now, previous.max(opened));
+        }
+        has_rung.then_some(now)
+    }
+}
