@@ -2,7 +2,7 @@
 //!
 //! Nothing is rounded before it comes here, and machines (CSV, JSON) get the unrounded value.
 
-use tollgate_facts::stats::Estimate;
+use tollgate_facts::stats::{Estimate, is_exact};
 
 /// From here on a number is written with its power of ten: nobody counts six commas.
 const GROUPED_BELOW: f64 = 1e15;
@@ -111,11 +111,6 @@ pub fn ratio(ratio: f64, low: f64, high: f64) -> String {
         return format!("{}× exact", one(ratio));
     }
     format!("{}× [{}, {}]", one(ratio), one(low), one(high))
-}
-
-/// Whether an interval has no width.
-pub fn is_exact(low: f64, high: f64) -> bool {
-    (high - low).abs() <= 1e-9 * high.abs().max(low.abs())
 }
 
 /// `+12.3 ms` or `−0.4 us`, with a true minus sign.

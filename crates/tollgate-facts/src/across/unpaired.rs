@@ -4,7 +4,7 @@
 
 use super::{Beside, Lone, RatioOf, TimesBeside, TimesOf, ValueOf, offered};
 use crate::results::{Cell, EqualRate, Estimate, Figure, RunResult, TollVerdict, Validity, Verdict};
-use crate::stats::{holm, welch};
+use crate::stats::{self, holm, welch};
 use crate::toll::{self, FIGURES, Left};
 
 /// A cell by what it is called, in each run that has it.
@@ -177,14 +177,18 @@ fn ratio(figure: Figure, found: &InRun<'_>, first: &InRun<'_>) -> RatioOf {
     }
 }
 
-/// Judges the ratios of which something is claimed, with p adjusted over all of them.
+/// Judges the ratios of which something is claimed, with p adjusted over all those that could be by chance.
 fn judge(rows: &mut [Beside]) {
     let ratios = rows.iter_mut().flat_map(|row| &mut row.ratios);
-    let claims: Vec<&mut RatioOf> = ratios.filter(|ratio| ratio.verdict == TollVerdict::Unclear).collect();
-    let adjusted = holm::adjust(&claims.iter().map(|claim| claim.p_adjusted).collect::<Vec<f64>>());
-    for (claim, p) in claims.into_iter().zip(adjusted) {
+    let mut claims: Vec<&mut RatioOf> = ratios.filter(|ratio| ratio.verdict == TollVerdict::Unclear).collect();
+    let by_chance = |claim: &&mut &mut RatioOf| !stats::is_exact(claim.low, claim.high);
+    let own: Vec<f64> = claims.iter_mut().filter(by_chance).map(|claim| claim.p_adjusted).collect();
+    for (claim, p) in claims.iter_mut().filter(by_chance).zip(holm::adjust(&own)) {
         claim.p_adjusted = p;
-        claim.verdict = TollVerdict::of(claim.ratio, (claim.low, claim.high), p, claim.equivalence_share);
+    }
+    for claim in claims {
+        claim.verdict =
+            TollVerdict::of(claim.ratio, (claim.low, claim.high), claim.p_adjusted, claim.equivalence_share);
     }
 }
 

@@ -31,6 +31,11 @@ pub fn by_key<K: Ord, V>(pairs: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K,
     found
 }
 
+/// Whether an interval has no width.
+pub fn is_exact(low: f64, high: f64) -> bool {
+    (high - low).abs() <= 1e-9 * high.abs().max(low.abs())
+}
+
 /// Arithmetic mean; absent for no values.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)

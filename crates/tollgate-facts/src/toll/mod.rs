@@ -18,7 +18,7 @@ pub mod scaling;
 
 use crate::results::{Estimate, Figure, RunResult, Toll, TollVerdict, Validity, Variant};
 use crate::rules::ALL;
-use crate::stats::{between_starts, holm};
+use crate::stats::{self, between_starts, holm};
 pub(crate) use doubted::Left;
 use pair::Probabilities;
 pub(crate) use pair::{Over, Pair};
@@ -55,7 +55,7 @@ impl Toll {
 }
 
 /// The tolls of all variants that have a baseline, at all levels, with p adjusted by Holm over all of which something
-/// is claimed.
+/// is claimed that could be by chance.
 ///
 /// Blocks that an interruption left incomplete do not count. A figure that was nowhere measured gives no toll; one that
 /// was measured but cannot be compared (a refused cell, a zero, a single block) gives a refused one with the reason,
@@ -76,8 +76,12 @@ pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, run: &RunResult)
     // Only of these is anything claimed: a joint one must not make the others' claims harder.
     let mut claims: Vec<(usize, Probabilities)> = Vec::new();
     for pair in pairs.filter(|pair| !pair.is_after_onset()) {
-        for (toll, own) in FIGURES.into_iter().filter_map(|figure| pair.compare(figure)) {
-            claims.extend(own.map(|own| (tolls.len(), own)));
+        for (mut toll, own) in FIGURES.into_iter().filter_map(|figure| pair.compare(figure)) {
+            match own {
+                // What is the same in every block is no matter of chance.
+                Some(own) if stats::is_exact(toll.low, toll.high) => pair::judge(&mut toll, own, own, &run.settings),
+                own => claims.extend(own.map(|own| (tolls.len(), own))),
+            }
             tolls.push(toll);
         }
     }

@@ -341,9 +341,25 @@ fn joint_tolls_make_no_others_claim_harder() {
     }
     let p_of_cpu = |validity: &[Validity]| tolls_of(&variants, &trials, validity)[1].p_adjusted;
     let (alone, joint) = (p_of_cpu(&[]), p_of_cpu(&[doubt("base", "run-queue", Verdict::Marked)]));
-    // Bytes are exact and come first with p = 0, then CPU, which counts double beside the less sure time.
+    // Bytes are exact and no claim by chance; CPU counts double beside the less sure time.
     assert!(joint > 0.0 && joint < alone, "{joint} of one claim beside {alone} of two");
     assert!(tolls_of(&variants, &trials, &[doubt("base", "joint", Verdict::Marked)])[0].p_adjusted >= 1.0);
+}
+
+#[test]
+fn exact_figures_make_no_others_claim_harder() {
+    let variants = ["base", "dearer"];
+    let mut trials = synthetic(&mut Noise::of(16), &variants, &[1.0, 1.06], 8);
+    let mut p_with_bytes = |bytes: u64| {
+        trials.iter_mut().for_each(|trial| trial.bytes_received = bytes);
+        let tolls = tolls_of(&variants, &trials, &[]);
+        let of = |figure: Figure| tolls.iter().find(|toll| toll.figure == figure).unwrap();
+        (of(Figure::UnitTime).p_adjusted, of(Figure::SubjectCpu).p_adjusted, of(Figure::Bytes).verdict)
+    };
+    let ((time, cpu, same), (time_alone, cpu_alone, none)) = (p_with_bytes(1000), p_with_bytes(0));
+    assert_eq!((same, none), (TollVerdict::NoToll, TollVerdict::Refused));
+    assert!((time - time_alone).abs() < 1e-12 && (cpu - cpu_alone).abs() < 1e-12, "{time} {time_alone}");
+    assert!(time.min(cpu) < 0.5, "{time} {cpu}");
 }
 
 #[test]
@@ -505,8 +521,8 @@ fn an_interval_over_starts_has_its_ratio_and_its_probability_and_a_comparison_ta
     });
     let expected = crate::stats::mean_interval(&means, 0.05).unwrap();
     assert!((toll.low.ln() - expected.low).abs() < 1e-9 && (toll.high.ln() - expected.high).abs() < 1e-9, "{toll:?}");
-    // CPU time and bytes are claims, too.
-    assert!((toll.p_adjusted - 3.0 * expected.p).abs() < 1e-9 && toll.verdict == TollVerdict::Unclear, "{toll:?}");
+    // CPU time and bytes are the same in every block.
+    assert!((toll.p_adjusted - expected.p).abs() < 1e-9 && toll.verdict == TollVerdict::Unclear, "{toll:?}");
     assert_eq!((toll.blocks, toll.note.as_deref()), (24, None), "the blocks agree, but not the starts");
     let run = run_of(experiment(&variants), &trials, &[]);
     let values = block_log_ratios(&run, &toll);

@@ -5,6 +5,7 @@ use crate::number;
 use crate::words::sentence;
 use crate::words::view::{self, View, headline_level};
 use tollgate_facts::results::{Figure, Piece, Toll, TollVerdict, Variant};
+use tollgate_facts::stats::is_exact;
 
 /// A card for each variant; absent where no level stands for the run.
 pub fn section(view: &View<'_>) -> Option<Section> {
@@ -94,7 +95,7 @@ fn of_toll(view: &View<'_>, variant: &Variant, baseline: &str, card: Card) -> Ca
 
 fn interval(toll: &Toll, confidence: &str) -> String {
     let decimals = number::ratio_decimals(toll.ratio, toll.low, toll.high);
-    if number::is_exact(toll.low, toll.high) {
+    if is_exact(toll.low, toll.high) {
         return "exact: the same in every block".to_owned();
     }
     format!("{confidence} between {} and {}", number::grouped(toll.low, decimals), number::grouped(toll.high, decimals))
