@@ -2,12 +2,15 @@
 //! within a window of time counts, whenever it ends.
 //!
 //! Did all of them ask at the start, they would wait for each other; and did a trial last until the last of them is through,
-//! there would be a time in it in which few ask. It deliberately does not know which trial comes next: users rest until then.
+//! there would be a time in it in which few ask. Nor does the window open on a queue that is still filling up, or do users rest
+//! while what counts is under way: as many are there for each request as in the long run. It deliberately does not know which
+//! trial comes next.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use tokio::sync::Notify;
 use tollgate_net::pacer::Pacer;
 
 use super::player::Player;
@@ -32,8 +35,32 @@ pub(super) struct Window {
     /// What is begun before it.
     aside: RefCell<Recorder>,
     alarm: Alarm,
+    phase: Cell<Phase>,
+    /// Requests under way that were begun in each phase.
+    under_way: [Cell<u64>; Phase::COUNT],
+    /// Told when none of a phase is any more.
+    answered: Notify,
     opened: Cell<Option<Instant>>,
     closed: Cell<Option<Instant>>,
+}
+
+/// What becomes of a request that is begun now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// It does not count, and the window waits for it.
+    Lead,
+    /// It does not count: those of the lead are waited for.
+    Turnover,
+    /// It counts.
+    Open,
+    /// It does not count: those that do are waited for.
+    Held,
+    /// There is none.
+    Over,
+}
+
+impl Phase {
+    const COUNT: usize = Phase::Over as usize;
 }
 
 impl Window {
@@ -53,6 +80,9 @@ impl Window {
             counted: Rc::clone(recorder),
             aside: RefCell::new(aside),
             alarm: Alarm::default(),
+            phase: Cell::new(Phase::Lead),
+            under_way: Default::default(),
+            answered: Notify::new(),
             opened: Cell::default(),
             closed: Cell::default(),
         })
@@ -70,15 +100,22 @@ impl Window {
         let opens = Instant::now() + window.lead;
         let opening_and_closing = async {
             window.alarm.until(opens).await;
-            gate.begin();
+            window.phase.set(Phase::Turnover);
+            window.answered(Phase::Lead).await;
+            gate.meet(Gate::begin).await;
             let now = Instant::now();
             on_counted(now);
+            window.counted.borrow_mut().before = Some(Box::new(window.aside.take().tally));
             window.opened.set(Some(now));
+            window.phase.set(Phase::Open);
             window.alarm.until(now + window.lasts).await;
             let now = Instant::now();
             window.closed.set(Some(now));
+            window.phase.set(Phase::Held);
             gate.end();
             on_ended(now);
+            window.answered(Phase::Open).await;
+            window.phase.set(Phase::Over);
             window.alarm.close();
         };
         let ringing = async {
@@ -90,8 +127,14 @@ impl Window {
         };
         let shared = Rc::clone(&window);
         let (all, ()) = tokio::join!(each(all, async move |player| shared.go_on(player).await), ringing);
-        window.counted.borrow_mut().before = Some(Box::new(window.aside.take().tally));
         all
+    }
+
+    /// Waits until no request is under way any more that was begun in a phase which is over.
+    async fn answered(&self, phase: Phase) {
+        while self.under_way[phase as usize].get() > 0 {
+            self.answered.notified().await;
+        }
     }
 
     /// Takes one step after the other, and stays where it is when the window is over.
@@ -103,13 +146,18 @@ impl Window {
             && let Some(woken) = self.pause(player, previous).await
         {
             previous = woken;
-            let recorder = if self.opened.get().is_some() { &*self.counted } else { &self.aside };
+            let phase = self.phase.get();
+            let recorder = if phase == Phase::Open { &*self.counted } else { &self.aside };
             if player.next == 0 && player.iterate(&played.scenario.feeds, &shared.rows).is_none() {
                 recorder.borrow_mut().tally.out_of_rows += 1;
                 player.takes_part = false;
                 break;
             }
+            let under_way = &self.under_way[phase as usize];
+            under_way.update(|count| count + 1);
             let (is_right, wait) = player.take(player.next, recorder, &mut previous).await;
+            under_way.update(|count| count - 1);
+            self.answered.notify_one();
             player.left = wait;
             player.next += 1;
             if is_right && player.next == steps.len() {
@@ -126,10 +174,10 @@ impl Window {
         }
     }
 
-    /// Lets a user think what is left of its pause, from `previous` on. When that was over; `None` where the window was
+    /// Lets a user think what is left of its pause, from `previous` on. When that was over; `None` where the trial was
     /// before.
     async fn pause(&self, player: &mut Player, previous: Instant) -> Option<Instant> {
-        if self.closed.get().is_some() {
+        if self.phase.get() == Phase::Over {
             return None;
         }
         if player.left.is_zero() {
@@ -137,10 +185,11 @@ impl Window {
         }
         let until = previous + player.left;
         let has_rung = self.alarm.until(until).await;
-        let now = self.closed.get().filter(|_| !has_rung).unwrap_or_else(Instant::now);
+        let now = Instant::now();
         player.left = until.saturating_duration_since(now);
         if let Some(opened) = self.opened.get() {
-            self.counted.borrow_mut().tally.waited_ns += nanoseconds(now, previous.max(opened));
+            let within = self.closed.get().map_or(now, |closed| closed.min(now));
+            self.counted.borrow_mut().tally.waited_ns += nanoseconds(within, previous.max(opened));
         }
         has_rung.then_some(now)
     }

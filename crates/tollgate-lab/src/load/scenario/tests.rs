@@ -1,5 +1,8 @@
 //! Scenarios on a server in the same process: which rows users take, and when they leave.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
 use tollgate_net::http1::client::Target;
 
 use super::*;
@@ -47,7 +50,11 @@ fn program_at(server: &TestServer, path: &str, (table, feed): (&str, &str)) -> A
 }
 
 fn target(server: &TestServer) -> LoadTarget {
-    LoadTarget::new(Target::parse(&server.url("/noted/")).unwrap(), get(), &[], Connection::KeepAlive).unwrap()
+    target_at(&server.url("/noted/"))
+}
+
+fn target_at(url: &str) -> LoadTarget {
+    LoadTarget::new(Target::parse(url).unwrap(), get(), &[], Connection::KeepAlive).unwrap()
 }
 
 fn play(server: &TestServer, program: &Arc<Program>, conduct: Conduct, load: Load) -> Report {
@@ -176,7 +183,7 @@ fn in_stages_of_users_none_is_there_where_none_is_asked_for() {
 }
 
 /// Users take these steps in turn, and think so long behind each.
-fn thinking(server: &TestServer, steps: &[&str], ms: u32) -> Arc<Program> {
+fn thinking(target: &LoadTarget, steps: &[&str], ms: u32) -> Arc<Program> {
     let step = |name: &&str| {
         format!("[[scenario.step]]\nname = \"{name}\"\npath = \"/noted/{name}\"\nthink = {{ ms = {ms} }}\n")
     };
@@ -196,13 +203,13 @@ fn thinking(server: &TestServer, steps: &[&str], ms: u32) -> Arc<Program> {
         steps.iter().map(step).collect::<String>()
     );
     let experiment = Experiment::parse(&text, "thinking.toml").unwrap();
-    Arc::new(Program::new(experiment.variants[0].own().unwrap(), &target(server)).unwrap())
+    Arc::new(Program::new(experiment.variants[0].own().unwrap(), target).unwrap())
 }
 
 #[test]
 fn users_who_think_do_not_all_ask_at_the_start_and_no_trial_waits_for_them() {
     let server = TestServer::start();
-    let program = thinking(&server, &["one"], 60_000);
+    let program = thinking(&target(&server), &["one"], 60_000);
     let load = Load::closed(100, End::after(Duration::from_millis(20)));
     let report = play(&server, &program, Conduct { seed: 1, behind_rows: None }, load);
     let tally = &report.recorder.tally;
@@ -211,10 +218,58 @@ fn users_who_think_do_not_all_ask_at_the_start_and_no_trial_waits_for_them() {
     assert_eq!(u128::from(tally.busy_ns), there.as_nanos());
 }
 
+/// A server of one connection that answers the first request after so long, the others at once, and says when the first one
+/// came and was answered.
+#[allow(clippy::disallowed_methods, reason = "to be slow is what this server is for")]
+fn slow_at_first(listener: TcpListener, first: Duration) -> (Instant, Instant) {
+    let (mut connection, _) = listener.accept().unwrap();
+    let (mut moments, mut text, mut bytes) = (None, Vec::new(), [0; 1024]);
+    while let Ok(count @ 1..) = connection.read(&mut bytes) {
+        text.extend_from_slice(&bytes[..count]);
+        if text.ends_with(b"\r\n\r\n") {
+            text.clear();
+            let came = Instant::now();
+            if moments.is_none() {
+                std::thread::sleep(first);
+            }
+            moments.get_or_insert_with(|| (came, Instant::now()));
+            connection.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").unwrap();
+        }
+    }
+    moments.unwrap()
+}
+
+#[test]
+fn the_window_does_not_open_before_what_was_asked_ahead_of_it_is_answered() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = target_at(&format!("http://{}/", listener.local_addr().unwrap()));
+    let server = std::thread::spawn(|| slow_at_first(listener, Duration::from_millis(500)));
+    let program = thinking(&target, &["one"], 5);
+    let began = Instant::now();
+    let worker = Worker::start(None, REQUEST_TIMEOUT, None).unwrap();
+    let _cancel = worker.run(Order {
+        slot: 0,
+        target: Arc::new(target),
+        work: Work::Scenario(program, Conduct { seed: 1, behind_rows: None }),
+        load: Load::closed(1, End::after(Duration::from_millis(10))),
+        gate: Arc::default(),
+        course: Course::Unrecorded,
+        recorder: Recorder::default(),
+    });
+    let report = worker.report(PATIENCE).expect("the trial ends");
+    drop(worker);
+    let (came, answered) = server.join().unwrap();
+    // On a busy machine it may be asked only when the window is open: then it counts.
+    if came - began < Duration::from_millis(100) {
+        assert!(report.started >= answered, "{report:?}");
+        assert!(report.recorder.before.is_some_and(|before| before.requests >= 1));
+    }
+}
+
 #[test]
 fn a_user_who_thinks_goes_on_in_the_next_trial_where_it_was() {
     let server = TestServer::start();
-    let program = thinking(&server, &["one", "two"], 90);
+    let program = thinking(&target(&server), &["one", "two"], 90);
     let worker = Worker::start(None, REQUEST_TIMEOUT, None).unwrap();
     let mut units = 0;
     for seed in 0..200 {
