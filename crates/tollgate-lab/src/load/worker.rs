@@ -86,7 +86,7 @@ pub struct Report {
     pub recorder: Recorder,
     /// When the first request that counts could go out.
     pub started: Instant,
-    /// When the last answer was in.
+    /// When the last answer was in, or what counts was over.
     pub finished: Instant,
     /// What the thread used in between.
     pub used: Used,

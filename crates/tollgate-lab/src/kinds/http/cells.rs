@@ -155,6 +155,7 @@ impl Cells {
         let entry = self.entry(variant, trial.level);
         entry.slice_least = Some(entry.slice_least.map_or(slice, |least| least.min(slice)));
         entry.load.add(measured);
+        measured.recorder.before.iter().for_each(|before| entry.settling.add(before));
         entry.came_most = entry.came_most.max(measured.recorder.tally.sends.users);
         entry.trials_out_of_rows += u32::from(measured.recorder.tally.out_of_rows > 0);
         for (at_ms, readings) in &measured.samples {

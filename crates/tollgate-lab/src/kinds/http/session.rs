@@ -272,9 +272,10 @@ impl<W: Way> Session<'_, '_, W> {
             // A part ends on a whole pass, within a bin: that last one is not comparable.
             let whole = (measured.wall.as_nanos() / BIN.as_nanos()) as usize;
             course.extend(bins.into_iter().take(whole));
-            let is_answered = measured.recorder.tally.requests > 0;
+            // Where nothing failed users think, and none of them asked meanwhile.
+            let is_deaf = answered == 0.0 && measured.recorder.tally.failures() > 0;
             self.kind.generator.keep(measured.recorder);
-            if !is_answered {
+            if is_deaf {
                 return Err(self.failed(variant, "answers no more while it is warmed up".to_owned()));
             }
             let elapsed = began.elapsed();

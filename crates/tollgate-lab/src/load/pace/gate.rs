@@ -48,8 +48,8 @@ impl Gate {
 
     /// As soon as all workers wait here, what counts [begins](Gate::begin) or [ends](Gate::end) for all of them.
     ///
-    /// One reads when all have come and before anybody goes on: no worker asks anything then, and nothing that counts or
-    /// does not is on the wrong side. Were it read when the first worker (or the last one) is through, the subject would
+    /// One reads when all have come and before anybody goes on: no worker asks anything then (but where users go on all the
+    /// time), and nothing that counts or does not is on the wrong side. Were it read when the first worker (or the last one) is through, the subject would
     /// be charged with less (or more) than was recorded.
     pub(crate) async fn meet<T>(&self, read: impl FnOnce(&Gate) -> T) {
         if self.workers.wait().await.is_leader() {

@@ -78,14 +78,17 @@ pub(super) async fn run(
 ) -> Vec<User> {
     recorder.borrow_mut().with_steps(play.program.step_names());
     let rows = vec![Cell::new(0); play.program.played.scenario.feeds.len()];
-    let window = Window::of(&play, &recorder, rest.len() < users.len());
+    let rested = std::mem::take(rest);
+    // At another level users come anew, on the connections that they have.
+    let are_same = rested.len() == users.len();
+    let window = Window::of(&play, &recorder, !are_same);
     let shared = Rc::new(Performance { asking, recorder, play, rows, begun: Cell::default() });
     let Play { program, load, gate, .. } = &shared.play;
-    let mut rested = std::mem::take(rest).into_iter();
-    let mut come = |(number, user)| match rested.next() {
-        Some(resting) => Player::again(&shared, resting, number),
-        None if window.is_some() => Player::on_its_way(&shared, user, number),
-        None => Player::new(&shared, user, number),
+    let mut rested = rested.into_iter();
+    let mut come = |(number, user)| match (rested.next(), &window) {
+        (Some(resting), Some(_)) if are_same => Player::again(&shared, resting, number),
+        (resting, Some(_)) => Player::on_its_way(&shared, resting.map_or(user, Resting::into_user), number),
+        (resting, None) => Player::new(&shared, resting.map_or(user, Resting::into_user), number),
     };
     let mut all: Vec<Player> = users.into_iter().enumerate().map(&mut come).collect();
     if !program.setup.is_empty() {
@@ -115,10 +118,10 @@ pub(super) async fn run(
         .await;
     }
     if is_kept {
-        rest.extend(all.into_iter().map(Player::rest).chain(rested));
-        return Vec::new();
+        rest.extend(all.into_iter().map(Player::rest));
+        return rested.map(Resting::into_user).collect();
     }
-    all.into_iter().map(|player| player.user).collect()
+    all.into_iter().map(|player| player.user).chain(rested.map(Resting::into_user)).collect()
 }
 
 /// Lets all do the same at the same time.

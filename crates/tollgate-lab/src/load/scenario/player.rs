@@ -76,6 +76,13 @@ pub(in crate::load) struct Resting {
     answered: Duration,
 }
 
+impl Resting {
+    /// Who it is, wherever it was.
+    pub(super) fn into_user(self) -> User {
+        self.user
+    }
+}
+
 impl Player {
     /// A user who goes on where it rested.
     pub(super) fn again(shared: &Rc<Performance>, resting: Resting, number: usize) -> Player {

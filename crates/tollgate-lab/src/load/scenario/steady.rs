@@ -65,13 +65,12 @@ impl Phase {
 
 impl Window {
     /// That of a trial; absent where users do not think, or where more than time says how much is asked. Users who come anew
-    /// into iterations of several pauses have not all asked before one of them is over.
+    /// have not all asked before the pauses of an iteration are over.
     pub(super) fn of(play: &Play, recorder: &Rc<RefCell<Recorder>>, are_new: bool) -> Option<Window> {
         let Play { program, load, .. } = play;
         let is_by_time = matches!(load.pace, Pace::Closed { .. }) && load.stages.is_none() && load.end.units.is_none();
         let lasts = load.end.after.filter(|_| is_by_time && program.pauses().any(|pause| pause.ms > 0))?;
-        let pauses: Vec<u32> = program.pauses().map(|pause| pause.ms).collect();
-        let whole_ms = if are_new && pauses.len() > 1 { pauses.iter().copied().map(u64::from).sum() } else { 0 };
+        let whole_ms = if are_new { program.pauses().map(|pause| u64::from(pause.ms)).sum() } else { 0 };
         let mut aside = Recorder::default();
         aside.with_steps(program.step_names());
         Some(Window {
@@ -149,7 +148,8 @@ impl Window {
             let phase = self.phase.get();
             let recorder = if phase == Phase::Open { &*self.counted } else { &self.aside };
             if player.next == 0 && player.iterate(&played.scenario.feeds, &shared.rows).is_none() {
-                recorder.borrow_mut().tally.out_of_rows += 1;
+                // Whenever a user leaves, there are fewer in the window.
+                self.counted.borrow_mut().tally.out_of_rows += 1;
                 player.takes_part = false;
                 break;
             }
@@ -158,7 +158,8 @@ impl Window {
             let (is_right, wait) = player.take(player.next, recorder, &mut previous).await;
             under_way.update(|count| count - 1);
             self.answered.notify_one();
-            player.left = wait;
+            // Whoever was waiting when the trial was over does so at the beginning of the next one.
+            player.left = if self.phase.get() == Phase::Over { Duration::ZERO } else { wait };
             player.next += 1;
             if is_right && player.next == steps.len() {
                 recorder.borrow_mut().iterated(player.answered);

@@ -207,13 +207,12 @@ fn thinking(target: &LoadTarget, steps: &[&str], ms: u32) -> Arc<Program> {
 }
 
 #[test]
-fn users_who_think_do_not_all_ask_at_the_start_and_no_trial_waits_for_them() {
+fn users_who_think_are_there_as_long_as_the_window_and_no_trial_waits_for_them() {
     let server = TestServer::start();
-    let program = thinking(&target(&server), &["one"], 60_000);
+    let program = thinking(&target(&server), &["one"], 200);
     let load = Load::closed(100, End::after(Duration::from_millis(20)));
     let report = play(&server, &program, Conduct { seed: 1, behind_rows: None }, load);
     let tally = &report.recorder.tally;
-    assert!(tally.requests < 100, "{tally:?}");
     let there = 100 * (report.finished - report.started);
     assert_eq!(u128::from(tally.busy_ns), there.as_nanos());
 }
