@@ -5,6 +5,7 @@
 
 use hdrhistogram::Histogram;
 
+use super::trend::{self, Trend};
 use crate::judge::answers::{generator_errors, wrong_answers};
 use crate::judge::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
 use crate::judge::bounds::{ERROR_SHARE_MAX, FRESH_SHARE_MAX, REQUESTS_MIN};
@@ -62,6 +63,7 @@ const RULES: &[(Rule, MarkCheck)] = &[
     (rules::RATE, rate),
     (rules::LATENESS, lateness),
     (rules::LITTLES_LAW, littles_law),
+    (rules::STEADY, steady),
     (rules::CONTENT, content),
     (rules::ERRORS, errors),
     (rules::ROWS, |evidence| evidence.rows.clone()),
@@ -158,6 +160,22 @@ fn littles_law(evidence: &Evidence<'_>) -> Option<Finding> {
     };
     let remedy = "a response time beyond 60 s is one reason; any other is a defect of the generator: please report it";
     Some(refused(reason, remedy, (law.off, law.bound)))
+}
+
+/// At a rate that a server cannot bear, times are those of so long a load, whatever the server is.
+fn steady(evidence: &Evidence<'_>) -> Option<Finding> {
+    let trend = trend::trend(&evidence.result.course).filter(|_| !evidence.is_staged)?;
+    let Trend { from_ms, to_ms, change } = trend;
+    let reason = format!("response times went from {from_ms:.3} to {to_ms:.3} ms while the load lasted");
+    let decided = (change.abs(), trend::CHANGE_SHARE_MAX);
+    Some(match &evidence.result.offered {
+        Some(offered) if change > 0.0 => {
+            let (rate, done) = (offered.rate_per_second, evidence.result.requests_per_second);
+            let reason = format!("{reason}: {done:.0} of {rate:.0} requests/s were answered, and the rest waited");
+            refused(reason, "offer less than is answered, or take --stages to see where that ends", decided)
+        }
+        _ => marked(reason, "ask for longer, and leave out the time in which it settles (--ramp)", decided),
+    })
 }
 
 fn errors(evidence: &Evidence<'_>) -> Option<Finding> {

@@ -7,6 +7,7 @@ mod prepare;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod trend;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -96,8 +97,6 @@ pub struct QuickLoad {
     pub via: Option<Via>,
     /// How sockets are.
     pub socket: SocketOptions,
-    /// Whether the course over time is recorded.
-    pub course: Course,
     /// So many requests are kept by themselves; absent: none.
     pub log_requests_max: Option<usize>,
 }
@@ -263,7 +262,7 @@ fn order(
             work: Work::Script(Arc::clone(script)),
             load: all.share(index, workers.len()),
             gate: Arc::clone(gate),
-            course: load.course,
+            course: Course::Binned,
             recorder: Recorder::detailed(log.unwrap_or_default()),
         })
     };

@@ -135,7 +135,6 @@ fn what_users_do_while_they_come_does_not_count() {
         let result = load(&server, "/", |load| {
             // The last one comes 100 ms before the end: time enough to connect on a busy machine.
             (load.ramp_up, load.requests, load.concurrency) = (Duration::from_millis(400), Some(200), 4);
-            load.course = Course::Binned;
         });
         server.end();
         assert_eq!(result.requests, 200);

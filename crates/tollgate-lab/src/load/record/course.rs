@@ -63,7 +63,7 @@ impl Bins {
 
     /// One answer.
     pub(crate) fn add(&mut self, finished: Instant, response_ns: u64) {
-        let index = (finished.saturating_duration_since(self.start).as_nanos() / BIN.as_nanos()) as usize;
+        let index = (finished.saturating_duration_since(self.start).as_nanos() as u64 / BIN.as_nanos() as u64) as usize;
         if self.sums.len() <= index {
             self.sums.resize(index + 1, (0, 0));
         }

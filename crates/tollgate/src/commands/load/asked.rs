@@ -12,7 +12,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tollgate_lab::load::answer::odata_batch::BatchForm;
 use tollgate_lab::load::answer::soap::Version as Soap;
-use tollgate_lab::load::record::course::Course;
 use tollgate_lab::load::target::Connection;
 use tollgate_lab::single::{AnswerLength, QuickLoad, Rate, Via, Wrapping};
 use tollgate_lab::traffic::feed::csv::Table;
@@ -112,7 +111,6 @@ pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
         contains: arguments.expect_body.clone(),
         via: via(arguments)?,
         socket: SocketOptions { from: arguments.bind, buffer_bytes: arguments.buffer_bytes.filter(|bytes| *bytes > 0) },
-        course: if arguments.html.is_some() || arguments.json { Course::Binned } else { Course::Unrecorded },
         log_requests_max: arguments.gnuplot.as_ref().map(|_| LOG_REQUESTS_MAX),
         ..QuickLoad::new(arguments.url.clone())
     })
