@@ -101,7 +101,7 @@ struct Commands {
 #[derive(Debug, Default)]
 struct Used {
     ticks: Ticks,
-    /// CPU time of the command, and of the lab, which starts it.
+    /// CPU time of the command, and of the thread that starts it.
     cpu: Duration,
     /// The largest resident memory of a run, in bytes; 0 where it is not known of any.
     memory_bytes_max: u64,
@@ -178,9 +178,9 @@ impl Running<'_> {
     }
 }
 
-/// CPU time of the lab so far.
+/// CPU time so far of this thread, which starts the commands: the lab's other threads do nothing for them.
 fn own_cpu() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
+    let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 

@@ -22,7 +22,7 @@ pub(super) struct CommandEvidence<'a> {
     pub(super) cell: &'a Cell,
     /// What the cores on which commands run did during its trials.
     pub(super) ticks: Ticks,
-    /// CPU time in them of the command, and of the lab, which starts it.
+    /// CPU time of the command, and of the thread that starts it.
     pub(super) own: Duration,
 }
 
