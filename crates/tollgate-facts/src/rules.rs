@@ -66,7 +66,7 @@ rules! {
     /// The records do not find the users.
     LITTLES_LAW = "littles-law", about [Closed, Single];
     /// Response times went one way while a load lasted.
-    STEADY = "steady", about [Single];
+    STEADY = "steady", about [Closed, AtRate, Single];
     /// Variant and baseline have two backends: refuses the tolls of the cell on time and CPU.
     DIFFERENT_BACKEND = "different-backend", about [Closed];
     /// Variant and baseline are two servers.

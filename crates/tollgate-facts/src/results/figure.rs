@@ -33,6 +33,12 @@ impl Percentiles {
     pub fn by_quantile(&self) -> [(f64, Option<f64>); 5] {
         [(0.999, self.p999), (0.99, self.p99), (0.95, self.p95), (0.9, self.p90), (0.5, self.p50)]
     }
+
+    /// Without those that only a steady load has: what is left was so, whatever the load was.
+    #[must_use]
+    pub fn unsteady(self) -> Percentiles {
+        Percentiles { mean: self.mean, max: self.max, ..Percentiles::default() }
+    }
 }
 
 /// What a subject's process used.

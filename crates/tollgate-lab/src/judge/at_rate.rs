@@ -140,8 +140,8 @@ pub(super) mod tests {
     use std::collections::BTreeMap;
 
     use super::super::{
-        Evidence, SeenBeside, judge,
-        tests::{evidence, sound},
+        Evidence, SeenBeside, WithinTrials, judge,
+        tests::{evidence, growing, sound},
     };
     use super::*;
     use crate::probe::system::Ticks;
@@ -288,6 +288,17 @@ pub(super) mod tests {
         assert_eq!(of_ticks(400, 0), ["all"]);
         assert_eq!(of_ticks(40, 0), ["rate-joint"]);
         assert_eq!(of_ticks(400, 11), ["rate-steal"]);
+    }
+
+    #[test]
+    fn times_that_grow_within_trials_at_equal_rate_refuse_what_is_said_of_it() {
+        let mut cell = sound();
+        cell.equal_rate = Some(offered());
+        let within = growing(1.0, 1.0).map(|trend| WithinTrials { trend, lasted_ms: 250.0, answered: 400.0 });
+        let sound = evidence(&cell);
+        let found = judge(&Evidence { rate_beside: SeenBeside { within, ..sound.rate_beside }, ..sound });
+        let found: Vec<(&str, Verdict)> = found.iter().map(|doubt| (doubt.rule.as_str(), doubt.verdict)).collect();
+        assert_eq!(found, [("rate-steady", Verdict::Refused)]);
     }
 
     #[test]

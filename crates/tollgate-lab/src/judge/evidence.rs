@@ -4,6 +4,7 @@
 
 use hdrhistogram::Histogram;
 
+use super::trend::Trend;
 use crate::load::record::recorder::Tally;
 use crate::probe::system::Ticks;
 use tollgate_facts::results::load::LittlesLaw;
@@ -50,6 +51,20 @@ pub struct SeenBeside<'a> {
     /// Connections that were opened beyond those that its users had opened before or might open: at equal rate one each,
     /// when they first come.
     pub fresh_connections: u64,
+    /// How response times went within its trials; absent where nothing came at a rate.
+    pub(crate) within: Option<WithinTrials>,
+    /// How they went over all trials.
+    pub(crate) over: Option<Trend>,
+}
+
+/// How response times went within trials at a rate.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WithinTrials {
+    pub(crate) trend: Trend,
+    /// For how long something was due in each.
+    pub(crate) lasted_ms: f64,
+    /// Requests each second, until the last was answered.
+    pub(crate) answered: f64,
 }
 
 /// The systems on which a variant and its baseline are measured.

@@ -15,14 +15,17 @@ pub(crate) mod settling;
 pub mod spread;
 pub(crate) mod stalls;
 mod systems;
+pub(crate) mod trend;
 pub(crate) mod unsent;
 mod users;
 
+pub(crate) use evidence::WithinTrials;
 pub use evidence::{Evidence, SeenBeside, Systems};
 
 use bounds::{BACKEND_PART_MIN, BLOCKS_MIN, REQUESTS_MIN, SUBJECT_CORES_BUSY_MAX};
 use seen::LoadSeen;
 use stalls::stalled;
+use trend::OfRate;
 
 use crate::load::record::recorder::Transfers;
 use tollgate_facts::results::load::LittlesLaw;
@@ -40,6 +43,7 @@ const RULES: &[(Rule, Check)] = &[
     (rules::SETTLEMENT, settlement),
     (rules::CONTENT, answers::content),
     (rules::LITTLES_LAW, littles_law),
+    (rules::STEADY, steady),
     (rules::DIFFERENT_BACKEND, systems::different_backend),
     (rules::DIFFERENT_HOST, systems::different_host),
     (rules::SAMPLES, samples),
@@ -125,6 +129,22 @@ fn littles_law(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
     Some(refused(reason, remedy, (law.off, law.bound)))
 }
 
+/// At a rate within its trials, each of which begins without a queue; of users who wait over all of them.
+fn steady(seen: &LoadSeen<'_>) -> Option<Finding> {
+    let SeenBeside { within, over, .. } = seen.beside;
+    let remedy = "see what changes with the time: caches, tables that grow, other programs";
+    let of_rate = within.and_then(|WithinTrials { trend, lasted_ms, answered }| {
+        trend.at_a_rate(OfRate {
+            lasted_ms,
+            what: "trials",
+            answered: &format!("{answered:.0} requests/s were answered"),
+        })
+    });
+    // What is inserted grows by itself.
+    let over = over.filter(|_| seen.evidence.cell.inserted.is_none());
+    of_rate.or_else(|| over?.of_users("from the first trials to the last", remedy))
+}
+
 fn samples(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
     let cell = evidence.cell;
     // Of an insert the records count: one answer may stand for thousands.
@@ -165,6 +185,7 @@ pub(crate) mod tests {
     use std::collections::BTreeSet;
     use std::sync::LazyLock;
 
+    use super::trend::{Stretch, Trend};
     use super::*;
     use crate::load::record::recorder::Tally;
     use crate::probe::system::Ticks;
@@ -234,6 +255,12 @@ pub(crate) mod tests {
         }
     }
 
+    /// Ten parts whose times begin here, and grow by so much from each to the next.
+    pub(super) fn growing(from_ms: f64, by_ms: f64) -> Option<Trend> {
+        let stretch = |part: u32| Stretch { answers: 10.0, total_ms: 10.0 * (from_ms + by_ms * f64::from(part)) };
+        Trend::of(&(0..10).map(stretch).collect::<Vec<_>>())
+    }
+
     /// What is found after a fault was made up.
     fn check(fault: impl FnOnce(&mut Cell, &mut Evidence<'_>), expected: &[(&str, Verdict)]) {
         let (mut cell, sound) = (sound(), sound());
@@ -250,6 +277,17 @@ pub(crate) mod tests {
     #[test]
     fn a_sound_cell_is_ok() {
         check(|_, _| {}, &[("all", Verdict::Ok)]);
+    }
+
+    #[test]
+    fn times_that_grow_are_refused_within_trials_at_a_rate_and_marked_over_trials_of_users_who_wait() {
+        let within =
+            |by_ms: f64| growing(1.0, by_ms).map(|trend| WithinTrials { trend, lasted_ms: 250.0, answered: 400.0 });
+        check(|_, evidence| evidence.beside.within = within(0.01), &[("all", Verdict::Ok)]);
+        check(|_, evidence| evidence.beside.within = within(0.2), &[("steady", Verdict::Marked)]);
+        check(|_, evidence| evidence.beside.within = within(1.0), &[("steady", Verdict::Refused)]);
+        check(|_, evidence| evidence.beside.over = growing(1.0, 1.0), &[("steady", Verdict::Marked)]);
+        check(|_, evidence| evidence.beside.over = growing(10.0, -0.9), &[("steady", Verdict::Marked)]);
     }
 
     #[test]

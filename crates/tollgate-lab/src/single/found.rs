@@ -126,7 +126,8 @@ impl Recorded<'_> {
         let validity = marks::judge(&evidence);
         // In stages users come and go: there is no number of them that could be found.
         let littles_law = littles_law.filter(|_| load.stages.is_none());
-        QuickResult { littles_law, validity, ..evidence.result }
+        let result = QuickResult { littles_law, validity, ..evidence.result };
+        if result.is_unsteady() { without_percentiles(result) } else { result }
     }
 
     fn subject(&self) -> Subject {
@@ -143,6 +144,21 @@ impl Recorded<'_> {
             status: first.map(|first| first.status),
         }
     }
+}
+
+/// What grows with the load has no percentiles: they would be those of so long a load.
+fn without_percentiles(mut result: QuickResult) -> QuickResult {
+    for times in [&mut result.response_time_ms, &mut result.service_time_ms] {
+        *times = times.unsteady();
+    }
+    result.served_within_ms.iter_mut().for_each(|(_, time)| *time = None);
+    result.curve.clear();
+    if let Some(times) = &mut result.connection_times_ms {
+        for spread in [&mut times.processing, &mut times.waiting, &mut times.total] {
+            spread.median = None;
+        }
+    }
+    result
 }
 
 fn connection_times(all: &Recorder) -> Option<ConnectionTimes> {

@@ -5,18 +5,18 @@
 
 use hdrhistogram::Histogram;
 
-use super::trend::{self, Trend};
 use crate::judge::answers::{generator_errors, wrong_answers};
 use crate::judge::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
 use crate::judge::bounds::{ERROR_SHARE_MAX, FRESH_SHARE_MAX, REQUESTS_MIN};
 use crate::judge::held_up::{self, Shown};
 use crate::judge::settling::told;
 use crate::judge::stalls::stalled;
+use crate::judge::trend::{OfRate, Stretch, Trend};
 use crate::judge::unsent::{SENT_SHARE_MIN, Unsent};
 use crate::load::record::recorder::Tally;
 use crate::probe::system::Ticks;
 use tollgate_facts::results::Verdict;
-use tollgate_facts::results::load::{LittlesLaw, Mark, Offered, QuickResult};
+use tollgate_facts::results::load::{CoursePoint, LittlesLaw, Mark, Offered, QuickResult};
 use tollgate_facts::rules::{self, Finding, Rule, marked, marked_above, refused};
 
 /// What the rules look at.
@@ -162,20 +162,24 @@ fn littles_law(evidence: &Evidence<'_>) -> Option<Finding> {
     Some(refused(reason, remedy, (law.off, law.bound)))
 }
 
-/// At a rate that a server cannot bear, times are those of so long a load, whatever the server is.
+/// In stages it is the question what changes.
 fn steady(evidence: &Evidence<'_>) -> Option<Finding> {
-    let trend = trend::trend(&evidence.result.course).filter(|_| !evidence.is_staged)?;
-    let Trend { from_ms, to_ms, change } = trend;
-    let reason = format!("response times went from {from_ms:.3} to {to_ms:.3} ms while the load lasted");
-    let decided = (change.abs(), trend::CHANGE_SHARE_MAX);
-    Some(match &evidence.result.offered {
-        Some(offered) if change > 0.0 => {
-            let (rate, done) = (offered.rate_per_second, evidence.result.requests_per_second);
-            let reason = format!("{reason}: {done:.0} of {rate:.0} requests/s were answered, and the rest waited");
-            refused(reason, "offer less than is answered, or take --stages to see where that ends", decided)
-        }
-        _ => marked(reason, "ask for longer, and leave out the time in which it settles (--ramp)", decided),
-    })
+    let QuickResult { offered, course, requests, requests_per_second, connection_times_ms, .. } = &evidence.result;
+    let width_s = course.first()?.until_s;
+    let stretch = |point: &CoursePoint| {
+        let answers = point.requests_per_second * width_s;
+        Stretch { answers, total_ms: answers * point.response_time_ms.unwrap_or_default() }
+    };
+    let stretches: Vec<Stretch> = course.iter().map(stretch).collect();
+    let trend = Trend::of(&stretches).filter(|_| !evidence.is_staged)?;
+    let Some(offered) = offered else {
+        let remedy = "ask for longer, and leave out the time in which it settles (--ramp)";
+        return trend.of_users("while the load lasted", remedy);
+    };
+    let lasted_ms = course.last()?.until_s * 1e3;
+    let answered = format!("{requests_per_second:.0} of {:.0} requests/s were answered", offered.rate_per_second);
+    let found = trend.at_a_rate(OfRate { lasted_ms, what: "the load", answered: &answered });
+    found.or_else(|| trend.too_short(*requests, connection_times_ms.as_ref()?.total.min, lasted_ms))
 }
 
 fn errors(evidence: &Evidence<'_>) -> Option<Finding> {

@@ -7,7 +7,6 @@ mod prepare;
 mod rows;
 #[cfg(test)]
 mod tests;
-mod trend;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

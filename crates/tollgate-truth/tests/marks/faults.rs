@@ -112,6 +112,17 @@ fn a_40_ms_answer_to_one_user_at_500_a_second_refuses_the_rate_and_asks_for_more
 }
 
 #[test]
+fn a_load_beyond_what_a_server_can_do_is_refused_and_has_no_percentiles() {
+    let server = Server::start(Answering { takes: Duration::from_millis(4), ..SOUND });
+    // One user gets 250 answers a second at most.
+    let found = load(&at_a_rate(&server, 500.0, 1));
+    let steady = mark(&found, "steady", Verdict::Refused);
+    assert!(steady.reason.contains("of 500 requests/s were answered"), "{steady:?}");
+    assert!(found.response_time_ms.by_quantile().iter().all(|(_, time)| time.is_none()), "{found:#?}");
+    assert!(found.response_time_ms.max > 0.0 && found.served_within_ms.iter().all(|(_, time)| time.is_none()));
+}
+
+#[test]
 fn requests_that_still_wait_when_the_load_ends_are_marked_where_a_percentile_lacks_them() {
     // The only user waits for its 994th answer until the second is over, and behind it wait six of a thousand requests.
     let server = Server::start(Answering { pauses_at: Some((994, Duration::from_secs(1))), ..SOUND });

@@ -48,7 +48,8 @@ impl Session<'_, '_, Connecting> {
                 let rate = Rate { per_second: offer.rate_per_second, arrivals: offer.arrivals, seed };
                 let users = self.options.experiment.users(level) * USERS_FACTOR;
                 let load = Load::at_a_rate(users as usize, rate, End::after(planned.slice));
-                let measured = self.load(subject, Asked { work: Asking::Request, load, level }, Course::Unrecorded)?;
+                let asked = Asked { work: Asking::Request, load, level };
+                let measured = self.load(subject, asked, Course::Parts(planned.slice))?;
                 let name = &self.options.experiment.variants[*variant].name;
                 let tag = format!("{name}@{level}!rate");
                 let stored = self.store.write_times(&tag, measured.start, measured.wall, &measured.recorder.response);

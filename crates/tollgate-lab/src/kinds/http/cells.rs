@@ -10,7 +10,8 @@ use crate::cores::Cores;
 use crate::experiment::Experiment;
 use crate::judge::cells;
 use crate::judge::spread::{self, Groups};
-use crate::judge::{self, Evidence, SeenBeside, Systems};
+use crate::judge::trend::{Stretch, Trend};
+use crate::judge::{self, Evidence, SeenBeside, Systems, WithinTrials};
 use crate::load::record::little;
 use crate::load::record::recorder::{Recorder, Tally, Transfers};
 use crate::plan::{Plan, RatePlan, TRIALS_PER_BLOCK};
@@ -20,8 +21,9 @@ use crate::traffic::scenario;
 use std::time::Duration;
 use tollgate_facts::results::{
     Cell, Connecting, EqualRate, IterationsOffered, Occupancy, Peak, Piece, Played, Reading, RunResult, Settlement,
-    TcpCounts, Trial, Validity,
+    TcpCounts, Trial, Validity, Verdict,
 };
+use tollgate_facts::rules::STEADY;
 use tollgate_facts::toll::{comparison, fit, occupancy::Seen};
 
 /// What peaks are told of: the series, the series of its limit, and the unit.
@@ -42,6 +44,8 @@ struct AtRate {
     groups: Groups,
     /// Of each worker the most users that came in a trial: they stay, with their connections.
     came_most: Vec<u64>,
+    /// For how long something was due in each trial.
+    slice: Duration,
 }
 
 /// What all trials of one load of a cell recorded: with users who wait, or at equal rate.
@@ -190,6 +194,7 @@ impl Cells {
             trials: Vec::new(),
             groups: Groups::new(planned.blocks, offer.rate_per_second * block.as_secs_f64()),
             came_most: Vec::new(),
+            slice: planned.slice,
         });
         rate.load.add(measured);
         rate.trials.push(trial);
@@ -234,8 +239,9 @@ impl Cells {
                         result.validity.extend(judge::unsettled(&entry.name, entry.level, &entry.surveyed));
                         continue;
                     }
-                    let cell = entry.cell(&trials, bins, plan);
-                    let doubts = judge::judge(&entry.evidence(&cell, plan));
+                    let mut cell = entry.cell(&trials, bins, plan);
+                    let doubts = judge::judge(&entry.evidence(&cell, &trials, plan));
+                    without_percentiles(&mut cell, &doubts);
                     (cell, doubts)
                 }
             };
@@ -275,6 +281,24 @@ impl Cells {
     }
 }
 
+/// A load whose times grew as long as it lasted has no percentiles.
+fn without_percentiles(cell: &mut Cell, doubts: &[Validity]) {
+    let is_unsteady = |rule: &str| doubts.iter().any(|doubt| doubt.rule == rule && doubt.verdict == Verdict::Refused);
+    if is_unsteady(STEADY.name) {
+        for times in [&mut cell.response_time_ms, &mut cell.service_time_ms] {
+            *times = times.unsteady();
+        }
+        cell.curve.clear();
+        if let Some(played) = &mut cell.played {
+            played.iteration_time_ms = played.iteration_time_ms.unsteady();
+            played.steps.iter_mut().for_each(|step| step.response_time_ms = step.response_time_ms.unsteady());
+        }
+    }
+    if let Some(rate) = cell.equal_rate.as_mut().filter(|_| is_unsteady(STEADY.name_at_rate())) {
+        rate.response_time_ms = rate.response_time_ms.unsteady();
+    }
+}
+
 impl LoadRecord {
     fn add(&mut self, measured: &Measured) {
         self.recorder.add(&measured.recorder);
@@ -284,10 +308,31 @@ impl LoadRecord {
         self.tcp += measured.passed.tcp;
     }
 
-    /// What is held against figures, where so many connections were opened of which so many might be.
-    fn beside(&self, opened: u64, entitled: u64) -> SeenBeside<'_> {
-        let fresh_connections = opened.saturating_sub(entitled);
-        SeenBeside { ticks: self.ticks, beats: self.recorder.stalls.as_ref(), fresh_connections }
+    /// What is held against figures of trials that lasted so long, where so many connections were opened of which so many
+    /// might be.
+    fn beside<'t>(
+        &self,
+        trials: impl IntoIterator<Item = &'t Trial>,
+        lasted_ms: f64,
+        [opened, entitled]: [u64; 2],
+    ) -> SeenBeside<'_> {
+        let (mut wall_ms, mut over) = (0.0, Vec::new());
+        for trial in trials {
+            wall_ms += trial.duration_ms;
+            let answers = trial.requests as f64;
+            over.push(Stretch { answers, total_ms: answers * trial.response_time_mean_ms });
+        }
+        let part =
+            |(count, total_ns): &(u64, u64)| Stretch { answers: *count as f64, total_ms: *total_ns as f64 / 1e6 };
+        let parts: Vec<Stretch> = self.recorder.bins().iter().map(part).collect();
+        let answered = self.recorder.tally.requests as f64 / wall_ms * 1e3;
+        SeenBeside {
+            ticks: self.ticks,
+            beats: self.recorder.stalls.as_ref(),
+            fresh_connections: opened.saturating_sub(entitled),
+            within: Trend::of(&parts).map(|trend| WithinTrials { trend, lasted_ms, answered }),
+            over: Trend::of(&over),
+        }
     }
 }
 
@@ -316,7 +361,8 @@ impl AtRate {
     }
 
     fn beside(&self) -> SeenBeside<'_> {
-        self.load.beside(self.load.recorder.tally.connections, self.came_most.iter().sum())
+        let connections = [self.load.recorder.tally.connections, self.came_most.iter().sum()];
+        self.load.beside(&self.trials, self.slice.as_secs_f64() * 1e3, connections)
     }
 }
 
@@ -406,7 +452,7 @@ impl Entry {
         PEAKS.iter().filter_map(peak).collect()
     }
 
-    fn evidence<'a>(&'a self, cell: &'a Cell, plan: &Plan) -> Evidence<'a> {
+    fn evidence<'a>(&'a self, cell: &'a Cell, trials: &[&Trial], plan: &Plan) -> Evidence<'a> {
         let LoadRecord { recorder, ticks, .. } = &self.load;
         let tally = &recorder.tally;
         let slice_ms = self.slice_least.unwrap_or(plan.slice).as_secs_f64() * 1e3;
@@ -422,7 +468,7 @@ impl Entry {
                 law.without_core(little::between_reads(recorder, run_queue_share, stolen_share, slice_ms))
             }),
             unsettled: self.surveyed.fault.as_deref().or(tally.transfers.fault.as_deref()),
-            beside: self.load.beside(cell.connections, self.connections_entitled()),
+            beside: self.load.beside(trials.iter().copied(), slice_ms, [cell.connections, self.connections_entitled()]),
             rate_beside: self.rate.as_ref().map(AtRate::beside).unwrap_or_default(),
             unsteady_starts: self.unsteady_starts,
             connecting: self.connecting,
@@ -459,7 +505,7 @@ mod tests {
             entry.connections_entitled()
         });
         assert_eq!(entitled.collect::<Vec<_>>(), [5, 0]);
-        let fresh = |opened: u64| LoadRecord::default().beside(opened, 5).fresh_connections;
+        let fresh = |opened: u64| LoadRecord::default().beside([], 1.0, [opened, 5]).fresh_connections;
         assert_eq!([4, 5, 6].map(fresh), [0, 0, 1]);
     }
 }

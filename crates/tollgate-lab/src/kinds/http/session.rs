@@ -300,7 +300,9 @@ impl<W: Way> Session<'_, '_, W> {
         let slice = self.plan.slice_of(self.options.experiment.users(block.level), pace);
         let end = End::after(slice);
         let asked = W::asked(self, turn, subject, end)?;
-        let measured = self.load(subject, asked, Course::Unrecorded)?;
+        let is_steady_rate = matches!(asked.load, Load { pace: Pace::Open(_), stages: None, .. });
+        let course = if is_steady_rate { Course::Parts(slice) } else { Course::Unrecorded };
+        let measured = self.load(subject, asked, course)?;
         let tag = format!("{name}@{}", block.level);
         let recorder = &measured.recorder;
         let mut stored = self.store.write_times(&tag, measured.start, measured.wall, &recorder.response);

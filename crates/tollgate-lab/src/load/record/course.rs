@@ -11,21 +11,35 @@ pub enum Course {
     /// Only the distribution.
     #[default]
     Unrecorded,
-    /// In bins of [`BIN`].
+    /// In bins of [`BIN`], by when answers were whole.
     Binned,
+    /// In [`PARTS`] parts of a time for which something is due, by when it was.
+    Parts(Duration),
 }
+
+/// Parts of a time for which something is due.
+pub(crate) const PARTS: usize = 10;
 
 /// Of each bin how many were answered, and their response times added up, in nanoseconds.
 #[derive(Debug, Clone)]
 pub(crate) struct Bins {
     start: Instant,
+    width_ns: u64,
+    /// Whether an answer belongs to when it was due.
+    is_by_due: bool,
     sums: Vec<(u64, u64)>,
 }
 
 impl Bins {
-    /// No answer since `start`.
-    pub(crate) fn new(start: Instant) -> Bins {
-        Bins { start, sums: Vec::with_capacity(64) }
+    /// No answer since `start`; absent where no course is wanted.
+    pub(crate) fn new(course: Course, start: Instant) -> Option<Bins> {
+        let (width, sums) = match course {
+            Course::Unrecorded => return None,
+            Course::Binned => (BIN, Vec::with_capacity(64)),
+            Course::Parts(lasting) => (lasting / PARTS as u32, vec![(0, 0); PARTS]),
+        };
+        let is_by_due = matches!(course, Course::Parts(_));
+        Some(Bins { start, width_ns: (width.as_nanos() as u64).max(1), is_by_due, sums })
     }
 
     /// The first bin begins now: before, nothing counted.
@@ -63,7 +77,11 @@ impl Bins {
 
     /// One answer.
     pub(crate) fn add(&mut self, finished: Instant, response_ns: u64) {
-        let index = (finished.saturating_duration_since(self.start).as_nanos() as u64 / BIN.as_nanos() as u64) as usize;
+        let since_ns = finished.saturating_duration_since(self.start).as_nanos() as u64;
+        let index = match self.is_by_due {
+            false => (since_ns / self.width_ns) as usize,
+            true => ((since_ns.saturating_sub(response_ns) / self.width_ns) as usize).min(PARTS - 1),
+        };
         if self.sums.len() <= index {
             self.sums.resize(index + 1, (0, 0));
         }
@@ -77,9 +95,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn parts_of_a_time_are_all_there_and_hold_what_was_due_in_them() {
+        let start = Instant::now();
+        let mut bins = Bins::new(Course::Parts(Duration::from_millis(100)), start).unwrap();
+        for (after_ms, response_ms) in [(25, 10), (500, 410), (500, 300)] {
+            bins.add(start + Duration::from_millis(after_ms), response_ms * 1_000_000);
+        }
+        let mut expected = [(0, 0); PARTS];
+        (expected[1], expected[9]) = ((1, 10_000_000), (2, 710_000_000));
+        assert_eq!(bins.sums(), expected);
+    }
+
+    #[test]
     fn bins_without_an_answer_repeat_the_one_before_or_the_first() {
         let start = Instant::now();
-        let mut bins = Bins::new(start);
+        let mut bins = Bins::new(Course::Binned, start).unwrap();
         assert!(bins.course_ns().is_empty());
         let mut answered = |after_ms: u64, response_ms: u64| {
             bins.add(start + Duration::from_millis(after_ms), response_ms * 1_000_000);

@@ -246,7 +246,7 @@ impl Recorder {
         self.staged = None;
         self.before = None;
         self.tally = Tally::default();
-        self.bins = (course == Course::Binned).then(|| Bins::new(start));
+        self.bins = Bins::new(course, start);
     }
 
     /// What counts begins now: the course does, and beats that were noticed before are forgotten.

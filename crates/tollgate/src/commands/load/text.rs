@@ -172,11 +172,12 @@ fn connection_times(times: Option<&ConnectionTimes>, layout: &Layout, out: &mut 
 
 fn percentages(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nPercentage of the requests served within a certain time (ms)")?;
+    let why = if result.is_unsteady() { "the load was not steady" } else { "fewer than 30 requests beyond it" };
     for (percent, time) in result.served_within_ms.iter().filter(|(percent, _)| *percent <= AB_PERCENT_MAX) {
         let name = format!("{percent}%");
         match time {
             Some(time) => writeln!(out, "{name:>5} {time:>9.3}")?,
-            None => writeln!(out, "{name:>5} {:>9} (fewer than 30 requests beyond it)", "-")?,
+            None => writeln!(out, "{name:>5} {:>9} ({why})", "-")?,
         }
     }
     match result.requests {
