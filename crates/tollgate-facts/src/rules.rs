@@ -89,6 +89,8 @@ rules! {
     RUN_QUEUE = "run-queue", about [Closed, AtRate, Single], joint true;
     /// The generator was held up.
     STALLS = "stalls", about [Closed, AtRate, Single];
+    /// Percentiles hold the generator's own delay.
+    OWN_DELAY = "own-delay", about [Closed, AtRate, Single];
     /// All cores were busy.
     JOINT = "joint", about [Closed, AtRate, Command, Single], joint true;
     /// Other programs had the cores.

@@ -97,13 +97,13 @@ impl<S> Metered<S> {
     }
 }
 
-impl Metered<tokio::net::TcpStream> {
+impl<S: AsRef<tokio::net::TcpStream>> Metered<S> {
     /// Writes what the socket takes at once.
     ///
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] when that is nothing, and whatever breaks a connection.
     pub fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let sent = self.socket.try_write(bytes)?;
+        let sent = self.socket.as_ref().try_write(bytes)?;
         self.sent_bytes += sent as u64;
         Ok(sent)
     }

@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use crate::meter::Metered;
-use crate::tcp::TcpCounts;
+use crate::tcp::{Stamped, TcpCounts};
 use crate::tls::{client, server};
 
 pub use crate::tls::Transport;
@@ -21,9 +21,9 @@ pub use crate::tls::Transport;
 #[derive(Debug)]
 pub enum Stream {
     /// TCP as it is.
-    Plain(Metered<TcpStream>),
+    Plain(Metered<Stamped>),
     /// TLS, asked for by us.
-    TlsClient(Box<client::Connection<Metered<TcpStream>>>),
+    TlsClient(Box<client::Connection<Metered<Stamped>>>),
     /// TLS, asked of us.
     TlsServer(Box<server::Connection>),
 }
@@ -32,11 +32,26 @@ impl Stream {
     /// A plain stream that counts from zero.
     #[must_use]
     pub fn plain(socket: TcpStream) -> Stream {
+        Stream::over(Stamped::plain(socket))
+    }
+
+    /// The same over a socket of either kind.
+    pub(crate) fn over(socket: Stamped) -> Stream {
         Stream::Plain(Metered::new(socket))
     }
 
+    /// For how long the bytes that were read just now had lain in the kernel; absent where it is not known.
+    #[must_use]
+    pub fn lay(&self) -> Option<Duration> {
+        self.metered().socket().lay()
+    }
+
+    fn socket(&self) -> &TcpStream {
+        self.metered().socket().as_ref()
+    }
+
     /// The counted socket below everything.
-    fn metered(&self) -> &Metered<TcpStream> {
+    fn metered(&self) -> &Metered<Stamped> {
         match self {
             Stream::Plain(socket) => socket,
             Stream::TlsClient(connection) => connection.socket(),
@@ -65,7 +80,7 @@ impl Stream {
     /// What the kernel counted of the connection; absent where it does not tell.
     #[must_use]
     pub fn tcp_counts(&self) -> Option<TcpCounts> {
-        TcpCounts::of(self.metered().socket())
+        TcpCounts::of(self.socket())
     }
 
     /// Our own address.
@@ -73,19 +88,19 @@ impl Stream {
     /// # Errors
     /// When the socket is gone.
     pub fn local_address(&self) -> io::Result<SocketAddr> {
-        self.metered().socket().local_addr()
+        self.socket().local_addr()
     }
 
     /// Waits until something came, or the end of it, or the other side is gone. That is no system call, and once the end
     /// came there is no waiting any more.
     pub(crate) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<()> {
         // Whoever reads then meets the error.
-        self.metered().socket().poll_read_ready(cx).map(|_| ())
+        self.socket().poll_read_ready(cx).map(|_| ())
     }
 
     /// Whether the other side broke the connection off; told once.
     pub(crate) fn is_broken(&self) -> bool {
-        !matches!(self.metered().socket().take_error(), Ok(None))
+        !matches!(self.socket().take_error(), Ok(None))
     }
 
     /// Makes dropping this stream send a reset instead of an orderly end.
@@ -94,7 +109,7 @@ impl Stream {
     /// When the socket is gone.
     pub fn reset_on_drop(&self) -> io::Result<()> {
         // tokio's own setter is deprecated for lingers that block; a linger of zero does not.
-        socket2::SockRef::from(self.metered().socket()).set_linger(Some(Duration::ZERO))
+        socket2::SockRef::from(self.socket()).set_linger(Some(Duration::ZERO))
     }
 }
 

@@ -236,6 +236,8 @@ mod tests {
                 ..Percentiles::default()
             },
             service_time_ms: Percentiles::default(),
+            undelayed_ms: None,
+            undelayed_within_ms: Vec::new(),
             served_within_ms: vec![(50.0, Some(0.9)), (99.9, None)],
             connection_times_ms: Some(ConnectionTimes::default()),
             staged: None,

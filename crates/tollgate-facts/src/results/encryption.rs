@@ -214,6 +214,9 @@ pub struct EqualRate {
     pub tcp: Option<TcpCounts>,
     /// From the intended start to the last byte, valid answers only.
     pub response_time_ms: Percentiles,
+    /// The same without the generator's own delay; absent where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undelayed_ms: Option<Percentiles>,
     /// The same in bins of one width.
     pub linear: Linear,
     /// The same by groups of blocks, behind the tolls on percentiles.

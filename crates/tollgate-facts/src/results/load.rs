@@ -51,9 +51,16 @@ pub struct QuickResult {
     #[serde(serialize_with = "of_any")]
     #[schemars(with = "Option<Percentiles>")]
     pub service_time_ms: Percentiles,
+    /// The response time without the generator's own delay: for how long each answer lay unread, and how late its request was
+    /// begun. Absent where the kernel does not say when answers came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undelayed_ms: Option<Percentiles>,
     /// For each percentage the time within which so many of the valid answers came, in milliseconds; without it where fewer
     /// than 30 took longer.
     pub served_within_ms: Vec<(f64, Option<f64>)>,
+    /// Those of these percentages that are another time without the generator's own delay, with that time in milliseconds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub undelayed_within_ms: Vec<(f64, f64)>,
     /// Where the time of valid answers went, as ApacheBench divides it; absent where there was none.
     pub connection_times_ms: Option<ConnectionTimes>,
     /// What was found of each stage, and over time by them; absent of a load that stays as it is.

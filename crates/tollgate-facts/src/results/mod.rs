@@ -374,6 +374,10 @@ pub struct Cell {
     pub unit_time_ms: Estimate,
     /// From the intended start to the last byte, valid answers only.
     pub response_time_ms: Percentiles,
+    /// The same without the generator's own delay: for how long each answer lay unread, and how late its request was begun.
+    /// Absent where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undelayed_ms: Option<Percentiles>,
     /// From the send to the last byte, valid answers only.
     pub service_time_ms: Percentiles,
     /// Points of the response time's distribution: share of requests (0 to 1) and the time in milliseconds.

@@ -9,6 +9,7 @@ pub mod bounds;
 pub mod cells;
 mod evidence;
 pub(crate) mod held_up;
+pub(crate) mod own_delay;
 mod scenario;
 mod seen;
 pub(crate) mod settling;
@@ -23,6 +24,7 @@ pub(crate) use evidence::WithinTrials;
 pub use evidence::{Evidence, SeenBeside, Systems};
 
 use bounds::{BACKEND_PART_MIN, BLOCKS_MIN, REQUESTS_MIN, SUBJECT_CORES_BUSY_MAX};
+use own_delay::own_delay;
 use seen::LoadSeen;
 use stalls::stalled;
 use trend::OfRate;
@@ -54,7 +56,8 @@ const RULES: &[(Rule, Check)] = &[
     (rules::SETTLING, users::settling),
     (rules::CLIENT_SATURATION, |seen| held_up::client_saturation(seen.generator.cpu_share)),
     (rules::RUN_QUEUE, |seen| held_up::run_queue(seen.generator.run_queue_share)),
-    (rules::STALLS, |seen| stalled(seen.beside.beats, seen.shown.response_ms)),
+    (rules::STALLS, |seen| stalled(seen.beside.beats, seen.shown.response_ms, seen.undelayed_ms)),
+    (rules::OWN_DELAY, |seen| own_delay(seen.shown.response_ms, seen.undelayed_ms)),
     (rules::JOINT, |seen| held_up::joint(seen.beside.ticks)),
     (rules::BACKEND, backend),
     (rules::FRESH_CONNECTIONS, answers::fresh_connections),

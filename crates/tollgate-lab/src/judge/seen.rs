@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::evidence::{Evidence, SeenBeside};
 use super::held_up::Shown;
-use tollgate_facts::results::{GeneratorUse, TcpCounts};
+use tollgate_facts::results::{GeneratorUse, Percentiles, TcpCounts};
 
 /// One load, and how generator, machine and network were while it lasted.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +22,8 @@ pub(super) struct LoadSeen<'a> {
     /// What it shows by itself of what the kernel counts of TCP for all programs together: requests and answers are as
     /// large at equal rate as with users who wait.
     pub(super) shown: Shown,
+    /// Response times without the generator's own delay, where it is known.
+    pub(super) undelayed_ms: Option<Percentiles>,
     pub(super) generator: GeneratorUse,
     pub(super) tcp: Option<TcpCounts>,
     pub(super) beside: SeenBeside<'a>,
@@ -43,6 +45,7 @@ impl Evidence<'_> {
             errors: &cell.errors,
             error_examples: &cell.error_examples,
             shown: Shown { response_ms: cell.response_time_ms, failed, asked, larger_bytes },
+            undelayed_ms: cell.undelayed_ms,
             generator: cell.generator,
             tcp: cell.tcp,
             beside: self.beside,
@@ -61,6 +64,7 @@ impl Evidence<'_> {
             errors: &rate.errors,
             error_examples: &rate.error_examples,
             shown: Shown { response_ms, failed, asked, ..closed.shown },
+            undelayed_ms: rate.undelayed_ms,
             generator: rate.generator,
             tcp: rate.tcp,
             beside: self.rate_beside,

@@ -19,13 +19,33 @@ const STALL_SHARE_MAX: f64 = 0.1;
 /// meet it once each.
 const STALL_TIMES_MAX: f64 = 2.0;
 
+/// Users who wait ask less by this share of the time at most.
+const HELD_UP_SHARE_MAX: f64 = 0.05;
+
 /// What helps against stalls.
 const REMEDY: &str = "stop what else runs on this machine, or give the generator a core of its own";
 
-/// Whether the generator was held up for longer than may be beside these answers.
-pub(crate) fn stalled(beats: Option<&Histogram<u64>>, response_ms: Percentiles) -> Option<Finding> {
+/// Whether the generator was held up for longer than may be beside these answers; where it is known of each for how long it
+/// lay unread, only whether that was so for long that less was asked.
+pub(crate) fn stalled(
+    beats: Option<&Histogram<u64>>,
+    response_ms: Percentiles,
+    undelayed_ms: Option<Percentiles>,
+) -> Option<Finding> {
     let beats = beats.filter(|beats| !beats.is_empty())?;
-    beside_the_slowest(beats, response_ms).or_else(|| at_the_same_share(beats, response_ms))
+    match undelayed_ms {
+        Some(_) => of_the_time(beats),
+        None => beside_the_slowest(beats, response_ms).or_else(|| at_the_same_share(beats, response_ms)),
+    }
+}
+
+/// The share of the time, since each beat that falls due in a stall is late.
+fn of_the_time(beats: &Histogram<u64>) -> Option<Finding> {
+    let late = beats.len() - beats.count_between(0, (STALL_MS_MIN * cells::NS_PER_MS) as u64);
+    let share = late as f64 / beats.len() as f64;
+    let reason =
+        format!("the generator was held up for {:.1} % of the time, in which it asked and read nothing", share * 100.0);
+    marked_above(reason, REMEDY, (share, HELD_UP_SHARE_MAX))
 }
 
 /// The highest percentile that the beats are enough for, against the slowest answers, whichever of them the stalls hit.
@@ -81,7 +101,7 @@ pub(crate) mod tests {
 
     /// The quantile of the answers by whose beats it is marked, in words; empty where it is not.
     fn check(beats: &Histogram<u64>, response_ms: Percentiles, expected: &str) {
-        let found = stalled(Some(beats), response_ms);
+        let found = stalled(Some(beats), response_ms, None);
         match &found {
             Some(Finding { reason, value, bound, .. }) => {
                 assert!(value > bound && !expected.is_empty() && reason.contains(expected), "{found:?}");
@@ -102,7 +122,7 @@ pub(crate) mod tests {
         check(&beats(3_000, &[100]), slowest(Some(20.0)), "at p99, beside");
         check(&beats(30_000, &[]), slowest(Some(0.2)), "");
         check(&Histogram::new(2).unwrap(), slowest(Some(0.2)), "");
-        assert!(stalled(None, slowest(Some(0.2))).is_none());
+        assert!(stalled(None, slowest(Some(0.2)), None).is_none());
     }
 
     #[test]
@@ -129,6 +149,17 @@ pub(crate) mod tests {
         check(&beats(1_600, &[40]), times, "");
         // As many as its share of the time, and they show it.
         check(&beats(1_600, &[40]), Percentiles { p99: Some(22.0), ..times }, "at p99, where");
+    }
+
+    #[test]
+    fn where_each_answer_tells_how_late_it_was_read_only_the_time_counts_for_which_nothing_was_asked() {
+        let times = Percentiles { p50: Some(1.0), p99: Some(20.0), ..Percentiles::default() };
+        let held_up = |beats: &Histogram<u64>| stalled(Some(beats), times, Some(times)).map(|found| found.reason);
+        // Of each stall all beats are late by more than a millisecond but the last one.
+        assert_eq!(held_up(&beats(1_000, &[40])), None);
+        let reason = "the generator was held up for 10.0 % of the time, in which it asked and read nothing";
+        assert_eq!(held_up(&beats(1_000, &[51, 51])).as_deref(), Some(reason));
+        assert!(stalled(Some(&beats(1_000, &[40])), times, None).is_some());
     }
 
     #[test]

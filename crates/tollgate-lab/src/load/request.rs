@@ -16,7 +16,7 @@ use tollgate_net::pacer::Pacer;
 use super::answer::content::{LastRight, Search};
 use super::answer::failure::ErrorClass;
 use super::pace::desk::hand_out;
-use super::pace::units::{AFTER_FAILURE, Doer, pause, repeat};
+use super::pace::units::{AFTER_FAILURE, Begun, Doer, pause, repeat};
 use super::record::recorder::Recorder;
 use super::script::{Place, Script, Writer};
 use super::user::{Asking, User};
@@ -54,7 +54,7 @@ impl Doer for Asker {
     async fn unit(
         &mut self,
         recorder: &RefCell<Recorder>,
-        (due, begun): (Instant, Instant),
+        Begun { due, at: begun, own }: Begun,
         begin: impl FnOnce(&mut Recorder),
     ) -> Option<Instant> {
         let Asker { user, requests, writer, kept } = self;
@@ -76,7 +76,8 @@ impl Doer for Asker {
                 (Ok(answer), judged) => judged.map(|()| answer),
             };
             match judged {
-                Ok(answer) => {
+                Ok(mut answer) => {
+                    answer.own += own;
                     recorder.judged(due, &answer, search.verdict());
                     let time = answer.finished.saturating_duration_since(due);
                     recorder.unit_ended(due, (begun, answer.finished), Some(time));
@@ -152,7 +153,7 @@ async fn ask(mut asker: Asker, number: usize, shared: Rc<Waiting>) -> User {
             break from;
         }
         let uncounted = shared.uncounted.get_or_init(RefCell::default);
-        let Some(ended) = asker.unit(uncounted, (previous, previous), |_| {}).await else {
+        let Some(ended) = asker.unit(uncounted, Begun::in_time(previous), |_| {}).await else {
             recorder.borrow_mut().tally.out_of_rows += 1;
             return asker.user;
         };

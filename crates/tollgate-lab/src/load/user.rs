@@ -44,6 +44,8 @@ pub(crate) struct Answer {
     pub(crate) first_byte: Instant,
     /// When the last byte was read.
     pub(crate) finished: Instant,
+    /// What of its time is the generator's own doing: for so long its last byte lay there, or it was begun late.
+    pub(crate) own: Duration,
     /// Bytes of its body.
     pub(crate) body_bytes: u64,
     /// Where the time went, if it opened its connection.
@@ -156,6 +158,7 @@ impl User {
                     detail.first.get_or_insert_with(|| First::of(&connection, request, &exchanged));
                 }
                 let tally = &mut recorder.tally;
+                tally.stamped += u64::from(exchanged.lay.is_some());
                 tally.body_bytes += exchanged.body_bytes;
                 tally.other_statuses += u64::from(!(200..300).contains(&exchanged.status));
                 tally.kept_alive += u64::from(exchanged.reusable);
@@ -182,8 +185,9 @@ impl User {
             if !manner.statuses.contains(exchanged.status) {
                 return Err(Failure::status(exchanged.status));
             }
-            let Exchanged { sent, first_byte, last_byte: finished, body_bytes, .. } = exchanged;
-            return Ok(Answer { sent, first_byte, finished, body_bytes, opened });
+            let Exchanged { sent, first_byte, last_byte: finished, lay, body_bytes, .. } = exchanged;
+            let own = lay.unwrap_or_default();
+            return Ok(Answer { sent, first_byte, finished, own, body_bytes, opened });
         }
     }
 

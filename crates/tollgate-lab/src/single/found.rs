@@ -10,6 +10,7 @@ use tollgate_net::http1::client::Target;
 use super::marks::{self, Evidence};
 use super::{QuickLoad, Rate, rows};
 use crate::judge::cells;
+use crate::judge::own_delay::is_off;
 use crate::load::connections::Phases;
 use crate::load::record::course::BIN;
 use crate::load::record::little;
@@ -73,6 +74,8 @@ impl Recorded<'_> {
             duration_ms: wall_ms,
             requests_per_second: tally.requests as f64 / took.as_secs_f64().max(1e-9),
             response_time_ms: cells::percentiles(&all.response),
+            undelayed_ms: cells::undelayed(all),
+            undelayed_within_ms: undelayed_within(all),
             service_time_ms: cells::percentiles(&all.service),
             served_within_ms: PERCENTAGES
                 .map(|percent| (percent, cells::quantile_ms(&all.response, percent / 100.0)))
@@ -146,12 +149,23 @@ impl Recorded<'_> {
     }
 }
 
+/// The percentages that are another time without the generator's own delay.
+fn undelayed_within(all: &Recorder) -> Vec<(f64, f64)> {
+    let off = |percent: f64| {
+        let of = |times| cells::quantile_ms(times, percent / 100.0);
+        let (time_ms, undelayed_ms) = (of(&all.response)?, of(&all.undelayed)?);
+        is_off(time_ms, undelayed_ms).then_some((percent, undelayed_ms))
+    };
+    if cells::is_undelayed_known(all) { PERCENTAGES.into_iter().filter_map(off).collect() } else { Vec::new() }
+}
+
 /// What grows with the load has no percentiles: they would be those of so long a load.
 fn without_percentiles(mut result: QuickResult) -> QuickResult {
     for times in [&mut result.response_time_ms, &mut result.service_time_ms] {
         *times = times.unsteady();
     }
     result.served_within_ms.iter_mut().for_each(|(_, time)| *time = None);
+    (result.undelayed_ms, result.undelayed_within_ms) = (None, Vec::new());
     result.curve.clear();
     if let Some(times) = &mut result.connection_times_ms {
         for spread in [&mut times.processing, &mut times.waiting, &mut times.total] {

@@ -9,6 +9,7 @@ use crate::judge::answers::{generator_errors, wrong_answers};
 use crate::judge::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
 use crate::judge::bounds::{ERROR_SHARE_MAX, FRESH_SHARE_MAX, REQUESTS_MIN};
 use crate::judge::held_up::{self, Shown};
+use crate::judge::own_delay::{is_off, own_delay};
 use crate::judge::settling::told;
 use crate::judge::stalls::stalled;
 use crate::judge::trend::{OfRate, Stretch, Trend};
@@ -71,7 +72,8 @@ const RULES: &[(Rule, MarkCheck)] = &[
     (rules::SETTLING, settling),
     (rules::CLIENT_SATURATION, client_saturation),
     (rules::RUN_QUEUE, |evidence| held_up::run_queue(evidence.run_queue_share)),
-    (rules::STALLS, |evidence| stalled(evidence.beats, evidence.result.response_time_ms)),
+    (rules::STALLS, stalls),
+    (rules::OWN_DELAY, |evidence| own_delay(evidence.result.response_time_ms, evidence.result.undelayed_ms)),
     (rules::JOINT, joint),
     (rules::FRESH_CONNECTIONS, fresh_connections),
     (rules::LISTEN_OVERFLOW, |evidence| evidence.shown().turned_away(evidence.result.tcp)),
@@ -138,7 +140,11 @@ fn lateness(evidence: &Evidence<'_>) -> Option<Finding> {
     let punctuality = punctuality(evidence, offered);
     if let Some(late) = punctuality.own() {
         let own = told(late, "were given to users by the generator", GENERATOR_REMEDY);
-        return Some(Finding { verdict: Verdict::Refused, ..own });
+        // Where it is known which percentiles that is in, the others stand.
+        let QuickResult { response_time_ms, undelayed_ms, .. } = evidence.result;
+        let middle = response_time_ms.p50.zip(undelayed_ms.and_then(|undelayed| undelayed.p50));
+        let stands = middle.is_some_and(|(time_ms, undelayed_ms)| !is_off(time_ms, undelayed_ms));
+        return Some(Finding { verdict: if stands { Verdict::Marked } else { Verdict::Refused }, ..own });
     }
     let late = punctuality.at_all()?;
     Some(not_kept(evidence, told(late, "were sent", USERS_REMEDY)))
@@ -160,6 +166,11 @@ fn littles_law(evidence: &Evidence<'_>) -> Option<Finding> {
     };
     let remedy = "a response time beyond 60 s is one reason; any other is a defect of the generator: please report it";
     Some(refused(reason, remedy, (law.off, law.bound)))
+}
+
+fn stalls(evidence: &Evidence<'_>) -> Option<Finding> {
+    let QuickResult { response_time_ms, undelayed_ms, .. } = evidence.result;
+    stalled(evidence.beats, response_time_ms, undelayed_ms)
 }
 
 /// In stages it is the question what changes.

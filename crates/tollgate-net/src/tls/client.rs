@@ -17,7 +17,6 @@ use rustls::client::Resumption as ClientResumption;
 use rustls::pki_types::ServerName;
 use rustls::{CipherSuite, ClientConfig, ClientConnection};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 
 pub use connection::Connection;
 pub use sessions::{SERVERS_MAX, TICKETS_MAX};
@@ -28,6 +27,7 @@ use super::Version;
 
 pub use super::agreement::HandshakeKind;
 use crate::meter::Metered;
+use crate::tcp::Stamped;
 use sessions::{OnlyKept, Store};
 
 /// What a handshake does with earlier sessions, where the settings allow to take them up at all.
@@ -131,10 +131,10 @@ impl Client {
     pub async fn handshake(
         &self,
         host: &str,
-        socket: TcpStream,
+        socket: Stamped,
         sessions: Sessions,
         timeout: Duration,
-    ) -> io::Result<(Connection<Metered<TcpStream>>, Handshake)> {
+    ) -> io::Result<(Connection<Metered<Stamped>>, Handshake)> {
         let start = Instant::now();
         let config = match sessions {
             Sessions::TakenUp => &self.config,

@@ -342,10 +342,10 @@ fn a_generator_that_was_stopped_is_marked_with_users_who_wait_and_refused_at_a_r
         let marks = found["validity"].as_array().unwrap().clone();
         marks.into_iter().find(|mark| mark["rule"] == rule).unwrap_or_else(|| panic!("no mark `{rule}`: {found:#}"))
     };
-    // Half of the time: its heartbeat says so, though the users' answers do not.
+    // Half of the time, in which nothing was asked: its heartbeat says so, though the users' answers do not.
     let (closed, _) = stopped(&["-t", "4", "-c", "2"]);
     let mark = of_rule(&closed, "stalls");
-    assert!(mark["value"].as_f64().unwrap() > 500.0 && mark["verdict"] == "marked", "{mark:#}");
+    assert!(mark["value"].as_f64().unwrap() > 0.3 && mark["verdict"] == "marked", "{mark:#}");
     // What was due meanwhile went out late, and it is the generator that was, even where its backlog called all users.
     for users in ["2000", "8"] {
         let (open, code) = stopped(&["--rate", "500/s", "--duration", "4s", "-c", users]);

@@ -22,6 +22,8 @@ use tollgate_facts::results::{
 use tollgate_facts::stats::{self, percentile};
 
 pub(super) const NS_PER_MS: f64 = 1e6;
+/// Answers of which it is known when they came, of all.
+const STAMPED_SHARE_MIN: f64 = 0.99;
 /// Points of a distribution's curve for each halving of the share beyond.
 const POINTS_PER_HALVING: u32 = 4;
 
@@ -67,6 +69,7 @@ pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) ->
             stats::mean(&times)
         }),
         response_time_ms: percentiles(response),
+        undelayed_ms: undelayed(recorder),
         service_time_ms: percentiles(service),
         curve: curve(response),
         bytes_received: tally.received_bytes,
@@ -168,6 +171,17 @@ pub fn first_request(all: &FirstRequests) -> Option<FirstRequest> {
             n: all.looked_at,
         }),
     })
+}
+
+/// Percentiles without the generator's own delay; absent where it is not known of all answers.
+pub(crate) fn undelayed(recorder: &Recorder) -> Option<Percentiles> {
+    is_undelayed_known(recorder).then(|| percentiles(&recorder.undelayed))
+}
+
+/// Whether the kernel said of all answers, but for a few, when they came.
+pub(crate) fn is_undelayed_known(recorder: &Recorder) -> bool {
+    let (answers, all) = (recorder.response.len(), recorder.undelayed.len());
+    answers == all && recorder.tally.stamped as f64 >= STAMPED_SHARE_MIN * answers as f64
 }
 
 /// Percentiles in milliseconds of a histogram in nanoseconds; those with too few samples beyond them are absent.

@@ -354,6 +354,7 @@ impl AtRate {
             generator: cells::generator(&self.trials, recorder.stalls.as_ref()),
             tcp: Some(*tcp),
             response_time_ms: cells::percentiles(&recorder.response),
+            undelayed_ms: cells::undelayed(recorder),
             linear: spread::linear(&recorder.response, bin_ms),
             groups: self.groups.done().to_vec(),
             ..self.offer.clone()

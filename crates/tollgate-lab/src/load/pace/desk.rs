@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use tollgate_net::pacer::Pacer;
 
 use super::arrivals::Schedule;
-use super::units::Doer;
+use super::units::{Begun, Doer};
 use crate::load::record::recorder::Recorder;
 use crate::traffic::model::{Load, Rate};
 
@@ -59,10 +59,11 @@ pub(crate) async fn hand_out<D: Doer>(
             continue;
         }
         let is_woken = desk.wake_one();
-        let taker = if is_woken || came < load.users { Taker::Called } else { Taker::Missing };
-        desk.waiting.borrow_mut().push_back(Due { intended, taker });
-        if taker == Taker::Missing {
-            recorder.borrow_mut().overdue(intended, Instant::now());
+        let is_called = is_woken || came < load.users;
+        let missing_since = (!is_called).then(Instant::now);
+        desk.waiting.borrow_mut().push_back(Due { intended, missing_since });
+        if let Some(since) = missing_since {
+            recorder.borrow_mut().overdue(intended, since);
         } else if !is_woken {
             let seat = Rc::new(Seat::default());
             desk.call(&seat);
@@ -101,17 +102,9 @@ struct Desk {
 struct Due {
     /// When it was to begin.
     intended: Instant,
-    /// Whose doing it is if it begins later.
-    taker: Taker,
-}
-
-/// Whether there was a user for something when it came to the desk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Taker {
-    /// One was called: until it begins, nobody but the generator holds it up.
-    Called,
-    /// All were at work: from then on it waits for want of one.
-    Missing,
+    /// Since when it waits for want of a user, where all were at work when it came to the desk; else one was called, and
+    /// until it begins nobody but the generator holds it up.
+    missing_since: Option<Instant>,
 }
 
 /// Where a user waits.
@@ -125,15 +118,16 @@ struct Seat {
 impl Desk {
     /// One user: takes what is due, until nothing more comes.
     async fn serve<D: Doer>(self: Rc<Desk>, mut doer: D, seat: Rc<Seat>) -> D {
-        while let Some(Due { intended, taker }) = self.next(&seat).await {
+        while let Some(Due { intended, missing_since }) = self.next(&seat).await {
             let now = Instant::now();
             let begin = |recorder: &mut Recorder| {
-                if taker == Taker::Called {
+                if missing_since.is_none() {
                     recorder.overdue(intended, now);
                 }
                 recorder.begun(intended, now);
             };
-            if doer.unit(&self.recorder, (intended, now), begin).await.is_none() {
+            let own = missing_since.unwrap_or(now).saturating_duration_since(intended);
+            if doer.unit(&self.recorder, Begun { due: intended, at: now, own }, begin).await.is_none() {
                 // Rows that end do so for all.
                 self.recorder.borrow_mut().tally.out_of_rows += 1;
                 self.give_up(0);

@@ -13,14 +13,32 @@ use crate::traffic::model::Load;
 /// After a failure that no answer came with, a user waits so long: a server that is gone is not hammered.
 pub(crate) const AFTER_FAILURE: Duration = Duration::from_millis(10);
 
+/// When a unit of work is begun.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Begun {
+    /// When it was due.
+    pub(crate) due: Instant,
+    /// When it is.
+    pub(crate) at: Instant,
+    /// What of the time between is the generator's own doing.
+    pub(crate) own: Duration,
+}
+
+impl Begun {
+    /// When it is due.
+    pub(crate) fn in_time(due: Instant) -> Begun {
+        Begun { due, at: due, own: Duration::ZERO }
+    }
+}
+
 /// A user who does units of work.
 pub(crate) trait Doer: 'static {
-    /// Does one that was due and is begun at these moments, and writes it down; `begin` does so before anything is sent.
+    /// Does one, and writes it down; `begin` does so before anything is sent.
     /// When it is over; `None` where there is no row for it.
     async fn unit(
         &mut self,
         recorder: &RefCell<Recorder>,
-        moments: (Instant, Instant),
+        begun: Begun,
         begin: impl FnOnce(&mut Recorder),
     ) -> Option<Instant>;
 }
@@ -49,7 +67,7 @@ pub(crate) async fn repeat(
             begun.set(begun.get() + 1);
             recorder.unit_begun(previous, previous);
         };
-        match doer.unit(recorder, (previous, previous), begin).await {
+        match doer.unit(recorder, Begun::in_time(previous), begin).await {
             Some(ended) => previous = ended,
             None => {
                 recorder.borrow_mut().tally.out_of_rows += 1;

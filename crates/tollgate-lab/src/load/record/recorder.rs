@@ -64,6 +64,9 @@ pub struct Recorder {
     pub response: Times,
     /// Valid answers: from the send to the last byte.
     pub service: Times,
+    /// The same from the intended start without what was the generator's own doing: answers that lay unread, requests that
+    /// were begun late.
+    pub undelayed: Times,
     /// Failed requests: from the intended start to the failure. Made when the first one happens.
     pub failed: Option<Times>,
     /// Valid answers to requests that opened their connection: where the time went. Made when the first one comes.
@@ -101,6 +104,8 @@ pub struct Tally {
     pub received_bytes: u64,
     /// Head and body bytes sent.
     pub sent_bytes: u64,
+    /// Answers of which the kernel said when they came.
+    pub stamped: u64,
     /// Body bytes received, of all answers.
     pub body_bytes: u64,
     /// Answers with a status outside 2xx, wanted or not.
@@ -231,6 +236,7 @@ impl Recorder {
     pub fn reset(&mut self, course: Course, start: Instant) {
         self.response.reset();
         self.service.reset();
+        self.undelayed.reset();
         self.failed = None;
         let delays = [&mut self.lateness, &mut self.overdue, &mut self.stalls];
         delays.into_iter().flatten().for_each(Histogram::reset);
@@ -277,6 +283,9 @@ impl Recorder {
     #[inline]
     pub(crate) fn judged(&mut self, intended: Instant, answer: &Answer, verdict: Verdict) {
         self.answer(intended, answer.sent, answer.finished);
+        let own_ns = answer.own.as_nanos() as u64;
+        let undelayed_ns = nanoseconds(answer.finished, intended).saturating_sub(own_ns);
+        self.undelayed.saturating_record(undelayed_ns);
         self.tally.checked += u64::from(verdict == Verdict::Right);
         if let Some(detail) = &mut self.detail {
             detail.record(intended, answer);
@@ -329,6 +338,7 @@ impl Recorder {
     pub fn add(&mut self, other: &Recorder) {
         self.response.add(&other.response);
         self.service.add(&other.service);
+        self.undelayed.add(&other.undelayed);
         let sum = |own: &mut Histogram<u64>, other: &Histogram<u64>| *own += other;
         join(&mut self.failed, &other.failed, Times::add);
         join(&mut self.phases, &other.phases, |own, other| own.add(other));
@@ -366,6 +376,7 @@ impl Tally {
         self.checked += other.checked;
         self.received_bytes += other.received_bytes;
         self.sent_bytes += other.sent_bytes;
+        self.stamped += other.stamped;
         self.body_bytes += other.body_bytes;
         self.other_statuses += other.other_statuses;
         self.kept_alive += other.kept_alive;

@@ -25,7 +25,7 @@ pub use program::Program;
 
 use super::pace::desk::hand_out;
 use super::pace::gate::Gate;
-use super::pace::units::{AFTER_FAILURE, Doer, pause, repeat};
+use super::pace::units::{AFTER_FAILURE, Begun, Doer, pause, repeat};
 use super::record::recorder::Recorder;
 use super::user::{Asking, User};
 use crate::traffic::feed::FeedEnd;
@@ -188,7 +188,7 @@ impl Doer for Player {
     async fn unit(
         &mut self,
         recorder: &RefCell<Recorder>,
-        (due, begun): (Instant, Instant),
+        Begun { due, at: begun, mut own }: Begun,
         begin: impl FnOnce(&mut Recorder),
     ) -> Option<Instant> {
         begin(&mut recorder.borrow_mut());
@@ -198,7 +198,7 @@ impl Doer for Player {
         let mut previous = due;
         let mut is_whole = true;
         for step in 0..program.steps.len() {
-            let (is_right, wait) = self.take(step, recorder, &mut previous).await;
+            let (is_right, wait) = self.take(step, recorder, &mut previous, std::mem::take(&mut own)).await;
             is_whole = is_right;
             if !wait.is_zero() {
                 pause(tokio::time::sleep(wait), &mut previous, recorder).await;
@@ -225,15 +225,23 @@ impl Player {
         self.take_rows(feeds, taken)
     }
 
-    /// Takes a step that is due since the `previous` one was over, and says whether it was answered as it is to be, and how
+    /// Takes a step that is due since the `previous` one was over, which it waited for by the generator's `own` doing for so
+    /// long, and says whether it was answered as it is to be, and how
     /// long the user waits afterwards.
-    async fn take(&mut self, step: usize, recorder: &RefCell<Recorder>, previous: &mut Instant) -> (bool, Duration) {
+    async fn take(
+        &mut self,
+        step: usize,
+        recorder: &RefCell<Recorder>,
+        previous: &mut Instant,
+        own: Duration,
+    ) -> (bool, Duration) {
         let shared = Rc::clone(&self.shared);
         let ready = &shared.play.program.steps[step];
         let played = self.play(ready, &shared.asking, recorder).await;
         let mut recorder = recorder.borrow_mut();
         match played {
-            Ok(answer) => {
+            Ok(mut answer) => {
+                answer.own += own;
                 self.answered += answer.finished.saturating_duration_since(*previous);
                 recorder.step_answered(step, *previous, &answer, ready.verdict());
                 *previous = answer.finished;

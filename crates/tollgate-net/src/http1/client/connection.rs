@@ -54,6 +54,8 @@ pub struct Exchanged {
     pub first_byte: Instant,
     /// When its last byte was read; the same reading as `first_byte` where one read brought it all.
     pub last_byte: Instant,
+    /// For how long the last bytes lay in the kernel before they were read; absent where it does not tell.
+    pub lay: Option<Duration>,
     /// Whether the connection can take another exchange.
     pub reusable: bool,
 }
@@ -64,6 +66,7 @@ struct Progress<'r> {
     written: usize,
     sent: Instant,
     first_byte: Option<Instant>,
+    lay: Option<Duration>,
     /// A failed write; the answer that explains it may already be on its way.
     write_error: Option<io::Error>,
 }
@@ -153,8 +156,9 @@ impl ClientConnection {
         let (received_before, sent_before) = (self.stream.received_bytes(), self.stream.sent_bytes());
         self.reader.begin(answers);
         let sent = Instant::now();
-        let mut progress = Progress { request, written: 0, sent, first_byte: None, write_error: None };
+        let mut progress = Progress { request, written: 0, sent, first_byte: None, lay: None, write_error: None };
         let (first_byte, last_byte) = std::future::poll_fn(|cx| self.poll_exchange(cx, &mut progress, sink)).await?;
+        let lay = progress.lay;
         self.exchanges += 1;
         let counts = self.reader.counts();
         let clean = progress.written == request.len() && progress.write_error.is_none() && counts.surplus_bytes == 0;
@@ -168,6 +172,7 @@ impl ClientConnection {
             sent,
             first_byte,
             last_byte,
+            lay,
             reusable: clean && self.reader.head().keep_alive(),
         })
     }
@@ -193,12 +198,18 @@ impl ClientConnection {
             if count == 0 {
                 return Poll::Ready(self.ended(progress));
             }
-            let first_read = progress.first_byte.is_none();
-            let first_byte = *progress.first_byte.get_or_insert_with(Instant::now);
+            // In this order: who is held up between the two reads has a longer time, and no longer delay of its own.
+            let now = |stream: &Stream| {
+                let lay = stream.lay();
+                (Instant::now(), lay)
+            };
+            let first = progress.first_byte.is_none().then(|| now(&self.stream));
+            let first_byte = *progress.first_byte.get_or_insert(first.map_or(progress.sent, |(at, _)| at));
             match self.reader.take(&scratch.bytes()[..count], sink) {
                 Ok(Answer::Incomplete) => {}
                 Ok(Answer::Complete) => {
-                    let last_byte = if first_read { first_byte } else { Instant::now() };
+                    let (last_byte, lay) = first.unwrap_or_else(|| now(&self.stream));
+                    progress.lay = lay;
                     return Poll::Ready(Ok((first_byte, last_byte)));
                 }
                 Err(fault) => return Poll::Ready(Err(ExchangeError::Malformed(fault))),

@@ -10,6 +10,7 @@ use super::error::{ConnectError, ErrorClass};
 use super::target::{Scheme, Target};
 use crate::connect::{SocketOptions, connect_with, resolve};
 use crate::stream::Stream;
+use crate::tcp::{Stamped, begin_stamping};
 use crate::tls::{Client, ClientSettings, HandshakeKind, Resumption, Sessions, Suite, Version};
 
 /// Time for the connection, and once more for the TLS handshake.
@@ -72,6 +73,7 @@ impl Connector {
     /// # Errors
     /// When there is nobody to trust, with the reason.
     pub fn prepare(&self, target: &Target) -> Result<(), String> {
+        begin_stamping();
         match target.scheme() {
             Scheme::Http => Ok(()),
             Scheme::Https => self.client().as_ref().map(drop).map_err(Clone::clone),
@@ -156,7 +158,7 @@ impl Connector {
         let connect_ns = nanoseconds(took);
         let mut opening = Opening { address, connect_ns, tls_ns: None, handshake: None, version: None, suite: None };
         let stream = match target.scheme() {
-            Scheme::Http => Stream::plain(socket),
+            Scheme::Http => Stream::over(Stamped::stamped(socket)),
             Scheme::Https => {
                 let failed = |source: io::Error| {
                     let class = match source.kind() {
@@ -167,8 +169,10 @@ impl Connector {
                 };
                 let client = self.client().as_ref();
                 let client = client.map_err(|reason| ConnectError::new(ErrorClass::Tls, reason.clone(), None))?;
-                let (stream, handshake) =
-                    client.handshake(target.host(), socket, sessions, self.connect_timeout).await.map_err(failed)?;
+                let (stream, handshake) = client
+                    .handshake(target.host(), Stamped::stamped(socket), sessions, self.connect_timeout)
+                    .await
+                    .map_err(failed)?;
                 opening.tls_ns = Some(nanoseconds(handshake.took));
                 opening.handshake = Some(handshake.kind);
                 opening.version = Some(handshake.version);

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::error::UpstreamError;
 use crate::connect::{connect, resolve};
 use crate::stream::Stream;
+use crate::tcp::Stamped;
 use crate::tls::{Client, Sessions};
 
 /// A ceiling for each step: whoever waits gives up long before.
@@ -53,7 +54,7 @@ impl Place {
         let connected = connect(addresses, timeout * 2).await;
         let (socket, address, _) = connected.map_err(UpstreamError::unconnected)?;
         let Some(client) = &self.tls else { return Ok((Stream::plain(socket), address)) };
-        let opened = client.handshake(&self.host, socket, Sessions::TakenUp, STEP_TIMEOUT).await;
+        let opened = client.handshake(&self.host, Stamped::plain(socket), Sessions::TakenUp, STEP_TIMEOUT).await;
         let (stream, _) = opened.map_err(UpstreamError::unencrypted)?;
         Ok((Stream::TlsClient(Box::new(stream)), address))
     }

@@ -17,10 +17,11 @@ use super::super::certificate::PeerCertificate;
 use super::super::channel::{Channel, Failure};
 use super::failure::HandshakeFailure;
 use crate::meter::Metered;
+use crate::tcp::Stamped;
 
 /// One connection of a TLS listener.
 pub struct Connection {
-    socket: Metered<TcpStream>,
+    socket: Metered<Stamped>,
     /// `None` while it is not known yet that TLS comes, and where it does not.
     tls: Option<Box<Channel<UnbufferedServerConnection>>>,
     transport: Transport,
@@ -33,11 +34,11 @@ pub(crate) type Failed = (HandshakeFailure, Option<rustls::Error>);
 impl Connection {
     /// A connection over which nothing has come yet.
     pub(crate) fn new(socket: TcpStream) -> Connection {
-        Connection { socket: Metered::new(socket), tls: None, transport: Transport::Plain, peer: None }
+        Connection { socket: Metered::new(Stamped::plain(socket)), tls: None, transport: Transport::Plain, peer: None }
     }
 
     /// The counted socket below.
-    pub(crate) fn metered(&self) -> &Metered<TcpStream> {
+    pub(crate) fn metered(&self) -> &Metered<Stamped> {
         &self.socket
     }
 

@@ -9,6 +9,8 @@ mod calm;
 mod clean;
 mod counts;
 mod queues;
+mod steadiness;
+mod thinking;
 mod times;
 mod tolls;
 mod wrk;

@@ -37,7 +37,7 @@ const DATA_SEGMENTS_SENT: usize = 156;
 
 impl TcpCounts {
     /// The counts now; absent where the kernel does not tell.
-    pub(crate) fn of(socket: &TcpStream) -> Option<TcpCounts> {
+    pub fn of(socket: &TcpStream) -> Option<TcpCounts> {
         let mut info = [0_u8; INFO_BYTES];
         let mut length = INFO_BYTES as libc::socklen_t;
         // There is no safe wrapper of TCP_INFO. The kernel writes at most `length` bytes into a buffer of that size.

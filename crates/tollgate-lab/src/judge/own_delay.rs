@@ -1,0 +1,71 @@
+//! The rule of the generator's own delay: which percentiles of response time are the generator's by more than may be, as
+//! each answer's own record tells: for how long it lay unread, and how late its request was begun.
+//!
+//! It deliberately says nothing of other percentiles: those stand.
+
+use super::at_rate::GENERATOR_REMEDY;
+use tollgate_facts::results::Percentiles;
+use tollgate_facts::rules::{Finding, marked_above};
+
+/// A figure that is longer by more than this share is another one …
+const SHARE_MAX: f64 = 0.1;
+/// … unless it is by less than what it takes to wake any program up, in milliseconds.
+const WAKING_MS: f64 = 0.05;
+
+/// Whether a time is another one without the generator's own delay.
+pub(crate) fn is_off(time_ms: f64, undelayed_ms: f64) -> bool {
+    time_ms - undelayed_ms > WAKING_MS.max(SHARE_MAX * undelayed_ms)
+}
+
+/// Which of these percentiles hold too much of the generator's own delay, where it is known what they are without it.
+pub(crate) fn own_delay(response_ms: Percentiles, undelayed_ms: Option<Percentiles>) -> Option<Finding> {
+    let pairs = response_ms.by_quantile().into_iter().zip(undelayed_ms?.by_quantile());
+    let off = pairs.filter_map(|((quantile, time_ms), (_, undelayed_ms))| {
+        let (time_ms, undelayed_ms) = (time_ms?, undelayed_ms?);
+        is_off(time_ms, undelayed_ms).then_some((quantile, time_ms, undelayed_ms))
+    });
+    let mut off: Vec<(f64, f64, f64)> = off.collect();
+    off.reverse();
+    let told = |(quantile, time_ms, undelayed_ms): &(f64, f64, f64)| {
+        format!("p{} is {undelayed_ms:.3} ms instead of {time_ms:.3}", (quantile * 1e3).round() / 10.0)
+    };
+    let all: Vec<String> = off.iter().map(told).collect();
+    let reason = format!("without the generator's own delay {}", all.join(", "));
+    let share = off.iter().map(|(_, time_ms, undelayed_ms)| time_ms / undelayed_ms.max(f64::MIN_POSITIVE) - 1.0);
+    marked_above(reason, GENERATOR_REMEDY, (share.fold(0.0, f64::max), SHARE_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_percentile_that_is_the_generators_is_named_and_no_other() {
+        let times = |p50: f64, p99: f64, p999: f64| Percentiles {
+            p50: Some(p50),
+            p99: Some(p99),
+            p999: Some(p999),
+            ..Percentiles::default()
+        };
+        let check = |undelayed: Percentiles, expected: &str| {
+            let found = own_delay(times(1.0, 2.1, 9.0), Some(undelayed));
+            assert_eq!(found.map(|found| found.reason).unwrap_or_default(), expected);
+        };
+        check(times(0.95, 2.0, 8.5), "");
+        check(times(0.95, 1.2, 8.5), "without the generator's own delay p99 is 1.200 ms instead of 2.100");
+        check(
+            times(0.95, 1.2, 3.0),
+            "without the generator's own delay p99 is 1.200 ms instead of 2.100, p99.9 is 3.000 ms instead of 9.000",
+        );
+        assert_eq!(own_delay(times(1.0, 2.1, 9.0), None), None);
+        // Waking up takes any program that.
+        assert_eq!(own_delay(times(0.05, 0.06, 0.07), Some(times(0.01, 0.02, 0.03))), None);
+    }
+
+    #[test]
+    fn it_is_marked_by_the_largest_share() {
+        let times = |p99: f64| Percentiles { p50: Some(1.0), p99: Some(p99), ..Percentiles::default() };
+        let found = own_delay(times(3.0), Some(times(2.0))).unwrap();
+        assert!((found.value - 0.5).abs() < 1e-9 && found.bound < 0.11, "{found:?}");
+    }
+}

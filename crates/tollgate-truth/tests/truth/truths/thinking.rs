@@ -1,0 +1,146 @@
+//! Users who think, at one server with a queue, against a simulation of them: how many are answered in a second, how long an
+//! answer takes, and how often the interval of a run covers both.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use tollgate_facts::results::Cell;
+use tollgate_facts::stats::Estimate;
+use tollgate_lab::experiment::Experiment;
+
+use super::Table;
+use crate::run::measure;
+use crate::server::{TruthServer, truth_server};
+
+/// Runs of each row: with fewer a mean by chance is off by more than its bound.
+const RUNS: u32 = 40;
+/// Of so many runs the interval must cover the truth.
+const COVERED_MIN: usize = 36;
+/// Simulated seconds, after those in which the queue comes to rest.
+const SIMULATED_S: f64 = 20_000.0;
+const AT_REST_S: f64 = 100.0;
+/// Beyond this utilisation a mean time may be off by more.
+const BUSY: f64 = 0.7;
+
+/// A server of one queue: its class, and the nanoseconds that it takes for a number drawn from 0 to 1.
+#[derive(Debug, Clone, Copy)]
+struct Service {
+    name: &'static str,
+    class: &'static str,
+    /// Times of the shortest one on average.
+    mean: f64,
+    times: fn(f64) -> f64,
+}
+
+const CONSTANT: Service = Service { name: "constant", class: "constant", mean: 1.0, times: |_| 1.0 };
+/// Nine of ten take one part, the tenth takes ten: a coefficient of variation of 1.42.
+const BIMODAL: Service =
+    Service { name: "bimodal", class: "bimodal", mean: 1.9, times: |drawn| if drawn < 0.9 { 1.0 } else { 10.0 } };
+
+/// Answers each second, and their mean time in milliseconds, of users who think for exponential times and wait in one queue.
+fn simulated(users: u32, think_ms: u32, service: Service, unit_us: u32) -> [f64; 2] {
+    let mut random = ChaCha8Rng::seed_from_u64(24);
+    let mut exponential = {
+        let mut random = ChaCha8Rng::seed_from_u64(25);
+        move || -(1.0 - random.random_range(0.0..1.0_f64)).ln() * f64::from(think_ms) / 1e3
+    };
+    // Nanoseconds, which are in order.
+    let ns = |seconds: f64| (seconds * 1e9) as u64;
+    let mut asking: BinaryHeap<Reverse<u64>> = (0..users).map(|_| Reverse(ns(exponential()))).collect();
+    let (mut free_s, mut answers, mut total_s) = (0.0_f64, 0_u64, 0.0);
+    while let Some(Reverse(at_ns)) = asking.pop() {
+        let at_s = at_ns as f64 / 1e9;
+        if at_s > AT_REST_S + SIMULATED_S {
+            break;
+        }
+        free_s = free_s.max(at_s) + (service.times)(random.random_range(0.0..1.0)) * f64::from(unit_us) / 1e6;
+        if at_s > AT_REST_S {
+            answers += 1;
+            total_s += free_s - at_s;
+        }
+        asking.push(Reverse(ns(free_s + exponential())));
+    }
+    [answers as f64 / SIMULATED_S, total_s / answers as f64 * 1e3]
+}
+
+fn experiment(server: &TruthServer, class: &str, users: u32, think_ms: u32) -> Experiment {
+    let url = server.url(&format!("{class}/x"));
+    let text = format!(
+        "name = \"thinking\"\nquestion = \"Is it true?\"\n[factor]\nname = \"concurrency\"\nlevels = [{users}]\n\
+         [workload]\nkind = \"scenario\"\n[extent.quick]\nslice_ms = 1000\n\
+         [[variant]]\nname = \"bottom\"\nurl = \"{url}\"\n[[scenario]]\nname = \"asking\"\n[[scenario.step]]\n\
+         name = \"ask\"\npath = \"x\"\nstatus = 200\nthink = {{ ms = {think_ms}, distribution = \"exponential\" }}\n"
+    );
+    Experiment::parse(&text, "thinking.toml").unwrap()
+}
+
+/// One row of throughput and one of response time: users, their mean time to think, and the shortest service time.
+fn think(users: u32, think_ms: u32, service: Service, unit_us: u32) {
+    let server = truth_server();
+    let truths = simulated(users, think_ms, service, unit_us);
+    let utilisation = truths[0] * service.mean * f64::from(unit_us) / 1e6;
+    let mut table = Table::default();
+    table.calm.unit = "runs";
+    let cells: Vec<Cell> = (0..RUNS)
+        .map(|_| {
+            table.calm.measure(|number| {
+                let class = format!("{}-{unit_us},queue-1,seed-{number}", service.class);
+                let (outcome, _folder) = measure(&server, experiment(&server, &class, users, think_ms), 16, &());
+                outcome.result.cells.into_iter().next().expect("it has one cell")
+            })
+        })
+        .collect();
+    let figures: [(&str, f64, fn(&Cell) -> Estimate); 2] = [
+        ("answers a second", 0.01, |cell| cell.requests_per_second),
+        ("ms an answer", if utilisation > BUSY { 0.10 } else { 0.05 }, |cell| cell.unit_time_ms),
+    ];
+    for ((name, bound, of), truth) in figures.into_iter().zip(truths) {
+        let found: Vec<Estimate> = cells.iter().map(of).collect();
+        let mean = found.iter().map(|found| found.mean).sum::<f64>() / f64::from(RUNS);
+        let covered = found.iter().filter(|found| (found.low..=found.high).contains(&truth)).count();
+        let off = mean / truth - 1.0;
+        table.row(
+            format!(
+                "{users} users who think for {think_ms} ms, {} service, busy {:.0} %: {name}",
+                service.name,
+                utilisation * 100.0
+            ),
+            format!("{truth:.3} within {:.0} %, covered by {COVERED_MIN} of {RUNS}", bound * 100.0),
+            format!("{mean:.3}, {:+.1} %, covered by {covered}", off * 100.0),
+            RUNS,
+            off.abs() <= bound && covered >= COVERED_MIN,
+        );
+    }
+}
+
+#[test]
+fn a_simulation_without_a_queue_is_the_law_of_response_times() {
+    // N = X (R + Z): 50 users who think for half a second and are answered in a millisecond.
+    let [per_second, answer_ms] = simulated(50, 500, CONSTANT, 1000);
+    assert!((per_second * (answer_ms / 1e3 + 0.5) / 50.0 - 1.0).abs() < 0.005, "{per_second} {answer_ms}");
+    assert!((1.0..1.1).contains(&answer_ms), "{answer_ms}");
+}
+
+#[test]
+#[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
+fn fifty_users_who_think() {
+    think(50, 500, CONSTANT, 1000);
+    think(50, 500, CONSTANT, 6000);
+    think(50, 500, BIMODAL, 3000);
+}
+
+#[test]
+#[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
+fn two_hundred_users_who_think() {
+    think(200, 1000, CONSTANT, 3000);
+    think(200, 1000, BIMODAL, 1500);
+}
+
+#[test]
+#[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
+fn a_thousand_users_who_think() {
+    think(1000, 2000, CONSTANT, 1000);
+    think(1000, 2000, BIMODAL, 600);
+}
