@@ -12,6 +12,7 @@ mod link;
 pub mod load;
 mod looks;
 mod mediation;
+mod network;
 mod scenario;
 mod threshold;
 mod toll;
@@ -29,6 +30,7 @@ pub use ladder::{Binding, FULL_SHARE_MIN, Occupancy};
 pub use link::{LinkCheck, Moment};
 pub use looks::Looks;
 pub use mediation::{BackendUse, Scaling, WarmUp};
+pub use network::{CONGESTION_CONTROL_USUAL, KernelNetwork, PacketHandling};
 pub use scenario::{IterationsOffered, Played, StageFound, StageUnit, Staged, StagedPoint, StepFound};
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
 pub use toll::{BetweenStarts, ByRanks, Comparison, Drift, Peer, Toll, TollVerdict};
@@ -303,6 +305,9 @@ pub struct Machine {
     pub governor: Option<String>,
     /// Hypervisor, if the kernel tells.
     pub virtualized: Option<String>,
+    /// What its kernel does with TCP; absent in results that do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<KernelNetwork>,
 }
 
 /// How it was measured.

@@ -129,6 +129,10 @@ fn named(entries: Vec<(&str, String)>) -> Vec<(String, String)> {
 fn machine(run: &RunResult) -> Vec<(String, String)> {
     let machine = &run.machine;
     let or_unknown = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
+    let network = machine.network.as_ref();
+    let control = network.map(|network| network.congestion_control.clone().unwrap_or_else(|| "not told".to_owned()));
+    let interfaces = network.map(|network| &network.interfaces).into_iter().flatten();
+    let interfaces: Vec<String> = interfaces.map(|(name, handling)| format!("{name}: {}", handling.words())).collect();
     named(vec![
         ("processor", or_unknown(&machine.cpu)),
         ("cores", machine.cores.to_string()),
@@ -136,6 +140,8 @@ fn machine(run: &RunResult) -> Vec<(String, String)> {
         ("system", or_unknown(&machine.system)),
         ("governor", machine.governor.clone().unwrap_or_else(|| "not told".to_owned())),
         ("virtual", machine.virtualized.clone().unwrap_or_else(|| "not told".to_owned())),
+        ("congestion control", control.unwrap_or_default()),
+        ("interfaces", interfaces.join(" | ")),
         ("started", run.started.clone()),
         ("finished", run.finished.clone().unwrap_or_else(|| "not finished".to_owned())),
         ("tollgate", run.version.clone()),

@@ -21,6 +21,7 @@ use crate::load::record::course::{BIN, Course};
 use crate::load::scenario::{Conduct, mixed};
 use crate::plan::schedule::Block;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
+use crate::probe::interface::kernel_network;
 use crate::secret;
 use crate::traffic::feed::FeedEnd;
 use crate::traffic::model::{End, Load, Pace};
@@ -75,6 +76,8 @@ impl<W: Way> Kind for Loading<'_, W> {
 
     fn measure(run: &mut Conductor<'_, Self>) -> Result<(), Halt> {
         run.check_link(Moment::Before)?;
+        let towards = remote::addresses(run.kind.sites, run.kind.way.line().is_some());
+        run.result.machine.network = Some(kernel_network(&towards));
         let mut subjects = run.begin_all(Vec::new())?;
         W::warm_up(run, &mut subjects.all)?;
         // What is cold takes longer than it will, and a cell would be skipped for it.
