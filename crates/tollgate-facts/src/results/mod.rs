@@ -23,7 +23,7 @@ pub use encryption::{
     Arrivals, Connecting, ConnectionUse, CryptoSpeed, Encryption, EqualRate, FirstRequest, Flow, FlowSide, FlowStep,
     Linear, NamedLevel, Peak, Phases, RateGroup, RoundTripCost, Segments, distance_words,
 };
-pub use figure::{Figure, GeneratorUse, Percentiles, SubjectUse, TcpCounts};
+pub use figure::{Figure, GeneratorUse, Percentiles, SocketCounts, SubjectUse, TcpCounts};
 pub use gap::{Gap, GapKind};
 pub use insert::{Fit, Inserted, Inserting, Settlement};
 pub use ladder::{Binding, FULL_SHARE_MIN, Occupancy};

@@ -145,8 +145,8 @@ pub(super) mod tests {
     };
     use super::*;
     use crate::probe::system::Ticks;
-    use tollgate_facts::results::TcpCounts;
     use tollgate_facts::results::{Connecting, ConnectionUse, GeneratorUse, Linear, Verdict};
+    use tollgate_facts::results::{SocketCounts, TcpCounts};
 
     fn at(rate: EqualRate, connected: ConnectionUse, encryption: Encryption) -> Vec<(String, Verdict)> {
         let mut cell = sound();
@@ -276,7 +276,8 @@ pub(super) mod tests {
         check(|rate| rate.generator.run_queue_share = 0.051, "rate-run-queue");
         check(|rate| rate.tcp = Some(TcpCounts { listen_drops: 1, ..TcpCounts::default() }), "rate-listen-overflow");
         fn sent_again(rate: &mut EqualRate) {
-            rate.tcp = Some(TcpCounts { segments_sent: 9_989, segments_retransmitted: 11, ..TcpCounts::default() });
+            let own = SocketCounts { segments_sent: 10_000, segments_retransmitted: 11, ..SocketCounts::default() };
+            rate.tcp = Some(TcpCounts { own: Some(own), ..TcpCounts::default() });
         }
         check(sent_again, "rate-retransmissions");
         let mut cell = sound();

@@ -16,11 +16,12 @@ use tollgate_net::http1::client::{
 use tollgate_net::tls::HandshakeKind;
 
 use super::answer::failure::Failure;
-use super::connections::Opened;
+use super::connections::{Counted, Opened};
 use super::pace::closing::Closing;
 use super::record::detail::First;
 use super::record::recorder::Recorder;
 use super::target::{Connection, LoadTarget, Manner};
+use tollgate_facts::results::SocketCounts;
 
 /// A connection that waited so long may have been closed by a server that lets none idle; one that was answered a
 /// moment ago and breaks is a failure like any other.
@@ -33,6 +34,8 @@ const PRIMED_MAX: usize = 512;
 pub(crate) struct User {
     // A pointer, since it is taken and put back for each request, and is part of what each poll of its task returns.
     kept: Option<(Box<ClientConnection>, Instant)>,
+    /// What was counted of its socket.
+    counted: Counted,
 }
 
 /// A whole answer with a status that was wanted.
@@ -134,6 +137,7 @@ impl User {
                     let handshake = connection.opening().handshake;
                     tally.handshakes.full += u64::from(handshake == Some(HandshakeKind::Full));
                     tally.handshakes.resumed += u64::from(handshake == Some(HandshakeKind::Resumed));
+                    self.counted = Counted::default();
                     (Box::new(connection), None, Some(begun))
                 }
             };
@@ -146,9 +150,13 @@ impl User {
                         && manner.is_idempotent()
                         && is_stale(&error) =>
                 {
+                    self.counted.count(&connection, &mut recorder.borrow_mut().tally.sockets);
                     continue;
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => {
+                    self.counted.count(&connection, &mut recorder.borrow_mut().tally.sockets);
+                    return Err(error.into());
+                }
             };
             {
                 let mut recorder = recorder.borrow_mut();
@@ -175,15 +183,25 @@ impl User {
             let is_spent = policy.is_spent(connection.exchanges());
             if exchanged.reusable && !is_spent {
                 self.kept = Some((connection, exchanged.last_byte));
-            } else if !exchanged.reusable && is_spent {
-                // The server closes it, as it was asked to.
-                asking.closing.take(*connection);
+            } else {
+                self.counted.count(&connection, &mut recorder.borrow_mut().tally.sockets);
+                if !exchanged.reusable && is_spent {
+                    // The server closes it, as it was asked to.
+                    asking.closing.take(*connection);
+                }
             }
             if !manner.statuses.contains(exchanged.status) {
                 return Err(Failure::status(exchanged.status));
             }
             let Exchanged { sent, first_byte, last_byte: finished, body_bytes, .. } = exchanged;
             return Ok(Answer { sent, first_byte, finished, body_bytes, opened });
+        }
+    }
+
+    /// Adds what the socket that it keeps did since it was counted last. Not while time counts: it is a system call.
+    pub(crate) fn count_socket(&mut self, sockets: &mut SocketCounts) {
+        if let Some((connection, _)) = &self.kept {
+            self.counted.count(connection, sockets);
         }
     }
 

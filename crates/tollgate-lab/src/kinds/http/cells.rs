@@ -307,7 +307,7 @@ impl AtRate {
             lateness_ms: recorder.lateness.as_ref().map(cells::percentiles).unwrap_or_default(),
             overdue_ms: recorder.overdue.as_ref().map(cells::percentiles).unwrap_or_default(),
             generator: cells::generator(&self.trials, recorder.stalls.as_ref()),
-            tcp: Some(*tcp),
+            tcp: Some(TcpCounts { own: Some(tally.sockets), ..*tcp }),
             response_time_ms: cells::percentiles(&recorder.response),
             linear: spread::linear(&recorder.response, bin_ms),
             groups: self.groups.done().to_vec(),
@@ -350,7 +350,7 @@ impl Entry {
         let LoadRecord { recorder, ticks, tcp } = &self.load;
         let mut cell = cells::cell(trials, recorder, self.series.subject());
         cell.connections += self.opened_before;
-        cell.tcp = Some(*tcp);
+        cell.tcp = Some(TcpCounts { own: Some(recorder.tally.sockets), ..*tcp });
         if self.connecting.is_some() {
             let wall_s = trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3;
             cell.connected = Some(cells::connected(recorder, wall_s));
