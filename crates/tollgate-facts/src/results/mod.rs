@@ -21,7 +21,7 @@ pub use crate::stats::Estimate;
 pub use batch::{BatchFound, Batched, Bound, Distances, Hinge, PresetFound, PresetVerdict, Slope};
 pub use encryption::{
     Arrivals, Connecting, ConnectionUse, CryptoSpeed, Encryption, EqualRate, FirstRequest, Flow, FlowSide, FlowStep,
-    Linear, NamedLevel, Peak, Phases, RateGroup, RoundTripCost, Segments, distance_words,
+    Linear, NamedLevel, Negotiated, Peak, Phases, RateGroup, RoundTripCost, Segments, distance_words,
 };
 pub use figure::{Figure, GeneratorUse, Percentiles, SocketCounts, SubjectUse, TcpCounts};
 pub use gap::{Gap, GapKind};
@@ -145,6 +145,15 @@ impl RunResult {
     /// The toll of a variant on one figure at a level.
     pub fn toll(&self, variant: &str, level: u64, figure: Figure) -> Option<&Toll> {
         self.tolls.iter().find(|toll| toll.variant == variant && toll.level == level && toll.figure == figure)
+    }
+
+    /// Fills in of each named level what nobody said and all its connections negotiated.
+    pub fn fill_named_levels(&mut self) {
+        for named in &mut self.experiment.named_levels {
+            let own = self.cells.iter().filter(|cell| cell.level == named.level);
+            let all: Vec<&Negotiated> = own.flat_map(Cell::all_negotiated).collect();
+            named.fill(&all);
+        }
     }
 
     /// What was found of the validity of that cell.
@@ -395,6 +404,9 @@ pub struct Cell {
     pub detail_bytes: Option<f64>,
     /// Connections opened, those before the first trial included.
     pub connections: u64,
+    /// What its connections negotiated; empty without TLS, and in results that do not have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub negotiated: Vec<Negotiated>,
     /// The process that was measured; absent where it could not be watched.
     pub subject: Option<SubjectUse>,
     /// The generator's own use.
@@ -417,6 +429,13 @@ pub struct Cell {
     pub played: Option<Played>,
     /// What the kernel counted of TCP during its trials, all programs together; absent in results that do not have it.
     pub tcp: Option<TcpCounts>,
+}
+
+impl Cell {
+    /// What its connections negotiated, of those at equal rate, too.
+    pub fn all_negotiated(&self) -> impl Iterator<Item = &Negotiated> {
+        self.negotiated.iter().chain(self.equal_rate.iter().flat_map(|rate| &rate.negotiated))
+    }
 }
 
 /// A doubt about a cell, or the statement that there is none.

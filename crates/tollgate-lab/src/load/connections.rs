@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use derive_more::AddAssign;
 use tollgate_net::http1::client::{ClientConnection, Opening};
+use tollgate_net::tls::Agreed;
 
 use super::record::recorder::{Times, nanoseconds};
 use super::user::Answer;
@@ -57,6 +58,30 @@ impl FirstRequests {
     }
 }
 
+/// What was seen of the connections that a load used, each when it was closed or the load was over.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConnectionsUsed {
+    /// What the kernel counted of their sockets.
+    pub sockets: SocketCounts,
+    /// What they agreed on, and how many of them: a server has one way, or a few.
+    pub agreed: Vec<(Agreed, u64)>,
+}
+
+impl ConnectionsUsed {
+    fn count_agreed(&mut self, agreed: Agreed, count: u64) {
+        match self.agreed.iter_mut().find(|(known, _)| *known == agreed) {
+            Some((_, known)) => *known += count,
+            None => self.agreed.push((agreed, count)),
+        }
+    }
+
+    /// Adds others.
+    pub(crate) fn add(&mut self, other: &ConnectionsUsed) {
+        self.sockets += other.sockets;
+        other.agreed.iter().for_each(|(agreed, count)| self.count_agreed(*agreed, *count));
+    }
+}
+
 /// What was counted already of a connection's socket.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counted {
@@ -67,8 +92,12 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Adds what the socket of `connection` did since this was asked last. It is a system call of about 1 us.
-    pub(crate) fn count(&mut self, connection: &ClientConnection, sockets: &mut SocketCounts) {
+    /// Adds what `connection` agreed on, and what its socket did since this was asked last. It is a system call of about 1 us.
+    pub(crate) fn count(&mut self, connection: &ClientConnection, used: &mut ConnectionsUsed) {
+        if let Some(agreed) = connection.opening().agreed {
+            used.count_agreed(agreed, 1);
+        }
+        let sockets = &mut used.sockets;
         let Some(counts) = connection.tcp_counts() else { return };
         // The kernel's counts begin again after 4 thousand million.
         let since = |now: u32, before: &mut u32| u64::from(now.wrapping_sub(std::mem::replace(before, now)));

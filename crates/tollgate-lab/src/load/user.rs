@@ -16,12 +16,11 @@ use tollgate_net::http1::client::{
 use tollgate_net::tls::HandshakeKind;
 
 use super::answer::failure::Failure;
-use super::connections::{Counted, Opened};
+use super::connections::{ConnectionsUsed, Counted, Opened};
 use super::pace::closing::Closing;
 use super::record::detail::First;
 use super::record::recorder::Recorder;
 use super::target::{Connection, LoadTarget, Manner};
-use tollgate_facts::results::SocketCounts;
 
 /// A connection that waited so long may have been closed by a server that lets none idle; one that was answered a
 /// moment ago and breaks is a failure like any other.
@@ -150,11 +149,11 @@ impl User {
                         && manner.is_idempotent()
                         && is_stale(&error) =>
                 {
-                    self.counted.count(&connection, &mut recorder.borrow_mut().tally.sockets);
+                    self.counted.count(&connection, &mut recorder.borrow_mut().tally.used);
                     continue;
                 }
                 Err(error) => {
-                    self.counted.count(&connection, &mut recorder.borrow_mut().tally.sockets);
+                    self.counted.count(&connection, &mut recorder.borrow_mut().tally.used);
                     return Err(error.into());
                 }
             };
@@ -184,7 +183,7 @@ impl User {
             if exchanged.reusable && !is_spent {
                 self.kept = Some((connection, exchanged.last_byte));
             } else {
-                self.counted.count(&connection, &mut recorder.borrow_mut().tally.sockets);
+                self.counted.count(&connection, &mut recorder.borrow_mut().tally.used);
                 if !exchanged.reusable && is_spent {
                     // The server closes it, as it was asked to.
                     asking.closing.take(*connection);
@@ -198,10 +197,11 @@ impl User {
         }
     }
 
-    /// Adds what the socket that it keeps did since it was counted last. Not while time counts: it is a system call.
-    pub(crate) fn count_socket(&mut self, sockets: &mut SocketCounts) {
+    /// Adds what is seen of the connection that it keeps, and what its socket did since this was asked last. Not while time
+    /// counts: it is a system call.
+    pub(crate) fn count_connection(&mut self, used: &mut ConnectionsUsed) {
         if let Some((connection, _)) = &self.kept {
-            self.counted.count(connection, sockets);
+            self.counted.count(connection, used);
         }
     }
 

@@ -379,9 +379,9 @@ async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept,
     let end = if back.is_some() { ReportEnd::Whole } else { ReportEnd::Cancelled };
     kept.users = back.unwrap_or_default();
     {
-        let sockets = &mut recorder.borrow_mut().tally.sockets;
+        let used = &mut recorder.borrow_mut().tally.used;
         let all = kept.users.iter_mut().chain(kept.resting.iter_mut().map(scenario::Resting::user_mut));
-        all.for_each(|user| user.count_socket(sockets));
+        all.for_each(|user| user.count_connection(used));
     }
     kept.users.extend(resting);
     // Cancelled tasks are dropped when they are next polled, so the recorder may still be shared: then it is copied.

@@ -116,9 +116,45 @@ fn settings(run: &RunResult, method: &Method) -> Vec<(String, String)> {
         ("cores of the generator", cores(&settings.generator_cores)),
         ("cores of the subjects", cores(&settings.subject_cores)),
         ("network", settings.network.clone()),
+        ("negotiated", negotiated(run)),
         checked,
         ("seed", run.seed.to_string()),
     ])
+}
+
+/// A way that connections negotiated, with all of which it was seen.
+struct WaySeen<'r> {
+    words: String,
+    connections: u64,
+    variants: Vec<&'r str>,
+    levels: Vec<String>,
+}
+
+/// What connections negotiated, each way once, with the variants and levels of which it was seen; empty without TLS.
+pub fn negotiated(run: &RunResult) -> String {
+    let mut ways: Vec<WaySeen<'_>> = Vec::new();
+    for cell in &run.cells {
+        for found in cell.all_negotiated() {
+            let words = found.words();
+            let place = ways.iter().position(|way| way.words == words).unwrap_or_else(|| {
+                ways.push(WaySeen { words, connections: 0, variants: Vec::new(), levels: Vec::new() });
+                ways.len() - 1
+            });
+            let (way, level) = (&mut ways[place], run.experiment.level_title(cell.level));
+            way.connections += found.connections;
+            if !way.variants.contains(&cell.variant.as_str()) {
+                way.variants.push(&cell.variant);
+            }
+            if !way.levels.contains(&level) {
+                way.levels.push(level);
+            }
+        }
+    }
+    let told = |WaySeen { words, connections, variants, levels }: WaySeen<'_>| {
+        let (of, at, connections) = (variants.join(", "), levels.join("; "), number::whole(connections));
+        format!("{of} at {at}: {words} ({connections} connections)")
+    };
+    ways.into_iter().map(told).collect::<Vec<String>>().join(" | ")
 }
 
 /// Names and values as they are shown; without those that there are not.

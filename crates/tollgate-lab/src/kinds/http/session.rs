@@ -104,6 +104,7 @@ impl<W: Way> Kind for Loading<'_, W> {
     }
 
     fn close(run: &mut Conductor<'_, Self>) {
+        run.result.fill_named_levels();
         run.result.scalings = scaling::scalings(&run.result, run.result.seed);
         run.result.round_trips = round_trips::costs(&run.result);
     }

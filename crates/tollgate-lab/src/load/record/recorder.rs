@@ -14,11 +14,11 @@ use super::detail::Detail;
 use super::staged::StagedRecord;
 use crate::load::answer::Verdict;
 use crate::load::answer::failure::{ErrorClass, Failure};
-use crate::load::connections::{FirstRequests, Phases};
+use crate::load::connections::{ConnectionsUsed, FirstRequests, Phases};
 use crate::load::scenario::record::Stepped;
 use crate::load::user::Answer;
+use tollgate_facts::results::Settlement;
 use tollgate_facts::results::load::Handshaken;
-use tollgate_facts::results::{Settlement, SocketCounts};
 
 /// Shortest time that is told apart: 1 ns.
 pub const TIME_NS_MIN: u64 = 1;
@@ -119,8 +119,8 @@ pub struct Tally {
     pub handshakes: Handshaken,
     /// What the first requests on connections took.
     pub first_requests: FirstRequests,
-    /// What the kernel counted of its sockets.
-    pub sockets: SocketCounts,
+    /// What was seen of its connections.
+    pub used: ConnectionsUsed,
     /// Of an open load: what was to be sent.
     pub sends: Sends,
     /// Time of each unit of work, in order.
@@ -379,7 +379,7 @@ impl Tally {
         self.connections += other.connections;
         self.handshakes += other.handshakes;
         self.first_requests += other.first_requests;
-        self.sockets += other.sockets;
+        self.used.add(&other.used);
         self.sends += other.sends;
         self.unit_times.extend_from_slice(&other.unit_times);
         self.units += other.units;

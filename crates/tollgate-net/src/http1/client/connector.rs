@@ -10,7 +10,7 @@ use super::error::{ConnectError, ErrorClass};
 use super::target::{Scheme, Target};
 use crate::connect::{SocketOptions, connect_with, resolve};
 use crate::stream::Stream;
-use crate::tls::{Client, ClientSettings, HandshakeKind, Resumption, Sessions, Suite, Version};
+use crate::tls::{Agreed, Client, ClientSettings, HandshakeKind, Resumption, Sessions};
 
 /// Time for the connection, and once more for the TLS handshake.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -40,10 +40,8 @@ pub struct Opening {
     pub tls_ns: Option<u64>,
     /// Of what kind the TLS handshake was.
     pub handshake: Option<HandshakeKind>,
-    /// The version of TLS.
-    pub version: Option<Version>,
-    /// The cipher suite of TLS.
-    pub suite: Option<Suite>,
+    /// What was agreed on with TLS; absent without.
+    pub agreed: Option<Agreed>,
 }
 
 impl Connector {
@@ -154,7 +152,7 @@ impl Connector {
             .await
             .map_err(|error| ConnectError::connecting(target.authority(), error))?;
         let connect_ns = nanoseconds(took);
-        let mut opening = Opening { address, connect_ns, tls_ns: None, handshake: None, version: None, suite: None };
+        let mut opening = Opening { address, connect_ns, tls_ns: None, handshake: None, agreed: None };
         let stream = match target.scheme() {
             Scheme::Http => Stream::plain(socket),
             Scheme::Https => {
@@ -171,8 +169,7 @@ impl Connector {
                     client.handshake(target.host(), socket, sessions, self.connect_timeout).await.map_err(failed)?;
                 opening.tls_ns = Some(nanoseconds(handshake.took));
                 opening.handshake = Some(handshake.kind);
-                opening.version = Some(handshake.version);
-                opening.suite = handshake.suite;
+                opening.agreed = Some(handshake.agreed);
                 Stream::TlsClient(Box::new(stream))
             }
         };
