@@ -124,19 +124,7 @@ pub struct RunResult {
     pub distance: Option<Distances>,
 }
 
-/// Lengths that differ by less are one, in milliseconds: they went through whole nanoseconds.
-const SAME_MS: f64 = 1e-6;
-
 impl RunResult {
-    /// How long the line of a level was, there and back, in milliseconds: what it added to a round trip without it, by all
-    /// its measurements; what was asked where there are none. Absent without a line.
-    pub fn line_ms(&self, level: u64) -> Option<f64> {
-        let asked_ms = self.experiment.named_level(level)?.round_trip_ms?;
-        let own = self.links.iter().filter(|check| (check.asked_ms - asked_ms).abs() < SAME_MS);
-        let added_ms: Vec<f64> = own.map(|check| check.got_ms - check.direct_ms).filter(|added| *added > 0.0).collect();
-        Some(crate::stats::mean(&added_ms).unwrap_or(asked_ms))
-    }
-
     /// What was found of a variant at a level.
     pub fn cell(&self, variant: &str, level: u64) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.variant == variant && cell.level == level)
