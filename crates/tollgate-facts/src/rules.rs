@@ -105,6 +105,8 @@ rules! {
     RETRANSMISSIONS = "retransmissions", about [Closed, AtRate, Single];
     /// Handshakes were of the wrong kind.
     HANDSHAKES = "handshakes", about [Closed, AtRate];
+    /// Connections negotiated something else than their label says.
+    NEGOTIATED = "negotiated", about [Closed, AtRate];
     /// Requests were sent later than they were due.
     LATENESS = "lateness", about [AtRate, Single];
     /// Requests were due and never sent.

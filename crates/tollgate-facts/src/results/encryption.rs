@@ -17,11 +17,11 @@ pub struct NamedLevel {
     pub level: u64,
     /// A few words for people, such as `TLS 1.3, P-256`.
     pub title: String,
-    /// Version of TLS, such as `1.3`; empty where the server chose.
+    /// Version of TLS, such as `1.3`; where the server chose, as all connections negotiated it, or empty.
     pub tls: String,
-    /// Kind of the server's key, such as `p256` or `rsa-2048`; empty where it is not known.
+    /// Kind of the server's key, such as `p256` or `rsa-2048`; where the server chose, as all connections saw it, or empty.
     pub key: String,
-    /// Certificates that the server sends; 0 where that is not known.
+    /// Certificates that the server sends; where the server chose, as all connections saw them, or 0.
     pub chain: u32,
     /// How far away the subject was, there and back, over a line of packets; absent: without a line.
     pub round_trip_ms: Option<f64>,
@@ -31,6 +31,21 @@ impl NamedLevel {
     /// What levels of one way of encrypting have in common, however far away.
     pub fn way(&self) -> (&str, &str, u32) {
         (&self.tls, &self.key, self.chain)
+    }
+
+    /// Fills in what nobody said of it and all `negotiated` connections came to.
+    pub fn fill(&mut self, negotiated: &[&Negotiated]) {
+        let Some(first) = negotiated.first() else { return };
+        let agree = |alike: fn(&Negotiated, &Negotiated) -> bool| negotiated.iter().all(|other| alike(first, other));
+        if self.tls.is_empty() && agree(|one, other| one.version == other.version) {
+            self.tls.clone_from(&first.version);
+        }
+        if self.key.is_empty() && agree(|one, other| one.key == other.key) {
+            self.key = first.key.clone().unwrap_or_default();
+        }
+        if self.chain == 0 && agree(|one, other| one.certificates == other.certificates) {
+            self.chain = first.certificates;
+        }
     }
 
     /// The title without the distance.
@@ -65,6 +80,37 @@ pub struct RoundTripCost {
     pub marks: Vec<String>,
     /// Why it must not be read as a law; absent for a good line.
     pub doubt: Option<String>,
+}
+
+/// What connections of a cell negotiated, as they saw it themselves.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Negotiated {
+    /// Version of TLS, such as `1.3`.
+    pub version: String,
+    /// Cipher suite, by the name that OpenSSL has for it.
+    pub suite: String,
+    /// Kind of the server's key with its size, such as `p256` or `rsa-2048`; absent where it could not be read.
+    pub key: Option<String>,
+    /// Certificates that the server sent.
+    pub certificates: u32,
+    /// Group of the key exchange, such as `x25519`; absent where a session went on with the keys that it had.
+    pub group: Option<String>,
+    /// Protocol inside, as it was agreed on (ALPN); absent where the server chose none.
+    pub protocol: Option<String>,
+    /// How many connections; one that is kept counts in each trial.
+    pub connections: u64,
+}
+
+impl Negotiated {
+    /// All of it in a few words.
+    pub fn words(&self) -> String {
+        let group = self.group.as_ref().map_or_else(|| "no key exchange".to_owned(), String::clone);
+        let protocol = self.protocol.as_ref().map_or_else(|| "no ALPN".to_owned(), |name| format!("ALPN {name}"));
+        let Negotiated { version, suite, certificates, .. } = self;
+        let s = if *certificates == 1 { "" } else { "s" };
+        let key = self.key.as_deref().unwrap_or("unknown");
+        format!("TLS {version}, {suite}, key {key}, {certificates} certificate{s}, {group}, {protocol}")
+    }
 }
 
 /// How the users of a variant connect.
@@ -202,6 +248,9 @@ pub struct EqualRate {
     /// Handshakes that resumed an earlier session.
     #[serde(default)]
     pub handshakes_resumed: u64,
+    /// What its connections negotiated; empty without TLS, and in results that do not have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub negotiated: Vec<Negotiated>,
     /// How long after their intended start requests were sent.
     pub lateness_ms: Percentiles,
     /// The part of that which is the generator's own doing: a user was there, or none was only from then on.

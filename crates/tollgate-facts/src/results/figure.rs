@@ -3,7 +3,8 @@
 //!
 //! It knows no run, so that every part of a result may be made of it.
 
-use derive_more::AddAssign;
+use std::ops::AddAssign;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -77,8 +78,8 @@ pub struct GeneratorUse {
     pub stalls_ms: Percentiles,
 }
 
-/// Counts of TCP in one namespace, all programs together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, AddAssign, Serialize, Deserialize, JsonSchema)]
+/// Counts of TCP in one namespace, all programs together, and of the load's own sockets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TcpCounts {
     /// Connections that were turned away because a listener's queue was full (`ListenOverflows`).
     pub listen_overflows: u64,
@@ -88,6 +89,36 @@ pub struct TcpCounts {
     pub segments_retransmitted: u64,
     /// Segments that were sent, without those sent again (`OutSegs`).
     pub segments_sent: u64,
+    /// What the kernel counted of the load's own sockets; absent where they were not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<SocketCounts>,
+}
+
+/// What the kernel counted of the client's sockets of a load alone (TCP_INFO), of each connection from when its first
+/// request counted until it was closed or the load was over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, derive_more::AddAssign, Serialize, Deserialize, JsonSchema)]
+pub struct SocketCounts {
+    /// Segments that the client sent, those sent again among them.
+    pub segments_sent: u64,
+    /// Segments that the client sent again.
+    pub segments_retransmitted: u64,
+    /// Segments that the client received.
+    pub segments_received: u64,
+    /// Segments of the server that came before one that it had sent earlier: the earlier one was lost and sent again, or
+    /// overtaken. It is all that a client sees of what its server sends again.
+    pub segments_out_of_order: u64,
+}
+
+impl AddAssign for TcpCounts {
+    fn add_assign(&mut self, other: TcpCounts) {
+        self.listen_overflows += other.listen_overflows;
+        self.listen_drops += other.listen_drops;
+        self.segments_retransmitted += other.segments_retransmitted;
+        self.segments_sent += other.segments_sent;
+        if let Some(own) = other.own {
+            *self.own.get_or_insert_default() += own;
+        }
+    }
 }
 
 impl TcpCounts {
@@ -98,6 +129,7 @@ impl TcpCounts {
             listen_drops: self.listen_drops.saturating_sub(before.listen_drops),
             segments_retransmitted: self.segments_retransmitted.saturating_sub(before.segments_retransmitted),
             segments_sent: self.segments_sent.saturating_sub(before.segments_sent),
+            own: self.own,
         }
     }
 

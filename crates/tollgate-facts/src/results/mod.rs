@@ -12,6 +12,7 @@ mod link;
 pub mod load;
 mod looks;
 mod mediation;
+mod network;
 mod scenario;
 mod threshold;
 mod toll;
@@ -20,15 +21,16 @@ pub use crate::stats::Estimate;
 pub use batch::{BatchFound, Batched, Bound, Distances, Hinge, PresetFound, PresetVerdict, Slope};
 pub use encryption::{
     Arrivals, Connecting, ConnectionUse, CryptoSpeed, Encryption, EqualRate, FirstRequest, Flow, FlowSide, FlowStep,
-    Linear, NamedLevel, Peak, Phases, RateGroup, RoundTripCost, Segments, distance_words,
+    Linear, NamedLevel, Negotiated, Peak, Phases, RateGroup, RoundTripCost, Segments, distance_words,
 };
-pub use figure::{Figure, GeneratorUse, Percentiles, SubjectUse, TcpCounts};
+pub use figure::{Figure, GeneratorUse, Percentiles, SocketCounts, SubjectUse, TcpCounts};
 pub use gap::{Gap, GapKind};
 pub use insert::{Fit, Inserted, Inserting, Settlement};
 pub use ladder::{Binding, FULL_SHARE_MIN, Occupancy};
 pub use link::{LinkCheck, Moment};
 pub use looks::Looks;
 pub use mediation::{BackendUse, Scaling, WarmUp};
+pub use network::{CONGESTION_CONTROL_USUAL, KernelNetwork, PacketHandling};
 pub use scenario::{IterationsOffered, Played, StageFound, StageUnit, Staged, StagedPoint, StepFound};
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
 pub use toll::{BetweenStarts, ByRanks, Comparison, Drift, Peer, Toll, TollVerdict};
@@ -122,19 +124,7 @@ pub struct RunResult {
     pub distance: Option<Distances>,
 }
 
-/// Lengths that differ by less are one, in milliseconds: they went through whole nanoseconds.
-const SAME_MS: f64 = 1e-6;
-
 impl RunResult {
-    /// How long the line of a level was, there and back, in milliseconds: what it added to a round trip without it, by all
-    /// its measurements; what was asked where there are none. Absent without a line.
-    pub fn line_ms(&self, level: u64) -> Option<f64> {
-        let asked_ms = self.experiment.named_level(level)?.round_trip_ms?;
-        let own = self.links.iter().filter(|check| (check.asked_ms - asked_ms).abs() < SAME_MS);
-        let added_ms: Vec<f64> = own.map(|check| check.got_ms - check.direct_ms).filter(|added| *added > 0.0).collect();
-        Some(crate::stats::mean(&added_ms).unwrap_or(asked_ms))
-    }
-
     /// What was found of a variant at a level.
     pub fn cell(&self, variant: &str, level: u64) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.variant == variant && cell.level == level)
@@ -143,6 +133,15 @@ impl RunResult {
     /// The toll of a variant on one figure at a level.
     pub fn toll(&self, variant: &str, level: u64, figure: Figure) -> Option<&Toll> {
         self.tolls.iter().find(|toll| toll.variant == variant && toll.level == level && toll.figure == figure)
+    }
+
+    /// Fills in of each named level what nobody said and all its connections negotiated.
+    pub fn fill_named_levels(&mut self) {
+        for named in &mut self.experiment.named_levels {
+            let own = self.cells.iter().filter(|cell| cell.level == named.level);
+            let all: Vec<&Negotiated> = own.flat_map(Cell::all_negotiated).collect();
+            named.fill(&all);
+        }
     }
 
     /// What was found of the validity of that cell.
@@ -303,6 +302,9 @@ pub struct Machine {
     pub governor: Option<String>,
     /// Hypervisor, if the kernel tells.
     pub virtualized: Option<String>,
+    /// What its kernel does with TCP; absent in results that do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<KernelNetwork>,
 }
 
 /// How it was measured.
@@ -394,6 +396,9 @@ pub struct Cell {
     pub detail_bytes: Option<f64>,
     /// Connections opened, those before the first trial included.
     pub connections: u64,
+    /// What its connections negotiated; empty without TLS, and in results that do not have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub negotiated: Vec<Negotiated>,
     /// The process that was measured; absent where it could not be watched.
     pub subject: Option<SubjectUse>,
     /// The generator's own use.
@@ -416,6 +421,13 @@ pub struct Cell {
     pub played: Option<Played>,
     /// What the kernel counted of TCP during its trials, all programs together; absent in results that do not have it.
     pub tcp: Option<TcpCounts>,
+}
+
+impl Cell {
+    /// What its connections negotiated, of those at equal rate, too.
+    pub fn all_negotiated(&self) -> impl Iterator<Item = &Negotiated> {
+        self.negotiated.iter().chain(self.equal_rate.iter().flat_map(|rate| &rate.negotiated))
+    }
 }
 
 /// A doubt about a cell, or the statement that there is none.

@@ -16,6 +16,9 @@ const STRAIGHT_LENGTHS_MIN: usize = 3;
 /// A line off which times typically lie further than this share is no law.
 const RESIDUAL_SHARE_MAX: f64 = 0.15;
 
+/// Round trips by the slope that differ from those counted by more than this share are doubtful.
+const SEEN_SHARE_MAX: f64 = 0.1;
+
 /// The costs of each variant in each way of encrypting; none where the levels do not say how far. Refused cells do not
 /// count; what marked ones were marked for is carried.
 pub fn costs(run: &RunResult) -> Vec<RoundTripCost> {
@@ -32,8 +35,9 @@ pub fn costs(run: &RunResult) -> Vec<RoundTripCost> {
 fn cost(run: &RunResult, way: &NamedLevel, variant: &str) -> Option<RoundTripCost> {
     let rules =
         |level: u64, verdict: Verdict| run.rules_of(variant, level, verdict).filter(|rule| !rules::is_at_rate(rule));
-    // The length of a line is what it was, not what was asked.
-    let length = |level: &NamedLevel| Some((level.level, run.line_ms(level.level)?));
+    // The length of a line is what the trials' own handshakes of TCP found, not what was asked, nor what a measurement found
+    // at another time.
+    let length = |level: &NamedLevel| Some((level.level, run.line_ms(variant, level.level)?));
     let levels = run.experiment.named_levels.iter().filter(|level| level.way() == way.way());
     let lengths: BTreeMap<u64, f64> =
         levels.filter(|level| rules(level.level, Verdict::Refused).next().is_none()).filter_map(length).collect();
@@ -45,16 +49,21 @@ fn cost(run: &RunResult, way: &NamedLevel, variant: &str) -> Option<RoundTripCos
         let own = run.cells.iter().filter(|cell| cell.variant == variant && lengths.contains_key(&cell.level));
         mean(&own.filter_map(of).collect::<Vec<f64>>())
     };
+    let seen = firsts(|cell| cell.connected?.first_request?.round_trips);
+    let otherwise = || {
+        let seen = seen.filter(|seen| (line.slope.mean / seen - 1.0).abs() > SEEN_SHARE_MAX)?;
+        Some(format!("its connections waited {seen:.1} times, and their time says {:.2}", line.slope.mean))
+    };
     let marks: BTreeSet<&str> = lengths.keys().flat_map(|level| rules(*level, Verdict::Marked)).collect();
     Some(RoundTripCost {
         variant: variant.to_owned(),
         way: way.way_title(),
         round_trips: line.slope,
         fixed_ms: line.height,
-        seen: firsts(|cell| cell.connected?.first_request?.round_trips),
+        seen,
         wire_bytes_received: firsts(|cell| Some(cell.connected?.first_request?.wire_bytes_received)),
         marks: marks.into_iter().map(str::to_owned).collect(),
-        doubt: doubt(&points, &line),
+        doubt: doubt(&points, &line).or_else(otherwise),
     })
 }
 
@@ -89,7 +98,7 @@ mod tests {
         let mut run = fixture::encryption_afar();
         run.validity.clear();
         for place in 0..run.trials.len() {
-            let length = run.line_ms(run.trials[place].level).unwrap();
+            let length = run.line_ms("https-new", run.trials[place].level).unwrap();
             run.trials[place].response_time_mean_ms = time_ms(length);
         }
         run
@@ -121,15 +130,20 @@ mod tests {
         assert_eq!(cost_of(&run).unwrap().marks, [""; 0]);
     }
 
-    #[test]
-    fn a_line_that_was_longer_than_asked_makes_no_round_trips() {
-        // A fifth too long, and 50 us that the echo takes without any line.
-        let mut run = afar(|length| 2.0 * 1.2 * length + 0.7);
-        assert!((cost_of(&run).unwrap().round_trips.mean - 2.4).abs() < 1e-9, "unmeasured, it is as long as asked");
+    /// What opening a connection takes in the trials, where a line of so many milliseconds is asked for.
+    fn connecting(run: &mut RunResult, connect_ms: impl Fn(f64) -> f64) {
+        for cell in &mut run.cells {
+            let asked_ms = run.experiment.named_level(cell.level).unwrap().round_trip_ms.unwrap();
+            cell.connected.as_mut().unwrap().phases.connect_ms.mean = connect_ms(asked_ms);
+        }
+    }
+
+    /// Measurements of a line that took so long, and 50 us without it.
+    fn probed(run: &mut RunResult, got_ms: impl Fn(f64) -> f64) {
         let check = |moment: Moment, asked_ms: f64| LinkCheck {
             moment,
             asked_ms,
-            got_ms: asked_ms * 1.2 + 0.05,
+            got_ms: got_ms(asked_ms) + 0.05,
             direct_ms: 0.05,
             tolerance_ms: 0.06 + asked_ms / 20.0,
             samples: 100,
@@ -137,8 +151,26 @@ mod tests {
         let moments = [Moment::Before, Moment::After];
         run.links =
             moments.into_iter().flat_map(|moment| [1.0, 10.0, 50.0].map(|asked| check(moment, asked))).collect();
+    }
+
+    #[test]
+    fn the_length_of_a_line_is_what_the_trials_own_handshakes_took() {
+        // The trials met the line as it was asked for; whoever measured it before and after had a worse time.
+        let mut run = afar(|length| 3.0 * length + 0.7);
+        probed(&mut run, |asked| asked * 1.23);
+        connecting(&mut run, |asked| asked + 0.05);
         let cost = cost_of(&run).unwrap();
-        assert!((cost.round_trips.mean - 2.0).abs() < 1e-9 && (cost.fixed_ms.mean - 0.7).abs() < 1e-9, "{cost:?}");
+        assert!((cost.round_trips.mean - 3.0).abs() < 1e-9 && (cost.fixed_ms.mean - 0.7).abs() < 1e-9, "{cost:?}");
+        assert_eq!((cost.seen, cost.doubt), (Some(3.0), None));
+        // A variant that opened none has the line of the others of its level.
+        let own = run.cells.iter_mut().filter(|cell| cell.variant == "https-new");
+        own.for_each(|cell| cell.connected.as_mut().unwrap().opened = 0);
+        assert!((cost_of(&run).unwrap().round_trips.mean - 3.0).abs() < 1e-9);
+        // Where no trial opened any, the measurements are all that there is, and what was counted contradicts them.
+        connecting(&mut run, |_| 0.0);
+        let cost = cost_of(&run).unwrap();
+        assert!((cost.round_trips.mean - 3.0 / 1.23).abs() < 1e-9, "{cost:?}");
+        assert_eq!(cost.doubt.unwrap(), "its connections waited 3.0 times, and their time says 2.44");
     }
 
     #[test]

@@ -145,12 +145,15 @@ pub(super) mod tests {
     };
     use super::*;
     use crate::probe::system::Ticks;
-    use tollgate_facts::results::TcpCounts;
-    use tollgate_facts::results::{Connecting, ConnectionUse, GeneratorUse, Linear, Verdict};
+    use tollgate_facts::results::{Connecting, ConnectionUse, GeneratorUse, Linear, Negotiated, Verdict};
+    use tollgate_facts::results::{SocketCounts, TcpCounts};
 
     fn at(rate: EqualRate, connected: ConnectionUse, encryption: Encryption) -> Vec<(String, Verdict)> {
         let mut cell = sound();
+        let negotiated = Negotiated { connections: 1, ..Negotiated::default() };
+        cell.negotiated.extend((encryption != Encryption::Off).then_some(negotiated));
         (cell.equal_rate, cell.connected) = (Some(rate), Some(connected));
+        cell.equal_rate.iter_mut().for_each(|rate| rate.negotiated.clone_from(&cell.negotiated));
         let connecting = Some(Connecting { requests_per_connection: Some(1), encryption });
         let found = judge(&Evidence { connecting, ..evidence(&cell) });
         found.into_iter().map(|doubt| (doubt.rule, doubt.verdict)).collect()
@@ -171,6 +174,7 @@ pub(super) mod tests {
             error_examples: BTreeMap::new(),
             handshakes_full: 0,
             handshakes_resumed: 0,
+            negotiated: Vec::new(),
             lateness_ms: times(0.1, 0.9),
             overdue_ms: times(0.1, 0.9),
             generator: GeneratorUse::default(),
@@ -277,7 +281,8 @@ pub(super) mod tests {
         check(|rate| rate.generator.run_queue_share = 0.051, "rate-run-queue");
         check(|rate| rate.tcp = Some(TcpCounts { listen_drops: 1, ..TcpCounts::default() }), "rate-listen-overflow");
         fn sent_again(rate: &mut EqualRate) {
-            rate.tcp = Some(TcpCounts { segments_sent: 9_989, segments_retransmitted: 11, ..TcpCounts::default() });
+            let own = SocketCounts { segments_sent: 10_000, segments_retransmitted: 11, ..SocketCounts::default() };
+            rate.tcp = Some(TcpCounts { own: Some(own), ..TcpCounts::default() });
         }
         check(sent_again, "rate-retransmissions");
         let mut cell = sound();

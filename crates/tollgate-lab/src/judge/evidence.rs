@@ -4,6 +4,7 @@
 
 use hdrhistogram::Histogram;
 
+use super::negotiated::Claims;
 use super::trend::Trend;
 use crate::load::record::recorder::Tally;
 use crate::probe::system::Ticks;
@@ -35,6 +36,8 @@ pub struct Evidence<'a> {
     pub unsettled: Option<&'a str>,
     /// How users were to connect; absent where connections are no part of the question.
     pub connecting: Option<Connecting>,
+    /// What the experiment says of how they are encrypted.
+    pub claims: &'a Claims,
     /// Cores on which subjects and what is behind them run; 0 where they are not pinned.
     pub subject_cores: usize,
     /// Blocks that were planned: of an insert, those that its time did not suffice for are missing.

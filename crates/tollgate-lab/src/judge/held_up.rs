@@ -5,7 +5,7 @@
 
 use super::bounds::{CORES_BUSY_MAX, GENERATOR_SHARE_MAX, RUN_QUEUE_SHARE_MAX, STEAL_SHARE_MAX};
 use crate::probe::system::Ticks;
-use tollgate_facts::results::{Percentiles, TcpCounts};
+use tollgate_facts::results::{Percentiles, SocketCounts, TcpCounts};
 use tollgate_facts::rules::{Finding, marked_above};
 
 /// Segments that are sent again wait for 200 ms or more: above this share of all segments they show in the 99th percentile
@@ -29,7 +29,8 @@ const TURNED_AWAY_REMEDY: &str = "raise the server's backlog and net.core.somaxc
 const RETRANSMITTED_REMEDY: &str =
     "look for full listeners, lost packets and small socket buffers (`nstat -az | grep -i tcp`)";
 
-/// What a load shows by itself of what the kernel counts of TCP for all programs together.
+/// What a load shows by itself of what the kernel counts of TCP: of listeners for all programs together, of segments that
+/// are sent again for its own sockets.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown {
     pub(crate) response_ms: Percentiles,
@@ -59,20 +60,24 @@ impl Shown {
     /// That more segments were sent again than may be while it lasted, if that shows in it: larger requests or answers
     /// than a segment need not have waited for it.
     pub(crate) fn sent_again(self, tcp: TcpCounts) -> Option<Finding> {
-        let TcpCounts { segments_retransmitted: again, segments_sent, .. } = tcp;
-        let beyond = |all: u64, bound: f64, told: String| {
-            let share = again as f64 / all.max(1) as f64;
-            let reason = format!("{again} {told} ({:.2} %), those of other programs included", share * 100.0);
-            marked_above(reason, RETRANSMITTED_REMEDY, (share, bound)).filter(|_| again >= RETRANSMITTED_MIN)
-        };
+        let SocketCounts { segments_sent: sent, segments_retransmitted: again, .. } = tcp.own?;
+        let SocketCounts { segments_received: received, segments_out_of_order: behind, .. } = tcp.own?;
         if !self.has_waited() && self.larger_bytes <= SEGMENT_BYTES {
             return None;
         }
-        let all = segments_sent + again;
-        let by_segments = beyond(all, RETRANSMITTED_SHARE_MAX, format!("of {all} segments of TCP were sent again"));
-        let told = format!("segments of TCP were sent again in {} requests", self.asked);
-        let by_requests = || beyond(self.asked, RETRANSMITTED_BY_REQUEST_MAX, told).filter(|_| self.has_waited());
-        by_segments.or_else(by_requests)
+        let beyond = |count: u64, all: u64, bound: f64, told: String| {
+            let share = count as f64 / all.max(1) as f64;
+            let reason = format!("{count} {told} ({:.2} %)", share * 100.0);
+            marked_above(reason, RETRANSMITTED_REMEDY, (share, bound)).filter(|_| count >= RETRANSMITTED_MIN)
+        };
+        let told = format!("of {sent} segments that the client sent were sent again");
+        let by_segments = beyond(again, sent, RETRANSMITTED_SHARE_MAX, told);
+        let told = format!("segments of the client were sent again in {} requests", self.asked);
+        let by_requests =
+            || beyond(again, self.asked, RETRANSMITTED_BY_REQUEST_MAX, told).filter(|_| self.has_waited());
+        let told = format!("of {received} segments of the server came behind one that was lost or overtaken");
+        let of_server = || beyond(behind, received, RETRANSMITTED_SHARE_MAX, told);
+        by_segments.or_else(by_requests).or_else(of_server)
     }
 }
 
@@ -124,6 +129,39 @@ mod tests {
         assert_eq!(found[0].rule, expected, "{found:?}");
     }
 
+    fn sent_again(segments_retransmitted: u64, segments_sent: u64) -> SocketCounts {
+        SocketCounts { segments_retransmitted, segments_sent, ..SocketCounts::default() }
+    }
+
+    #[test]
+    fn what_other_programs_send_again_marks_nobody() {
+        let of = |own: Option<SocketCounts>| {
+            move |cell: &mut Cell| {
+                let (segments_sent, segments_retransmitted) = (90_000, 40_000);
+                cell.tcp = Some(TcpCounts { segments_sent, segments_retransmitted, own, ..TcpCounts::default() });
+            }
+        };
+        check(of(Some(sent_again(0, 30_000))), "all");
+        check(of(Some(sent_again(31, 30_000))), "retransmissions");
+        // Results of before have only what all programs did together.
+        check(of(None), "all");
+    }
+
+    #[test]
+    fn of_what_a_server_sends_again_a_client_sees_what_comes_behind() {
+        let of = |bytes_received: u64, segments_out_of_order: u64| {
+            move |cell: &mut Cell| {
+                cell.response_time_ms.max = 20.0;
+                cell.bytes_received = cell.requests * bytes_received;
+                let own = SocketCounts { segments_received: 400_000, segments_out_of_order, ..sent_again(0, 90_000) };
+                cell.tcp = Some(TcpCounts { own: Some(own), ..TcpCounts::default() });
+            }
+        };
+        check(of(60_000, 400), "all");
+        check(of(60_000, 401), "retransmissions");
+        check(of(1_400, 401), "all");
+    }
+
     #[test]
     fn connections_turned_away_and_segments_sent_again_are_marked() {
         let counts = |away: u64, again: u64| {
@@ -131,8 +169,8 @@ mod tests {
                 cell.tcp = Some(TcpCounts {
                     listen_overflows: away,
                     listen_drops: away,
-                    segments_retransmitted: again,
-                    segments_sent: 10_000 - again,
+                    own: Some(sent_again(again, 10_000)),
+                    ..TcpCounts::default()
                 });
             }
         };
@@ -141,18 +179,18 @@ mod tests {
         check(counts(0, 11), "retransmissions");
         check(|cell| cell.tcp = None, "all");
         // A stray segment of a short load is no share of it.
-        let few = |segments_retransmitted: u64| {
-            let tcp = TcpCounts { segments_sent: 700, segments_retransmitted, ..TcpCounts::default() };
+        let few = |again: u64| {
+            let tcp = TcpCounts { own: Some(sent_again(again, 700)), ..TcpCounts::default() };
             move |cell: &mut Cell| cell.tcp = Some(tcp)
         };
         check(few(2), "all");
         check(few(3), "retransmissions");
         // However many segments a request took: more than one request of a hundred waited.
-        let of_many = |segments_retransmitted: u64| {
+        let of_many = |again: u64| {
             move |cell: &mut Cell| {
-                let segments_sent = cell.requests * 30;
-                assert!(segments_retransmitted * 1000 < segments_sent);
-                cell.tcp = Some(TcpCounts { segments_sent, segments_retransmitted, ..TcpCounts::default() });
+                let sent = cell.requests * 30;
+                assert!(again * 1000 < sent);
+                cell.tcp = Some(TcpCounts { own: Some(sent_again(again, sent)), ..TcpCounts::default() });
             }
         };
         let of_each_hundred = sound().requests / 100;
@@ -188,9 +226,8 @@ mod tests {
             move |cell: &mut Cell| {
                 cell.response_time_ms.max = 20.0;
                 (cell.bytes_sent, cell.bytes_received) = (cell.requests * bytes_sent, cell.requests * bytes_received);
-                let (segments_sent, segments_retransmitted) = (90_000, 1_000);
-                let tcp = TcpCounts { listen_drops, segments_sent, segments_retransmitted, ..TcpCounts::default() };
-                cell.tcp = Some(tcp);
+                cell.tcp =
+                    Some(TcpCounts { listen_drops, own: Some(sent_again(1_000, 90_000)), ..TcpCounts::default() });
             }
         };
         check(of(200, 1_400, 0), "all");

@@ -9,6 +9,7 @@ pub mod bounds;
 pub mod cells;
 mod evidence;
 pub(crate) mod held_up;
+pub(crate) mod negotiated;
 pub(crate) mod own_delay;
 mod scenario;
 mod seen;
@@ -64,6 +65,7 @@ const RULES: &[(Rule, Check)] = &[
     (rules::LISTEN_OVERFLOW, |seen| seen.shown.turned_away(seen.tcp?)),
     (rules::RETRANSMISSIONS, |seen| seen.shown.sent_again(seen.tcp?)),
     (rules::HANDSHAKES, at_rate::handshakes),
+    (rules::NEGOTIATED, negotiated::otherwise),
     (rules::LATENESS, at_rate::lateness),
     (rules::RATE, at_rate::rate),
     (rules::WARM_UP, users::warm_up),
@@ -218,6 +220,7 @@ pub(crate) mod tests {
 
     const TICKS: Ticks = Ticks { total: 1000, idle: 400, steal: 0 };
     static NOTHING_BEFORE: LazyLock<Tally> = LazyLock::new(Tally::default);
+    static NO_CLAIMS: LazyLock<negotiated::Claims> = LazyLock::new(negotiated::Claims::default);
 
     /// A cell without any fault, and the evidence that shows it.
     pub(crate) fn sound() -> Cell {
@@ -253,6 +256,7 @@ pub(crate) mod tests {
             systems: Systems::Same,
             unsettled: None,
             connecting: None,
+            claims: &NO_CLAIMS,
             subject_cores: 1,
             blocks_planned: 16,
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::evidence::{Evidence, SeenBeside};
 use super::held_up::Shown;
-use tollgate_facts::results::{GeneratorUse, Percentiles, TcpCounts};
+use tollgate_facts::results::{GeneratorUse, Negotiated, Percentiles, TcpCounts};
 
 /// One load, and how generator, machine and network were while it lasted.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +29,8 @@ pub(super) struct LoadSeen<'a> {
     pub(super) beside: SeenBeside<'a>,
     /// Full and resumed handshakes, where they are counted.
     pub(super) handshakes: Option<(u64, u64)>,
+    /// What its connections negotiated.
+    pub(super) negotiated: &'a [Negotiated],
 }
 
 impl Evidence<'_> {
@@ -50,6 +52,7 @@ impl Evidence<'_> {
             tcp: cell.tcp,
             beside: self.beside,
             handshakes: cell.connected.map(|connected| (connected.handshakes_full, connected.handshakes_resumed)),
+            negotiated: &cell.negotiated,
         }
     }
 
@@ -69,6 +72,7 @@ impl Evidence<'_> {
             tcp: rate.tcp,
             beside: self.rate_beside,
             handshakes: Some((rate.handshakes_full, rate.handshakes_resumed)),
+            negotiated: &rate.negotiated,
             ..closed
         })
     }

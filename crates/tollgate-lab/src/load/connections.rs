@@ -7,9 +7,11 @@ use std::time::Instant;
 
 use derive_more::AddAssign;
 use tollgate_net::http1::client::{ClientConnection, Opening};
+use tollgate_net::tls::Agreed;
 
 use super::record::recorder::{Times, nanoseconds};
 use super::user::Answer;
+use tollgate_facts::results::SocketCounts;
 
 /// Of so many connections, the kernel is asked about one: it takes about 1 us.
 const LOOKED_AT_EACH: u64 = 16;
@@ -53,6 +55,56 @@ impl FirstRequests {
             self.retransmitted += u64::from(counts.retransmitted);
             self.round_trip_time_ns += counts.round_trip_time.as_nanos() as u64;
         }
+    }
+}
+
+/// What was seen of the connections that a load used, each when it was closed or the load was over.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConnectionsUsed {
+    /// What the kernel counted of their sockets.
+    pub sockets: SocketCounts,
+    /// What they agreed on, and how many of them: a server has one way, or a few.
+    pub agreed: Vec<(Agreed, u64)>,
+}
+
+impl ConnectionsUsed {
+    fn count_agreed(&mut self, agreed: Agreed, count: u64) {
+        match self.agreed.iter_mut().find(|(known, _)| *known == agreed) {
+            Some((_, known)) => *known += count,
+            None => self.agreed.push((agreed, count)),
+        }
+    }
+
+    /// Adds others.
+    pub(crate) fn add(&mut self, other: &ConnectionsUsed) {
+        self.sockets += other.sockets;
+        other.agreed.iter().for_each(|(agreed, count)| self.count_agreed(*agreed, *count));
+    }
+}
+
+/// What was counted already of a connection's socket.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counted {
+    sent: u32,
+    sent_again: u32,
+    received: u32,
+    out_of_order: u32,
+}
+
+impl Counted {
+    /// Adds what `connection` agreed on, and what its socket did since this was asked last. It is a system call of about 1 us.
+    pub(crate) fn count(&mut self, connection: &ClientConnection, used: &mut ConnectionsUsed) {
+        if let Some(agreed) = connection.opening().agreed {
+            used.count_agreed(agreed, 1);
+        }
+        let sockets = &mut used.sockets;
+        let Some(counts) = connection.tcp_counts() else { return };
+        // The kernel's counts begin again after 4 thousand million.
+        let since = |now: u32, before: &mut u32| u64::from(now.wrapping_sub(std::mem::replace(before, now)));
+        sockets.segments_sent += since(counts.segments_sent, &mut self.sent);
+        sockets.segments_retransmitted += since(counts.retransmitted, &mut self.sent_again);
+        sockets.segments_received += since(counts.segments_received, &mut self.received);
+        sockets.segments_out_of_order += since(counts.out_of_order, &mut self.out_of_order);
     }
 }
 

@@ -159,6 +159,9 @@ async fn ask(mut asker: Asker, number: usize, shared: Rc<Waiting>) -> User {
         };
         previous = ended;
     };
+    if let Some(uncounted) = shared.uncounted.get() {
+        asker.user.count_connection(&mut uncounted.borrow_mut().tally.used);
+    }
     let entered = if load.ramp_up().is_zero() { from } else { Instant::now() };
     repeat(&mut asker, number, load, &shared.begun, recorder, (from, entered)).await;
     asker.user

@@ -16,7 +16,7 @@ use tollgate_net::http1::client::{
 use tollgate_net::tls::HandshakeKind;
 
 use super::answer::failure::Failure;
-use super::connections::Opened;
+use super::connections::{ConnectionsUsed, Counted, Opened};
 use super::pace::closing::Closing;
 use super::record::detail::First;
 use super::record::recorder::Recorder;
@@ -33,6 +33,8 @@ const PRIMED_MAX: usize = 512;
 pub(crate) struct User {
     // A pointer, since it is taken and put back for each request, and is part of what each poll of its task returns.
     kept: Option<(Box<ClientConnection>, Instant)>,
+    /// What was counted of its socket.
+    counted: Counted,
 }
 
 /// A whole answer with a status that was wanted.
@@ -136,6 +138,7 @@ impl User {
                     let handshake = connection.opening().handshake;
                     tally.handshakes.full += u64::from(handshake == Some(HandshakeKind::Full));
                     tally.handshakes.resumed += u64::from(handshake == Some(HandshakeKind::Resumed));
+                    self.counted = Counted::default();
                     (Box::new(connection), None, Some(begun))
                 }
             };
@@ -148,9 +151,13 @@ impl User {
                         && manner.is_idempotent()
                         && is_stale(&error) =>
                 {
+                    self.counted.count(&connection, &mut recorder.borrow_mut().tally.used);
                     continue;
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => {
+                    self.counted.count(&connection, &mut recorder.borrow_mut().tally.used);
+                    return Err(error.into());
+                }
             };
             {
                 let mut recorder = recorder.borrow_mut();
@@ -178,9 +185,12 @@ impl User {
             let is_spent = policy.is_spent(connection.exchanges());
             if exchanged.reusable && !is_spent {
                 self.kept = Some((connection, exchanged.last_byte));
-            } else if !exchanged.reusable && is_spent {
-                // The server closes it, as it was asked to.
-                asking.closing.take(*connection);
+            } else {
+                self.counted.count(&connection, &mut recorder.borrow_mut().tally.used);
+                if !exchanged.reusable && is_spent {
+                    // The server closes it, as it was asked to.
+                    asking.closing.take(*connection);
+                }
             }
             if !manner.statuses.contains(exchanged.status) {
                 return Err(Failure::status(exchanged.status));
@@ -188,6 +198,14 @@ impl User {
             let Exchanged { sent, first_byte, last_byte: finished, lay, body_bytes, .. } = exchanged;
             let own = lay.unwrap_or_default();
             return Ok(Answer { sent, first_byte, finished, own, body_bytes, opened });
+        }
+    }
+
+    /// Adds what is seen of the connection that it keeps, and what its socket did since this was asked last. Not while time
+    /// counts: it is a system call.
+    pub(crate) fn count_connection(&mut self, used: &mut ConnectionsUsed) {
+        if let Some((connection, _)) = &self.kept {
+            self.counted.count(connection, used);
         }
     }
 

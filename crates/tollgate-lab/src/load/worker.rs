@@ -378,6 +378,11 @@ async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept,
     let used = used_within.unwrap_or_else(|| after.since(before));
     let end = if back.is_some() { ReportEnd::Whole } else { ReportEnd::Cancelled };
     kept.users = back.unwrap_or_default();
+    {
+        let used = &mut recorder.borrow_mut().tally.used;
+        let all = kept.users.iter_mut().chain(kept.resting.iter_mut().map(scenario::Resting::user_mut));
+        all.for_each(|user| user.count_connection(used));
+    }
     kept.users.extend(resting);
     // Cancelled tasks are dropped when they are next polled, so the recorder may still be shared: then it is copied.
     let recorder = Rc::try_unwrap(recorder).map_or_else(|shared| shared.borrow().clone(), RefCell::into_inner);

@@ -4,6 +4,7 @@ use std::fs;
 
 use tollgate_facts::results::Machine;
 
+use super::interface::kernel_network;
 use super::process::number;
 
 /// What the kernel tells of this machine.
@@ -16,6 +17,7 @@ pub fn machine() -> Machine {
         system: system(),
         governor: text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         virtualized: virtualized(&cpu),
+        network: Some(kernel_network(&[])),
     }
 }
 

@@ -20,6 +20,7 @@ fn parse(netstat: &str, snmp: &str) -> TcpCounts {
         listen_drops: count(netstat, "TcpExt:", "ListenDrops"),
         segments_retransmitted: count(snmp, "Tcp:", "RetransSegs"),
         segments_sent: count(snmp, "Tcp:", "OutSegs"),
+        own: None,
     }
 }
 
@@ -41,8 +42,13 @@ mod tests {
             "TcpExt: SyncookiesSent ListenOverflows ListenDrops\nTcpExt: 9 3 5\nIpExt: InNoRoutes\nIpExt: 7\n";
         let snmp = "Ip: Forwarding\nIp: 1\nTcp: RtoAlgorithm MaxConn OutSegs RetransSegs\nTcp: 1 -1 999 1\n";
         let found = parse(netstat, snmp);
-        let expected =
-            TcpCounts { listen_overflows: 3, listen_drops: 5, segments_retransmitted: 1, segments_sent: 999 };
+        let expected = TcpCounts {
+            listen_overflows: 3,
+            listen_drops: 5,
+            segments_retransmitted: 1,
+            segments_sent: 999,
+            own: None,
+        };
         assert_eq!(found, expected);
         assert_eq!(found.turned_away(), 5);
         let mut twice = found;

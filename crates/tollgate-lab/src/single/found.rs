@@ -19,6 +19,7 @@ use crate::load::target::Connection;
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::Passed;
 use crate::secret;
+use tollgate_facts::results::TcpCounts;
 use tollgate_facts::results::load::{
     ConnectionTimes, CoursePoint, Handshaken, Offered, PhaseTimes, QuickResult, Spread, Subject,
 };
@@ -101,7 +102,7 @@ impl Recorded<'_> {
             generator_cpu_us_per_request: used.cpu_ns as f64 / 1e3 / asked as f64,
             generator_cpu_share: used.busiest_cpu_ns as f64 / took.as_nanos().max(1) as f64,
             generator_stalls_ms: all.stalls.as_ref().map(cells::percentiles).unwrap_or_default(),
-            tcp: self.passed.tcp,
+            tcp: TcpCounts { own: Some(tally.used.sockets), ..self.passed.tcp },
             littles_law,
             validity: Vec::new(),
             interrupted: self.interrupted,

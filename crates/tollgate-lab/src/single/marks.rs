@@ -257,7 +257,7 @@ fn log(evidence: &Evidence<'_>) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::judge::stalls;
-    use tollgate_facts::results::{Arrivals, Percentiles, TcpCounts};
+    use tollgate_facts::results::{Arrivals, Percentiles, SocketCounts, TcpCounts};
 
     fn at(p50: f64, p99: f64) -> Percentiles {
         Percentiles { p50: Some(p50), p99: Some(p99), max: 250.0, ..Percentiles::default() }
@@ -276,7 +276,10 @@ mod tests {
             checked: 10_000,
             response_time_ms: at(2.0, 5.0),
             generator_cpu_share: 0.5,
-            tcp: TcpCounts { segments_sent: 20_000, segments_retransmitted: 2, ..TcpCounts::default() },
+            tcp: TcpCounts {
+                own: Some(SocketCounts { segments_sent: 20_000, ..SocketCounts::default() }),
+                ..TcpCounts::default()
+            },
             bytes_received: 4_000_000,
             ..QuickResult::default()
         };
@@ -331,11 +334,17 @@ mod tests {
         check(|evidence| evidence.fresh_connections = 101, &[], &[("fresh-connections", Marked)]);
         check(|evidence| evidence.log_dropped = 1, &[], &[("log", Marked)]);
         check(|evidence| evidence.result.tcp.listen_drops = 1, &[], &[("listen-overflow", Marked)]);
-        check(|evidence| evidence.result.tcp.segments_retransmitted = 21, &[], &[("retransmissions", Marked)]);
-        // Nothing of that happened to users who were all answered soon.
+        fn sent_again(evidence: &mut Evidence<'_>) {
+            let own = evidence.result.tcp.own.as_mut().unwrap();
+            own.segments_retransmitted = 21;
+        }
+        check(sent_again, &[], &[("retransmissions", Marked)]);
+        check(|evidence| evidence.result.tcp.segments_retransmitted = 9_000, &[], &[]);
+        // Nothing of that held up users who were all answered soon.
         fn of_others(evidence: &mut Evidence<'_>) {
+            sent_again(evidence);
             evidence.result.response_time_ms.max = 20.0;
-            (evidence.result.tcp.listen_drops, evidence.result.tcp.segments_retransmitted) = (1, 21);
+            evidence.result.tcp.listen_drops = 1;
         }
         check(of_others, &[], &[]);
         // What is lost of a large answer is there again within a round trip or two.

@@ -20,12 +20,17 @@ pub struct TcpCounts {
     pub data_segments_received: u32,
     /// Segments sent again.
     pub retransmitted: u32,
+    /// Segments with data that came before one that was sent earlier; 0 where the kernel does not tell.
+    pub out_of_order: u32,
     /// The smoothed round-trip time.
     pub round_trip_time: Duration,
 }
 
-/// Bytes of the kernel's answer up to the counts of data segments; older kernels answer with less.
-const INFO_BYTES: usize = 160;
+/// Bytes of the kernel's answer up to the last count that is read.
+const INFO_BYTES: usize = 228;
+/// Bytes up to the counts of data segments: kernels before 5.4 answer with so many at least, and do not count what came out
+/// of order.
+const INFO_BYTES_LEAST: usize = 160;
 
 // Offsets in the kernel's `struct tcp_info` (linux/tcp.h), of which fields are only ever added at the end.
 const ROUND_TRIP_TIME_US: usize = 68;
@@ -34,6 +39,7 @@ const SEGMENTS_SENT: usize = 136;
 const SEGMENTS_RECEIVED: usize = 140;
 const DATA_SEGMENTS_RECEIVED: usize = 152;
 const DATA_SEGMENTS_SENT: usize = 156;
+const OUT_OF_ORDER: usize = 224;
 
 impl TcpCounts {
     /// The counts now; absent where the kernel does not tell.
@@ -51,7 +57,7 @@ impl TcpCounts {
                 &raw mut length,
             )
         };
-        (result == 0 && length as usize == INFO_BYTES).then(|| TcpCounts::read(&info))
+        (result == 0 && length as usize >= INFO_BYTES_LEAST).then(|| TcpCounts::read(&info))
     }
 
     fn read(info: &[u8; INFO_BYTES]) -> TcpCounts {
@@ -65,6 +71,7 @@ impl TcpCounts {
             data_segments_sent: at(DATA_SEGMENTS_SENT),
             data_segments_received: at(DATA_SEGMENTS_RECEIVED),
             retransmitted: at(RETRANSMITTED),
+            out_of_order: at(OUT_OF_ORDER),
             round_trip_time: Duration::from_micros(u64::from(at(ROUND_TRIP_TIME_US))),
         }
     }

@@ -10,11 +10,24 @@ use jiff::tz::TimeZone;
 use ring::digest::{SHA256, digest};
 
 use super::der::{
-    BOOLEAN, CONTEXT, Element, GENERALIZED_TIME, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, Reader, SEQUENCE, UTC_TIME,
+    BIT_STRING, BOOLEAN, CONTEXT, Element, GENERALIZED_TIME, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, Reader,
+    SEQUENCE, UTC_TIME,
 };
 
 /// `id-ce-subjectAltName`, 2.5.29.17 (RFC 5280 section 4.2.1.6).
 const SUBJECT_ALTERNATIVE_NAME: &[u8] = &[0x55, 0x1d, 0x11];
+
+/// `rsaEncryption`, 1.2.840.113549.1.1.1 (RFC 3279 section 2.3.1).
+const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
+/// `id-ecPublicKey`, 1.2.840.10045.2.1, and the curves that TLS has (RFC 5480 section 2.1.1).
+const EC: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
+const CURVES: [(&[u8], PublicKey); 3] = [
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07], PublicKey::P256),
+    (&[0x2b, 0x81, 0x04, 0x00, 0x22], PublicKey::P384),
+    (&[0x2b, 0x81, 0x04, 0x00, 0x23], PublicKey::P521),
+];
+/// `id-Ed25519`, 1.3.101.112 (RFC 8410 section 3).
+const ED25519: &[u8] = &[0x2b, 0x65, 0x70];
 
 /// Names that are read of one certificate; those of real ones are a few dozen at most.
 const NAMES_MAX: usize = 1000;
@@ -35,6 +48,37 @@ pub(crate) struct Facts {
     pub(crate) public_key_sha256: [u8; 32],
     pub(crate) not_before: SystemTime,
     pub(crate) not_after: SystemTime,
+}
+
+/// The kind of a public key with its size, as `tollgate cert` names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PublicKey {
+    /// RSA, with the bits of its modulus.
+    Rsa(u16),
+    /// ECDSA on P-256.
+    P256,
+    /// ECDSA on P-384.
+    P384,
+    /// ECDSA on P-521.
+    P521,
+    /// Ed25519.
+    Ed25519,
+    /// Another kind.
+    Other,
+}
+
+impl std::fmt::Display for PublicKey {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = match self {
+            PublicKey::Rsa(bits) => return write!(formatter, "rsa-{bits}"),
+            PublicKey::P256 => "p256",
+            PublicKey::P384 => "p384",
+            PublicKey::P521 => "p521",
+            PublicKey::Ed25519 => "ed25519",
+            PublicKey::Other => "another kind",
+        };
+        formatter.write_str(name)
+    }
 }
 
 /// One of the names that a certificate is for (RFC 5280 section 4.2.1.6).
@@ -119,6 +163,34 @@ pub(crate) fn facts(der: &[u8]) -> Option<Facts> {
         }
     }
     Some(Facts { subject, alternative_names, public_key_sha256, not_before, not_after })
+}
+
+/// The kind of the public key of a certificate; `None` when it is none. It allocates nothing.
+pub(crate) fn public_key(der: &[u8]) -> Option<PublicKey> {
+    let mut body = Reader::new(der).expect(SEQUENCE)?.inside().expect(SEQUENCE)?.inside();
+    body.optional(CONTEXT);
+    body.expect(INTEGER)?;
+    // Algorithm, issuer, validity and subject stand before it.
+    for _ in 0..4 {
+        body.expect(SEQUENCE)?;
+    }
+    let mut key = body.expect(SEQUENCE)?.inside();
+    let mut algorithm = key.expect(SEQUENCE)?.inside();
+    let kind = algorithm.expect(OBJECT_IDENTIFIER)?.content;
+    if kind == EC {
+        let curve = algorithm.optional(OBJECT_IDENTIFIER)?.content;
+        return Some(CURVES.iter().find(|(known, _)| *known == curve).map_or(PublicKey::Other, |(_, key)| *key));
+    }
+    if kind != RSA {
+        return Some(if kind == ED25519 { PublicKey::Ed25519 } else { PublicKey::Other });
+    }
+    // The first byte says how many bits of the last one are unused: none.
+    let bits = key.expect(BIT_STRING)?.content.get(1..)?;
+    let modulus = Reader::new(bits).expect(SEQUENCE)?.inside().expect(INTEGER)?.content;
+    let zeros = modulus.iter().take_while(|byte| **byte == 0).count();
+    let (first, rest) = modulus[zeros..].split_first()?;
+    let bits = u32::BITS - u32::from(*first).leading_zeros() + 8 * u32::try_from(rest.len()).ok()?;
+    Some(PublicKey::Rsa(u16::try_from(bits).ok()?))
 }
 
 /// The alternative names among the extensions.

@@ -23,7 +23,7 @@ pub use sessions::{SERVERS_MAX, TICKETS_MAX};
 pub use settings::{ClientSettings, Resumption, ServerNameSent, TlsChoice};
 pub use suites::Suite;
 
-use super::Version;
+use super::{PublicKey, Version};
 
 pub use super::agreement::HandshakeKind;
 use crate::meter::Metered;
@@ -46,10 +46,25 @@ pub struct Handshake {
     pub took: Duration,
     /// Of what kind it was.
     pub kind: HandshakeKind,
-    /// The version that was agreed on.
+    /// What was agreed on.
+    pub agreed: Agreed,
+}
+
+/// What a client and its server agreed on, and the key that the server showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agreed {
+    /// The version.
     pub version: Version,
-    /// The cipher suite that was agreed on.
+    /// The cipher suite.
     pub suite: Option<Suite>,
+    /// The group in which keys were exchanged, by its registered name; absent where none were.
+    pub group: Option<&'static str>,
+    /// The protocol inside by its registered name (ALPN); absent where the server chose none.
+    pub protocol: Option<&'static str>,
+    /// The key of the server's certificate; of a session that was taken up, as its first handshake showed it.
+    pub key: Option<PublicKey>,
+    /// Certificates that the server sent; of a session that was taken up, in its first handshake.
+    pub certificates: u32,
 }
 
 /// A client's side of TLS, shared by all of its connections; clones share their sessions.
@@ -145,8 +160,8 @@ impl Client {
             .await
             .map_err(|_| io::Error::new(io::ErrorKind::TimedOut, format!("no TLS handshake within {timeout:?}")))??;
         let took = start.elapsed();
-        let (kind, version, suite) = (connection.handshake_kind(), connection.version(), connection.suite());
-        Ok((connection, Handshake { took, kind, version, suite }))
+        let (kind, agreed) = (connection.handshake_kind(), connection.agreed());
+        Ok((connection, Handshake { took, kind, agreed }))
     }
 }
 

@@ -5,6 +5,7 @@
 /// The universal tags that a certificate uses, and the bit that marks a context's own constructed tags.
 pub(super) const BOOLEAN: u8 = 0x01;
 pub(super) const INTEGER: u8 = 0x02;
+pub(super) const BIT_STRING: u8 = 0x03;
 pub(super) const OCTET_STRING: u8 = 0x04;
 pub(super) const OBJECT_IDENTIFIER: u8 = 0x06;
 pub(super) const UTC_TIME: u8 = 0x17;

@@ -16,7 +16,7 @@ pub mod server;
 pub mod speed;
 
 pub use agreement::{HandshakeKind, Transport, Version};
-pub use certificate::{AlternativeName, PeerCertificate};
+pub use certificate::{AlternativeName, PeerCertificate, PublicKey};
 pub use client::{
-    Client, ClientSettings, Handshake, Over, Resumption, ServerNameSent, Sessions, Suite, TlsChoice, Upgrade,
+    Agreed, Client, ClientSettings, Handshake, Over, Resumption, ServerNameSent, Sessions, Suite, TlsChoice, Upgrade,
 };

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use tollgate_net::http1::client::{Answers, Connector, ErrorClass, Target};
 use tollgate_net::tls::authority::{KeyKind, Validity};
-use tollgate_net::tls::{ClientSettings, HandshakeKind, Resumption, TlsChoice, Version};
+use tollgate_net::tls::{ClientSettings, HandshakeKind, PublicKey, Resumption, TlsChoice, Version};
 
 use super::tls_peer::{self, SELF_SIGNED};
 use super::tls_server::{BOTH, WORLD};
@@ -105,7 +105,31 @@ fn each_of_many_connections_has_a_session_of_its_own_once_there_are_enough() {
             }
             for connection in &opened {
                 assert_eq!(connection.opening().handshake, Some(HandshakeKind::Resumed), "{version:?}");
-                assert_eq!(connection.opening().version, Some(version));
+                assert_eq!(connection.opening().agreed.map(|agreed| agreed.version), Some(version));
+            }
+        }
+    });
+}
+
+#[test]
+fn what_was_agreed_on_is_told_of_full_handshakes_and_of_sessions_that_are_taken_up() {
+    block_on(async {
+        let target = Target::parse(&format!("https://{}/", serve())).unwrap();
+        for (version, suite) in
+            [(Version::Tls12, "ECDHE-ECDSA-AES128-GCM-SHA256"), (Version::Tls13, "TLS_AES_128_GCM_SHA256")]
+        {
+            let settings = ClientSettings { choice: TlsChoice::Insecure, version: Some(version), ..Default::default() };
+            let connector = Connector::new(settings);
+            for handshake in [HandshakeKind::Full, HandshakeKind::Resumed] {
+                let mut connection = connector.open(&target).await.unwrap();
+                connection.exchange(REQUEST, Answers::Ordinary, &mut Vec::new()).await.unwrap();
+                assert_eq!(connection.opening().handshake, Some(handshake));
+                let agreed = connection.opening().agreed.unwrap();
+                assert_eq!((agreed.version, agreed.suite.unwrap().to_string().as_str()), (version, suite));
+                assert_eq!((agreed.key, agreed.certificates), (Some(PublicKey::P256), 1), "{agreed:?}");
+                // With TLS 1.2 a session goes on with the keys that it has.
+                let has_group = version == Version::Tls13 || handshake == HandshakeKind::Full;
+                assert_eq!(agreed.group, has_group.then_some("x25519"), "{agreed:?}");
             }
         }
     });

@@ -116,9 +116,45 @@ fn settings(run: &RunResult, method: &Method) -> Vec<(String, String)> {
         ("cores of the generator", cores(&settings.generator_cores)),
         ("cores of the subjects", cores(&settings.subject_cores)),
         ("network", settings.network.clone()),
+        ("negotiated", negotiated(run)),
         checked,
         ("seed", run.seed.to_string()),
     ])
+}
+
+/// A way that connections negotiated, with all of which it was seen.
+struct WaySeen<'r> {
+    words: String,
+    connections: u64,
+    variants: Vec<&'r str>,
+    levels: Vec<String>,
+}
+
+/// What connections negotiated, each way once, with the variants and levels of which it was seen; empty without TLS.
+pub fn negotiated(run: &RunResult) -> String {
+    let mut ways: Vec<WaySeen<'_>> = Vec::new();
+    for cell in &run.cells {
+        for found in cell.all_negotiated() {
+            let words = found.words();
+            let place = ways.iter().position(|way| way.words == words).unwrap_or_else(|| {
+                ways.push(WaySeen { words, connections: 0, variants: Vec::new(), levels: Vec::new() });
+                ways.len() - 1
+            });
+            let (way, level) = (&mut ways[place], run.experiment.level_title(cell.level));
+            way.connections += found.connections;
+            if !way.variants.contains(&cell.variant.as_str()) {
+                way.variants.push(&cell.variant);
+            }
+            if !way.levels.contains(&level) {
+                way.levels.push(level);
+            }
+        }
+    }
+    let told = |WaySeen { words, connections, variants, levels }: WaySeen<'_>| {
+        let (of, at, connections) = (variants.join(", "), levels.join("; "), number::whole(connections));
+        format!("{of} at {at}: {words} ({connections} connections)")
+    };
+    ways.into_iter().map(told).collect::<Vec<String>>().join(" | ")
 }
 
 /// Names and values as they are shown; without those that there are not.
@@ -129,6 +165,10 @@ fn named(entries: Vec<(&str, String)>) -> Vec<(String, String)> {
 fn machine(run: &RunResult) -> Vec<(String, String)> {
     let machine = &run.machine;
     let or_unknown = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
+    let network = machine.network.as_ref();
+    let control = network.map(|network| network.congestion_control.clone().unwrap_or_else(|| "not told".to_owned()));
+    let interfaces = network.map(|network| &network.interfaces).into_iter().flatten();
+    let interfaces: Vec<String> = interfaces.map(|(name, handling)| format!("{name}: {}", handling.words())).collect();
     named(vec![
         ("processor", or_unknown(&machine.cpu)),
         ("cores", machine.cores.to_string()),
@@ -136,6 +176,8 @@ fn machine(run: &RunResult) -> Vec<(String, String)> {
         ("system", or_unknown(&machine.system)),
         ("governor", machine.governor.clone().unwrap_or_else(|| "not told".to_owned())),
         ("virtual", machine.virtualized.clone().unwrap_or_else(|| "not told".to_owned())),
+        ("congestion control", control.unwrap_or_default()),
+        ("interfaces", interfaces.join(" | ")),
         ("started", run.started.clone()),
         ("finished", run.finished.clone().unwrap_or_else(|| "not finished".to_owned())),
         ("tollgate", run.version.clone()),

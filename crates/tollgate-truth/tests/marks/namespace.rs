@@ -2,14 +2,16 @@
 //! not make one leaves these tests out.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::sockopt::set_socket_reuseaddr;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with};
 use tollgate_facts::results::Verdict;
 use tollgate_lab::load::target::Connection;
+use tollgate_lab::probe::network::tcp_counts;
 use tollgate_lab::run::StopFlag;
 use tollgate_lab::single::{QuickLoad, quick};
 use tollgate_net::link::{Side, Tun, TunSpec};
@@ -48,9 +50,34 @@ fn segments_that_are_sent_again_are_marked() {
     alone(|| {
         // Who is turned away sends his first segment again.
         let (_server, found) = through_a_full_listener();
-        assert!(found.tcp.segments_retransmitted > 0, "{found:#?}");
+        assert!(found.tcp.own.is_some_and(|own| own.segments_retransmitted > 0), "{found:#?}");
         mark(&found, "retransmissions", Verdict::Marked);
         mark(&found, "listen-overflow", Verdict::Marked);
+    });
+}
+
+#[test]
+fn segments_that_other_programs_send_again_mark_no_load_that_waits_meanwhile() {
+    alone(|| {
+        let (own, full) = (TcpListener::bind("127.0.0.1:0").unwrap(), listener_with_backlog_of_1());
+        let (waiting, address, once) = (own.try_clone().unwrap(), full.local_addr().unwrap(), Once::new());
+        // Once the load's first connection is there, others are turned away by a listener of theirs, and nobody is answered
+        // until they have sent enough again.
+        let others = move || {
+            once.call_once(|| {
+                poll(&mut [PollFd::new(&waiting, PollFlags::IN)], None).unwrap();
+                let before = tcp_counts();
+                (0..8).for_each(|_| drop(std::thread::spawn(move || TcpStream::connect(address))));
+                while tcp_counts().since(before).segments_retransmitted < 3 {
+                    wait(Duration::from_millis(1));
+                }
+            });
+        };
+        let server = Server::on(own, SOUND, others);
+        let found = load(&closed(&server, 64, 4));
+        assert!(found.tcp.segments_retransmitted >= 3 && found.response_time_ms.max >= 190.0, "{found:#?}");
+        assert!(found.tcp.own.is_some_and(|own| own.segments_sent >= 64), "{found:#?}");
+        assert!(found.validity.iter().all(|mark| mark.rule != "retransmissions"), "{:#?}", found.validity);
     });
 }
 

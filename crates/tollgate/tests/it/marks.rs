@@ -197,6 +197,40 @@ fn a_server_without_tickets_is_marked_where_sessions_are_to_be_taken_up() {
 }
 
 #[test]
+fn a_server_that_speaks_another_tls_than_its_label_says_is_refused() {
+    let folder = folder("");
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    tollgate(["cert", "--out", folder.path().to_str().unwrap()]).finish().check(0, "server.pem", "");
+    let (certificate, key) = (file("server.pem"), file("server.key"));
+    let text = format!(
+        "[[tls]]\naddresses = [\"127.0.0.1:0\"]\ncertificate = \"{certificate}\"\nkey = \"{key}\"\nversions = [\"1.2\"]\n"
+    );
+    fs::write(folder.path().join("gateway.toml"), text).unwrap();
+    let gateway = serving(&[&file("gateway.toml")]);
+    let authority = file("ca.pem");
+    let connection = format!(
+        "connection = \"new\"\ntls = \"full\"\nurl = \"{}/rest/flights/AA/0017/20110601\"",
+        gateway.url.trim_end_matches('/')
+    );
+    let text = at_equal_rate(500, &connection).replace("title = \"TLS 1.3\"", "title = \"TLS 1.3, RSA-2048\"");
+    fs::write(folder.path().join("mine.toml"), format!("name = \"mine\"\nquestion = \"Is it so?\"\n{text}")).unwrap();
+    let run = tollgate([&RUN[..], &["--ca", &authority]].concat()).within(folder.path()).finish();
+    let result = result(folder.path(), &run);
+    let (cell, rate) = (&result["cells"][0], &result["cells"][0]["equal_rate"]);
+    for (rule, of) in [("negotiated", cell), ("rate-negotiated", rate)] {
+        let (mark, found) = (mark(&result, rule), of["negotiated"].as_array().unwrap());
+        let reason = mark["reason"].as_str().unwrap();
+        assert_eq!(mark["verdict"], "refused", "{mark:#}");
+        assert!(reason.contains("`TLS 1.3, RSA-2048` says TLS 1.3 and key rsa-2048, but "), "{reason}");
+        assert!(reason.contains("connections negotiated TLS 1.2, ECDHE-ECDSA-AES128-GCM-SHA256, key p256"), "{reason}");
+        // Each request has a connection of its own.
+        assert_eq!(found.len(), 1, "{found:#?}");
+        let answered = of["requests"].as_u64().or_else(|| of["answered"].as_u64());
+        assert!(found[0]["connections"].as_u64() >= answered, "{of:#}");
+    }
+}
+
+#[test]
 fn a_server_of_yours_beside_the_built_in_one_is_marked() {
     let flight = "url = \"/rest/flights/AA/0017/20110601\"\ncontains = \"AA\"\n";
     let folder = folder(&format!(

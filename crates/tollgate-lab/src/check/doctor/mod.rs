@@ -24,6 +24,8 @@ const CHECKS: &[(&str, Check)] = &[
     ("syn-backlog", network::syn_backlog),
     ("time-wait-reuse", network::time_wait_reuse),
     ("fin-timeout", network::fin_timeout),
+    ("congestion-control", network::congestion_control),
+    ("packet-queues", network::packet_queues),
     ("open-files", files::open_files),
     ("cores", processor::cores),
     ("cpu-quota", processor::quota),

@@ -1,4 +1,6 @@
-//! Ports and queues of TCP.
+//! Ports and queues of TCP, its congestion control, and the queues of interfaces.
+
+use tollgate_facts::results::{CONGESTION_CONTROL_USUAL, PacketHandling};
 
 use super::{CONNECTIONS_MAX, Finding, System, Verdict};
 
@@ -69,4 +71,33 @@ pub(super) fn fin_timeout(system: &System) -> Option<Finding> {
     let costs = "connections that one side left hold memory and a port for longer than the kernel does by itself";
     let mend = format!("sysctl -w net.ipv4.tcp_fin_timeout={FIN_TIMEOUT_S}");
     Some(Finding::told(Verdict::warns_if(seconds > FIN_TIMEOUT_S), found, costs, mend))
+}
+
+pub(super) fn congestion_control(system: &System) -> Option<Finding> {
+    let chosen = system.text(format!("{IPV4}/tcp_congestion_control"))?;
+    let costs = format!(
+        "servers that write an answer in parts wait between them as `{CONGESTION_CONTROL_USUAL}` would not have it: which of \
+         two servers is faster, and by how much, changed by a factor of up to 1.6 between the two"
+    );
+    let mend = format!("sysctl -w net.ipv4.tcp_congestion_control={CONGESTION_CONTROL_USUAL}");
+    let verdict = Verdict::warns_if(chosen != CONGESTION_CONTROL_USUAL);
+    Some(Finding::told(verdict, format!("`{chosen}` paces new connections"), costs, mend))
+}
+
+/// Queues that delay, lose or limit packets: they are set up by hand, and forgotten.
+const QUEUES_SLOW: [&str; 2] = ["netem", "tbf"];
+
+pub(super) fn packet_queues(system: &System) -> Option<Finding> {
+    let interfaces = &system.seen.network.interfaces;
+    let words = |(name, handling): (&String, &PacketHandling)| format!("{name}: {}", handling.words());
+    let found: Vec<String> = interfaces.iter().map(words).collect();
+    let slow = interfaces.iter().find_map(|(name, handling)| {
+        let slow = handling.qdisc.as_deref()?.split(", ").find(|qdisc| QUEUES_SLOW.contains(qdisc))?;
+        Some((name, slow))
+    });
+    let (name, slow) = slow.unzip();
+    let costs =
+        format!("`{}` delays, loses or limits what goes through: it is in every time", slow.unwrap_or_default());
+    let mend = format!("tc qdisc del dev {} root, unless it is meant", name.map_or("", String::as_str));
+    (!found.is_empty()).then(|| Finding::told(Verdict::warns_if(slow.is_some()), found.join(" | "), costs, mend))
 }

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use crate::cores::{Cores, pin};
+use crate::probe::interface::all_of_kernel_network;
 use crate::probe::system::Ticks;
+use tollgate_facts::results::KernelNetwork;
 
 /// So long the hypervisor is watched while all cores want to run, since it takes nothing from one that rests: a hundred
 /// ticks of each, so that one in a hundred can be seen.
@@ -28,18 +30,23 @@ pub struct System {
 }
 
 /// What was seen of a machine over a while.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Seen {
     /// Share of the time of the cores that the hypervisor took, 0 to 1.
     pub steal_share: f64,
     /// By how much one sleep in a hundred was late.
     pub wake_late: Duration,
+    /// What the kernel says by other ways than files of its interfaces.
+    pub network: KernelNetwork,
 }
 
 impl System {
     /// This machine, watched for two seconds.
     pub fn here() -> System {
-        System::below("/", Seen { steal_share: steal_share(), wake_late: wake_late() })
+        System::below(
+            "/",
+            Seen { steal_share: steal_share(), wake_late: wake_late(), network: all_of_kernel_network() },
+        )
     }
 
     /// A machine whose /proc and /sys stand below `root`, and what was seen of it.

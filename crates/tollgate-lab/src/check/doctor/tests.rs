@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::*;
+use tollgate_facts::results::{KernelNetwork, PacketHandling};
 
 /// A calm machine with eight cores and nothing to be done.
 const SOUND: &[(&str, &str)] = &[
@@ -14,6 +15,7 @@ const SOUND: &[(&str, &str)] = &[
     ("proc/sys/net/ipv4/tcp_syncookies", "1\n"),
     ("proc/sys/net/ipv4/tcp_tw_reuse", "2\n"),
     ("proc/sys/net/ipv4/tcp_fin_timeout", "60\n"),
+    ("proc/sys/net/ipv4/tcp_congestion_control", "cubic\n"),
     (
         "proc/self/limits",
         "Limit                     Soft Limit           Hard Limit           Units\n\
@@ -83,7 +85,7 @@ fn check_ok(changes: &[(&str, &str)], name: &str, words: &str) {
 
 #[test]
 fn nothing_is_to_be_done_on_a_sound_machine() {
-    let found = found(&[], Seen { steal_share: 0.01, wake_late: Duration::from_millis(1) });
+    let found = found(&[], Seen { steal_share: 0.01, wake_late: Duration::from_millis(1), ..Seen::default() });
     assert_eq!(found.len(), CHECKS.len());
     assert!(found.iter().all(|finding| finding.verdict == Verdict::Ok && finding.mend.is_none()), "{found:#?}");
 }
@@ -130,6 +132,29 @@ fn connections_that_ended_are_given_back() {
     check(&[(REUSE, "0")], "time-wait-reuse", Verdict::Warns, ["never", "a gateway", "tcp_tw_reuse=1"]);
     check_ok(&[(REUSE, "1")], "time-wait-reuse", "after a second");
     check(&[(TIMEOUT, "61")], "fin-timeout", Verdict::Warns, ["61 s", "memory", "tcp_fin_timeout=60"]);
+}
+
+#[test]
+fn another_congestion_control_than_the_usual_one_is_told() {
+    const CONTROL: &str = "proc/sys/net/ipv4/tcp_congestion_control";
+    let words = ["`bbr`", "a factor of up to 1.6", "sysctl -w net.ipv4.tcp_congestion_control=cubic"];
+    check(&[(CONTROL, "bbr\n")], "congestion-control", Verdict::Warns, words);
+    check_ok(&[], "congestion-control", "`cubic`");
+    check_ok(&[(CONTROL, "")], "congestion-control", "does not tell");
+}
+
+#[test]
+fn queues_that_delay_packets_are_told_with_their_interface() {
+    let seen = |qdisc: &str| {
+        let offloads = Some(vec!["TSO".to_owned(), "GRO".to_owned()]);
+        let handling = PacketHandling { qdisc: Some(qdisc.to_owned()), offloads };
+        let network = KernelNetwork { interfaces: [("lo".to_owned(), handling)].into(), ..KernelNetwork::default() };
+        Seen { network, ..Seen::default() }
+    };
+    let words = ["lo: netem; TSO, GRO", "is in every time", "tc qdisc del dev lo root"];
+    check_with(seen("netem"), &[], "packet-queues", Verdict::Warns, words);
+    check_with(seen("mq, tbf"), &[], "packet-queues", Verdict::Warns, ["tbf", "`tbf`", "dev lo"]);
+    assert!(found(&[], seen("fq_codel")).iter().all(|finding| finding.verdict == Verdict::Ok));
 }
 
 #[test]

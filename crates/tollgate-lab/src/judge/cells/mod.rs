@@ -11,15 +11,16 @@ use std::iter::Sum;
 
 use hdrhistogram::Histogram;
 
-use crate::load::connections::FirstRequests;
+use crate::load::connections::{ConnectionsUsed, FirstRequests};
 use crate::load::record::recorder::{ErrorTally, Recorder};
 use crate::load::scenario::record::{StepRecord, Stepped};
 pub use staged::staged;
 use tollgate_facts::results::{
-    BackendUse, Cell, ConnectionUse, FirstRequest, GeneratorUse, Inserted, Percentiles, Phases, Played, Segments,
-    StepFound, SubjectUse, Trial,
+    BackendUse, Cell, ConnectionUse, FirstRequest, GeneratorUse, Inserted, Negotiated, Percentiles, Phases, Played,
+    Segments, StepFound, SubjectUse, Trial,
 };
 use tollgate_facts::stats::{self, percentile};
+use tollgate_net::tls::Agreed;
 
 pub(super) const NS_PER_MS: f64 = 1e6;
 /// Answers of which it is known when they came, of all.
@@ -78,6 +79,7 @@ pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) ->
         list_bytes: tally.lists.mean(),
         detail_bytes: tally.details.mean(),
         connections: tally.connections,
+        negotiated: negotiated(&tally.used),
         subject: seen.and_then(|seen| {
             Some(SubjectUse {
                 cpu_us_per_request: by(|trial| trial.requests, |trial| trial.subject_cpu_us),
@@ -131,6 +133,22 @@ pub fn played(stepped: &Stepped) -> Played {
         steps: stepped.steps.iter().map(step).collect(),
         ..Played::default()
     }
+}
+
+/// What connections negotiated, most of them first.
+pub fn negotiated(used: &ConnectionsUsed) -> Vec<Negotiated> {
+    let one = |(agreed, connections): &(Agreed, u64)| Negotiated {
+        version: agreed.version.number().to_owned(),
+        suite: agreed.suite.map_or_else(String::new, |suite| suite.to_string()),
+        key: agreed.key.map(|key| key.to_string()),
+        certificates: agreed.certificates,
+        group: agreed.group.map(str::to_owned),
+        protocol: agreed.protocol.map(str::to_owned),
+        connections: *connections,
+    };
+    let mut all: Vec<Negotiated> = used.agreed.iter().map(one).collect();
+    all.sort_by_key(|one| std::cmp::Reverse(one.connections));
+    all
 }
 
 /// What the connections of a cell were and cost, over trials of so many seconds in all.

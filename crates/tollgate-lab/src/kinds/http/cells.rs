@@ -9,6 +9,7 @@ use crate::conduct::series::Growing;
 use crate::cores::Cores;
 use crate::experiment::Experiment;
 use crate::judge::cells;
+use crate::judge::negotiated::Claims;
 use crate::judge::spread::{self, Groups};
 use crate::judge::trend::{Stretch, Trend};
 use crate::judge::{self, Evidence, SeenBeside, Systems, WithinTrials};
@@ -97,6 +98,8 @@ struct Entry {
     surveyed: Transfers,
     /// What is expected of its connections; absent where they are no part of the question.
     connecting: Option<Connecting>,
+    /// What the experiment says of how they are encrypted.
+    claims: Claims,
     /// The shortest time for which users of a trial began to ask; absent before the first one.
     slice_least: Option<Duration>,
     /// What was counted before trials, while connections were opened.
@@ -129,6 +132,7 @@ impl Cells {
                 subject_cores: sites::cores(sites, cores, variant),
                 users: shape.own().map_or(experiment.users(level), |mode: &Mode| mode.connections_for(level)),
                 connecting: shape.own().copied(),
+                claims: Claims::of(experiment, shape, level),
                 shape: experiment.own().cloned(),
                 seen: is_seen.then(Seen::default),
                 ..Entry::default()
@@ -349,10 +353,11 @@ impl AtRate {
             error_examples: cells::error_examples(&tally.errors),
             handshakes_full: tally.handshakes.full,
             handshakes_resumed: tally.handshakes.resumed,
+            negotiated: cells::negotiated(&tally.used),
             lateness_ms: recorder.lateness.as_ref().map(cells::percentiles).unwrap_or_default(),
             overdue_ms: recorder.overdue.as_ref().map(cells::percentiles).unwrap_or_default(),
             generator: cells::generator(&self.trials, recorder.stalls.as_ref()),
-            tcp: Some(*tcp),
+            tcp: Some(TcpCounts { own: Some(tally.used.sockets), ..*tcp }),
             response_time_ms: cells::percentiles(&recorder.response),
             undelayed_ms: cells::undelayed(recorder),
             linear: spread::linear(&recorder.response, bin_ms),
@@ -397,7 +402,7 @@ impl Entry {
         let LoadRecord { recorder, ticks, tcp } = &self.load;
         let mut cell = cells::cell(trials, recorder, self.series.subject());
         cell.connections += self.opened_before;
-        cell.tcp = Some(*tcp);
+        cell.tcp = Some(TcpCounts { own: Some(recorder.tally.used.sockets), ..*tcp });
         if self.connecting.is_some() {
             let wall_s = trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3;
             cell.connected = Some(cells::connected(recorder, wall_s));
@@ -473,6 +478,7 @@ impl Entry {
             rate_beside: self.rate.as_ref().map(AtRate::beside).unwrap_or_default(),
             unsteady_starts: self.unsteady_starts,
             connecting: self.connecting,
+            claims: &self.claims,
             subject_cores: self.subject_cores,
             systems: self.systems,
             blocks_planned: plan.blocks,

@@ -14,7 +14,9 @@ use crate::conduct::options::RunError;
 use crate::cores::{self, Cores};
 use crate::experiment::Experiment;
 use crate::plan::Plan;
-use tollgate_facts::results::{LinkCheck, Moment, Validity};
+use tollgate_facts::results::{Cell, LinkCheck, Moment, RunResult, Validity};
+use tollgate_facts::rules::{LINK, marked_above};
+use tollgate_facts::stats;
 
 /// What a round trip may be off by: the line's own two wake-ups, and this share of what was asked.
 const TOLERANCE: Duration = Duration::from_micros(60);
@@ -119,23 +121,26 @@ impl Line {
     }
 
     /// A doubt of every cell whose line was off.
-    pub(crate) fn doubts(&self, checks: &[LinkCheck], experiment: &Experiment, plan: &Plan) -> Vec<Validity> {
-        let mut doubts = Vec::new();
-        for check in checks.iter().filter(|check| !check.is_kept()) {
-            let is_so_long = |length: Duration| (length.as_secs_f64() * 1e3 - check.asked_ms).abs() < 1e-6;
-            for (level, _) in self.levels.iter().filter(|(_, length)| is_so_long(*length)) {
-                let names = plan.variants_of(experiment).map(|variant| &variant.name);
-                doubts.extend(names.map(|name| remote::doubt(check, (name, *level), ("line", ""))));
-            }
-        }
-        doubts
+    pub(crate) fn doubts(&self, result: &RunResult) -> Vec<Validity> {
+        result.cells.iter().filter_map(|cell| off(result, cell, self.round_trip(cell.level)?)).collect()
     }
 
-    /// The words about the line in a result.
-    pub(crate) fn words(&self) -> String {
-        let lengths: Vec<String> =
-            self.lengths().iter().map(|length| (length.as_secs_f64() * 1e3).to_string()).collect();
-        format!("a line of packets between two network namespaces, of {} ms round trip", lengths.join(", "))
+    /// The words about the line in a result, with what the trials' own handshakes of TCP found of each length.
+    pub(crate) fn words(&self, result: &RunResult) -> String {
+        let asked: Vec<String> = self.lengths().iter().map(|length| (length.as_secs_f64() * 1e3).to_string()).collect();
+        let found = |length: &Duration| {
+            let is_so_long = |level: u64| self.round_trip(level) == Some(*length);
+            let cells = result.cells.iter().filter(|cell| is_so_long(cell.level));
+            let lengths_ms = cells.filter_map(|cell| result.line_ms(&cell.variant, cell.level));
+            stats::mean(&lengths_ms.collect::<Vec<f64>>()).map(|length_ms| format!("{length_ms:.3}"))
+        };
+        let found: Option<Vec<String>> = self.lengths().iter().map(found).collect();
+        let found = found.map(|found| format!(", measured {} ms by the trials' own handshakes", found.join(", ")));
+        let asked = asked.join(", ");
+        format!(
+            "a line of packets between two network namespaces, of {asked} ms round trip{}",
+            found.unwrap_or_default()
+        )
     }
 
     /// All lengths, ascending.
@@ -149,5 +154,51 @@ impl Line {
     fn set(&self, round_trip: Duration) -> Result<(), String> {
         let changed = self.line.change(&TunSpec::of_round_trip(round_trip));
         changed.map_err(|error| format!("the line cannot be made {round_trip:?} long: {error}"))
+    }
+}
+
+/// That the line of a cell was not as it was `asked` for: by its own trials' handshakes of TCP, or where none of its level had
+/// any by the first measurement that found it so.
+fn off(result: &RunResult, cell: &Cell, asked: Duration) -> Option<Validity> {
+    let asked_ms = asked.as_secs_f64() * 1e3;
+    let Some(found_ms) = result.line_in_trials_ms(&cell.variant, cell.level) else {
+        let is_so_long = |check: &&LinkCheck| (check.asked_ms - asked_ms).abs() < 1e-6;
+        let check = result.links.iter().filter(is_so_long).find(|check| !check.is_kept())?;
+        return Some(remote::doubt(check, (&cell.variant, cell.level), ("line", "")));
+    };
+    let tolerance_ms = (TOLERANCE + asked / TOLERANCE_DIVISOR).as_secs_f64() * 1e3;
+    let reason =
+        format!("handshakes of TCP in the trials found {found_ms:.3} ms of line, where {asked_ms} ms were asked");
+    let remedy = "stop what else runs on this machine; slopes are over what was found";
+    let found = marked_above(reason, remedy, ((found_ms - asked_ms).abs(), tolerance_ms))?;
+    Some(found.of(&cell.variant, cell.level, LINK.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tollgate_facts::fixture;
+
+    /// The reasons for which the cell of `https-new` 10 ms away is doubtful.
+    fn reasons(connect_ms: f64, got_ms: f64) -> Vec<String> {
+        let mut run = fixture::encryption_afar();
+        for cell in run.cells.iter_mut().filter(|cell| cell.level == 11) {
+            cell.connected.as_mut().unwrap().phases.connect_ms.mean = connect_ms;
+        }
+        let check =
+            |moment| LinkCheck { moment, asked_ms: 10.0, got_ms, direct_ms: 0.05, tolerance_ms: 0.56, samples: 100 };
+        run.links = [Moment::Before, Moment::After].map(check).to_vec();
+        let cell = run.cell("https-new", 11).unwrap();
+        off(&run, cell, Duration::from_millis(10)).into_iter().map(|doubt| doubt.reason).collect()
+    }
+
+    #[test]
+    fn a_line_is_held_against_what_was_asked_by_the_trials_that_went_over_it() {
+        assert_eq!(reasons(10.60, 10.0), [""; 0]);
+        // Measurements at another time say nothing of it.
+        assert_eq!(reasons(10.60, 16.0), [""; 0]);
+        assert!(reasons(10.62, 10.0).concat().starts_with("handshakes of TCP in the trials found 10.570 ms of line"));
+        assert!(reasons(0.0, 16.0).concat().contains("the line took 16.000 ms before the trials"));
+        assert_eq!(reasons(0.0, 10.5), [""; 0]);
     }
 }

@@ -5,10 +5,10 @@
 //! that the subjects see nothing of it.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-use tollgate_net::link::{Effort, Link, LinkSpec, RoundTrips, verify};
+use tollgate_net::link::{Effort, Link, LinkSpec, RoundTrips, Side, verify};
 
 use super::subjects::sites::{Origin, Site};
 use crate::cores::{self, Cores};
@@ -94,6 +94,16 @@ pub(crate) fn network(
         Linked::RemoteVariants => format!("{network}, and for the remote variants {}", far()),
         Linked::Database => format!("{network}, and to the database {}", far()),
     }
+}
+
+/// Where the load goes to, as far as it leaves this machine or goes over a line of packets.
+pub(crate) fn addresses(sites: &[Site], has_line: bool) -> Vec<SocketAddr> {
+    let of = |site: &Site| match &site.place {
+        // From here, at its far end, the near end is on the other side.
+        Origin::Child(_) => has_line.then(|| SocketAddr::from((Side::Near.address(), 0))),
+        Origin::There(target) => (target.host(), target.port()).to_socket_addrs().ok()?.next(),
+    };
+    sites.iter().filter_map(of).collect()
 }
 
 /// The words about a link in a result: what it is, and what it was measured to be.

@@ -21,10 +21,11 @@ use crate::load::record::course::{BIN, Course};
 use crate::load::scenario::{Conduct, mixed};
 use crate::plan::schedule::Block;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
+use crate::probe::interface::kernel_network;
 use crate::secret;
 use crate::traffic::feed::FeedEnd;
 use crate::traffic::model::{End, Load, Pace};
-use tollgate_facts::results::{self, LinkCheck, Moment, Trial};
+use tollgate_facts::results::{self, Moment, Trial};
 use tollgate_facts::stats::warm_up::{self, WarmUp, mser5};
 use tollgate_facts::toll::{round_trips, scaling};
 
@@ -75,6 +76,8 @@ impl<W: Way> Kind for Loading<'_, W> {
 
     fn measure(run: &mut Conductor<'_, Self>) -> Result<(), Halt> {
         run.check_link(Moment::Before)?;
+        let towards = remote::addresses(run.kind.sites, run.kind.way.line().is_some());
+        run.result.machine.network = Some(kernel_network(&towards));
         let mut subjects = run.begin_all(Vec::new())?;
         W::warm_up(run, &mut subjects.all)?;
         // What is cold takes longer than it will, and a cell would be skipped for it.
@@ -98,9 +101,17 @@ impl<W: Way> Kind for Loading<'_, W> {
 
     fn fill(run: &mut Conductor<'_, Self>) {
         run.kind.cells.fill(&mut run.result, &run.plan);
+        if let Some(line) = run.kind.way.line() {
+            let doubts = line.doubts(&run.result);
+            run.result.validity.extend(doubts);
+        }
     }
 
     fn close(run: &mut Conductor<'_, Self>) {
+        run.result.fill_named_levels();
+        if let Some(line) = run.kind.way.line() {
+            run.result.settings.network = line.words(&run.result);
+        }
         run.result.scalings = scaling::scalings(&run.result, run.result.seed);
         run.result.round_trips = round_trips::costs(&run.result);
     }
@@ -111,15 +122,8 @@ impl<W: Way> Session<'_, '_, W> {
     fn check_link(&mut self, moment: Moment) -> Result<(), Halt> {
         if let Some(line) = self.kind.way.line() {
             let checks = line.check(moment).map_err(Halt::Ours)?;
-            // A cell is doubtful once, whether its line was off before or after.
-            let is_known = |check: &LinkCheck| {
-                let mut off = self.result.links.iter().filter(|known| !known.is_kept());
-                off.any(|known| known.asked_ms.total_cmp(&check.asked_ms).is_eq())
-            };
-            let fresh: Vec<LinkCheck> = checks.iter().filter(|check| !is_known(check)).copied().collect();
-            self.book.faults.extend(line.doubts(&fresh, &self.options.experiment, &self.plan));
             self.result.links.extend(checks);
-            self.result.settings.network = line.words();
+            self.result.settings.network = line.words(&self.result);
             return Ok(());
         }
         let experiment = &self.options.experiment;

@@ -118,13 +118,15 @@ impl First {
     pub(crate) fn of(connection: &ClientConnection, request: &[u8], exchanged: &Exchanged) -> First {
         let (head, opening) = (connection.head(), connection.opening());
         // As OpenSSL writes it.
-        let tls = opening.version.map(|version| match version {
-            Version::Tls12 => "TLSv1.2",
-            Version::Tls13 => "TLSv1.3",
-        });
-        let tls = tls.map(|protocol| match opening.suite {
-            Some(suite) => format!("{protocol},{suite},{}", suite.facts().0),
-            None => protocol.to_owned(),
+        let tls = opening.agreed.map(|agreed| {
+            let protocol = match agreed.version {
+                Version::Tls12 => "TLSv1.2",
+                Version::Tls13 => "TLSv1.3",
+            };
+            match agreed.suite {
+                Some(suite) => format!("{protocol},{suite},{}", suite.facts().0),
+                None => protocol.to_owned(),
+            }
         });
         let end = request.windows(4).position(|end| end == b"\r\n\r\n").map_or(request.len(), |end| end + 2);
         let mut text = format!("HTTP/1.1 {}\r\n", head.status()).into_bytes();

@@ -14,7 +14,7 @@ use super::detail::Detail;
 use super::staged::StagedRecord;
 use crate::load::answer::Verdict;
 use crate::load::answer::failure::{ErrorClass, Failure};
-use crate::load::connections::{FirstRequests, Phases};
+use crate::load::connections::{ConnectionsUsed, FirstRequests, Phases};
 use crate::load::scenario::record::Stepped;
 use crate::load::user::Answer;
 use tollgate_facts::results::Settlement;
@@ -124,6 +124,8 @@ pub struct Tally {
     pub handshakes: Handshaken,
     /// What the first requests on connections took.
     pub first_requests: FirstRequests,
+    /// What was seen of its connections.
+    pub used: ConnectionsUsed,
     /// Of an open load: what was to be sent.
     pub sends: Sends,
     /// Time of each unit of work, in order.
@@ -388,6 +390,7 @@ impl Tally {
         self.connections += other.connections;
         self.handshakes += other.handshakes;
         self.first_requests += other.first_requests;
+        self.used.add(&other.used);
         self.sends += other.sends;
         self.unit_times.extend_from_slice(&other.unit_times);
         self.units += other.units;

@@ -11,7 +11,7 @@ use super::target::{Scheme, Target};
 use crate::connect::{SocketOptions, connect_with, resolve};
 use crate::stream::Stream;
 use crate::tcp::{Stamped, begin_stamping};
-use crate::tls::{Client, ClientSettings, HandshakeKind, Resumption, Sessions, Suite, Version};
+use crate::tls::{Agreed, Client, ClientSettings, HandshakeKind, Resumption, Sessions};
 
 /// Time for the connection, and once more for the TLS handshake.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -41,10 +41,8 @@ pub struct Opening {
     pub tls_ns: Option<u64>,
     /// Of what kind the TLS handshake was.
     pub handshake: Option<HandshakeKind>,
-    /// The version of TLS.
-    pub version: Option<Version>,
-    /// The cipher suite of TLS.
-    pub suite: Option<Suite>,
+    /// What was agreed on with TLS; absent without.
+    pub agreed: Option<Agreed>,
 }
 
 impl Connector {
@@ -156,7 +154,7 @@ impl Connector {
             .await
             .map_err(|error| ConnectError::connecting(target.authority(), error))?;
         let connect_ns = nanoseconds(took);
-        let mut opening = Opening { address, connect_ns, tls_ns: None, handshake: None, version: None, suite: None };
+        let mut opening = Opening { address, connect_ns, tls_ns: None, handshake: None, agreed: None };
         let stream = match target.scheme() {
             Scheme::Http => Stream::over(Stamped::stamped(socket)),
             Scheme::Https => {
@@ -175,8 +173,7 @@ impl Connector {
                     .map_err(failed)?;
                 opening.tls_ns = Some(nanoseconds(handshake.took));
                 opening.handshake = Some(handshake.kind);
-                opening.version = Some(handshake.version);
-                opening.suite = handshake.suite;
+                opening.agreed = Some(handshake.agreed);
                 Stream::TlsClient(Box::new(stream))
             }
         };

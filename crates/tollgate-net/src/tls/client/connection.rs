@@ -7,13 +7,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use rustls::ClientConfig;
 use rustls::client::UnbufferedClientConnection;
 use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, NamedGroup};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::super::certificate::public_key;
 use super::super::channel::{Channel, Failure, Incoming};
 use super::super::{HandshakeKind, Version};
+use super::Agreed;
 use super::suites::Suite;
 
 /// A connection under TLS, asked for by us.
@@ -60,9 +62,29 @@ impl<S> Connection<S> {
         self.tls.handshake_kind()
     }
 
-    /// The cipher suite that was agreed on.
-    pub(super) fn suite(&self) -> Option<Suite> {
-        self.tls.suite().map(Suite)
+    /// What was agreed on. It allocates nothing.
+    pub(super) fn agreed(&self) -> Agreed {
+        let common = self.tls.agreed();
+        let certificates = common.peer_certificates().unwrap_or_default();
+        Agreed {
+            version: self.version(),
+            suite: self.tls.suite().map(Suite),
+            group: common.negotiated_key_exchange_group().map(|group| match group.name() {
+                NamedGroup::X25519 => "x25519",
+                NamedGroup::secp256r1 => "secp256r1",
+                NamedGroup::secp384r1 => "secp384r1",
+                NamedGroup::X25519MLKEM768 => "X25519MLKEM768",
+                _ => "another group",
+            }),
+            protocol: common.alpn_protocol().map(|protocol| match protocol {
+                b"http/1.1" => "http/1.1",
+                b"h2" => "h2",
+                b"postgresql" => "postgresql",
+                _ => "another protocol",
+            }),
+            key: certificates.first().and_then(|leaf| public_key(leaf)),
+            certificates: u32::try_from(certificates.len()).unwrap_or(u32::MAX),
+        }
     }
 
     /// The version that was agreed on.

@@ -133,7 +133,7 @@ pub(super) fn first_requests(view: &View<'_>) -> Table {
     let run = view.run;
     let row = |row: &Row<'_>| {
         let cell = row.cell;
-        let length_ms = run.line_ms(cell.level)?;
+        let length_ms = run.line_ms(&cell.variant, cell.level)?;
         let connected = cell.connected.filter(|connected| connected.opened > 0)?;
         let (phases, total_ms) = (connected.phases, cell.response_time_ms.mean);
         let mean = |mean_ms: f64| number::optional(Some(mean_ms).filter(|mean_ms| *mean_ms > 0.0));
@@ -155,19 +155,21 @@ pub(super) fn first_requests(view: &View<'_>) -> Table {
 
 fn times(view: &View<'_>, way: &str, place: usize) -> Figure {
     let run = view.run;
-    let mut levels: Vec<(u64, f64)> =
-        levels(run, way).into_iter().filter_map(|(level, _)| Some((level, run.line_ms(level)?))).collect();
-    levels.sort_by(|one, other| one.1.total_cmp(&other.1));
-    let farthest_ms = levels.last().map_or(0.0, |(_, length_ms)| *length_ms);
+    let levels = levels(run, way);
     let measured = |cost: &RoundTripCost| {
-        let at = |(level, length_ms): &(u64, f64)| {
-            Some((view.row(&cost.variant, *level)?, *length_ms, time_of(view, &cost.variant, *level)?))
+        let at = |(level, _): &(u64, f64)| {
+            let length_ms = run.line_ms(&cost.variant, *level)?;
+            Some((view.row(&cost.variant, *level)?, length_ms, time_of(view, &cost.variant, *level)?))
         };
-        levels.iter().filter_map(at).collect::<Vec<(&Row<'_>, f64, Estimate)>>()
+        let mut measured: Vec<(&Row<'_>, f64, Estimate)> = levels.iter().filter_map(at).collect();
+        measured.sort_by(|(_, one, _), (_, other, _)| one.total_cmp(other));
+        measured
     };
     let own = run.round_trips.iter().filter(|cost| cost.way == way);
     let costs = own.filter_map(|cost| Some((view::key(run, &cost.variant)?, cost, measured(cost))));
     let costs: Vec<_> = costs.collect();
+    let lengths_ms = costs.iter().flat_map(|(.., measured)| measured).map(|(_, length_ms, _)| *length_ms);
+    let farthest_ms = lengths_ms.fold(0.0, f64::max);
     let mut all: Vec<Line> = Vec::new();
     for (key, cost, measured) in &costs {
         let readable = measured.iter().filter(|(row, ..)| !row.is_closed_refused);

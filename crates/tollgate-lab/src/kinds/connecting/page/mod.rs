@@ -7,7 +7,7 @@ mod pictures;
 mod tables;
 
 use tollgate_page::blocks::{Block, Depth, Page, Section, Table};
-use tollgate_page::parts::method::Method;
+use tollgate_page::parts::method::{self, Method};
 use tollgate_page::parts::{self, cards, curves, peers, tolls, watched};
 use tollgate_page::words::sentence::Lead;
 use tollgate_page::words::view::View;
@@ -19,10 +19,14 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     if !is_it || view.rows.is_empty() {
         return None;
     }
-    let (tables, legend) = match run.round_trips.is_empty() {
+    let (tables, mut legend) = match run.round_trips.is_empty() {
         true => (of_levels(view), tables::legend(view)),
         false => (vec![afar::slopes(view), afar::first_requests(view)], afar::legend(view)),
     };
+    let negotiated = method::negotiated(run);
+    if !negotiated.is_empty() {
+        legend.push(format!("negotiated, as the trials' connections saw it: {negotiated}"));
+    }
     let blocks = parts::filed("encryption", tables).chain([Block::Legend(legend)]).collect();
     let sections = vec![
         cards::section(view),
