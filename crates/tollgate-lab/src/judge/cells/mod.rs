@@ -41,7 +41,7 @@ pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) ->
     let Recorder { tally, response, service, .. } = recorder;
     let blocks = by_block(trials);
     let estimate = |figure: &dyn Fn(&[&Trial]) -> Option<f64>| {
-        stats::estimate(&blocks.values().filter_map(|trials| figure(trials)).collect::<Vec<f64>>())
+        stats::estimate_above_zero(&blocks.values().filter_map(|trials| figure(trials)).collect::<Vec<f64>>())
     };
     let each_second = |of: fn(&Trial) -> u64| {
         estimate(&|trials| ratio(sum(trials, of) as f64, sum(trials, |trial| trial.duration_ms) / 1e3))
