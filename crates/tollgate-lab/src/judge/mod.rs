@@ -15,6 +15,7 @@ pub(crate) mod settling;
 pub mod spread;
 pub(crate) mod stalls;
 mod systems;
+pub(crate) mod tail;
 pub(crate) mod unsent;
 mod users;
 
@@ -40,6 +41,7 @@ const RULES: &[(Rule, Check)] = &[
     (rules::SETTLEMENT, settlement),
     (rules::CONTENT, answers::content),
     (rules::LITTLES_LAW, littles_law),
+    (rules::HIDDEN_TIME, hidden_time),
     (rules::DIFFERENT_BACKEND, systems::different_backend),
     (rules::DIFFERENT_HOST, systems::different_host),
     (rules::SAMPLES, samples),
@@ -123,6 +125,12 @@ fn littles_law(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
     let reason = format!("answers x response time find {:.2} users where {} asked", law.found, law.users);
     let remedy = "this is a defect of the generator or a response time beyond 60 s: please report it";
     Some(refused(reason, remedy, (law.off, law.bound)))
+}
+
+fn hidden_time(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
+    let remedy = "load the same at a rate (`tollgate load --rate`, or `rate` of a scenario): it charges a stall to all that \
+                  was due meanwhile";
+    tail::hidden(evidence.cell.tail, remedy)
 }
 
 fn samples(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {

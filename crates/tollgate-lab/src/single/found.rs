@@ -9,7 +9,7 @@ use tollgate_net::http1::client::Target;
 
 use super::marks::{self, Evidence};
 use super::{QuickLoad, Rate, rows};
-use crate::judge::cells;
+use crate::judge::{cells, tail};
 use crate::load::connections::Phases;
 use crate::load::record::course::BIN;
 use crate::load::record::little;
@@ -74,6 +74,7 @@ impl Recorded<'_> {
             requests_per_second: tally.requests as f64 / took.as_secs_f64().max(1e-9),
             response_time_ms: cells::percentiles(&all.response),
             service_time_ms: cells::percentiles(&all.service),
+            tail: tail::tail(all, PERCENTAGES.map(|percent| percent / 100.0)),
             served_within_ms: PERCENTAGES
                 .map(|percent| (percent, cells::quantile_ms(&all.response, percent / 100.0)))
                 .to_vec(),

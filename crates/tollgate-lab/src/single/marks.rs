@@ -12,6 +12,7 @@ use crate::judge::bounds::{ERROR_SHARE_MAX, FRESH_SHARE_MAX, REQUESTS_MIN};
 use crate::judge::held_up::{self, Shown};
 use crate::judge::settling::told;
 use crate::judge::stalls::stalled;
+use crate::judge::tail;
 use crate::judge::unsent::{SENT_SHARE_MIN, Unsent};
 use crate::load::record::recorder::Tally;
 use crate::probe::system::Ticks;
@@ -64,6 +65,7 @@ const RULES: &[(Rule, MarkCheck)] = &[
     (rules::LATENESS, lateness),
     (rules::LITTLES_LAW, littles_law),
     (rules::STEADY, steady),
+    (rules::HIDDEN_TIME, hidden_time),
     (rules::CONTENT, content),
     (rules::ERRORS, errors),
     (rules::ROWS, |evidence| evidence.rows.clone()),
@@ -176,6 +178,11 @@ fn steady(evidence: &Evidence<'_>) -> Option<Finding> {
         }
         _ => marked(reason, "ask for longer, and leave out the time in which it settles (--ramp)", decided),
     })
+}
+
+fn hidden_time(evidence: &Evidence<'_>) -> Option<Finding> {
+    let remedy = "ask at a rate (--rate), which charges a stall to all that was due meanwhile";
+    tail::hidden(evidence.result.tail, remedy)
 }
 
 fn errors(evidence: &Evidence<'_>) -> Option<Finding> {

@@ -11,6 +11,7 @@ use std::iter::Sum;
 
 use hdrhistogram::Histogram;
 
+use super::tail::tail;
 use crate::load::connections::FirstRequests;
 use crate::load::record::recorder::{ErrorTally, Recorder};
 use crate::load::scenario::record::{StepRecord, Stepped};
@@ -68,6 +69,7 @@ pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) ->
         }),
         response_time_ms: percentiles(response),
         service_time_ms: percentiles(service),
+        tail: tail(recorder, Percentiles::default().by_quantile().map(|(quantile, _)| quantile)),
         curve: curve(response),
         bytes_received: tally.received_bytes,
         bytes_sent: tally.sent_bytes,

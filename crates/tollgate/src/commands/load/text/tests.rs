@@ -34,6 +34,7 @@ fn result() -> QuickResult {
         requests_per_second: 19_994.0,
         response_time_ms: Percentiles { mean: 0.998, max: 4.5, ..Percentiles::default() },
         service_time_ms: Percentiles::default(),
+        tail: None,
         served_within_ms: vec![(50.0, Some(0.95)), (98.0, Some(2.0)), (99.0, None), (99.9, None)],
         connection_times_ms: Some(ConnectionTimes {
             connect: spread(0.0, 0.001, 0.2),
