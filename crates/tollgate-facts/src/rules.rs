@@ -67,6 +67,8 @@ rules! {
     LITTLES_LAW = "littles-law", about [Closed, Single];
     /// Response times went one way while a load lasted.
     STEADY = "steady", about [Closed, AtRate, Single];
+    /// Users who wait spent much of their time beyond the highest percentile.
+    HIDDEN_TIME = "hidden-time", about [Closed, Single];
     /// Variant and baseline have two backends: refuses the tolls of the cell on time and CPU.
     DIFFERENT_BACKEND = "different-backend", about [Closed];
     /// Variant and baseline are two servers.

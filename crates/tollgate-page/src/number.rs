@@ -7,6 +7,13 @@ use tollgate_facts::stats::{Estimate, is_exact};
 /// From here on a number is written with its power of ten: nobody counts six commas.
 const GROUPED_BELOW: f64 = 1e15;
 
+/// Most decimals of a ratio.
+const RATIO_DECIMALS_MAX: usize = 4;
+
+/// An interval that reaches no further than this share of its mean is as far above it as below, to the digits that are
+/// printed: on the log scale the two sides of 10 % differ by a tenth of themselves.
+const NEARLY_SYMMETRIC_SHARE: f64 = 0.1;
+
 /// What stands where there is no value.
 pub const NOTHING: &str = "–";
 
@@ -36,13 +43,25 @@ pub fn in_column(value: f64, decimals: usize) -> String {
     if is_lost || !value.is_finite() { three_digits(value) } else { grouped(value, decimals) }
 }
 
-/// A mean with half its interval, written as `one` says: `12.3 ±0.4`; of one value it says so.
+/// A mean of what cannot be negative with its interval, written as `one` says: `12.3 ±0.4`, or `24.1 [2.70, 215]` where
+/// it is not nearly symmetric; of one value it says so.
 pub fn with_half(estimate: Estimate, one: impl Fn(f64) -> String) -> String {
-    let Estimate { mean, low, high, n } = estimate;
-    match n {
+    match estimate.n {
         0 => NOTHING.to_owned(),
-        1 => format!("{} (n=1)", one(mean)),
-        _ => format!("{} ±{}", one(mean), one((high - low) / 2.0)),
+        1 => format!("{} (n=1)", one(estimate.mean)),
+        _ => format!("{}{}", one(estimate.mean), spread(estimate, &one, &one)),
+    }
+}
+
+/// The interval behind the mean of what cannot be negative: half of it, written as `half` says, where it is nearly
+/// symmetric, else its ends; nothing where there is none.
+pub fn spread(estimate: Estimate, end: impl Fn(f64) -> String, half: impl Fn(f64) -> String) -> String {
+    let Some((low, high)) = estimate.interval() else { return String::new() };
+    let reach = (high - low) / 2.0;
+    match reach <= NEARLY_SYMMETRIC_SHARE * estimate.mean {
+        true => format!(" ±{}", half(reach)),
+        // Older results have intervals of times that reach below zero.
+        false => format!(" [{}, {}]", end(low.max(0.0)), end(high)),
     }
 }
 
@@ -89,15 +108,20 @@ pub fn bytes(value: f64) -> String {
     format!("{} {unit}", three_digits(value / size))
 }
 
-/// Decimals with which the ends of an interval can be told apart, between two and four; fewer for large ratios.
+/// Decimals with which the ends of an interval can be told apart, and on which side of 1 they lie: between two and
+/// four; fewer for large ratios.
 pub fn ratio_decimals(ratio: f64, low: f64, high: f64) -> usize {
-    match ratio {
+    let decimals = match ratio {
         100.0.. => 0,
         10.0.. => 1,
         ratio if ratio < 0.1 => 4,
         _ if high - low < 0.005 => 3,
         _ => 2,
-    }
+    };
+    // An end that is printed as 1 would contradict the verdict beside it.
+    let is_lost = |end: f64, decimals: usize| end != 1.0 && format!("{end:.decimals$}").parse() == Ok(1.0);
+    let is_told = |decimals: &usize| is_exact(low, high) || ![low, high].iter().any(|end| is_lost(*end, *decimals));
+    (decimals..RATIO_DECIMALS_MAX).find(is_told).unwrap_or(decimals.max(RATIO_DECIMALS_MAX))
 }
 
 /// `1.83× [1.80, 1.86]`; without spread `1.83× exact`.
@@ -169,9 +193,31 @@ mod tests {
     fn a_ratio_never_travels_without_its_interval() {
         assert_eq!(ratio(1.833, 1.801, 1.864), "1.83× [1.80, 1.86]");
         assert_eq!(ratio(2.805, 2.805, 2.805), "2.805× exact");
-        assert_eq!(ratio(1.0011, 1.0001, 1.0021), "1.001× [1.000, 1.002]");
+        assert_eq!(ratio(1.0011, 1.0006, 1.0021), "1.001× [1.001, 1.002]");
         assert_eq!(ratio(1234.5, 1200.0, 1300.0), "1,234× [1,200, 1,300]");
         assert_eq!(ratio(f64::NAN, 0.0, 1.0), "–");
+    }
+
+    #[test]
+    fn an_end_beside_1_is_never_printed_as_1() {
+        assert_eq!(ratio(1.17, 1.002, 1.36), "1.170× [1.002, 1.360]");
+        assert_eq!(ratio(1.02, 0.998, 1.05), "1.020× [0.998, 1.050]");
+        assert_eq!(ratio(1.0011, 1.0001, 1.0021), "1.0011× [1.0001, 1.0021]");
+        // One that is 1 is printed as it is, and beyond four digits nothing is told apart.
+        assert_eq!(ratio(1.02, 1.0, 1.05), "1.02× [1.00, 1.05]");
+        assert_eq!(ratio(1.02, 1.000_001, 1.05), "1.0200× [1.0000, 1.0500]");
+    }
+
+    #[test]
+    fn a_time_has_its_ends_where_its_interval_is_wide_and_none_is_below_zero() {
+        let estimate = |mean, low, high, n| Estimate { mean, low, high, n };
+        let text = |found| with_half(found, three_digits);
+        assert_eq!(text(estimate(12.3, 11.9, 12.7, 8)), "12.3 ±0.400");
+        assert_eq!(text(estimate(24.1, 2.70, 215.0, 8)), "24.1 [2.70, 215]");
+        // As older results have it: 24.1 ± 86.5.
+        assert_eq!(text(estimate(24.1, -62.4, 110.6, 8)), "24.1 [0, 111]");
+        assert_eq!(text(estimate(24.1, 24.1, 24.1, 1)), "24.1 (n=1)");
+        assert_eq!(text(Estimate::default()), NOTHING);
     }
 
     #[test]

@@ -199,6 +199,9 @@ fn facts(result: &QuickResult) -> Section {
         fact("could not be sent", format!("{} of {}", number::whole(offered.unsent), number::whole(offered.intended)));
         fact("seed", offered.seed.to_string());
     }
+    if let Some((tail, told)) = result.tail.and_then(|tail| Some((tail, tail.told()?))) {
+        fact(&format!("beyond {}", tail.percentile()), told);
+    }
     let (cpu_us, share) = (result.generator_cpu_us_per_request, result.generator_cpu_share * 100.0);
     fact("generator", format!("{} us of CPU per request, {share:.0} % of a core", number::three_digits(cpu_us)));
     if let Some(law) = &result.littles_law {
@@ -238,6 +241,7 @@ mod tests {
             service_time_ms: Percentiles::default(),
             undelayed_ms: None,
             undelayed_within_ms: Vec::new(),
+            tail: None,
             served_within_ms: vec![(50.0, Some(0.9)), (99.9, None)],
             connection_times_ms: Some(ConnectionTimes::default()),
             staged: None,

@@ -187,8 +187,10 @@ fn judge(rows: &mut [Beside]) {
         claim.p_adjusted = p;
     }
     for claim in claims {
-        claim.verdict =
-            TollVerdict::of(claim.ratio, (claim.low, claim.high), claim.p_adjusted, claim.equivalence_share);
+        claim.verdict = TollVerdict::of((claim.low, claim.high), claim.p_adjusted, claim.equivalence_share);
+        if claim.verdict == TollVerdict::Unconfirmed {
+            claim.note = Some(toll::unconfirmed(own.len(), claim.p_adjusted));
+        }
     }
 }
 

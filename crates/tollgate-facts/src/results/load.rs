@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::rules::STEADY;
 
-use super::{Arrivals, FirstRequest, Percentiles, Staged, TcpCounts, Verdict};
+use super::{Arrivals, FirstRequest, Percentiles, Staged, Tail, TcpCounts, Verdict};
 
 /// From this bound on, that the law was not broken says nothing.
 const TELLING_BOUND_MAX: f64 = 0.1;
@@ -55,6 +55,9 @@ pub struct QuickResult {
     /// begun. Absent where the kernel does not say when answers came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undelayed_ms: Option<Percentiles>,
+    /// What users who wait spent beyond the highest percentile that is printed; absent at a rate, and of few answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tail: Option<Tail>,
     /// For each percentage the time within which so many of the valid answers came, in milliseconds; without it where fewer
     /// than 30 took longer.
     pub served_within_ms: Vec<(f64, Option<f64>)>,

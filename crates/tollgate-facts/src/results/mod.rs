@@ -14,6 +14,7 @@ mod looks;
 mod mediation;
 mod network;
 mod scenario;
+mod tail;
 mod threshold;
 mod toll;
 
@@ -32,6 +33,7 @@ pub use looks::Looks;
 pub use mediation::{BackendUse, Scaling, WarmUp};
 pub use network::{CONGESTION_CONTROL_USUAL, KernelNetwork, PacketHandling};
 pub use scenario::{IterationsOffered, Played, StageFound, StageUnit, Staged, StagedPoint, StepFound};
+pub use tail::{TAIL_SHARE_MAX, Tail};
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
 pub use toll::{BetweenStarts, ByRanks, Comparison, Drift, Peer, Toll, TollVerdict};
 
@@ -382,6 +384,10 @@ pub struct Cell {
     pub undelayed_ms: Option<Percentiles>,
     /// From the send to the last byte, valid answers only.
     pub service_time_ms: Percentiles,
+    /// What users who wait spent beyond the highest percentile; absent at a rate, of few answers, and in results that do
+    /// not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tail: Option<Tail>,
     /// Points of the response time's distribution: share of requests (0 to 1) and the time in milliseconds.
     pub curve: Vec<(f64, f64)>,
     /// Head and body bytes received, all answers.

@@ -150,7 +150,9 @@ pub enum TollVerdict {
     /// The whole interval lies inside the stated band around 1.
     #[display("no toll")]
     NoToll,
-    /// Neither could be shown.
+    /// Its own interval excludes 1, but with so many comparisons in a run that can be chance (Holm).
+    Unconfirmed,
+    /// Neither could be shown: the interval includes 1.
     Unclear,
     /// Shown, but generator and subject were at the limit together: not the layer's own.
     Joint,

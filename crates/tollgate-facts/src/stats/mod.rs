@@ -17,7 +17,7 @@ pub mod welch;
 
 use std::collections::BTreeMap;
 
-pub use interval::{Estimate, Interval, estimate, mean_interval};
+pub use interval::{Estimate, Interval, estimate, estimate_above_zero, mean_interval};
 
 /// Probability of a false claim that is accepted: intervals are those of 95 %.
 pub const ALPHA: f64 = 0.05;

@@ -15,6 +15,7 @@ mod pair;
 pub mod ranks;
 pub mod round_trips;
 pub mod scaling;
+mod verdict;
 
 use crate::results::{Estimate, Figure, RunResult, Toll, TollVerdict, Validity, Variant};
 use crate::rules::ALL;
@@ -22,6 +23,7 @@ use crate::stats::{self, between_starts, holm};
 pub(crate) use doubted::Left;
 use pair::Probabilities;
 pub(crate) use pair::{Over, Pair};
+pub(crate) use verdict::unconfirmed;
 
 /// Fewest groups of which a toll is made: fewer have no interval worth printing.
 pub const GROUPS_MIN: u32 = 3;
@@ -29,18 +31,6 @@ pub const GROUPS_MIN: u32 = 3;
 /// Every figure that is compared, in the order in which tolls are listed.
 pub const FIGURES: [Figure; 6] =
     [Figure::UnitTime, Figure::SubjectCpu, Figure::Bytes, Figure::MedianAtRate, Figure::P95AtRate, Figure::P99AtRate];
-
-impl TollVerdict {
-    /// Whether the ratio is the layer's own and may stand in a sentence: neither joint nor refused.
-    pub fn is_plain(self) -> bool {
-        !matches!(self, TollVerdict::Joint | TollVerdict::Refused)
-    }
-
-    /// Whether it says that there is a difference, or that there is none.
-    pub fn is_clear(self) -> bool {
-        self.is_plain() && self != TollVerdict::Unclear
-    }
-}
 
 impl Toll {
     /// Whether the ratio may be printed: a refused toll keeps its place, but its numbers say nothing.
@@ -79,7 +69,7 @@ pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, run: &RunResult)
         for (mut toll, own) in FIGURES.into_iter().filter_map(|figure| pair.compare(figure)) {
             match own {
                 // What is the same in every block is no matter of chance.
-                Some(own) if stats::is_exact(toll.low, toll.high) => pair::judge(&mut toll, own, own, &run.settings),
+                Some(own) if stats::is_exact(toll.low, toll.high) => pair::judge(&mut toll, own, own, &run.settings, 1),
                 own => claims.extend(own.map(|own| (tolls.len(), own))),
             }
             tolls.push(toll);
@@ -89,7 +79,7 @@ pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, run: &RunResult)
         holm::adjust(&claims.iter().map(|(_, own)| of(own)).collect::<Vec<f64>>()).into_iter()
     };
     for ((index, own), (by_t, by_ranks)) in claims.iter().zip(adjusted(|p| p.by_t).zip(adjusted(|p| p.by_ranks))) {
-        pair::judge(&mut tolls[*index], *own, Probabilities { by_t, by_ranks }, &run.settings);
+        pair::judge(&mut tolls[*index], *own, Probabilities { by_t, by_ranks }, &run.settings, claims.len());
     }
     tolls
 }

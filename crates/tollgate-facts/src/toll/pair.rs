@@ -2,7 +2,7 @@
 //!
 //! It knows nothing of the family of claims that a ratio belongs to.
 
-use super::Left;
+use super::{Left, unconfirmed};
 use crate::results::{
     BetweenStarts, ByRanks, Cell, Drift, Experiment, Figure, Gap, GapKind, RunResult, Settings, Toll, TollVerdict,
     Trial, Validity, Variant,
@@ -224,32 +224,26 @@ impl<'a> Pair<'a> {
     }
 }
 
-impl TollVerdict {
-    /// What may be said of a ratio with its interval and its adjusted probability; `band` is half the width of that of
-    /// "no toll", as a share.
-    pub(crate) fn of(ratio: f64, (low, high): (f64, f64), p_adjusted: f64, band: f64) -> TollVerdict {
-        let is_inside = low >= 1.0 - band && high <= 1.0 + band;
-        match (is_inside, p_adjusted < ALPHA, ratio > 1.0) {
-            (true, ..) => TollVerdict::NoToll,
-            (false, true, true) => TollVerdict::Dearer,
-            (false, true, false) => TollVerdict::Cheaper,
-            (false, false, _) => TollVerdict::Unclear,
-        }
-    }
-}
-
-/// Says what may be said of a toll, from its own probabilities, those adjusted among all tolls, and its interval.
-pub(super) fn judge(toll: &mut Toll, own: Probabilities, adjusted: Probabilities, settings: &Settings) {
+/// Says what may be said of a toll, from its own probabilities, those adjusted among so many comparisons, and its
+/// interval.
+pub(super) fn judge(
+    toll: &mut Toll,
+    own: Probabilities,
+    adjusted: Probabilities,
+    settings: &Settings,
+    comparisons: usize,
+) {
     let band = settings.equivalence_share;
     // In percent, without needless digits.
     let percent = (band * 1e4).round() / 1e2;
     toll.p_adjusted = adjusted.by_t;
-    toll.verdict = TollVerdict::of(toll.ratio, (toll.low, toll.high), adjusted.by_t, band);
+    toll.verdict = TollVerdict::of((toll.low, toll.high), adjusted.by_t, band);
     toll.note = match toll.verdict {
         TollVerdict::NoToll if adjusted.by_t < ALPHA => {
             Some(format!("a difference is there, but smaller than {percent} %"))
         }
         TollVerdict::NoToll => Some(format!("the whole interval lies inside ± {percent} %")),
+        TollVerdict::Unconfirmed => Some(unconfirmed(comparisons, adjusted.by_t)),
         _ => disagreement(toll, own, adjusted, settings.looking().alpha()),
     };
 }

@@ -17,6 +17,7 @@ pub(crate) mod settling;
 pub mod spread;
 pub(crate) mod stalls;
 mod systems;
+pub(crate) mod tail;
 pub(crate) mod trend;
 pub(crate) mod unsent;
 mod users;
@@ -47,6 +48,7 @@ const RULES: &[(Rule, Check)] = &[
     (rules::CONTENT, answers::content),
     (rules::LITTLES_LAW, littles_law),
     (rules::STEADY, steady),
+    (rules::HIDDEN_TIME, hidden_time),
     (rules::DIFFERENT_BACKEND, systems::different_backend),
     (rules::DIFFERENT_HOST, systems::different_host),
     (rules::SAMPLES, samples),
@@ -148,6 +150,12 @@ fn steady(seen: &LoadSeen<'_>) -> Option<Finding> {
     // What is inserted grows by itself.
     let over = over.filter(|_| seen.evidence.cell.inserted.is_none());
     of_rate.or_else(|| over?.of_users("from the first trials to the last", remedy))
+}
+
+fn hidden_time(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
+    let remedy = "load the same at a rate (`tollgate load --rate`, or `rate` of a scenario): it charges a stall to all that \
+                  was due meanwhile";
+    tail::hidden(evidence.cell.tail, remedy)
 }
 
 fn samples(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {

@@ -9,8 +9,8 @@ use tollgate_net::http1::client::Target;
 
 use super::marks::{self, Evidence};
 use super::{QuickLoad, Rate, rows};
-use crate::judge::cells;
 use crate::judge::own_delay::is_off;
+use crate::judge::{cells, tail};
 use crate::load::connections::Phases;
 use crate::load::record::course::BIN;
 use crate::load::record::little;
@@ -78,6 +78,7 @@ impl Recorded<'_> {
             undelayed_ms: cells::undelayed(all),
             undelayed_within_ms: undelayed_within(all),
             service_time_ms: cells::percentiles(&all.service),
+            tail: tail::tail(all, PERCENTAGES.map(|percent| percent / 100.0)),
             served_within_ms: PERCENTAGES
                 .map(|percent| (percent, cells::quantile_ms(&all.response, percent / 100.0)))
                 .to_vec(),

@@ -12,6 +12,7 @@ use crate::judge::held_up::{self, Shown};
 use crate::judge::own_delay::{is_off, own_delay};
 use crate::judge::settling::told;
 use crate::judge::stalls::stalled;
+use crate::judge::tail;
 use crate::judge::trend::{OfRate, Stretch, Trend};
 use crate::judge::unsent::{SENT_SHARE_MIN, Unsent};
 use crate::load::record::recorder::Tally;
@@ -65,6 +66,7 @@ const RULES: &[(Rule, MarkCheck)] = &[
     (rules::LATENESS, lateness),
     (rules::LITTLES_LAW, littles_law),
     (rules::STEADY, steady),
+    (rules::HIDDEN_TIME, hidden_time),
     (rules::CONTENT, content),
     (rules::ERRORS, errors),
     (rules::ROWS, |evidence| evidence.rows.clone()),
@@ -191,6 +193,11 @@ fn steady(evidence: &Evidence<'_>) -> Option<Finding> {
     let answered = format!("{requests_per_second:.0} of {:.0} requests/s were answered", offered.rate_per_second);
     let found = trend.at_a_rate(OfRate { lasted_ms, what: "the load", answered: &answered });
     found.or_else(|| trend.too_short(*requests, connection_times_ms.as_ref()?.total.min, lasted_ms))
+}
+
+fn hidden_time(evidence: &Evidence<'_>) -> Option<Finding> {
+    let remedy = "ask at a rate (--rate), which charges a stall to all that was due meanwhile";
+    tail::hidden(evidence.result.tail, remedy)
 }
 
 fn errors(evidence: &Evidence<'_>) -> Option<Finding> {

@@ -108,8 +108,8 @@ fn inserts() -> impl Strategy<Value = (Vec<Gap>, Vec<Fit>, Vec<Option<Inserting>
 }
 
 fn toll() -> impl Strategy<Value = Toll> {
-    use TollVerdict::{Cheaper, Dearer, Joint, NoToll, Refused, Unclear};
-    let verdict = proptest::sample::select(vec![Dearer, Cheaper, NoToll, Unclear, Joint, Refused]);
+    use TollVerdict::{Cheaper, Dearer, Joint, NoToll, Refused, Unclear, Unconfirmed};
+    let verdict = proptest::sample::select(vec![Dearer, Cheaper, NoToll, Unconfirmed, Unclear, Joint, Refused]);
     let figure = proptest::sample::select(tollgate_facts::toll::FIGURES.to_vec());
     (name(), name(), level(), figure, number(), number(), number(), verdict).prop_map(
         |(variant, baseline, level, figure, ratio, low, high, verdict)| Toll {

@@ -88,6 +88,28 @@ fn a_peer_stands_beside_us_at_each_way_of_encrypting() {
 }
 
 #[test]
+fn an_interval_without_1_is_never_called_no_difference_in_any_format() {
+    let mut run = fixture::protocol();
+    let why = "its own interval excludes 1, but among 40 comparisons that can be chance (Holm: p = 0.08)";
+    for toll in run.tolls.iter_mut().filter(|toll| toll.figure == Figure::UnitTime) {
+        (toll.ratio, toll.low, toll.high, toll.p_adjusted) = (1.17, 1.05, 1.30, 0.08);
+        (toll.verdict, toll.note) = (TollVerdict::Unconfirmed, Some(why.to_owned()));
+    }
+    for name in ["terminal", "markdown", "html"] {
+        let text = text(name, &run).replace(['\n', '\u{a0}'], " ");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("unconfirmed") && text.contains("among 40 comparisons"), "{name}: {text}");
+        assert!(!text.contains("could be shown: 1.17"), "{name}: {text}");
+        assert!(!text.contains("no difference in the time could be shown"), "{name}: {text}");
+    }
+    assert!(text("csv", &run).contains(",unconfirmed,"));
+    // With nothing else that could be said of the time, the answer says just this.
+    run.tolls.retain(|toll| toll.figure == Figure::UnitTime);
+    let answer = text("terminal", &run);
+    assert!(answer.contains("is unconfirmed: 1.17x [1.05, 1.30]"), "{answer}");
+}
+
+#[test]
 fn percentiles_beside_the_time_of_an_iteration_are_those_of_iterations() {
     let mut run = fixture::protocol();
     for cell in &mut run.cells {

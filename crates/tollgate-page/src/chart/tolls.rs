@@ -24,7 +24,7 @@ pub struct Bar {
     pub high: f64,
     /// The number with its interval, as it is printed.
     pub text: String,
-    /// Hollow is what is no claim: none, unclear or joint. Absent is what is refused, which has no bar, only the word.
+    /// Hollow is what is no claim: none, unconfirmed, unclear or joint. Absent is what is refused, which has no bar, only the word.
     pub standing: Option<Standing>,
 }
 

@@ -49,7 +49,7 @@ fn of_bottom(view: &View<'_>, variant: &Variant, level: Option<u64>, card: Card)
     let lines = [Some(time), Some(rate), cpu, bytes];
     Card {
         figure: Some((text(estimate.mean), unit.to_owned())),
-        interval: format!("95 % between {} and {}", text(estimate.low), text(estimate.high)),
+        interval: format!("95 % between {} and {}", text(estimate.low.max(0.0)), text(estimate.high)),
         verdict: format!("{what}, at {}: the baseline", sentence::level(experiment, level)),
         lines: lines.into_iter().flatten().collect(),
         ..card
@@ -104,7 +104,9 @@ fn interval(toll: &Toll, confidence: &str) -> String {
 /// What must stand beside a ratio that is not plainly a toll.
 fn doubt(toll: &Toll) -> String {
     match toll.verdict {
-        TollVerdict::NoToll | TollVerdict::Unclear | TollVerdict::Joint => format!(" ({})", toll.verdict),
+        TollVerdict::NoToll | TollVerdict::Unconfirmed | TollVerdict::Unclear | TollVerdict::Joint => {
+            format!(" ({})", toll.verdict)
+        }
         _ if toll.do_ranks_disagree() => " (a rank test disagrees)".to_owned(),
         TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Refused => String::new(),
     }

@@ -88,9 +88,8 @@ fn table<'r>(view: &View<'r>, shown: Option<u64>) -> Table {
     let time =
         |value: Option<f64>| number::or_nothing(value.map(|value| number::in_column(value, time_decimals))).into();
     let cpu = |cpu: Estimate| {
-        let half = number::grouped((cpu.high - cpu.low) / 2.0, cpu_decimals + 1);
-        let half = if cpu.n > 1 { format!(" ±{half}") } else { String::new() };
-        number::in_column(cpu.mean, cpu_decimals) + &half
+        let end = |value: f64| number::in_column(value, cpu_decimals);
+        end(cpu.mean) + &number::spread(cpu, end, |half| number::grouped(half, cpu_decimals + 1))
     };
     let toll = |toll: Option<&Toll>| number::or_nothing(toll.map(sentence::signed)).into();
     let why = |row: &Row<'_>| row.tolls.time.and_then(|toll| toll.note.clone());

@@ -70,7 +70,7 @@ fn words(run: &RunResult, method: &Method) -> Vec<String> {
              back into a ratio, with Student's {} interval over the blocks. As several tolls are claimed at once, each \
              must pass Holm's stricter bound before it is called one, and a rank test (Wilcoxon) that assumes no bell \
              curve is held against it. \u{201c}No toll\u{201d} is said only where the whole interval lies within {}; \
-             anything between is called unclear.",
+             an interval that excludes 1 without passing that bound is called unconfirmed, anything else unclear.",
             sentence::confidence(run),
             sentence::band(run)
         ),

@@ -55,8 +55,8 @@ fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) 
     let is_whole = is_last && run.tolls.len() <= TOLLS_MAX;
     let shown = run.tolls.iter().filter(|toll| is_whole || toll.level == at);
     let table = table(view, if is_whole { "all tolls".to_owned() } else { format!("all tolls at {level}") }, shown);
-    let note = "Times the baseline: 1 is no more than it. Hollow bars are no claims: no toll, unclear, or generator and \
-                subject at their limit together.";
+    let note = "Times the baseline: 1 is no more than it. Hollow bars are no claims: no toll, unconfirmed, unclear, or generator \
+                and subject at their limit together.";
     let id = if place == 0 { "tolls".to_owned() } else { format!("tolls-{place}") };
     let file = if is_last { "tolls.csv".to_owned() } else { format!("tolls-{at}.csv") };
     let of = "each variant's ratio over its baseline";
@@ -86,7 +86,9 @@ fn toll_bar(toll: &Toll) -> Bar {
 pub(super) fn bar(verdict: TollVerdict, [ratio, low, high]: [f64; 3]) -> Bar {
     let standing = match verdict {
         TollVerdict::Dearer | TollVerdict::Cheaper => Some(Standing::Plain),
-        TollVerdict::NoToll | TollVerdict::Unclear | TollVerdict::Joint => Some(Standing::Hollow),
+        TollVerdict::NoToll | TollVerdict::Unconfirmed | TollVerdict::Unclear | TollVerdict::Joint => {
+            Some(Standing::Hollow)
+        }
         TollVerdict::Refused => None,
     };
     let text = match verdict {

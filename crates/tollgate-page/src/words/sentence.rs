@@ -13,6 +13,10 @@ use tollgate_facts::results::{
 use tollgate_facts::stats::ALPHA;
 use tollgate_facts::stats::warm_up::Course;
 
+/// How a verdict is to be read whose interval excludes 1 and that is not claimed.
+pub const UNCONFIRMED: &str =
+    "unconfirmed: its own interval excludes 1, but with so many comparisons in a run that can be chance (Holm)";
+
 /// Variants whose errors are told one by one before the rest is counted.
 const ONSETS_MAX: usize = 4;
 
@@ -77,6 +81,7 @@ pub fn toll_of(row: &Row<'_>, toll: Option<&Toll>) -> String {
 pub fn sign(verdict: TollVerdict) -> &'static str {
     match verdict {
         TollVerdict::NoToll => " =",
+        TollVerdict::Unconfirmed => " (?)",
         TollVerdict::Unclear => " ?",
         TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Joint | TollVerdict::Refused => "",
     }
@@ -84,10 +89,10 @@ pub fn sign(verdict: TollVerdict) -> &'static str {
 
 /// What the signs of those of these verdicts mean that have one.
 pub fn signs(run: &RunResult, has: impl Fn(TollVerdict) -> bool) -> Vec<String> {
-    let unclear = "? unclear: neither a toll nor its absence could be shown, after Holm for several claims";
     let signs = [
         (TollVerdict::NoToll, format!("= no toll: the whole interval inside {}", band(run))),
-        (TollVerdict::Unclear, unclear.to_owned()),
+        (TollVerdict::Unconfirmed, format!("(?) {UNCONFIRMED}")),
+        (TollVerdict::Unclear, "? unclear: neither a toll nor its absence could be shown".to_owned()),
     ];
     signs.into_iter().filter(|(verdict, _)| has(*verdict)).map(|(_, text)| text).collect()
 }
@@ -217,6 +222,10 @@ pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
                 let band = band(run);
                 format!("a {noun} takes as long as with {baseline}: {ratio}, inside {band} ({blocks} blocks)")
             }
+            TollVerdict::Unconfirmed => {
+                let why = time.note.as_deref().unwrap_or(UNCONFIRMED);
+                format!("a {noun} takes {ratio} the time of {baseline} ({difference}), unconfirmed: {why}")
+            }
             TollVerdict::Unclear => {
                 format!("no difference in time from {baseline} could be shown: {ratio} ({difference})")
             }
@@ -233,8 +242,9 @@ pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
         if let Some(toll) = toll.filter(|toll| toll.verdict.is_plain()) {
             let text = ratio(toll);
             let (text, exact) = text.strip_suffix(" exact").map_or((text.as_str(), ""), |text| (text, " (exact)"));
-            let unclear = if toll.verdict == TollVerdict::Unclear { " (unclear)" } else { "" };
-            parts.push(format!("{text} the {of_what}{exact}{unclear}"));
+            let is_open = matches!(toll.verdict, TollVerdict::Unconfirmed | TollVerdict::Unclear);
+            let open = if is_open { format!(" ({})", toll.verdict) } else { String::new() };
+            parts.push(format!("{text} the {of_what}{exact}{open}"));
         }
     }
     if tolls.time.is_some_and(|time| time.verdict == TollVerdict::Joint) {
@@ -298,35 +308,43 @@ fn answer_of(run: &RunResult, group: Group<'_>, is_unclear_told: bool) -> Option
         let of_all = || names.iter().filter_map(|name| pick(view::tolls(run, name, at)));
         let mut found: Vec<&Toll> = of_all().filter(|toll| toll.verdict.is_clear()).collect();
         found.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
-        let unclear = of_all().filter(|toll| toll.verdict == TollVerdict::Unclear);
-        let unclear: Vec<&str> = unclear.map(|toll| toll.variant.as_str()).collect();
+        let of_verdict = |verdict: TollVerdict| -> Vec<&str> {
+            of_all().filter(|toll| toll.verdict == verdict).map(|toll| toll.variant.as_str()).collect()
+        };
+        let (unconfirmed, unclear) = (of_verdict(TollVerdict::Unconfirmed), of_verdict(TollVerdict::Unclear));
         let at = at_level(run, group, at);
+        let verdicts = |verdict: &str, names: &[&str]| match names {
+            [] => String::new(),
+            names => format!(" {verdict}: {}.", names.join(", ")),
+        };
         let named = |toll: &&Toll| {
             let doubt = if toll.verdict == TollVerdict::NoToll { ", no toll" } else { "" };
             format!("{} ({}{doubt})", ratio(toll), toll.variant)
         };
         let Some((least, range)) = found.first().zip(between(&found, named)) else {
-            match unclear.is_empty() {
-                true => continue,
-                false if is_unclear_told => return Some(unclear_of(&at, of_what, of_all())),
-                false => return Some(format!("{at}, no difference in {of_what} could be shown.")),
-            }
+            return match (unconfirmed.is_empty(), unclear.is_empty()) {
+                (true, true) => continue,
+                (true, false) if !is_unclear_told => Some(format!("{at}, no difference in {of_what} could be shown.")),
+                (true, false) => Some(open_of(&at, of_what, of_all())),
+                (false, _) if is_unclear_told => Some(open_of(&at, of_what, of_all())),
+                (false, _) => {
+                    let alone = of_all().filter(|toll| toll.verdict == TollVerdict::Unconfirmed);
+                    Some(open_of(&at, of_what, alone) + &verdicts("Unclear", &unclear))
+                }
+            };
         };
         let of_whom = match found.iter().all(|toll| toll.baseline == least.baseline) {
             true => format!("of {}", least.baseline),
             false => "of its baseline".to_owned(),
         };
-        let unclear = match unclear.len() {
-            0 => String::new(),
-            _ => format!(" Unclear: {}.", unclear.join(", ")),
-        };
+        let open = verdicts("Unconfirmed", &unconfirmed) + &verdicts("Unclear", &unclear);
         let is_joint = |toll: &Toll| toll.verdict == TollVerdict::Joint;
         let any_joint = || names.iter().any(|name| view::tolls(run, name, least.level).each().any(is_joint));
         let joint = match of_what == by_cpu.1 && any_joint() {
             true => " Generator and subject were at their limit together, so no toll on time is claimed.",
             false => "",
         };
-        return Some(format!("{at}, {begins} {range} {of_what} {of_whom}.{unclear}{joint}"));
+        return Some(format!("{at}, {begins} {range} {of_what} {of_whom}.{open}{joint}"));
     }
     None
 }
@@ -340,15 +358,16 @@ pub(super) fn between<T>(found: &[T], named: impl Fn(&T) -> String) -> Option<St
     }
 }
 
-/// Tolls of which none is clear, each with its interval and its blocks.
-fn unclear_of<'r>(at: &str, of_what: &str, tolls: impl Iterator<Item = &'r Toll>) -> String {
+/// Tolls of which none is clear, each with its interval and its blocks, and why it is open where that does not show.
+fn open_of<'r>(at: &str, of_what: &str, tolls: impl Iterator<Item = &'r Toll>) -> String {
     let named = |toll: &Toll| {
         let (ratio, blocks) = (ratio(toll), toll.blocks);
-        let beyond_one = toll.low > 1.0 || toll.high < 1.0;
-        let why = if beyond_one { ", after correction for the number of tolls" } else { "" };
-        format!("{} by that of {} is unclear: {ratio}, {blocks} blocks{why}", toll.variant, toll.baseline)
+        let why = toll.note.as_ref().filter(|_| toll.verdict == TollVerdict::Unconfirmed);
+        let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+        format!("{} by that of {} is {}: {ratio}, {blocks} blocks{why}", toll.variant, toll.baseline, toll.verdict)
     };
-    let told: Vec<String> = tolls.filter(|toll| toll.verdict == TollVerdict::Unclear).map(named).collect();
+    let is_open = |toll: &&Toll| matches!(toll.verdict, TollVerdict::Unconfirmed | TollVerdict::Unclear);
+    let told: Vec<String> = tolls.filter(is_open).map(named).collect();
     format!("{at}, {of_what} of {}.", told.join("; that of "))
 }
 

@@ -2,7 +2,7 @@
 
 use tollgate_facts::across::{Across, Beside, RatioOf, RunHead, ValueOf};
 use tollgate_facts::results::{Figure, Piece, TollVerdict, Verdict};
-use tollgate_facts::stats::{self, ALPHA};
+use tollgate_facts::stats::{self, ALPHA, Estimate};
 use tollgate_facts::toll::FIGURES;
 use tollgate_page::blocks::Table;
 use tollgate_page::gather::{by_key, first_of};
@@ -296,7 +296,13 @@ pub(crate) fn reading(across: &Across) -> String {
     let looked = looked.map_or_else(String::new, |share| {
         format!("; where a run looked several times, its tolls and all ratios with it have {:.1} %", share * 100.0)
     });
-    format!("95 % interval; ratios by Welch on logarithms of block means, verdicts after Holm{band}{looked}")
+    let unconfirmed = match ratios().any(|ratio| ratio.verdict == TollVerdict::Unconfirmed) {
+        true => format!("; {}", sentence::UNCONFIRMED),
+        false => String::new(),
+    };
+    format!(
+        "95 % interval; ratios by Welch on logarithms of block means, verdicts after Holm{band}{unconfirmed}{looked}"
+    )
 }
 
 /// Whether a sign of a mark stands anywhere.
@@ -318,8 +324,8 @@ fn value_text(value: &ValueOf, what: What) -> String {
     match (what, value.interval) {
         (What::Tolls, Some((low, high))) => format!("{}{mark}", number::ratio(value.value, low, high)),
         (What::Figures, Some((low, high))) => {
-            let half = number::three_digits((high - low) / 2.0);
-            format!("{} ±{half}{mark}", number::three_digits(value.value))
+            let found = Estimate { mean: value.value, low, high, n: 2 };
+            format!("{}{mark}", number::with_half(found, number::three_digits))
         }
         (_, None) => format!("{}{mark}", number::three_digits(value.value)),
     }

@@ -28,7 +28,8 @@ pub(super) fn read(run: &Path) -> Result<RunResult, Failure> {
         let reason = format!("its format is {}, this tollgate reads {}", format.format, results::FORMAT);
         return Err(unreadable(&reason));
     }
-    serde_json::from_str(&text).map_err(|error| unreadable(&error))
+    let result: RunResult = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
+    Ok(result.with_verdicts_as_printed())
 }
 
 #[derive(serde::Deserialize)]

@@ -11,6 +11,7 @@ use std::iter::Sum;
 
 use hdrhistogram::Histogram;
 
+use super::tail::tail;
 use crate::load::connections::{ConnectionsUsed, FirstRequests};
 use crate::load::record::recorder::{ErrorTally, Recorder};
 use crate::load::scenario::record::{StepRecord, Stepped};
@@ -44,7 +45,7 @@ pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) ->
     let Recorder { tally, response, service, .. } = recorder;
     let blocks = by_block(trials);
     let estimate = |figure: &dyn Fn(&[&Trial]) -> Option<f64>| {
-        stats::estimate(&blocks.values().filter_map(|trials| figure(trials)).collect::<Vec<f64>>())
+        stats::estimate_above_zero(&blocks.values().filter_map(|trials| figure(trials)).collect::<Vec<f64>>())
     };
     let each_second = |of: fn(&Trial) -> u64| {
         estimate(&|trials| ratio(sum(trials, of) as f64, sum(trials, |trial| trial.duration_ms) / 1e3))
@@ -72,6 +73,7 @@ pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) ->
         response_time_ms: percentiles(response),
         undelayed_ms: undelayed(recorder),
         service_time_ms: percentiles(service),
+        tail: tail(recorder, Percentiles::default().by_quantile().map(|(quantile, _)| quantile)),
         curve: curve(response),
         bytes_received: tally.received_bytes,
         bytes_sent: tally.sent_bytes,

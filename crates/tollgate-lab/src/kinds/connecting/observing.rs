@@ -114,7 +114,7 @@ fn stored(speeds: Vec<speed::Speed>) -> Vec<CryptoSpeed> {
             Operation::Encrypt => ("encrypt", "MB/s", 1e-6),
         };
         let slices: Vec<f64> = speed.per_second.iter().map(|rate| rate * factor).collect();
-        let estimate = stats::estimate(&slices);
+        let estimate = stats::estimate_above_zero(&slices);
         CryptoSpeed {
             operation: operation.to_owned(),
             algorithm: speed.algorithm.to_owned(),

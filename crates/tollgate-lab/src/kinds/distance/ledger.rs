@@ -66,7 +66,7 @@ impl Entry {
         cell.requests_per_second = per_second(cell.unit_time_ms);
         let of = |pick: fn(&Batched) -> f64| {
             let means = by_block(trials, &|trial| per_document(trial, pick(&trial.batch?)));
-            stats::estimate(&means.into_values().collect::<Vec<f64>>())
+            stats::estimate_above_zero(&means.into_values().collect::<Vec<f64>>())
         };
         let link = |trials: &[&Trial]| by_block(trials, &|trial| trial.batch?.link_us);
         let (own, without) = (link(trials), link(beside));

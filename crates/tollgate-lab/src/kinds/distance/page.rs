@@ -272,8 +272,8 @@ fn overhead_bars<'r>(view: &View<'r>) -> Figure {
     let bars = groups.iter().flat_map(|group| group.bars.iter().map(|bar| (group.name, bar)));
     let row = |(name, bar): (&str, &Bar)| vec![name.to_owned(), levels[bar.key].clone(), bar.text.clone()];
     let table = Table::new("", ["link", "processes", "overhead"]).with(bars.map(row));
-    let note =
-        "Time of a document over the link without delay: what was measured in the same blocks. = no toll, ? unclear.";
+    let note = "Time of a document over the link without delay: what was measured in the same blocks. = no toll, (?) unconfirmed, \
+         ? unclear.";
     Figure::new("Overhead by link and processes", note)
         .picture("overhead", description, Size::Full, draw)
         .data(table, "overhead.csv")

@@ -344,16 +344,20 @@ mod tests {
             baseline: "connections-500".into(),
             level: 30,
             figure: Figure::UnitTime,
-            verdict: TollVerdict::Unclear,
+            verdict: TollVerdict::Unconfirmed,
             ratio: 1.78,
             low: 1.23,
             high: 2.57,
             blocks: 2,
-            note: None,
+            note: Some("among 5 comparisons that can be chance".into()),
             ..fixture::protocol().tolls[0].clone()
         }];
-        let expected = "At 30 work processes, the time of connections-5 by that of connections-500 is unclear: 1.78× [1.23, 2.57], \
-                        2 blocks, after correction for the number of tolls.";
+        let expected = "At 30 work processes, the time of connections-5 by that of connections-500 is unconfirmed: 1.78× [1.23, \
+                        2.57], 2 blocks (among 5 comparisons that can be chance).";
+        assert_eq!(page(&View::of(&run)).unwrap().answer.last().unwrap(), expected);
+        (run.tolls[0].low, run.tolls[0].verdict) = (0.93, TollVerdict::Unclear);
+        let expected = "At 30 work processes, the time of connections-5 by that of connections-500 is unclear: 1.78× [0.93, 2.57], \
+                        2 blocks.";
         assert_eq!(page(&View::of(&run)).unwrap().answer.last().unwrap(), expected);
     }
 

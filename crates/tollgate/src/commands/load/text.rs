@@ -210,6 +210,9 @@ fn classes(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     if !beyond.is_empty() {
         writeln!(out, "Slowest of them (ms):   {}", beyond.join(", "))?;
     }
+    if let Some((tail, told)) = result.tail.and_then(|tail| Some((tail, tail.told()?))) {
+        writeln!(out, "{:<24}{told}", format!("Beyond {}:", tail.percentile()))?;
+    }
     for (class, count) in &result.errors {
         let example = result.error_examples.get(class).map(|example| format!(", first: {example}")).unwrap_or_default();
         writeln!(out, "Failed as {class:<13} {count}{example}")?;

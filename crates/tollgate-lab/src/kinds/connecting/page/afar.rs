@@ -199,7 +199,7 @@ fn time_of(view: &View<'_>, variant: &str, level: u64) -> Option<Estimate> {
     let own = view.run.trials_of(variant, level).into_iter();
     let times: Vec<f64> =
         own.filter(|trial| trial.errors == 0 && trial.requests > 0).map(|trial| trial.response_time_mean_ms).collect();
-    (!times.is_empty()).then(|| interval::estimate(&times))
+    (!times.is_empty()).then(|| interval::estimate_above_zero(&times))
 }
 
 fn with_interval(estimate: Estimate) -> String {

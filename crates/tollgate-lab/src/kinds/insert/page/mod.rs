@@ -129,7 +129,7 @@ fn text(toll: &Toll) -> String {
         TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Refused => sentence::ratio(toll),
         // Generator and subject were at their limit together: the time is not the mode's own.
         TollVerdict::Joint => toll.verdict.to_string(),
-        TollVerdict::NoToll | TollVerdict::Unclear => {
+        TollVerdict::NoToll | TollVerdict::Unconfirmed | TollVerdict::Unclear => {
             format!("{} {}", sentence::ratio(toll), toll.verdict)
         }
     }

@@ -36,6 +36,7 @@ fn result() -> QuickResult {
         service_time_ms: Percentiles::default(),
         undelayed_ms: None,
         undelayed_within_ms: vec![(98.0, 1.5)],
+        tail: None,
         served_within_ms: vec![(50.0, Some(0.95)), (98.0, Some(2.0)), (99.0, None), (99.9, None)],
         connection_times_ms: Some(ConnectionTimes {
             connect: spread(0.0, 0.001, 0.2),
