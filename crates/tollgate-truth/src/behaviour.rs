@@ -76,7 +76,11 @@ pub(crate) const NAMES: &[(&str, u64, &str)] = &[
     ("sigma", 300, "deviation of the logarithm of a lognormal time, in hundredths; 50 if it is not said"),
     ("bimodal", TIME_US_MAX / 10, "so many microseconds for nine of ten requests, ten times as many for the others"),
     ("seed", u64::MAX, "of the times that are drawn; the n-th request of a class always has the same"),
-    ("lottery", TIME_US_MAX, "half of the connections, drawn by the seed, are served so many microseconds longer for life"),
+    (
+        "lottery",
+        TIME_US_MAX,
+        "half of the connections, drawn by the seed, are served so many microseconds longer for life",
+    ),
     ("queue", 1, "1: one request at a time, in the order of their arrival"),
     ("gate", ENTITIES_MAX, "answers wait until so many requests wait together, at most 50 s"),
     ("burn", TIME_US_MAX, "so many microseconds of CPU time of the serving thread are spent first"),

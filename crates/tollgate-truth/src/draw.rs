@@ -103,7 +103,10 @@ mod tests {
     fn half_of_the_coins_cost_and_each_falls_as_it_fell_before() {
         let lost = (0..DRAWN).filter(|position| loses(3, *position)).count() as f64 / DRAWN as f64;
         assert!((lost - 0.5).abs() < 0.01, "{lost}");
-        assert_eq!((0..99).map(|at| loses(3, at)).collect::<Vec<_>>(), (0..99).map(|at| loses(3, at)).collect::<Vec<_>>());
+        assert_eq!(
+            (0..99).map(|at| loses(3, at)).collect::<Vec<_>>(),
+            (0..99).map(|at| loses(3, at)).collect::<Vec<_>>()
+        );
     }
 
     #[test]

@@ -113,6 +113,7 @@ fn settings(run: &RunResult, method: &Method) -> Vec<(String, String)> {
         ("blocks planned", settings.blocks.to_string()),
         ("slice", format!("≥ {} ms", number::three_digits(settings.slice_ms))),
         ("starts of each subject", if settings.starts > 0 { settings.starts.to_string() } else { String::new() }),
+        ("connections", sentence::connections(run).map(str::to_owned).unwrap_or_default()),
         ("cores of the generator", cores(&settings.generator_cores)),
         ("cores of the subjects", cores(&settings.subject_cores)),
         ("network", settings.network.clone()),

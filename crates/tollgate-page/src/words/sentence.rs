@@ -137,6 +137,17 @@ pub fn band(run: &RunResult) -> String {
     format!("± {} %", (run.settings.equivalence_share * 1e4).round() / 1e2)
 }
 
+/// How long connections stayed open that the servers would have kept, where that is known.
+pub fn connections(run: &RunResult) -> Option<&'static str> {
+    Some(match run.settings.connections.as_str() {
+        "per-block" => "opened anew for each block, before anything counted",
+        "per-start" => "opened anew with each start",
+        "per-trial" => "opened anew for each trial, before anything counted",
+        "kept" => "kept: what they differ by is in no interval",
+        _ => return None,
+    })
+}
+
 /// What starts of the servers differ by, where there were enough: each toll and comparison whose starts are seen to
 /// differ, or that none is. Nothing is adjusted for their number, as the error to fear is a missed warning.
 pub fn starts(run: &RunResult) -> Option<String> {

@@ -77,6 +77,11 @@ pub(in crate::load) struct Resting {
 }
 
 impl Resting {
+    /// Who it is.
+    pub(in crate::load) fn user(&mut self) -> &mut User {
+        &mut self.user
+    }
+
     /// Who it is, wherever it was.
     pub(super) fn into_user(self) -> User {
         self.user
