@@ -67,11 +67,12 @@ fn words(run: &RunResult, method: &Method) -> Vec<String> {
         ),
         format!(
             "A toll compares a variant with its baseline block by block: the mean difference of the logarithms, turned \
-             back into a ratio, with Student's {} interval over the blocks. As several tolls are claimed at once, each \
+             back into a ratio, with Student's {} interval over {}. As several tolls are claimed at once, each \
              must pass Holm's stricter bound before it is called one, and a rank test (Wilcoxon) that assumes no bell \
              curve is held against it. \u{201c}No toll\u{201d} is said only where the whole interval lies within {}; \
              anything between is called unclear.",
             sentence::confidence(run),
+            sentence::over(run),
             sentence::band(run)
         ),
     ];
