@@ -15,6 +15,7 @@ mod pair;
 pub mod ranks;
 pub mod round_trips;
 pub mod scaling;
+pub mod variance;
 
 use crate::results::{Estimate, Figure, RunResult, Toll, TollVerdict, Validity, Variant};
 use crate::rules::ALL;

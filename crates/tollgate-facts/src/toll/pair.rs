@@ -26,7 +26,7 @@ pub(crate) struct Pair<'a> {
     level: u64,
     over: Over,
     /// The trials of either.
-    trials: [Vec<&'a Trial>; 2],
+    pub(super) trials: [Vec<&'a Trial>; 2],
 }
 
 /// What the second one of a pair is.

@@ -388,6 +388,35 @@ fn what_starts_differ_by_and_how_warm_ups_went_is_told() {
 }
 
 #[test]
+fn where_variance_comes_from_is_told_where_blocks_have_much_of_it() {
+    let mut run = fixture::protocol();
+    let heading = "Where the variance comes from";
+    let trials = run.trials.clone();
+    // Each block draws what the variant's connections cost.
+    for trial in run.trials.iter_mut().filter(|trial| trial.variant == "odata-v4-json") {
+        let luck = if trial.block % 3 == 0 { 1.5 } else { 1.0 };
+        trial.unit_times_ms.iter_mut().for_each(|time| *time *= luck);
+    }
+    run.tolls = tollgate_facts::toll::compute(&run);
+    let page = text("html", &run).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains(heading) && page.contains("more blocks"), "{page}");
+    let told = tollgate_facts::toll::variance::shares(&run, run.toll("odata-v4-json", 20, Figure::UnitTime).unwrap());
+    assert!(told.is_some_and(|shares| shares.blocks > 0.8 && shares.is_seen), "{told:?}");
+    assert!(!text("terminal", &run).contains(heading), "it is background");
+    // Where every trial is alike but for noise that is each trial's own, there is nothing to say.
+    run.trials = trials;
+    for (place, trial) in run.trials.iter_mut().enumerate() {
+        let noise = 1.0 + 0.01 * f64::from((place as u32).wrapping_mul(2_654_435_761) >> 16) / 65_536.0;
+        trial.unit_times_ms.iter_mut().for_each(|time| *time = 10.0 * noise);
+        trial.subject_cpu_us = trial.subject_cpu_us.map(|_| 1e4 * noise);
+    }
+    run.tolls = tollgate_facts::toll::compute(&run);
+    let seen = run.tolls.iter().filter_map(|toll| tollgate_facts::toll::variance::shares(&run, toll));
+    let (seen, count) = (seen.filter(|shares| shares.is_seen).count(), run.tolls.len());
+    assert!(seen * 5 <= count, "{seen} of {count}");
+}
+
+#[test]
 fn the_band_of_no_toll_is_the_one_that_was_asked_for() {
     let mut run = fixture::protocol();
     run.settings.equivalence_share = 0.015;

@@ -148,10 +148,15 @@ pub fn connections(run: &RunResult) -> Option<&'static str> {
     })
 }
 
+/// Whether intervals are over starts of the servers.
+pub fn is_over_starts(run: &RunResult) -> bool {
+    let mut between = run.tolls.iter().filter_map(|toll| toll.between_starts);
+    between.any(|between| between.is_interval_over_starts)
+}
+
 /// What a run's intervals are over.
 pub fn over(run: &RunResult) -> &'static str {
-    let mut between = run.tolls.iter().filter_map(|toll| toll.between_starts);
-    match between.any(|between| between.is_interval_over_starts) {
+    match is_over_starts(run) {
         true => "the starts of the servers, whose blocks are not independent",
         false => "the blocks",
     }
