@@ -42,6 +42,8 @@ pub(crate) struct Seen {
     at_once: AtomicU64,
     /// What was asked for below `/noted/`, in order.
     pub(crate) noted: Mutex<Vec<String>>,
+    /// From which ports it was asked, in order; one that asks several times in a row stands once.
+    pub(crate) ports: Mutex<Vec<u16>>,
 }
 
 impl TestServer {
@@ -102,6 +104,11 @@ impl Service for Scripted {
             tokio::task::yield_now().await;
         }
         self.seen.at_once.fetch_sub(1, Ordering::Relaxed);
+        {
+            let mut ports = self.seen.ports.lock().unwrap_or_else(PoisonError::into_inner);
+            ports.push(exchange.peer().port());
+            ports.dedup();
+        }
         let count = self.requests.get() + 1;
         self.requests.set(count);
         let target = exchange.request().target().to_owned();

@@ -13,6 +13,8 @@ pub(crate) struct Behaviour {
     pub(crate) service_time: ServiceTime,
     /// Which service times are drawn.
     pub(crate) seed: u64,
+    /// A connection is served so much longer for life, or not: by a coin for each.
+    pub(crate) lottery: Duration,
     /// Whether requests wait for each other.
     pub(crate) servers: Servers,
     /// Answers wait until so many requests are there; 0 is none.
@@ -74,6 +76,11 @@ pub(crate) const NAMES: &[(&str, u64, &str)] = &[
     ("sigma", 300, "deviation of the logarithm of a lognormal time, in hundredths; 50 if it is not said"),
     ("bimodal", TIME_US_MAX / 10, "so many microseconds for nine of ten requests, ten times as many for the others"),
     ("seed", u64::MAX, "of the times that are drawn; the n-th request of a class always has the same"),
+    (
+        "lottery",
+        TIME_US_MAX,
+        "half of the connections, drawn by the seed, are served so many microseconds longer for life",
+    ),
     ("queue", 1, "1: one request at a time, in the order of their arrival"),
     ("gate", ENTITIES_MAX, "answers wait until so many requests wait together, at most 50 s"),
     ("burn", TIME_US_MAX, "so many microseconds of CPU time of the serving thread are spent first"),
@@ -103,6 +110,7 @@ impl Behaviour {
         let mut behaviour = Behaviour {
             service_time: ServiceTime::Constant(Duration::ZERO),
             seed: 0,
+            lottery: Duration::ZERO,
             servers: Servers::Unlimited,
             gate: 0,
             burn: Duration::ZERO,
@@ -146,6 +154,7 @@ impl Behaviour {
                 "sigma" => sigma = number,
                 "bimodal" => (behaviour.service_time, times) = (ServiceTime::Bimodal { fast: time }, times + 1),
                 "seed" => behaviour.seed = number,
+                "lottery" => behaviour.lottery = time,
                 "queue" if number == 1 => behaviour.servers = Servers::One,
                 "queue" => behaviour.servers = Servers::Unlimited,
                 "gate" => behaviour.gate = number,

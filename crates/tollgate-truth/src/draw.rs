@@ -49,6 +49,11 @@ impl ServiceTime {
     }
 }
 
+/// Whether a coin falls on the side that costs, the same for the same seed and position.
+pub(crate) fn loses(seed: u64, position: u64) -> bool {
+    evens(seed, position).0 <= 0.5
+}
+
 /// Two numbers of (0, 1], the same for the same seed and position.
 fn evens(seed: u64, position: u64) -> (f64, f64) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -92,6 +97,16 @@ mod tests {
         let lognormal = ServiceTime::Lognormal { median: ms, sigma: 0.5 };
         check(lognormal, &quantiles, 1000.0 * 0.125_f64.exp());
         check(ServiceTime::Bimodal { fast: ms }, &[(0.5, 1000.0), (0.89, 1000.0), (0.92, 10_000.0)], 1900.0);
+    }
+
+    #[test]
+    fn half_of_the_coins_cost_and_each_falls_as_it_fell_before() {
+        let lost = (0..DRAWN).filter(|position| loses(3, *position)).count() as f64 / DRAWN as f64;
+        assert!((lost - 0.5).abs() < 0.01, "{lost}");
+        assert_eq!(
+            (0..99).map(|at| loses(3, at)).collect::<Vec<_>>(),
+            (0..99).map(|at| loses(3, at)).collect::<Vec<_>>()
+        );
     }
 
     #[test]

@@ -15,6 +15,7 @@ use tollgate_net::http1::server::{Abort, Delimiter, Exchange, ExchangeError, Ser
 use crate::behaviour::{Behaviour, Delimited, Servers, is_hit, stalled};
 use crate::body::{Scripted, scripted};
 use crate::deadlines::Deadlines;
+use crate::draw::loses;
 use crate::gate::Gate;
 use crate::ledger::{End, Ledger, Visit};
 use crate::table::Table;
@@ -103,11 +104,14 @@ impl Truth {
         now_ns
     }
 
-    /// A request of a class came: its position, and what it is written down with.
-    fn arrive<'a>(&'a self, class: &'a Class, arrival: Instant) -> (u64, Guard<'a>) {
+    /// A request of a class came from this port: its position, and what it is written down with.
+    fn arrive<'a>(&'a self, class: &'a Class, (port, arrival): (u16, Instant)) -> (u64, Guard<'a>) {
         let position = self.ledger().arrive(&class.name);
         let behaviour = &class.behaviour;
-        let service = behaviour.service_time.of(behaviour.seed, position);
+        let mut service = behaviour.service_time.of(behaviour.seed, position);
+        if loses(behaviour.seed, port.into()) {
+            service += behaviour.lottery;
+        }
         let begun = match behaviour.servers {
             Servers::Unlimited => arrival,
             Servers::One => arrival.max(class.free_at.get()),
@@ -140,7 +144,7 @@ impl Truth {
             let (status, content_type, text) = ask();
             return answer(exchange, status, content_type, &text);
         }
-        let (position, mut guard) = self.arrive(class, arrival);
+        let (position, mut guard) = self.arrive(class, (exchange.peer().port(), arrival));
         guard.visit.burned_ns = burn(behaviour.burn);
         if is_hit(position, behaviour.resets_per_mille) {
             self.deadlines.until(guard.visit.due).await;
@@ -228,7 +232,7 @@ impl Service for Truth {
             return self.serve_table(exchange, (&class, below), arrival).await;
         }
         let behaviour = &class.behaviour;
-        let (position, mut guard) = self.arrive(&class, arrival);
+        let (position, mut guard) = self.arrive(&class, (exchange.peer().port(), arrival));
         self.last.replace(Some((Rc::clone(&class), used_ns)));
         guard.visit.burned_ns = burn(behaviour.burn);
         let answered = scripted(behaviour, position, below);

@@ -325,6 +325,10 @@ pub struct Settings {
     /// How often each subject process was started; 0 where all were there already. Results of earlier versions have
     /// what was planned.
     pub starts: u32,
+    /// How long connections stay open that the server would keep: `per-block`, `per-start`, `per-trial` or `kept`; empty
+    /// where the work says it, and in results of earlier versions, which kept them.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub connections: String,
     /// What is between generator and subject, such as `loopback`.
     pub network: String,
     /// Half the width of the band around 1 inside which a whole interval must lie for "no toll", as a share.

@@ -46,7 +46,7 @@ pub struct Toll {
     pub note: Option<String>,
     /// The same by ranks; absent where it is refused, and in results that do not have it.
     pub by_ranks: Option<ByRanks>,
-    /// What starts of the servers differ by; absent below three of them.
+    /// What starts of the servers differ by; absent of one.
     pub between_starts: Option<BetweenStarts>,
     /// By how much it changed while it was measured; absent where there are too few blocks to tell, and at equal rate.
     pub drift: Option<Drift>,
@@ -97,7 +97,7 @@ pub struct Comparison {
     pub verdict: TollVerdict,
     /// Why the verdict is not plain, in a few words.
     pub note: Option<String>,
-    /// What starts of the servers differ by; absent below three of them.
+    /// What starts of the servers differ by; absent of one.
     pub between_starts: Option<BetweenStarts>,
 }
 
@@ -117,14 +117,14 @@ pub struct ByRanks {
 /// What starts of the servers differ by beyond what blocks explain.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BetweenStarts {
-    /// Starts with at least two blocks.
+    /// Starts, those left out that have less than half of the blocks of the one in the middle.
     pub starts: u32,
     /// Standard deviation of the starts' ratios, as a share: 0.02 is 2 %.
     pub deviation: f64,
     /// Probability of starts so far apart by chance, by itself.
     pub p: f64,
-    /// Whether ratio, interval and probability of the toll are those over the starts: where they are seen to differ (p
-    /// < 0.05) and that interval is the wider one.
+    /// Whether ratio, interval and probability of the toll are those over the starts. In results of earlier versions only
+    /// where starts were seen to differ (p < 0.05) and that interval was the wider one.
     #[serde(default)]
     pub is_interval_over_starts: bool,
 }

@@ -25,6 +25,15 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// The same of what cannot be negative: with its interval formed on the logarithm.
+    pub(super) fn above_zero(self) -> Estimate {
+        if self.n < 2 || self.mean <= 0.0 {
+            return self;
+        }
+        let factor = ((self.high - self.mean) / self.mean).exp();
+        Estimate { low: self.mean / factor, high: self.mean * factor, ..self }
+    }
+
     /// The ends of its interval; absent of fewer than two blocks, which have none.
     pub fn interval(self) -> Option<(f64, f64)> {
         (self.n > 1).then_some((self.low, self.high))
@@ -84,12 +93,7 @@ pub fn estimate(values: &[f64]) -> Estimate {
 /// zero, and it holds the mean of lopsided values more often (delta method: the mean times and by
 /// `exp(half / mean)`). Where half of it is small beside the mean it is that of [`estimate`].
 pub fn estimate_above_zero(values: &[f64]) -> Estimate {
-    let found = estimate(values);
-    if found.n < 2 || found.mean <= 0.0 {
-        return found;
-    }
-    let factor = ((found.high - found.mean) / found.mean).exp();
-    Estimate { low: found.mean / factor, high: found.mean * factor, ..found }
+    estimate(values).above_zero()
 }
 
 /// The value that Student's t with `freedom` degrees stays below with probability `probability`.

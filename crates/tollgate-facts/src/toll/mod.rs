@@ -1,7 +1,7 @@
 //! Tolls: what each variant costs over its baseline, from the trials of one run.
 //!
 //! Per block d = mean log(variant) - mean log(baseline); the ratio is exp(mean d) with Student t's interval, over the
-//! blocks or, where three starts of the servers or more are seen to differ and that is wider, over the starts. It reads
+//! blocks or, where there are two starts of the servers or more, over the starts. It reads
 //! stored trials only and judges no cell: that is `validity`, whose marks it obeys. How two variants are compared
 //! stands in `pair`; what a peer took by what tollgate took is computed by the same rules in [`crate::toll::comparison`].
 
@@ -15,6 +15,7 @@ mod pair;
 pub mod ranks;
 pub mod round_trips;
 pub mod scaling;
+pub mod variance;
 mod verdict;
 
 use crate::results::{Estimate, Figure, RunResult, Toll, TollVerdict, Validity, Variant};
@@ -84,10 +85,16 @@ pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, run: &RunResult)
     tolls
 }
 
-/// The logarithms of a figure's block means, of one variant at one level.
+/// The logarithms of a figure's block means, of one variant at one level; of several starts the means of theirs, since
+/// blocks of a start are not independent.
 pub(crate) fn block_logs(run: &RunResult, variant: &str, level: u64, figure: Figure) -> Vec<f64> {
-    let [logs, _] = Pair::new(run, variant, variant, level, Over::Baseline).by_block(figure);
-    logs.into_values().collect()
+    let pair = Pair::new(run, variant, variant, level, Over::Baseline);
+    let [logs, _] = pair.by_block(figure);
+    let starts = if figure.is_at_rate() { Vec::new() } else { pair.by_start(&logs) };
+    match starts.len() < between_starts::STARTS_MIN {
+        true => logs.into_values().collect(),
+        false => between_starts::means(&starts),
+    }
 }
 
 /// The log ratios that a toll's interval is over: one for each block that holds both, or for each start.

@@ -466,14 +466,13 @@ fn starts_that_differ_are_told_and_those_that_do_not_are_not_but_by_chance() {
     assert_eq!(tolls_of(&variants, &once, &[])[0].between_starts, None, "one start says nothing of others");
 }
 
-/// Three starts of eight blocks of a toll of a tenth, whose moods differ by as much as their blocks' log ratios.
-fn moody(noise: &mut Noise) -> Vec<Trial> {
+/// So many starts of so many blocks of a toll, whose moods differ by so much.
+fn moody(noise: &mut Noise, toll: f64, (starts, blocks): (u32, u32), mood: f64) -> Vec<Trial> {
     let variants = ["base", "other"];
-    let mut trials = synthetic(noise, &variants, &[1.0, 1.1], 24);
-    // A block's ratio is of two trials on either side, so its CPU time varies by as much as one trial.
-    let moods: Vec<f64> = (0..3).map(|_| (SPREAD * noise.normal()).exp()).collect();
+    let mut trials = synthetic(noise, &variants, &[1.0, toll], starts * blocks);
+    let moods: Vec<f64> = (0..starts).map(|_| (mood * noise.normal()).exp()).collect();
     for trial in &mut trials {
-        trial.start = trial.block / 8;
+        trial.start = trial.block / blocks;
         if trial.variant == "other" {
             trial.subject_cpu_us = trial.subject_cpu_us.map(|used_us| used_us * moods[trial.start as usize]);
         }
@@ -482,25 +481,84 @@ fn moody(noise: &mut Noise) -> Vec<Trial> {
 }
 
 #[test]
-fn where_starts_are_seen_to_differ_the_interval_is_over_them_and_covers_far_better() {
+fn an_interval_is_over_the_starts_wherever_there_are_two_and_covers_however_much_they_differ() {
     let variants = ["base", "other"];
-    let mut noise = Noise::of(34);
-    let (mut over_blocks, mut printed) = (0, 0);
-    for _ in 0..1_000 {
-        let mut trials = moody(&mut noise);
-        let covers = |trials: &[Trial]| {
-            let toll = tolls_of(&variants, trials, &[]).remove(1);
-            assert_eq!(toll.figure, Figure::SubjectCpu);
-            let is_over_starts = toll.between_starts.is_some_and(|between| between.is_interval_over_starts);
-            assert_eq!(is_over_starts, toll.between_starts.is_some_and(|between| between.p < 0.05), "{toll:?}");
-            assert!(!is_over_starts || !toll.do_ranks_disagree(), "{toll:?}");
-            usize::from(toll.low <= 1.1 && 1.1 <= toll.high)
-        };
-        printed += covers(&trials);
-        trials.iter_mut().for_each(|trial| trial.start = 0);
-        over_blocks += covers(&trials);
+    for (number, extent) in [(3, 8), (6, 6)].into_iter().enumerate() {
+        // A block's ratio is of two trials on either side, so its CPU time varies by as much as one trial.
+        for (place, mood) in [0.0, SPREAD, 2.0 * SPREAD].into_iter().enumerate() {
+            let mut noise = Noise::of(34 + 10 * number as u64 + place as u64);
+            let (mut over_blocks, mut printed) = (0, 0);
+            for _ in 0..400 {
+                let mut trials = moody(&mut noise, 1.1, extent, mood);
+                let covers = |trials: &[Trial], is_over: bool| {
+                    let toll = tolls_of(&variants, trials, &[]).remove(1);
+                    assert_eq!(toll.figure, Figure::SubjectCpu);
+                    let is_over_starts = toll.between_starts.is_some_and(|between| between.is_interval_over_starts);
+                    assert_eq!(is_over_starts, is_over, "{toll:?}");
+                    assert!(!is_over_starts || !toll.do_ranks_disagree(), "{toll:?}");
+                    usize::from(toll.low <= 1.1 && 1.1 <= toll.high)
+                };
+                printed += covers(&trials, true);
+                trials.iter_mut().for_each(|trial| trial.start = 0);
+                over_blocks += covers(&trials, false);
+            }
+            assert!(printed >= 372, "{printed} of 400, {extent:?} at {mood}");
+            assert!(mood < SPREAD || over_blocks <= 320, "{over_blocks} of 400 over blocks, {extent:?} at {mood}");
+        }
     }
-    assert!(over_blocks <= 680 && printed >= 810, "{over_blocks} over blocks, {printed} as printed, of 1,000");
+}
+
+#[test]
+fn of_400_runs_of_equals_whose_starts_differ_at_most_30_claim_a_toll() {
+    for (seed, mood) in [(61, 0.0), (62, SPREAD), (63, 2.0 * SPREAD)] {
+        let mut noise = Noise::of(seed);
+        let is_claimed = |trials: Vec<Trial>| {
+            let tolls = tolls_of(&["base", "other"], &trials, &[]);
+            tolls.iter().any(|toll| matches!(toll.verdict, TollVerdict::Dearer | TollVerdict::Cheaper))
+        };
+        let claimed = (0..400).filter(|_| is_claimed(moody(&mut noise, 1.0, (6, 6), mood))).count();
+        assert!(claimed <= 30, "{claimed} of 400 at {mood}");
+    }
+}
+
+/// A block in which each of two variants has a connection that is slower by a tenth for life, or not.
+fn drawn(noise: &mut Noise, block: u32, slower: [bool; 2]) -> [Trial; 4] {
+    let mut one = |place: u32| {
+        let which = usize::from(place == 1 || place == 2);
+        let luck = if slower[which] { 1.1 } else { 1.0 };
+        let unit_ms = 10.0 * luck * (0.005 * noise.normal()).exp();
+        trial(["base", "other"][which], block, place, unit_ms, 5.0, 10)
+    };
+    [0, 1, 2, 3].map(&mut one)
+}
+
+#[test]
+fn connections_that_are_drawn_anew_with_each_block_make_no_toll_of_equals_and_those_drawn_once_do() {
+    const RUNS: usize = 2_000;
+    let mut noise = Noise::of(71);
+    let mut runs = |blocks: u32, is_anew: bool| {
+        let (mut claimed, mut covered) = (0, 0);
+        for _ in 0..RUNS {
+            let draw = |noise: &mut Noise| [noise.uniform() < 0.5, noise.uniform() < 0.5];
+            let once = draw(&mut noise);
+            let trials: Vec<Trial> = (0..blocks)
+                .flat_map(|block| {
+                    let slower = if is_anew { draw(&mut noise) } else { once };
+                    drawn(&mut noise, block, slower)
+                })
+                .collect();
+            let toll = tolls_of(&["base", "other"], &trials, &[]).remove(0);
+            claimed += usize::from(matches!(toll.verdict, TollVerdict::Dearer | TollVerdict::Cheaper));
+            covered += usize::from(toll.low <= 1.0 && 1.0 <= toll.high);
+        }
+        (claimed, covered)
+    };
+    let (claimed, covered) = runs(8, false);
+    assert!(claimed > 700 && covered < 1_300, "drawn once: {claimed} claimed, {covered} covered of {RUNS}");
+    for blocks in [8, 16, 36] {
+        let (claimed, covered) = runs(blocks, true);
+        assert!(claimed <= 150 && covered >= 1_860, "{blocks} blocks: {claimed} claimed, {covered} covered of {RUNS}");
+    }
 }
 
 #[test]

@@ -6,8 +6,10 @@
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 
+use derive_more::Display;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tollgate_facts::names::did_you_mean;
@@ -114,15 +116,41 @@ pub enum Users {
 }
 
 /// How long the connections of users stay open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Display, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[display(rename_all = "kebab-case")]
 pub enum Connections {
-    /// From trial to trial: those of all variants are open all the time.
-    #[default]
+    /// For a block: both trials of a variant have the same ones, and the next block has others. They are opened, and asked
+    /// once, before anything counts. What connections differ by is then in every interval.
+    PerBlock,
+    /// From one start of the subjects to the next one, also where these are servers that were there before.
+    PerStart,
+    /// From trial to trial, as long as the server lives.
     Kept,
     /// For one trial: they are opened in the settling time before it, and closed behind it, so that a subject never has
-    /// others than those of the level at which it is measured.
+    /// others than those of the level at which it is measured. For `request` alone.
     PerTrial,
+    /// As its kind of work has them: nothing else can be asked of it.
+    #[default]
+    #[serde(skip)]
+    OfKind,
+}
+
+impl Connections {
+    /// As results have it.
+    pub(crate) fn stored(self) -> String {
+        if self == Connections::OfKind { String::new() } else { self.to_string() }
+    }
+}
+
+impl FromStr for Connections {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Connections, String> {
+        let all = [Connections::PerBlock, Connections::PerStart, Connections::Kept, Connections::PerTrial];
+        let found = all.into_iter().find(|connections| connections.to_string() == name);
+        found.ok_or_else(|| format!("expected {}", all.map(|connections| connections.to_string()).join(", ")))
+    }
 }
 
 /// A server behind the subjects.
@@ -224,6 +252,26 @@ impl Experiment {
         self.variants = shared.iter().map(|variant| on(last, variant)).collect();
         self.variants.extend(subjects.iter().flat_map(|subject| own.iter().map(|variant| on(subject, variant))));
         Ok(self)
+    }
+
+    /// The same with connections that stay open for so long.
+    ///
+    /// # Errors
+    /// That its kind of work has none that could.
+    pub fn on_connections(mut self, connections: Connections) -> Result<Experiment, String> {
+        let kind = self.heading.kind;
+        match connections {
+            _ if self.connections == Connections::OfKind => {
+                Err(format!("of `{kind}` connections live as its work has them"))
+            }
+            Connections::PerTrial if !["request", "walk"].contains(&kind) => {
+                Err(format!("`{connections}` goes with `request` and `walk`, not with `{kind}`"))
+            }
+            _ => {
+                self.connections = connections;
+                Ok(self)
+            }
+        }
     }
 
     /// The same without the variants that `refuses` takes out, and without those that are compared with them.

@@ -10,6 +10,7 @@ pub mod pace;
 pub mod pass;
 pub(crate) mod ports;
 pub mod record;
+pub mod renewal;
 mod request;
 pub mod scenario;
 pub mod script;

@@ -114,10 +114,10 @@ impl Script {
         }))
     }
 
-    /// The first request, as the last one on its connection.
-    pub(crate) fn first(&self) -> Vec<u8> {
+    /// The first request, at this place on its connection.
+    pub(crate) fn first(&self, place: Place) -> Vec<u8> {
         let mut writer = self.writer(Lane::WHOLE, 0);
-        self.next(&mut writer, &Cell::new(0), Place::Last).map(<[u8]>::to_vec).unwrap_or_default()
+        self.next(&mut writer, &Cell::new(0), place).map(<[u8]>::to_vec).unwrap_or_default()
     }
 
     /// What the user with this number in this lane writes its requests with.
@@ -150,7 +150,7 @@ impl Script {
 
 /// Whether more requests follow on the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     GoingOn,
     Last,
 }

@@ -69,6 +69,20 @@ impl Asking {
         self.connector.open_at(&self.target.target, self.addresses().await?).await
     }
 
+    /// A connection that is new, and counted.
+    async fn opened(&self, recorder: &RefCell<Recorder>) -> Result<Box<ClientConnection>, ConnectError> {
+        let opened = self.open().await;
+        let tally = &mut recorder.borrow_mut().tally;
+        let connection = opened.inspect_err(|error| {
+            tally.handshakes.failed += u64::from(error.class() == NetworkClass::Tls);
+        })?;
+        tally.connections += 1;
+        let handshake = connection.opening().handshake;
+        tally.handshakes.full += u64::from(handshake == Some(HandshakeKind::Full));
+        tally.handshakes.resumed += u64::from(handshake == Some(HandshakeKind::Resumed));
+        Ok(Box::new(connection))
+    }
+
     async fn addresses(&self) -> Result<&Vec<SocketAddr>, ConnectError> {
         let reached_at = self.target.via.as_ref().unwrap_or(&self.target.target);
         self.addresses.get_or_try_init(|| self.connector.resolve(reached_at)).await
@@ -129,17 +143,9 @@ impl User {
                 Some((connection, since)) => (connection, Some(since), None),
                 None => {
                     let begun = Instant::now();
-                    let opened = asking.open().await;
-                    let tally = &mut recorder.borrow_mut().tally;
-                    let connection = opened.inspect_err(|error| {
-                        tally.handshakes.failed += u64::from(error.class() == NetworkClass::Tls);
-                    })?;
-                    tally.connections += 1;
-                    let handshake = connection.opening().handshake;
-                    tally.handshakes.full += u64::from(handshake == Some(HandshakeKind::Full));
-                    tally.handshakes.resumed += u64::from(handshake == Some(HandshakeKind::Resumed));
                     self.counted = Counted::default();
-                    (Box::new(connection), None, Some(begun))
+                    let connection = asking.opened(recorder).await?;
+                    (connection, None, Some(begun))
                 }
             };
             let exchanged = match connection.exchange(request, manner.answers, sink).await {
@@ -206,6 +212,32 @@ impl User {
     pub(crate) fn count_connection(&mut self, used: &mut ConnectionsUsed) {
         if let Some((connection, _)) = &self.kept {
             self.counted.count(connection, used);
+        }
+    }
+
+    /// Parts with its connection, if it has one. Where `last` may be asked there, the server is left to close it.
+    pub(super) async fn part(&mut self, asking: &Asking, last: &[u8]) {
+        let Some((mut connection, _)) = self.kept.take() else { return };
+        if !last.is_empty() && connection.exchange(last, asking.target.answers(), &mut Discard).await.is_ok() {
+            asking.closing.take(*connection);
+        }
+    }
+
+    /// Opens a connection, and asks `first` there if that is anything. Where either fails it has none, and it is told.
+    pub(super) async fn meet(&mut self, asking: &Asking, first: &[u8], recorder: &RefCell<Recorder>) {
+        let failed = match asking.opened(recorder).await {
+            Ok(connection) => {
+                self.counted = Counted::default();
+                self.kept = Some((connection, Instant::now()));
+                if first.is_empty() {
+                    return;
+                }
+                self.ask(asking, first, &mut Discard, recorder).await.err()
+            }
+            Err(error) => Some(error.into()),
+        };
+        if let Some(failure) = failed {
+            recorder.borrow_mut().failure_aside(&failure);
         }
     }
 

@@ -26,9 +26,10 @@ use super::pass::Pass;
 use super::record::course::Course;
 use super::record::heartbeat::Heartbeat;
 use super::record::recorder::Recorder;
+use super::renewal::{self, Greetings, Renewal};
 use super::request::{Requests, Uncounted};
 use super::scenario::{self, Conduct, Play, Program};
-use super::script::Script;
+use super::script::{Place, Script};
 use super::target::LoadTarget;
 use super::user::{Asking, User};
 use super::{request, walk};
@@ -55,6 +56,8 @@ pub struct Order {
     pub target: Arc<LoadTarget>,
     /// What is asked.
     pub work: Work,
+    /// Whether its users keep the connections that they have.
+    pub renewal: Renewal,
     /// This worker's share of the load: by how many users or at which rate, and until when. Only single requests come
     /// at a rate, and only their users come one after another.
     pub load: Load,
@@ -101,6 +104,24 @@ pub enum ReportEnd {
     Whole,
     /// It was cancelled: what was recorded is not a trial.
     Cancelled,
+}
+
+impl Work {
+    /// What is asked on connections that go and come: of a scenario nothing, whose steps may not stand alone.
+    fn greetings(&self, target: &LoadTarget) -> Greetings {
+        let mut greetings = Greetings::default();
+        match self {
+            Work::Walk(_) => {
+                target.render_last(target.target.path_and_query(), &mut greetings.last);
+                target.render(target.target.path_and_query(), &mut greetings.first);
+            }
+            Work::Script(script) => {
+                (greetings.last, greetings.first) = (script.first(Place::Last), script.first(Place::GoingOn));
+            }
+            Work::Scenario(..) | Work::Insert(_) => {}
+        }
+        greetings
+    }
 }
 
 enum Command {
@@ -276,8 +297,27 @@ fn prepare(timeout: Duration) -> Result<(Runtime, Tools), String> {
     Ok((runtime, Tools { rendered, thread_use, pacer, heartbeat, closing, timeout }))
 }
 
+/// Draws the connections of all who ask anew, and says what came of it. Who does not ask now only parts with its own; who
+/// is on its way has its own there.
+async fn draw(
+    work: &Work,
+    asking: &Rc<Asking>,
+    (users, idle, resting): (&mut [User], &mut Vec<User>, &mut Vec<scenario::Resting>),
+) -> Recorder {
+    let aside = Rc::new(RefCell::default());
+    let mut parting = std::mem::take(idle);
+    parting.extend(resting.iter_mut().skip(users.len()).map(|resting| std::mem::take(resting.user())));
+    let mut asked: Vec<&mut User> = users.iter_mut().collect();
+    asked.iter_mut().zip(resting).for_each(|(user, resting)| *user = resting.user());
+    let drawn = asked.iter_mut().map(|user| std::mem::take(*user)).collect();
+    renewal::part(parting, asking, &work.greetings(&asking.target).last).await;
+    let drawn = renewal::renew(drawn, asking, work.greetings(&asking.target), &aside).await;
+    asked.into_iter().zip(drawn).for_each(|(user, drawn)| *user = drawn);
+    aside.take()
+}
+
 async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept, tools: &mut Tools) -> Report {
-    let Order { target, work, load, gate, course, recorder, .. } = order;
+    let Order { target, work, renewal, load, gate, course, recorder, .. } = order;
     let connector = kept.connector.get_or_insert_with(|| {
         let connector = Connector::new(target.tls.clone()).socket(target.socket);
         Rc::new(connector.exchange_timeout(tools.timeout))
@@ -292,7 +332,7 @@ async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept,
     if matches!((load.pace, &work), (Pace::Closed { .. }, _) | (_, Work::Scenario(..))) {
         users.resize_with(users.len().max(load.users), User::default);
     }
-    let resting = users.split_off(load.users.min(users.len()));
+    let mut resting = users.split_off(load.users.min(users.len()));
     let thread_use = &tools.thread_use;
     let (mut before, mut started) = (thread_use.read(), Instant::now());
     let recorder = Rc::new(RefCell::new(recorder));
@@ -306,8 +346,12 @@ async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept,
         recorder.borrow_mut().begin(now);
     };
     let asked = async {
+        if renewal == Renewal::Anew {
+            let aside = draw(&work, &asking, (&mut users, &mut resting, &mut kept.resting)).await;
+            let _ = uncounted.set(RefCell::new(aside));
+        }
         if let Work::Script(script) = &work {
-            asking.prime(load.users, &script.first()).await;
+            asking.prime(load.users, &script.first(Place::Last)).await;
         }
         recorder.borrow_mut().reset(course, Instant::now());
         // All that is asked from here on counts; but of a scenario nothing before its setup is over, and of requests
@@ -369,7 +413,7 @@ async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept,
         never = beating.run(&recorder) => match never {},
     };
     if let Some(aside) = uncounted.get() {
-        recorder.borrow_mut().before = Some(Box::new(aside.borrow().tally.clone()));
+        recorder.borrow_mut().before.get_or_insert_default().add(&aside.borrow().tally);
     }
     // What fell due at the very end was not noticed yet.
     beating.note(&recorder);
@@ -380,7 +424,7 @@ async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept,
     kept.users = back.unwrap_or_default();
     {
         let used = &mut recorder.borrow_mut().tally.used;
-        let all = kept.users.iter_mut().chain(kept.resting.iter_mut().map(scenario::Resting::user_mut));
+        let all = kept.users.iter_mut().chain(kept.resting.iter_mut().map(scenario::Resting::user));
         all.for_each(|user| user.count_connection(used));
     }
     kept.users.extend(resting);

@@ -55,6 +55,10 @@ impl Plan {
             None if of_extent.is_empty() => experiment.levels.clone(),
             None => asked::checked_levels(&of_extent, experiment)?,
         };
+        let starts = match overrides.starts.map_or(defaults.starts, |UpTo(starts)| starts) {
+            several if several > 1 && looked_at.is_some() => blocks / sequential::BLOCKS_OF_A_START,
+            starts => starts.min(blocks),
+        };
         let slice = overrides.slice_ms.as_ref().map_or(defaults.slice_ms, |slice| slice.as_ref().0);
         let slice = Duration::from_millis(slice.into());
         let round_trip_ms =
@@ -66,7 +70,7 @@ impl Plan {
             blocks,
             slice,
             slice_most: slice,
-            starts: overrides.starts.map_or(defaults.starts, |UpTo(starts)| starts).min(blocks),
+            starts,
             round_trip: Duration::from_millis(round_trip_ms.into()),
             until_width_ppm: options.until_width_ppm,
             equivalence_ppm: options.equivalence_ppm.or(experiment.equivalence_ppm),

@@ -114,10 +114,10 @@ impl Plan {
     }
 
     /// Which start of the subjects a block of this number belongs to, from 0: starts split the blocks evenly, the first ones
-    /// taking what is left over; where one looks in between, each look's blocks have a start of their own.
+    /// taking what is left over; where one looks in between, each look is at whole ones.
     pub fn start_of(&self, block: u32) -> u32 {
         match self.until_width_ppm {
-            Some(_) => sequential::interim_looks_before(block).min(self.starts.saturating_sub(1)),
+            Some(_) => (block / sequential::BLOCKS_OF_A_START).min(self.starts.saturating_sub(1)),
             None => (u64::from(block) * u64::from(self.starts) / u64::from(self.blocks.max(1))) as u32,
         }
     }

@@ -102,7 +102,7 @@ fn a_run_measures_what_was_planned_and_stores_it() {
         let (list, detail) = (cell.list_bytes.unwrap(), cell.detail_bytes.unwrap());
         let bodies = list + ITEMS as f64 * detail;
         assert!(detail > 0.0 && list > detail && bodies < cell.bytes_per_unit, "{list} and {detail} without heads");
-        assert_eq!(cell.connections, cell.level, "connections stay open");
+        assert_eq!(cell.connections, cell.level * 2, "connections stay open for a block");
         assert!(cell.subject.is_some_and(|subject| subject.cpu_us_per_request.mean > 0.0 && subject.threads_max > 0));
     }
     assert!((result.settings.content_checked_share - 1.0).abs() < 1e-9);
@@ -310,4 +310,49 @@ fn a_scenario_of_which_no_iteration_is_whole_is_not_measured_and_the_answer_is_t
     let played = sometimes.result.cells[0].played.as_ref().unwrap();
     let example = &played.steps[1].error_examples["status-503"];
     assert_eq!(example, "step `order`: POST /every-third-fails answered 503, 2xx was wanted");
+}
+
+/// Work of one user in three blocks, and of the connections what stands there.
+fn of_one_user(workload: &str, steps: &str) -> String {
+    format!(
+        "name = \"lives\"\nquestion = \"How long do connections live?\"\n[factor]\nname = \"concurrency\"\nlevels = [1]\n\
+         [workload]\n{workload}\n[extent.quick]\nblocks = 3\nslice_ms = 5\nsettle_ms = 5\nstarts = 3\n\
+         [[variant]]\nname = \"one\"\nurl = \"/items\"\n{steps}"
+    )
+}
+
+#[test]
+fn connections_live_as_long_as_is_asked_and_no_new_one_is_opened_while_time_counts() {
+    let check = |kind: &str, connections: &str, steps: &str, expected: (usize, u64)| {
+        let mut server = TestServer::start();
+        let folder = tempfile::tempdir().unwrap();
+        let workload = format!("kind = \"{kind}\"\n{connections}");
+        let options = RunOptions {
+            experiment: Experiment::parse(&of_one_user(&workload, steps), "lives.toml").unwrap(),
+            subjects: vec![("one".to_owned(), server.url("/items"))],
+            ..twice(&server, &folder.path().join("run"))
+        };
+        let result = run(&options, &(), &StopFlag::new()).unwrap().result;
+        server.end();
+        let ports = server.seen.ports.lock().unwrap().clone();
+        let opened = server.counters.connections_accepted();
+        assert_eq!((ports.len(), opened as usize), (expected.0, expected.0), "{kind} {connections}: {ports:?}");
+        let cell = &result.cells[0];
+        assert_eq!((cell.connections, cell.trials, cell.errors.len()), (expected.1, 6, 0), "{kind} {connections}");
+        assert!(result.validity.iter().all(|doubt| doubt.rule != "fresh-connections"), "{:?}", result.validity);
+        let starts: Vec<u32> = result.trials.iter().map(|trial| trial.start).collect();
+        let expected = if connections.contains("per-start") { [0, 0, 1, 1, 2, 2] } else { [0; 6] };
+        assert_eq!((starts, result.settings.starts), (expected.to_vec(), 0), "{kind} {connections}");
+    };
+    let keyed = "format = \"odata-v4-json\"\nkey = [\"id\"]\n";
+    let steps = "[[scenario]]\nname = \"asking\"\n[[scenario.step]]\nname = \"ask\"\npath = \"x\"\n";
+    let thinking = &format!("{steps}think = {{ ms = 1, distribution = \"constant\" }}\n");
+    // One of the warm-up, and one of each block.
+    check("request", "", "", (4, 3));
+    check("walk", "", keyed, (4, 3));
+    check("scenario", "", steps, (4, 3));
+    check("scenario", "", thinking, (4, 3));
+    check("request", "connections = \"per-start\"", "", (3, 3));
+    check("scenario", "connections = \"kept\"", thinking, (1, 1));
+    check("request", "connections = \"kept\"", "", (1, 1));
 }

@@ -33,6 +33,7 @@ use crate::load::ports;
 use crate::load::record::course::Course;
 use crate::load::record::detail::Detail;
 use crate::load::record::recorder::Recorder;
+use crate::load::renewal::Renewal;
 use crate::load::script::Script;
 use crate::load::target::{Connection, LoadTarget};
 use crate::load::worker::{self, Order, ReportEnd, Work, Worker};
@@ -260,6 +261,7 @@ fn order(
             target: Arc::clone(target),
             work: Work::Script(Arc::clone(script)),
             load: all.share(index, workers.len()),
+            renewal: Renewal::Kept,
             gate: Arc::clone(gate),
             course: Course::Binned,
             recorder: Recorder::detailed(log.unwrap_or_default()),

@@ -217,7 +217,7 @@ mod tests {
             let (method, body) = (method.to_owned(), body.into());
             let load = QuickLoad { wrapping, method, body, headers, ..QuickLoad::new("http://127.0.0.1/s/Set") };
             let (_, script) = prepare(&load).unwrap();
-            String::from_utf8(script.first()).unwrap()
+            String::from_utf8(script.first(crate::load::script::Place::Last)).unwrap()
         };
         let batch = Wrapping::Batch { form: BatchForm::Json, requests: 2, root: None };
         let text = sent(batch, "POST", "{}");

@@ -19,6 +19,7 @@ use crate::load::answer::failure::ErrorClass;
 use crate::load::pass::Pass;
 use crate::load::record::course::Course;
 use crate::load::record::recorder::{Recorder, Tally};
+use crate::load::renewal::Renewal;
 use crate::load::target::LoadTarget;
 use crate::load::worker::{Order, ReportEnd, Work, Worker};
 use crate::testing::{ITEMS, TestServer, get};
@@ -259,6 +260,7 @@ fn walk(
                 target: Arc::clone(&target),
                 load: Load { end, ..Load::closed(users, end).share(index, workers.len()) },
                 work: Work::Walk(Arc::clone(&pass)),
+                renewal: Renewal::Kept,
                 gate: Arc::default(),
                 course: Course::Unrecorded,
                 recorder: Recorder::default(),
@@ -365,6 +367,7 @@ fn users_with_a_session_each_take_it_up_and_no_request_but_theirs_counts() {
         target: Arc::clone(&target),
         load: Load::closed(USERS, passes(REQUESTS)),
         work: Work::Script(Arc::new(Script::of_target(&target))),
+        renewal: Renewal::Kept,
         gate: Arc::default(),
         course: Course::Unrecorded,
         recorder: Recorder::default(),

@@ -380,27 +380,25 @@ fn what_starts_differ_by_and_how_warm_ups_went_is_told() {
         assert!(text.contains("warm-ups: 1 faster after a while (nginx-pass-through-1k)"), "{name}: {text}");
         assert!(!text.contains("starts of the servers"), "{name}");
     }
-    run.tolls.iter_mut().for_each(|toll| {
-        toll.between_starts =
-            Some(BetweenStarts { starts: 3, deviation: 0.001, p: 0.4, is_interval_over_starts: false });
-    });
+    let alike = BetweenStarts { starts: 6, deviation: 0.001, p: 0.4, is_interval_over_starts: true };
+    run.tolls.iter_mut().for_each(|toll| toll.between_starts = Some(alike));
     run.comparisons.clear();
     let count = run.tolls.len();
     for name in ["terminal", "html", "markdown"] {
         let text = shown(name, &run);
-        let expected = format!("3 starts of the servers: of {count} tolls none is shown to differ from start to start");
-        assert!(text.contains(&expected) && text.contains("does not say that they are alike"), "{name}: {text}");
+        let expected = format!("6 starts of the servers, over which intervals are: of {count} tolls none differs");
+        assert!(text.contains(&expected), "{name}: {text}");
     }
+    assert!(shown("html", &run).contains("interval over the starts of the servers"));
     // Unadjusted: among so many tolls Holm would have kept this one back.
-    let of_first = BetweenStarts { starts: 3, deviation: 0.021, p: 0.04, is_interval_over_starts: true };
+    let of_first = BetweenStarts { deviation: 0.021, p: 0.04, ..alike };
     run.tolls[0].between_starts = Some(of_first);
     let (terminal, name) = (shown("terminal", &run), run.tolls[0].variant.clone());
     for part in [
-        format!("of {count} tolls 1 differ from start to start"),
+        format!("of {count} tolls 1 differs from one to the next"),
         "chance gives one in twenty".to_owned(),
-        "intervals are those over starts".to_owned(),
         format!("{name} over "),
-        "3 starts, ± 2.1 % (p = 0.040)".to_owned(),
+        ": ± 2.1 % (p = 0.040)".to_owned(),
     ] {
         assert!(terminal.contains(&part), "{part}: {terminal}");
     }
@@ -408,7 +406,36 @@ fn what_starts_differ_by_and_how_warm_ups_went_is_told() {
     run.tolls[0].between_starts = Some(BetweenStarts { is_interval_over_starts: false, ..of_first });
     let terminal = shown("terminal", &run);
     assert!(terminal.contains("which its interval over blocks does not hold"), "{terminal}");
-    assert!(!terminal.contains("intervals are those over starts"), "{terminal}");
+    assert!(!terminal.contains("over which intervals are"), "{terminal}");
+}
+
+#[test]
+fn where_variance_comes_from_is_told_where_blocks_have_much_of_it() {
+    let mut run = fixture::protocol();
+    let heading = "Where the variance comes from";
+    let trials = run.trials.clone();
+    // Each block draws what the variant's connections cost.
+    for trial in run.trials.iter_mut().filter(|trial| trial.variant == "odata-v4-json") {
+        let luck = if trial.block % 3 == 0 { 1.5 } else { 1.0 };
+        trial.unit_times_ms.iter_mut().for_each(|time| *time *= luck);
+    }
+    run.tolls = tollgate_facts::toll::compute(&run);
+    let page = text("html", &run).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains(heading) && page.contains("more blocks"), "{page}");
+    let told = tollgate_facts::toll::variance::shares(&run, run.toll("odata-v4-json", 20, Figure::UnitTime).unwrap());
+    assert!(told.is_some_and(|shares| shares.blocks > 0.8 && shares.is_seen), "{told:?}");
+    assert!(!text("terminal", &run).contains(heading), "it is background");
+    // Where every trial is alike but for noise that is each trial's own, there is nothing to say.
+    run.trials = trials;
+    for (place, trial) in run.trials.iter_mut().enumerate() {
+        let noise = 1.0 + 0.01 * f64::from((place as u32).wrapping_mul(2_654_435_761) >> 16) / 65_536.0;
+        trial.unit_times_ms.iter_mut().for_each(|time| *time = 10.0 * noise);
+        trial.subject_cpu_us = trial.subject_cpu_us.map(|_| 1e4 * noise);
+    }
+    run.tolls = tollgate_facts::toll::compute(&run);
+    let seen = run.tolls.iter().filter_map(|toll| tollgate_facts::toll::variance::shares(&run, toll));
+    let (seen, count) = (seen.filter(|shares| shares.is_seen).count(), run.tolls.len());
+    assert!(seen * 5 <= count, "{seen} of {count}");
 }
 
 #[test]

@@ -67,11 +67,12 @@ fn words(run: &RunResult, method: &Method) -> Vec<String> {
         ),
         format!(
             "A toll compares a variant with its baseline block by block: the mean difference of the logarithms, turned \
-             back into a ratio, with Student's {} interval over the blocks. As several tolls are claimed at once, each \
+             back into a ratio, with Student's {} interval over {}. As several tolls are claimed at once, each \
              must pass Holm's stricter bound before it is called one, and a rank test (Wilcoxon) that assumes no bell \
              curve is held against it. \u{201c}No toll\u{201d} is said only where the whole interval lies within {}; \
              an interval that excludes 1 without passing that bound is called unconfirmed, anything else unclear.",
             sentence::confidence(run),
+            sentence::over(run),
             sentence::band(run)
         ),
     ];
@@ -113,6 +114,7 @@ fn settings(run: &RunResult, method: &Method) -> Vec<(String, String)> {
         ("blocks planned", settings.blocks.to_string()),
         ("slice", format!("≥ {} ms", number::three_digits(settings.slice_ms))),
         ("starts of each subject", if settings.starts > 0 { settings.starts.to_string() } else { String::new() }),
+        ("connections", sentence::connections(run).map(str::to_owned).unwrap_or_default()),
         ("cores of the generator", cores(&settings.generator_cores)),
         ("cores of the subjects", cores(&settings.subject_cores)),
         ("network", settings.network.clone()),

@@ -12,6 +12,7 @@ pub mod raw;
 pub mod staged;
 pub mod steps;
 pub mod tolls;
+pub mod variance;
 pub mod watched;
 
 use crate::blocks::{Block, Depth, Page, Section, Table};
@@ -40,7 +41,7 @@ pub fn page(
 ) -> Page {
     let run = view.run;
     let thresholds = thresholds::section(&run.experiment, &run.thresholds);
-    let last = [thresholds, published::section(view), Some(method::section(view, method))];
+    let last = [thresholds, published::section(view), variance::section(view), Some(method::section(view, method))];
     let all = before.into_iter().chain(cells::sections(view, depth)).chain(after).chain(last);
     Page {
         name: run.experiment.name.clone(),
@@ -78,7 +79,10 @@ fn origin(view: &View<'_>) -> String {
         format!("{} {what}", number::whole(requests)),
         format!("seed {}", run.seed),
         format!("tollgate {}", run.version),
-        format!("intervals are 95 % over blocks{of_tolls}"),
+        format!(
+            "intervals are 95 % over {}{of_tolls}",
+            if sentence::is_over_starts(run) { "starts" } else { "blocks" }
+        ),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }

@@ -142,8 +142,33 @@ pub fn band(run: &RunResult) -> String {
     format!("± {} %", (run.settings.equivalence_share * 1e4).round() / 1e2)
 }
 
-/// What starts of the servers differ by, where there were enough: each toll and comparison whose starts are seen to
-/// differ, or that none is. Nothing is adjusted for their number, as the error to fear is a missed warning.
+/// How long connections stayed open that the servers would have kept, where that is known.
+pub fn connections(run: &RunResult) -> Option<&'static str> {
+    Some(match run.settings.connections.as_str() {
+        "per-block" => "opened anew for each block, before anything counted",
+        "per-start" => "opened anew with each start",
+        "per-trial" => "opened anew for each trial, before anything counted",
+        "kept" => "kept: what they differ by is in no interval",
+        _ => return None,
+    })
+}
+
+/// Whether intervals are over starts of the servers.
+pub fn is_over_starts(run: &RunResult) -> bool {
+    let mut between = run.tolls.iter().filter_map(|toll| toll.between_starts);
+    between.any(|between| between.is_interval_over_starts)
+}
+
+/// What a run's intervals are over.
+pub fn over(run: &RunResult) -> &'static str {
+    match is_over_starts(run) {
+        true => "the starts of the servers, whose blocks are not independent",
+        false => "the blocks",
+    }
+}
+
+/// What starts of the servers differ by, where there were several: over what intervals are, and each toll and comparison
+/// whose starts are seen to differ. Nothing is adjusted for their number, as the error to fear is a missed warning.
 pub fn starts(run: &RunResult) -> Option<String> {
     let told = |names: [&str; 3], at: u64, of: Figure, between: Option<BetweenStarts>| {
         let (names, of) = (names.join(" "), figure(&run.experiment, of));
@@ -158,26 +183,29 @@ pub fn starts(run: &RunResult) -> Option<String> {
     let told: Vec<(String, BetweenStarts)> = of_all.collect();
     let starts = told.iter().map(|(_, between)| between.starts).max()?;
     let differ: Vec<&(String, BetweenStarts)> = told.iter().filter(|(_, between)| between.p < ALPHA).collect();
+    let what = if run.settings.starts > 0 {
+        "starts of the servers"
+    } else {
+        "groups of blocks with connections of their own"
+    };
     let kind = if run.comparisons.is_empty() { "tolls" } else { "tolls and comparisons" };
-    let of = format!("{starts} starts of the servers: of {} {kind}", told.len());
+    // Results of earlier versions have intervals over blocks.
+    let is_over = |(_, between): &(String, BetweenStarts)| between.is_interval_over_starts;
+    let over = if told.iter().all(is_over) { ", over which intervals are" } else { "" };
+    let of = format!("{starts} {what}{over}: of {} {kind}", told.len());
     if differ.is_empty() {
-        return Some(format!(
-            "{of} none is shown to differ from start to start (F-test, p < 0.05), which does not say that they are alike: so few \
-             starts often do not show it, and intervals over blocks are then too narrow"
-        ));
+        return Some(format!("{of} none differs from one to the next by more than blocks do (F-test, p < 0.05)"));
     }
     let named = |(what, between): &&(String, BetweenStarts)| {
         let unheld =
             if between.is_interval_over_starts { "" } else { ", which its interval over blocks does not hold" };
         let p = if between.p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {:.3}", between.p) };
-        format!("{what}: {} starts, ± {:.1} % ({p}){unheld}", between.starts, between.deviation * 100.0)
+        format!("{what}: ± {:.1} % ({p}){unheld}", between.deviation * 100.0)
     };
-    let is_widened = differ.iter().any(|(_, between)| between.is_interval_over_starts);
-    let widened = if is_widened { ", and intervals are those over starts, which are wider" } else { "" };
     Some(format!(
-        "{of} {} differ from start to start by more than blocks do (F-test, p < 0.05; of starts that are alike, chance gives one \
-         in twenty){widened}: {}; take more starts",
-        differ.len(),
+        "{of} {} from one to the next by more than blocks do (F-test, p < 0.05; of starts that are alike, chance gives one \
+         in twenty): {}",
+        if differ.len() == 1 { "1 differs".to_owned() } else { format!("{} differ", differ.len()) },
         differ.iter().map(named).collect::<Vec<_>>().join("; ")
     ))
 }

@@ -20,7 +20,7 @@ use tollgate_facts::results::{
     BackendUse, Cell, ConnectionUse, FirstRequest, GeneratorUse, Inserted, Negotiated, Percentiles, Phases, Played,
     Segments, StepFound, SubjectUse, Trial,
 };
-use tollgate_facts::stats::{self, percentile};
+use tollgate_facts::stats::{self, between_starts, percentile};
 use tollgate_net::tls::Agreed;
 
 pub(super) const NS_PER_MS: f64 = 1e6;
@@ -45,7 +45,9 @@ pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) ->
     let Recorder { tally, response, service, .. } = recorder;
     let blocks = by_block(trials);
     let estimate = |figure: &dyn Fn(&[&Trial]) -> Option<f64>| {
-        stats::estimate_above_zero(&blocks.values().filter_map(|trials| figure(trials)).collect::<Vec<f64>>())
+        let of_block = |trials: &Vec<&Trial>| Some((trials.first()?.start, figure(trials)?));
+        let starts = stats::by_key(blocks.values().filter_map(of_block));
+        between_starts::estimate_over(&starts.into_values().collect::<Vec<_>>())
     };
     let each_second = |of: fn(&Trial) -> u64| {
         estimate(&|trials| ratio(sum(trials, of) as f64, sum(trials, |trial| trial.duration_ms) / 1e3))

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{At, Checker, Experiment, ExperimentError, Own, UpTo, Users};
+use crate::experiment::{At, Checker, Connections, Experiment, ExperimentError, Own, UpTo, Users};
 use crate::kinds::http::encrypting::{
     Authentication, Encrypting, EncryptionLevel, EqualRateShape, KeyKind, TlsVersion,
 };
@@ -153,6 +153,7 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         equal_rate: equal_rate.map(|file| checker.equal_rate(&file)).transpose()?,
     };
     let mut experiment = document.experiment(named_levels.iter().map(|named| named.level).collect())?;
+    experiment.connections = Connections::PerBlock;
     experiment.named_levels = named_levels;
     experiment.users = Users::Same(users.users.map_or(USERS_DEFAULT, |UpTo(users)| users));
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(connecting.iter().zip(&document.ways)) {

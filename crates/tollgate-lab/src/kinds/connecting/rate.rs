@@ -11,6 +11,7 @@ use crate::kinds::http::session::{Session, subject_of, trial_of};
 use crate::kinds::http::subjects::watched::Watched;
 use crate::kinds::http::trial::{Asked, Asking};
 use crate::load::record::course::Course;
+use crate::load::renewal::Renewal;
 use crate::plan::schedule::{self, Block};
 use crate::plan::{Plan, RatePlan};
 use crate::traffic::model::{End, Load, Rate};
@@ -48,7 +49,7 @@ impl Session<'_, '_, Connecting> {
                 let rate = Rate { per_second: offer.rate_per_second, arrivals: offer.arrivals, seed };
                 let users = self.options.experiment.users(level) * USERS_FACTOR;
                 let load = Load::at_a_rate(users as usize, rate, End::after(planned.slice));
-                let asked = Asked { work: Asking::Request, load, level };
+                let asked = Asked { work: Asking::Request, load, level, renewal: Renewal::Kept };
                 let measured = self.load(subject, asked, Course::Parts(planned.slice))?;
                 let name = &self.options.experiment.variants[*variant].name;
                 let tag = format!("{name}@{level}!rate");

@@ -177,7 +177,7 @@ impl Session<'_> {
     fn describe(&mut self, bench: &Bench) {
         self.store_variants(&self.plan.variants.clone(), bench);
         let (options, cores) = (self.options, &self.cores);
-        self.result.settings.starts = self.plan.starts;
+        self.result.settings.starts = if bench.is_ours() { self.plan.starts } else { 0 };
         let used = |cores_of: &[usize]| if cores_of.is_empty() { cores.all.len() } else { cores_of.len() } as u32;
         self.result.distance = Some(Distances {
             link: options.link.map_or("none", LinkMode::name).to_owned(),

@@ -15,7 +15,7 @@ const TRIAL: Duration = Duration::from_millis(12);
 const STORED_TRIAL: Duration = Duration::from_micros(37);
 /// To start a process until it listens.
 const START: Duration = Duration::from_millis(150);
-/// For each user whose connection is open for one trial: to open and close it, and the answers that end a slice.
+/// For each user whose connection is opened anew: to open and close it, and the answers that end a slice.
 const USER: Duration = Duration::from_micros(150);
 /// To check the emulated link once.
 pub(crate) const LINK: Duration = Duration::from_secs(2);
@@ -25,9 +25,11 @@ pub(crate) fn between(experiment: &Experiment, plan: &Plan) -> Duration {
     let trials = (plan.trials() + plan.rate_trials()) as u32;
     let of_level = plan.blocks * TRIALS_PER_BLOCK * plan.variants.len() as u32;
     let mut sum = of_blocks(experiment, plan) + STORED_TRIAL * trials * trials;
-    if experiment.connections == Connections::PerTrial {
-        let users: u64 = plan.levels.iter().map(|level| experiment.users(*level)).sum();
-        sum += USER * users as u32 * of_level;
+    let users = plan.levels.iter().map(|level| experiment.users(*level)).sum::<u64>() as u32;
+    match experiment.connections {
+        Connections::PerTrial => sum += USER * users * of_level,
+        Connections::PerBlock => sum += USER * users * (of_level / TRIALS_PER_BLOCK),
+        Connections::PerStart | Connections::Kept | Connections::OfKind => {}
     }
     sum
 }

@@ -2,12 +2,13 @@
 //!
 //! It deliberately does not keep trials: those are in the result.
 
+use super::session::WARM_UP_USERS_AT_RATE;
 use super::shape::LoadShape;
 use super::subjects::sites::{self, Site};
 use super::trial::Measured;
 use crate::conduct::series::Growing;
 use crate::cores::Cores;
-use crate::experiment::Experiment;
+use crate::experiment::{Connections, Experiment};
 use crate::judge::cells;
 use crate::judge::negotiated::Claims;
 use crate::judge::spread::{self, Groups};
@@ -80,8 +81,10 @@ struct Entry {
     /// What was recorded with users who wait, or in a scenario.
     load: LoadRecord,
     series: Growing,
-    /// Connections that were open before its first trial; at a rate those that warmed the subject up are left out.
+    /// Connections that were opened before time counted; at a rate those that warmed the subject up are left out.
     opened_before: u64,
+    /// Whether they are drawn anew before its trials: those that warmed the subject up are then none of its own.
+    are_drawn: bool,
     /// Starts of the subject, each of which closed them.
     starts: u64,
     /// At a rate, where users come as they are needed: the most that came in a trial.
@@ -134,6 +137,8 @@ impl Cells {
                 connecting: shape.own().copied(),
                 claims: Claims::of(experiment, shape, level),
                 shape: experiment.own().cloned(),
+                are_drawn: experiment.connections == Connections::PerBlock
+                    && shape.own().is_none_or(|way: &Connecting| way.requests_per_connection.is_none()),
                 seen: is_seen.then(Seen::default),
                 ..Entry::default()
             }
@@ -153,9 +158,15 @@ impl Cells {
         self.entry(variant, level).look_cpu_us = cpu_us;
     }
 
-    /// Adds what failed while connections were opened before a trial: it is in no figure.
+    /// Adds what was asked while connections were opened before a trial: it is in no figure.
     pub(crate) fn settled(&mut self, variant: usize, level: u64, tally: &Tally) {
-        self.entry(variant, level).settling.add(tally);
+        self.entry(variant, level).settle(tally);
+    }
+
+    /// At a rate, how many users have come in a trial so far, and at least so many as warmed the subject up.
+    pub(crate) fn callers(&self, variant: usize, level: u64) -> Option<u64> {
+        let is_it = |entry: &&Entry| entry.variant == variant && entry.level == level && entry.is_open();
+        self.cells.iter().find(is_it).map(|entry| entry.came_most.max(WARM_UP_USERS_AT_RATE))
     }
 
     /// Adds a trial whose users began to ask for so long.
@@ -163,7 +174,7 @@ impl Cells {
         let entry = self.entry(variant, trial.level);
         entry.slice_least = Some(entry.slice_least.map_or(slice, |least| least.min(slice)));
         entry.load.add(measured);
-        measured.recorder.before.iter().for_each(|before| entry.settling.add(before));
+        measured.recorder.before.iter().for_each(|before| entry.settle(before));
         entry.came_most = entry.came_most.max(measured.recorder.tally.sends.users);
         entry.trials_out_of_rows += u32::from(measured.recorder.tally.out_of_rows > 0);
         for (at_ms, readings) in &measured.samples {
@@ -373,9 +384,17 @@ impl AtRate {
 }
 
 impl Entry {
+    /// Something was asked before time counted.
+    fn settle(&mut self, tally: &Tally) {
+        self.settling.add(tally);
+        if self.are_drawn {
+            self.opened_before += tally.connections;
+        }
+    }
+
     /// Its subject was started and warmed up.
     fn started(&mut self, is_steady: bool) {
-        if !self.is_open() {
+        if !self.is_open() && !self.are_drawn {
             self.opened_before += self.users;
         }
         self.starts += 1;
@@ -388,14 +407,11 @@ impl Entry {
         self.shape.as_ref().is_some_and(LoadShape::is_open)
     }
 
-    /// Connections that users may open: before the first trial, or at a rate when they first come after a start, unless
-    /// they have them from their setup.
+    /// Connections that users may open: before time counts, or at a rate when they first come after a start, unless they
+    /// have them from their setup.
     fn connections_entitled(&self) -> u64 {
-        match (self.is_open(), self.has_setup) {
-            (true, true) => 0,
-            (true, false) => self.starts.max(1) * self.came_most,
-            (false, _) => self.opened_before,
-        }
+        let coming = if self.is_open() && !self.has_setup { self.starts.max(1) * self.came_most } else { 0 };
+        self.opened_before + coming
     }
 
     fn cell(&self, trials: &[&Trial], bins: Bins, plan: &Plan) -> Cell {

@@ -21,7 +21,7 @@ use tollgate_net::link::LinkMode;
 use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, RunOutcome};
 use crate::conduct::options::{RunError, RunOptions};
-use crate::experiment::{Experiment, Factor};
+use crate::experiment::{Connections, Experiment, Factor};
 use crate::load::REQUEST_TIMEOUT;
 use crate::load::worker::Worker;
 use crate::plan::{ANSWERS_PER_USER, Note, Plan, seconds};
@@ -68,10 +68,23 @@ pub(super) const fn kind<W: Way>() -> Listed {
 }
 
 /// What is told of a plan whose slices grow with the users.
-fn notes(_experiment: &Experiment, plan: &Plan) -> Vec<Note> {
+fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
     let (often, most) = (ANSWERS_PER_USER, seconds(plan.slice_most));
     let told = format!("longer with many users: until each is answered about {often} times, but at most {most}");
-    if plan.slice_most > plan.slice { vec![("", told)] } else { Vec::new() }
+    let grows = (plan.slice_most > plan.slice).then_some(("", told));
+    grows.into_iter().chain(connections(experiment)).collect()
+}
+
+/// What is told of connections.
+pub(super) fn connections(experiment: &Experiment) -> Option<Note> {
+    let told = match experiment.connections {
+        Connections::PerBlock => "opened anew for each block, before anything counts",
+        Connections::PerStart => "opened anew with each start",
+        Connections::PerTrial => "opened anew for each trial, before anything counts",
+        Connections::Kept => "kept as long as the server keeps them",
+        Connections::OfKind => return None,
+    };
+    Some(("sockets", told.to_owned()))
 }
 
 /// Whether it can be run as asked, as far as that can be told without touching the network.
@@ -82,7 +95,12 @@ fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> 
             "--link and --database are for batches, such as `distance`; `{name}` is none"
         )));
     }
-    sites::sites(options, plan, W::PROCESSES)?;
+    let sites = sites::sites(options, plan, W::PROCESSES)?;
+    let is_ours = |site: &Site| matches!(site.place, Origin::Child(_));
+    if options.experiment.connections != Connections::PerStart && !sites.iter().any(is_ours) {
+        // Nothing would begin anew.
+        plan.starts = 1;
+    }
     headers(options)?;
     descriptors::check(&options.experiment, plan, W::LINKED).map_err(RunError::Usage)
 }

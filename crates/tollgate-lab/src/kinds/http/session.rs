@@ -18,7 +18,9 @@ use crate::conduct::conductor::{Conductor, Halt, Kind, Stores, Turn};
 use crate::conduct::options::Progress;
 use crate::experiment::Connections;
 use crate::load::record::course::{BIN, Course};
+use crate::load::renewal::Renewal;
 use crate::load::scenario::{Conduct, mixed};
+use crate::load::target::{Connection, LoadTarget};
 use crate::plan::schedule::Block;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
 use crate::probe::interface::kernel_network;
@@ -40,7 +42,7 @@ const BEFOREHAND: u64 = 0x6265_666f_7265;
 /// When iterations are due is drawn apart from which rows they have.
 const ARRIVALS: u64 = 0x6172_7269_7665;
 /// What is asked at a rate is warmed up by so many users who wait.
-const WARM_UP_USERS_AT_RATE: u64 = 4;
+pub(super) const WARM_UP_USERS_AT_RATE: u64 = 4;
 
 /// What a run that loads servers has beyond others.
 pub(crate) struct Loading<'a, W> {
@@ -143,11 +145,14 @@ impl<W: Way> Session<'_, '_, W> {
         let mut lasting: HashMap<usize, Watched> = HashMap::new();
         for subject in before {
             let variant = subject.variant;
-            if subject.is_ours() {
+            let is_ours = subject.is_ours();
+            if is_ours {
                 drop(subject);
-                self.kind.generator.forget(variant);
             } else {
                 lasting.insert(variant, subject);
+            }
+            if is_ours || self.options.experiment.connections == Connections::PerStart {
+                self.kind.generator.forget(variant);
             }
         }
         let directory = self.store.directory();
@@ -232,7 +237,7 @@ impl<W: Way> Session<'_, '_, W> {
         for units in W::FIRST_LOOKS {
             let load = Load::closed(1, End { after: Some(FIRST_ANSWER_WITHIN), units: Some(*units) });
             let work = W::first(self);
-            let asked = Asked { work, load, level };
+            let asked = Asked { work, load, level, renewal: Renewal::Kept };
             let measured = self.load(subject, asked, Course::Unrecorded)?;
             let tally = &measured.recorder.tally;
             let what = match (tally.requests, tally.units) {
@@ -268,7 +273,7 @@ impl<W: Way> Session<'_, '_, W> {
         loop {
             let pace = Pace::Closed { ramp_up: std::mem::take(&mut ramp_up) };
             let load = Load { pace, ..Load::closed(users, End::after(WARM_UP_PART)) };
-            let asked = Asked { work: self.beforehand(), load, level };
+            let asked = Asked { work: self.beforehand(), load, level, renewal: Renewal::Kept };
             let measured = self.load(subject, asked, Course::Binned)?;
             let answered = measured.recorder.tally.requests as f64;
             points.push((began.elapsed().as_secs_f64(), answered / measured.wall.as_secs_f64().max(1e-9)));
@@ -314,8 +319,9 @@ impl<W: Way> Session<'_, '_, W> {
             stored = stored
                 .and_then(|()| self.store.write_times(&format!("{tag}!failed"), measured.start, measured.wall, failed));
         }
-        // Of servers that are not ours there are no starts.
-        let start = if self.result.settings.starts == 0 { 0 } else { block.start };
+        // Servers that are not ours have no starts, but may be connected to anew.
+        let is_begun = self.result.settings.starts > 0 || self.options.experiment.connections == Connections::PerStart;
+        let start = if is_begun { block.start } else { 0 };
         let trial = Trial { start, ..trial_of(name, turn, &measured) };
         self.kind.cells.add(variant, &trial, slice, &measured);
         self.result.trials.push(trial);
@@ -330,27 +336,46 @@ impl<W: Way> Session<'_, '_, W> {
     pub(crate) fn reading_trial(&mut self, turn: Turn<'_>, subject: &mut Watched, end: End) -> Result<Asked, Halt> {
         let Turn { block, place, .. } = turn;
         let users = self.options.experiment.users(block.level) as usize;
-        self.settle(subject, block.level)?;
+        let renewal = self.settle(subject, turn)?;
         let seed = seed_of(self.result.seed, block, place);
         let work = (W::ASKING)(Conduct { seed, behind_rows: None });
         let shape = self.options.experiment.own::<LoadShape>();
         let closed = || Load::closed(users, end);
         let load = shape.map_or_else(closed, |shape| shape.of_trial(block.level, end, mixed(seed, ARRIVALS)));
-        Ok(Asked { work, load, level: block.level })
+        Ok(Asked { work, load, level: block.level, renewal })
     }
 
-    /// What is asked for a while before a trial that opens connections, and counts nowhere.
-    fn settle(&mut self, subject: &mut Watched, level: u64) -> Result<(), Halt> {
-        if self.plan.settle.is_zero() {
-            return Ok(());
-        }
-        let users = self.options.experiment.users(level) as usize;
-        let load = Load::closed(users, End::after(self.plan.settle));
-        let asked = Asked { work: self.beforehand(), load, level };
+    /// What is asked before a trial and counts nowhere: for a while, where the plan says so; where connections are drawn anew,
+    /// each user's first iteration, as its steps cannot stand alone. Says whether the trial itself is to draw them.
+    fn settle(&mut self, subject: &mut Watched, turn: Turn<'_>) -> Result<Renewal, Halt> {
+        let (level, variant) = (turn.block.level, subject.variant);
+        let users = self.options.experiment.users(level);
+        let renewal = self.renewal(subject.target(level), turn);
+        let plays = subject.target(level).program.as_ref().is_some_and(|program| !program.thinks());
+        let (users, end) = match (self.plan.settle, renewal) {
+            (Duration::ZERO, Renewal::Anew) if plays => {
+                // Who is called at a rate may not be needed.
+                let users = self.kind.cells.callers(variant, level).unwrap_or(users).min(users);
+                (users, End { after: None, units: Some(users) })
+            }
+            (Duration::ZERO, renewal) => return Ok(renewal),
+            (settle, _) => (users, End::after(settle)),
+        };
+        let asked = Asked { work: self.beforehand(), load: Load::closed(users as usize, end), level, renewal };
         let measured = self.load(subject, asked, Course::Unrecorded)?;
-        self.kind.cells.settled(subject.variant, level, &measured.recorder.tally);
+        let mut tally = measured.recorder.tally.clone();
+        measured.recorder.before.iter().for_each(|before| tally.add(before));
+        self.kind.cells.settled(variant, level, &tally);
         self.kind.generator.keep(measured.recorder);
-        Ok(())
+        Ok(Renewal::Kept)
+    }
+
+    /// Whether connections that are to stay open are drawn anew before a trial: before a variant's first one of a block.
+    fn renewal(&self, target: &LoadTarget, Turn { block, place, variant }: Turn<'_>) -> Renewal {
+        let is_first = !block.order[..place].contains(&variant);
+        let is_drawn = self.options.experiment.connections == Connections::PerBlock;
+        let is_anew = is_drawn && is_first && target.connection == Connection::KeepAlive;
+        if is_anew { Renewal::Anew } else { Renewal::Kept }
     }
 
     /// Closes the connections of a variant where they are open for one trial only.

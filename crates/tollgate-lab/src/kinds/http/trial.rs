@@ -10,6 +10,7 @@ use crate::load::pace::gate::Gate;
 use crate::load::pass::Pass;
 use crate::load::record::course::Course;
 use crate::load::record::recorder::Recorder;
+use crate::load::renewal::Renewal;
 use crate::load::scenario::Conduct;
 use crate::load::script::Script;
 use crate::load::worker::{self, Order, Report, ReportEnd, Work, Worker};
@@ -50,6 +51,8 @@ pub(crate) struct Asked {
     pub(crate) load: Load,
     /// At which level.
     pub(crate) level: u64,
+    /// On which connections.
+    pub(crate) renewal: Renewal,
 }
 
 /// What a trial asks.
@@ -99,7 +102,7 @@ impl Generator {
         course: Course,
         stop: &StopFlag,
     ) -> Result<Measured, Broken> {
-        let Asked { work, load, level } = asked;
+        let Asked { work, load, level, renewal } = asked;
         let target = subject.target(level);
         let slot = worker_slot(subject.variant, subject.place(level));
         let shares = self.shares(&work, &load);
@@ -119,6 +122,7 @@ impl Generator {
                     }
                     Asking::Insert(transfer) => Work::Insert(transfer.clone()),
                 },
+                renewal,
                 load: load.clone(),
                 gate: Arc::clone(&gate),
                 course,

@@ -74,7 +74,7 @@ pub(crate) trait Way: Sized {
 
     /// At which level a subject is warmed up, and over which time its users come.
     fn warm_up_at(experiment: &Experiment, plan: &Plan) -> (u64, Duration) {
-        let is_lasting = experiment.connections == Connections::Kept;
+        let is_lasting = experiment.connections != Connections::PerTrial;
         let level = plan.levels.iter().rev().find(|level| is_lasting || **level <= WARM_UP_USERS_MOST);
         (*level.unwrap_or(&plan.levels[0]), Duration::ZERO)
     }

@@ -11,6 +11,7 @@ use crate::kinds::http::subjects::watched::Watched;
 use crate::kinds::http::trial::{Asked, Asking, Measured};
 use crate::load::insert::{Closeness, Records, Transfer};
 use crate::load::record::course::Course;
+use crate::load::renewal::Renewal;
 use crate::traffic::mode::Mode;
 use crate::traffic::model::{End, Load};
 
@@ -47,7 +48,7 @@ impl Inserting {
             closeness,
         };
         let load = Load::closed(mode.connections_for(level) as usize, end);
-        Asked { work: Asking::Insert(Box::new(transfer)), load, level }
+        Asked { work: Asking::Insert(Box::new(transfer)), load, level, renewal: Renewal::Kept }
     }
 }
 

@@ -9,6 +9,7 @@ mod played;
 mod tests;
 
 use super::http;
+use super::http::file::connections;
 use super::http::file::served::{self, Served};
 use super::http::shape::LoadShape;
 use super::http::subjects::sites::Site;
@@ -31,7 +32,11 @@ pub(super) const KIND: Listed = Listed {
     factors: &[http::CONCURRENCY, load::RATE, load::STAGES],
     unit_of_work: "iteration of all steps",
     instead: "; a scenario says it at a step, or by an `assert` of one",
-    keys: &[served::KEYS, &[Keys::of::<ScenariosFile>(TableName::Top), Keys::of::<PlayedFile>(TableName::Variant)]],
+    keys: &[
+        served::KEYS,
+        connections::KEYS,
+        &[Keys::of::<ScenariosFile>(TableName::Top), Keys::of::<PlayedFile>(TableName::Variant)],
+    ],
     read,
     plan,
     ..http::kind::<Playing>()
@@ -48,10 +53,11 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     let variants: Vec<PlayedFile> = document.each()?;
     let shape = load::shape(load, document)?;
     let level = shape.as_ref().and_then(LoadShape::level);
-    let mut experiment = document.experiment(match &level {
+    let experiment = document.experiment(match &level {
         Some(named) => vec![named.level],
         None => document.levels_of_users()?,
     })?;
+    let mut experiment = connections::fill(document, experiment)?;
     let played = played::played(document, &scenarios, &variants)?;
     experiment.variants.iter_mut().zip(played).for_each(|(variant, played)| variant.own = Own::new(played));
     experiment.named_levels.extend(level);

@@ -161,12 +161,13 @@ fn unknown_names_and_levels_out_of_range_are_refused() {
 }
 
 #[test]
-fn a_run_that_may_stop_has_64_blocks_and_a_start_for_each_look_where_there_are_several() {
+fn a_run_that_may_stop_has_64_blocks_and_a_start_for_each_four_where_there_are_several() {
     let options = |extent| PlanOptions { extent, until_width_ppm: Some(20_000), ..PlanOptions::default() };
     let quick = plan(&options(Extent::Quick)).unwrap();
     assert_eq!((quick.blocks, quick.starts, quick.start_of(63)), (64, 1, 0));
     let full = plan(&options(Extent::Full)).unwrap();
-    assert_eq!([0, 7, 8, 15, 16, 63].map(|block| full.start_of(block)), [0, 0, 1, 1, 2, 2]);
+    assert_eq!(full.starts, 16);
+    assert_eq!([0, 3, 4, 7, 8, 31, 32, 63].map(|block| full.start_of(block)), [0, 0, 1, 1, 2, 7, 8, 15]);
     let check = |name: &str, expected: &str| {
         let refused = Plan::new(&Experiment::builtin(name).unwrap(), &options(Extent::Quick)).unwrap_err();
         assert!(refused.contains(expected) && refused.ends_with("(--until-width)"), "{refused}");

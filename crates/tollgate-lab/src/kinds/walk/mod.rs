@@ -5,8 +5,8 @@
 mod page;
 
 use super::http;
-use super::http::file::list;
 use super::http::file::served::{self, Served};
+use super::http::file::{connections, list};
 use super::http::subjects::sites::Site;
 use super::http::trial::Asking;
 use super::http::way::Way;
@@ -23,7 +23,7 @@ pub(super) const KIND: Listed = Listed {
     workload: "walk",
     about: "Get a collection, then every entity that its answer names, shared by all users: one pass.",
     unit_of_work: http::PASS,
-    keys: &[served::KEYS, list::KEYS],
+    keys: &[served::KEYS, list::KEYS, connections::KEYS],
     read,
     page: page::page,
     ..http::kind::<Walking>()
@@ -31,7 +31,8 @@ pub(super) const KIND: Listed = Listed {
 
 fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     let served = Served::take(document)?;
-    let mut experiment = document.experiment(document.levels_of_users()?)?;
+    let experiment = document.experiment(document.levels_of_users()?)?;
+    let mut experiment = connections::fill(document, experiment)?;
     list::fill(document, &mut experiment)?;
     served.fill(document, experiment, |_| None)
 }

@@ -77,8 +77,8 @@ pub(in crate::load) struct Resting {
 }
 
 impl Resting {
-    /// The same while it rests.
-    pub(in crate::load) fn user_mut(&mut self) -> &mut User {
+    /// Who it is.
+    pub(in crate::load) fn user(&mut self) -> &mut User {
         &mut self.user
     }
 

@@ -58,6 +58,11 @@ impl Program {
         self.steps.iter().filter_map(|ready| ready.step.think)
     }
 
+    /// Whether a user ever thinks.
+    pub(crate) fn thinks(&self) -> bool {
+        self.pauses().any(|pause| pause.ms > 0)
+    }
+
     /// Whether users keep their place in an iteration from one trial to the next: nothing is done before and behind a trial.
     pub(super) fn is_kept(&self) -> bool {
         self.setup.is_empty() && self.teardown.is_empty()

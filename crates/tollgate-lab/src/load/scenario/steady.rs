@@ -69,7 +69,7 @@ impl Window {
     pub(super) fn of(play: &Play, recorder: &Rc<RefCell<Recorder>>, are_new: bool) -> Option<Window> {
         let Play { program, load, .. } = play;
         let is_by_time = matches!(load.pace, Pace::Closed { .. }) && load.stages.is_none() && load.end.units.is_none();
-        let lasts = load.end.after.filter(|_| is_by_time && program.pauses().any(|pause| pause.ms > 0))?;
+        let lasts = load.end.after.filter(|_| is_by_time && program.thinks())?;
         let whole_ms = if are_new { program.pauses().map(|pause| u64::from(pause.ms)).sum() } else { 0 };
         let mut aside = Recorder::default();
         aside.with_steps(program.step_names());

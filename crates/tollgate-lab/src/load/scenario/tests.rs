@@ -9,6 +9,7 @@ use super::*;
 use crate::experiment::Experiment;
 use crate::load::REQUEST_TIMEOUT;
 use crate::load::record::course::Course;
+use crate::load::renewal::Renewal;
 use crate::load::target::{Connection, LoadTarget};
 use crate::load::worker::{Order, Report, Work, Worker};
 use crate::testing::{TestServer, get};
@@ -64,6 +65,7 @@ fn play(server: &TestServer, program: &Arc<Program>, conduct: Conduct, load: Loa
         target: Arc::new(target(server)),
         work: Work::Scenario(Arc::clone(program), conduct),
         load,
+        renewal: Renewal::Kept,
         gate: Arc::default(),
         course: Course::Unrecorded,
         recorder: Recorder::default(),
@@ -251,6 +253,7 @@ fn the_window_does_not_open_before_what_was_asked_ahead_of_it_is_answered() {
         target: Arc::new(target),
         work: Work::Scenario(program, Conduct { seed: 1, behind_rows: None }),
         load: Load::closed(1, End::after(Duration::from_millis(10))),
+        renewal: Renewal::Kept,
         gate: Arc::default(),
         course: Course::Unrecorded,
         recorder: Recorder::default(),
@@ -277,6 +280,7 @@ fn a_user_who_thinks_goes_on_in_the_next_trial_where_it_was() {
             target: Arc::new(target(&server)),
             work: Work::Scenario(Arc::clone(&program), Conduct { seed, behind_rows: None }),
             load: Load::closed(1, End::after(Duration::from_millis(10))),
+            renewal: Renewal::Kept,
             gate: Arc::default(),
             course: Course::Unrecorded,
             recorder: Recorder::default(),

@@ -60,16 +60,24 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
     }
     let at = |level: &u64| plan.variants.iter().map(|variant| plan.blocks_at(*variant, *level)).collect::<Vec<_>>();
     let blocks: Vec<u32> = plan.levels.iter().flat_map(at).collect();
+    let is_ours = |position: &usize| {
+        let at = &experiment.variants[*position].at;
+        !subjects.iter().any(|(variant, _)| variant == position) && !matches!(at, Location::Url(_))
+    };
+    let ours = plan.variants.iter().filter(|position| is_ours(position)).count();
     let (least, most) = (blocks.iter().min().unwrap_or(&0), blocks.iter().max().unwrap_or(&0));
     let blocks = if least == most { most.to_string() } else { format!("{least} to {most}") };
     writeln!(
         out,
-        "  measured  {} cells x {blocks} blocks x {TRIALS_PER_BLOCK} = {} trials of {} ms, {} of {}",
+        "  measured  {} cells x {blocks} blocks x {TRIALS_PER_BLOCK} = {} trials of {} ms{}",
         plan.cells(),
         plan.trials(),
         plan.slice.as_millis(),
-        if plan.starts == 1 { "1 start".to_owned() } else { format!("{} starts", plan.starts) },
-        if plan.subjects == 1 { "the subject".to_owned() } else { format!("each of {} subjects", plan.subjects) },
+        match ours {
+            // What was there before is not started.
+            0 => String::new(),
+            _ => format!(", {}", started(plan, ours < plan.variants.len())),
+        },
     )?;
     if let Some(width_ppm) = plan.until_width_ppm {
         let width = f64::from(width_ppm) / 1e4;
@@ -79,4 +87,14 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
         writeln!(out, "  {label:<8}  {told}")?;
     }
     writeln!(out, "  duration  about {}", readable(plan.duration()))
+}
+
+/// How often what is ours is started.
+fn started(plan: &Plan, are_some_theirs: bool) -> String {
+    let starts = if plan.starts == 1 { "1 start".to_owned() } else { format!("{} starts", plan.starts) };
+    match (are_some_theirs, plan.subjects) {
+        (true, _) => format!("{starts} of each subject of ours"),
+        (false, 1) => format!("{starts} of the subject"),
+        (false, subjects) => format!("{starts} of each of {subjects} subjects"),
+    }
 }

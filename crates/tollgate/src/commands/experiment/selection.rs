@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tollgate_lab::experiment::{Experiment, TOLLGATE, Variant};
+use tollgate_lab::experiment::{Connections, Experiment, TOLLGATE, Variant};
 use tollgate_lab::plan::{Extent, PlanOptions};
 use tollgate_lab::run::{RunError, RunOptions};
 use tollgate_lab::subject::Peer;
@@ -62,6 +62,11 @@ pub(crate) struct Selection {
     /// end in .toml
     #[arg(long = "subjects", value_name = "NAME,…", value_delimiter = ',', help_heading = "Peers")]
     pub(super) peers: Vec<String>,
+
+    /// How long connections stay open that your server would keep: `per-block` (each block draws others, so that intervals
+    /// contain what connections differ by), `per-start`, or `kept` [default: what the experiment says, else per-block]
+    #[arg(long, value_name = "HOW", value_parser = str::parse::<Connections>, help_heading = "How much")]
+    pub(super) connections: Option<Connections>,
 
     /// One more argument of tollgate's own gateway; `{folder}` in it is a folder of that process alone
     #[arg(long = "serve-arg", value_name = "ARGUMENT", allow_hyphen_values = true, help_heading = "Our own subject")]
@@ -160,6 +165,10 @@ pub(crate) fn run_options(
     let mut experiment = experiment(&selection.experiment)?;
     if selection.subjects.iter().any(|subject| subject.value.starts_with("https://")) {
         experiment = experiment.elsewhere();
+    }
+    if let Some(connections) = selection.connections {
+        let on = experiment.on_connections(connections);
+        experiment = on.map_err(|message| Failure::usage(format_args!("--connections: {message}")))?;
     }
     let (experiment, peers) = on_peers(experiment, &selection.peers)?;
     Ok(RunOptions {

@@ -1,5 +1,6 @@
 //! What the files of several kinds of experiments on servers say alike.
 
 pub(crate) mod answer;
+pub(crate) mod connections;
 pub(crate) mod list;
 pub(crate) mod served;
