@@ -72,5 +72,7 @@ fn stages_and_steps_of_a_marked_or_refused_cell_say_so() {
     let link = "<sup>[<a href=\"#doubt-1\">1</a>";
     check(&[], "", &[], &["class=\"refused\"", "<sup>"]);
     check(&[("stalls", Marked)], " [1]", &[link], &["class=\"refused\""]);
+    assert!(!rendered("terminal", &run(&[("steady", Marked)])).contains("not steady"));
+    assert!(rendered("terminal", &run(&[("steady", Refused)])).contains(" not steady "));
     check(&[("begun-late", Refused), ("stalls", Marked)], " [1,2]", &[link, "class=\"refused\""], &[]);
 }

@@ -51,7 +51,7 @@ impl Stamped {
 
     /// One whose bytes are, if the kernel can do that.
     #[must_use]
-    pub fn stamped(socket: TcpStream) -> Stamped {
+    pub fn with_stamps(socket: TcpStream) -> Stamped {
         let can = setsockopt(&socket, sockopt::ReceiveTimestampns, &true).is_ok();
         Stamped { socket, control: can.then(|| nix::cmsg_space!(TimeSpec)), came: None }
     }
@@ -70,7 +70,7 @@ impl AsRef<TcpStream> for Stamped {
 }
 
 /// Reads what there is, and says when it had come.
-fn receive(socket: &TcpStream, room: &mut [u8], control: &mut Vec<u8>) -> io::Result<(usize, Option<Duration>)> {
+fn receive(socket: &TcpStream, room: &mut [u8], control: &mut [u8]) -> io::Result<(usize, Option<Duration>)> {
     let mut parts = [IoSliceMut::new(room)];
     let read = recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(control), MsgFlags::empty())?;
     let stamp = |message| match message {
@@ -144,7 +144,7 @@ mod tests {
     async fn pair() -> (Stamped, TcpStream) {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        (Stamped::stamped(near), listener.accept().await.unwrap().0)
+        (Stamped::with_stamps(near), listener.accept().await.unwrap().0)
     }
 
     #[tokio::test]

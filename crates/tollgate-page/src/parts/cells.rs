@@ -4,8 +4,8 @@ use super::{raw, staged, steps};
 use crate::blocks::{self, Block, Cell, Column, ColumnOf, Depth, Section, Table, TableRow, Tone};
 use crate::gather::by_key;
 use crate::number::{self, NOTHING};
-use crate::words::sentence;
 use crate::words::view::{self, Doubt, Row, View};
+use crate::words::{marked, sentence};
 use tollgate_facts::results::{Estimate, Piece, SubjectUse, Toll, TollVerdict, Validity, Verdict};
 
 /// Findings of one rule that are listed before the rest is counted.
@@ -67,6 +67,9 @@ fn doubts(view: &View<'_>) -> Section {
     Section::main("Doubts about these figures", blocks)
 }
 
+/// In place of a time that grew as long as the load lasted.
+const NOT_STEADY: &str = "not steady";
+
 fn table<'r>(view: &View<'r>, shown: Option<u64>) -> Table {
     let experiment = &view.run.experiment;
     let noun = sentence::unit_noun(experiment);
@@ -97,7 +100,10 @@ fn table<'r>(view: &View<'r>, shown: Option<u64>) -> Table {
         (Column::of("variant", "", 0), &|row| row.name()),
         (Column::of(factor, "", 0), &|row| at(row.cell.level).into()),
         (Column::of(counted, "/s", 4), &|row| number::three_digits(row.cell.requests_per_second.mean).into()),
-        (Column::of(noun, "ms", 0), &|row| number::with_half(row.cell.unit_time_ms, unit_time).into()),
+        (Column::of(noun, "ms", 0), &|row| match marked::is_unsteady(view.run, row.cell) {
+            true => NOT_STEADY.into(),
+            false => number::with_half(row.cell.unit_time_ms, unit_time).into(),
+        }),
         (Column::of("p50", "ms", 1), &|row| time(view::times(row.cell).p50)),
         (Column::of("p95", "ms", 5), &|row| time(view::times(row.cell).p95)),
         (Column::of("p99", "ms", 3), &|row| time(view::times(row.cell).p99)),

@@ -9,8 +9,8 @@ use crate::blocks::{Cell, TableRow};
 use crate::chart::Standing;
 use crate::gather::by_key;
 use crate::number::NOTHING;
-use tollgate_facts::results::{RunResult, Validity, Verdict};
-use tollgate_facts::rules;
+use tollgate_facts::results::{self, RunResult, Validity, Verdict};
+use tollgate_facts::rules::{self, STEADY};
 
 /// What stands for a figure that must not be read.
 pub const REFUSED: &str = "refused";
@@ -85,6 +85,12 @@ pub type Named<'a> = (&'a str, u64, String);
 /// Whether the figures of a cell's closed load must not be read.
 pub fn is_refused(run: &RunResult, variant: &str, level: u64) -> bool {
     doubts(run, variant, level).any(|found| found.verdict == Verdict::Refused)
+}
+
+/// Whether the times of a cell's closed load grew as long as it lasted: there is none that it has.
+pub fn is_unsteady(run: &RunResult, cell: &results::Cell) -> bool {
+    let is_one = |found: &Validity| found.rule == STEADY.name && found.verdict == Verdict::Refused;
+    doubts(run, &cell.variant, cell.level).any(is_one)
 }
 
 /// What is to be said behind a sentence about these cells: by which rules some are marked, and some are refused, whose

@@ -156,7 +156,7 @@ impl Connector {
         let connect_ns = nanoseconds(took);
         let mut opening = Opening { address, connect_ns, tls_ns: None, handshake: None, agreed: None };
         let stream = match target.scheme() {
-            Scheme::Http => Stream::over(Stamped::stamped(socket)),
+            Scheme::Http => Stream::over(Stamped::with_stamps(socket)),
             Scheme::Https => {
                 let failed = |source: io::Error| {
                     let class = match source.kind() {
@@ -168,7 +168,7 @@ impl Connector {
                 let client = self.client().as_ref();
                 let client = client.map_err(|reason| ConnectError::new(ErrorClass::Tls, reason.clone(), None))?;
                 let (stream, handshake) = client
-                    .handshake(target.host(), Stamped::stamped(socket), sessions, self.connect_timeout)
+                    .handshake(target.host(), Stamped::with_stamps(socket), sessions, self.connect_timeout)
                     .await
                     .map_err(failed)?;
                 opening.tls_ns = Some(nanoseconds(handshake.took));

@@ -92,12 +92,10 @@ fn think(users: u32, think_ms: u32, service: Service, unit_us: u32) {
             })
         })
         .collect();
-    let figures: [(&str, f64, fn(&Cell) -> Estimate); 2] = [
-        ("answers a second", 0.01, |cell| cell.requests_per_second),
-        ("ms an answer", if utilisation > BUSY { 0.10 } else { 0.05 }, |cell| cell.unit_time_ms),
-    ];
-    for ((name, bound, of), truth) in figures.into_iter().zip(truths) {
-        let found: Vec<Estimate> = cells.iter().map(of).collect();
+    let of_cells = |of: fn(&Cell) -> Estimate| cells.iter().map(of).collect::<Vec<Estimate>>();
+    let rates = ("answers a second", 0.01, of_cells(|cell| cell.requests_per_second));
+    let times = ("ms an answer", if utilisation > BUSY { 0.10 } else { 0.05 }, of_cells(|cell| cell.unit_time_ms));
+    for ((name, bound, found), truth) in [rates, times].into_iter().zip(truths) {
         let mean = found.iter().map(|found| found.mean).sum::<f64>() / f64::from(RUNS);
         let covered = found.iter().filter(|found| (found.low..=found.high).contains(&truth)).count();
         let off = mean / truth - 1.0;
