@@ -175,7 +175,7 @@ fn percentages(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     let why = if result.is_unsteady() { "the load was not steady" } else { "fewer than 30 requests beyond it" };
     for (percent, time) in result.served_within_ms.iter().filter(|(percent, _)| *percent <= AB_PERCENT_MAX) {
         let name = format!("{percent}%");
-        let undelayed = result.undelayed_within_ms.iter().find(|(off, _)| off == percent);
+        let undelayed = result.undelayed_within_ms.iter().find(|(off, _)| off.total_cmp(percent).is_eq());
         match time {
             Some(time) if let Some((_, undelayed)) = undelayed => {
                 writeln!(out, "{name:>5} {time:>9.3} ({undelayed:.3} without the generator's own delay)")?;
