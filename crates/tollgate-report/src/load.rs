@@ -84,7 +84,7 @@ fn validity(result: &QuickResult) -> Section {
 }
 
 fn distribution(result: &QuickResult) -> Section {
-    let most = (result.requests > 0).then_some(result.response_time_ms.max);
+    let most = (result.requests > 0 && !result.is_unsteady()).then_some(result.response_time_ms.max);
     let whole = (100.0, most);
     let within = result.served_within_ms.iter().chain([&whole]);
     let row = |(percent, time): &(f64, Option<f64>)| vec![format!("{percent} %"), number::optional(*time)];

@@ -300,7 +300,7 @@ pub(super) mod tests {
     fn times_that_grow_within_trials_at_equal_rate_refuse_what_is_said_of_it() {
         let mut cell = sound();
         cell.equal_rate = Some(offered());
-        let within = growing(1.0, 1.0).map(|trend| WithinTrials { trend, lasted_ms: 250.0, answered: 400.0 });
+        let within = growing(1.0, 2.0).map(|trend| WithinTrials { trend, lasted_ms: 250.0, answered: 400.0 });
         let sound = evidence(&cell);
         let found = judge(&Evidence { rate_beside: SeenBeside { within, ..sound.rate_beside }, ..sound });
         let found: Vec<(&str, Verdict)> = found.iter().map(|doubt| (doubt.rule.as_str(), doubt.verdict)).collect();

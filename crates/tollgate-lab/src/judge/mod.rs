@@ -145,6 +145,7 @@ fn steady(seen: &LoadSeen<'_>) -> Option<Finding> {
             lasted_ms,
             what: "trials",
             answered: &format!("{answered:.0} requests/s were answered"),
+            is_trials: true,
         })
     });
     // What is inserted grows by itself.
@@ -300,7 +301,7 @@ pub(crate) mod tests {
             |by_ms: f64| growing(1.0, by_ms).map(|trend| WithinTrials { trend, lasted_ms: 250.0, answered: 400.0 });
         check(|_, evidence| evidence.beside.within = within(0.01), &[("all", Verdict::Ok)]);
         check(|_, evidence| evidence.beside.within = within(0.2), &[("steady", Verdict::Marked)]);
-        check(|_, evidence| evidence.beside.within = within(1.0), &[("steady", Verdict::Refused)]);
+        check(|_, evidence| evidence.beside.within = within(2.0), &[("steady", Verdict::Refused)]);
         check(|_, evidence| evidence.beside.over = growing(1.0, 1.0), &[("steady", Verdict::Marked)]);
         check(|_, evidence| evidence.beside.over = growing(10.0, -0.9), &[("steady", Verdict::Marked)]);
     }

@@ -10,7 +10,7 @@ use tollgate_facts::rules::{Finding, marked_above};
 /// A figure that is longer by more than this share is another one …
 const SHARE_MAX: f64 = 0.1;
 /// … unless it is by less than what it takes to wake any program up, in milliseconds.
-const WAKING_MS: f64 = 0.05;
+const WAKING_MS: f64 = 0.02;
 
 /// Whether a time is another one without the generator's own delay.
 pub(crate) fn is_off(time_ms: f64, undelayed_ms: f64) -> bool {
@@ -59,7 +59,7 @@ mod tests {
         );
         assert_eq!(own_delay(times(1.0, 2.1, 9.0), None), None);
         // Waking up takes any program that.
-        assert_eq!(own_delay(times(0.05, 0.06, 0.07), Some(times(0.01, 0.02, 0.03))), None);
+        assert_eq!(own_delay(times(0.05, 0.06, 0.07), Some(times(0.035, 0.045, 0.055))), None);
     }
 
     #[test]

@@ -43,8 +43,7 @@ pub(crate) fn stalled(
 fn of_the_time(beats: &Histogram<u64>) -> Option<Finding> {
     let late = beats.len() - beats.count_between(0, (STALL_MS_MIN * cells::NS_PER_MS) as u64);
     let share = late as f64 / beats.len() as f64;
-    let reason =
-        format!("the generator was held up for {:.1} % of the time, in which it asked and read nothing", share * 100.0);
+    let reason = format!("for {:.1} % of the time the generator was held up by more than a millisecond", share * 100.0);
     marked_above(reason, REMEDY, (share, HELD_UP_SHARE_MAX))
 }
 
@@ -157,7 +156,7 @@ pub(crate) mod tests {
         let held_up = |beats: &Histogram<u64>| stalled(Some(beats), times, Some(times)).map(|found| found.reason);
         // Of each stall all beats are late by more than a millisecond but the last one.
         assert_eq!(held_up(&beats(1_000, &[40])), None);
-        let reason = "the generator was held up for 10.0 % of the time, in which it asked and read nothing";
+        let reason = "for 10.0 % of the time the generator was held up by more than a millisecond";
         assert_eq!(held_up(&beats(1_000, &[51, 51])).as_deref(), Some(reason));
         assert!(stalled(Some(&beats(1_000, &[40])), times, None).is_some());
     }

@@ -10,13 +10,16 @@ use tollgate_facts::rules::{Finding, marked, refused};
 const TAU_MIN: f64 = 0.6;
 /// … and then they hardly change by more than this share of their mean.
 const CHANGE_SHARE_MAX: f64 = 0.5;
-/// The first two and the last two parts lie so far apart, as a share of the whole.
-const APART: f64 = 0.8;
 /// Fewer answers have no course.
 const ANSWERS_MIN: f64 = 50.0;
+/// Nor have fewer parts with an answer.
+const PARTS_MIN: usize = 5;
 /// At a rate, a growth by more than this share of the time that passes is that of a queue: so much more is offered than
 /// answered.
 const GROWTH_MAX: f64 = 0.01;
+/// The same of what grows in the second half of trials, each of which begins without a queue: one that comes to rest does so
+/// by then, or hardly grows.
+const LATE_GROWTH_MAX: f64 = 0.05;
 /// With fewer answers a queue that grows by 5 % of what is offered is not told from one that comes and goes …
 const TELLING_MIN: u64 = 5_000;
 /// … where the last ones waited for others: they took so many times of the fastest.
@@ -41,6 +44,17 @@ pub(crate) struct Trend {
     change: f64,
     /// Kendall's.
     tau: f64,
+    /// How much of the whole lies between the middles of the first and the last parts.
+    apart: f64,
+    /// By how much times grew in the second half, in milliseconds, over this much of the whole.
+    late: Growth,
+}
+
+/// By how much times grew, over how much of the whole.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Growth {
+    by_ms: f64,
+    over: f64,
 }
 
 /// What a load at a rate was, beside its trend.
@@ -52,35 +66,44 @@ pub(crate) struct OfRate<'a> {
     pub(crate) what: &'a str,
     /// What was answered each second, in words.
     pub(crate) answered: &'a str,
+    /// Whether it began without a queue again and again: then a queue that comes to rest grows, too.
+    pub(crate) is_trials: bool,
 }
 
 impl Trend {
-    /// That of these stretches in order; absent where they or their answers are too few. A part without an answer is as the
-    /// one before it.
+    /// That of these stretches in order; absent where they or their answers are too few. A part without an answer says nothing.
     pub(crate) fn of(stretches: &[Stretch]) -> Option<Trend> {
         let part = |part: usize| {
             let range = stretches.len() * part / PARTS..stretches.len() * (part + 1) / PARTS;
             let mut all = Stretch::default();
             stretches[range].iter().for_each(|stretch| all += *stretch);
-            (all.answers > 0.0).then(|| all.total_ms / all.answers)
+            (all.answers > 0.0).then(|| (part as f64, all.total_ms / all.answers))
         };
         let answers: f64 = stretches.iter().map(|stretch| stretch.answers).sum();
-        if stretches.len() < PARTS || answers < ANSWERS_MIN {
+        let parts: Vec<(f64, f64)> = (0..PARTS).filter_map(part).collect();
+        let count = parts.len();
+        if stretches.len() < PARTS || answers < ANSWERS_MIN || count < PARTS_MIN {
             return None;
         }
-        let mut last = (0..PARTS).find_map(part)?;
-        let known = |found: Option<f64>| {
-            last = found.unwrap_or(last);
-            last
-        };
-        let parts: Vec<f64> = (0..PARTS).map(part).map(known).collect();
-        let pairs =
-            parts.iter().enumerate().flat_map(|(place, one)| parts[place + 1..].iter().map(move |other| other - one));
+        let pairs = parts
+            .iter()
+            .enumerate()
+            .flat_map(|(place, (_, one))| parts[place + 1..].iter().map(move |(_, other)| other - one));
         let agreed: f64 = pairs.map(|change| if change == 0.0 { 0.0 } else { change.signum() }).sum();
-        let mean = |parts: &[f64]| parts.iter().sum::<f64>() / parts.len() as f64;
-        let (from_ms, to_ms) = (mean(&parts[..2]), mean(&parts[PARTS - 2..]));
-        let tau = agreed / (PARTS * (PARTS - 1) / 2) as f64;
-        Some(Trend { from_ms, to_ms, change: (to_ms - from_ms) / mean(&parts), tau })
+        let growth = |from: &[(f64, f64)], to: &[(f64, f64)]| {
+            let [(from, from_ms), (to, to_ms)] = [from, to].map(middle);
+            Growth { by_ms: to_ms - from_ms, over: (to - from) / PARTS as f64 }
+        };
+        let (first, last) = (&parts[..2], &parts[count - 2..]);
+        let [(_, from_ms), (_, to_ms), (_, mean_ms)] = [first, last, &parts].map(middle);
+        Some(Trend {
+            from_ms,
+            to_ms,
+            change: (to_ms - from_ms) / mean_ms,
+            tau: agreed / (count * (count - 1) / 2) as f64,
+            apart: growth(first, last).over,
+            late: growth(&parts[count / 2..count / 2 + 2], last),
+        })
     }
 
     /// Whether they went one way, and far.
@@ -99,16 +122,24 @@ impl Trend {
 
     /// At a rate, where times that grow with the time are those of a queue that has no steady length.
     pub(crate) fn at_a_rate(&self, load: OfRate<'_>) -> Option<Finding> {
-        let OfRate { lasted_ms, what, answered } = load;
-        let growth = (self.to_ms - self.from_ms) / (APART * lasted_ms).max(f64::MIN_POSITIVE);
+        let OfRate { lasted_ms, what, answered, is_trials } = load;
+        let Growth { by_ms, over } =
+            if is_trials { self.late } else { Growth { by_ms: self.to_ms - self.from_ms, over: self.apart } };
+        let growth = by_ms / (over * lasted_ms).max(f64::MIN_POSITIVE);
+        let bound = if is_trials { LATE_GROWTH_MAX } else { GROWTH_MAX };
         let meanwhile = format!("while {what} lasted {:.3} s", lasted_ms / 1e3);
+        let remedy = match is_trials {
+            true => "let each last longer (`slice_ms`, at equal rate `rate_slice_ms`), or offer less",
+            false => "let it last longer, or offer less",
+        };
         match self.is_one() {
-            true if growth > GROWTH_MAX => {
+            true if growth > bound => {
                 let told = self.told(&meanwhile);
                 let reason = format!("{told}: {answered}, and times grow as long as it lasts");
-                Some(refused(reason, "offer less than is answered", (growth, GROWTH_MAX)))
+                let remedy = "offer less than was answered a second";
+                Some(refused(reason, remedy, (growth, bound)))
             }
-            true => self.of_users(&meanwhile, "let it last longer, or offer less"),
+            true => self.of_users(&meanwhile, remedy),
             false => None,
         }
     }
@@ -119,11 +150,18 @@ impl Trend {
         let waiting = self.to_ms / lasted_ms.max(f64::MIN_POSITIVE);
         let is_short = answers < TELLING_MIN && waiting > GROWTH_MAX && self.to_ms > WAITED_MIN * least_ms;
         let reason = format!(
-            "{answers} answers are too few to tell whether the load was steady: in its last part they took {:.3} ms, the              fastest {least_ms:.3} ms",
+            "{answers} answers are too few to tell whether the load was steady: the last took {:.3} ms, the fastest \
+             {least_ms:.3}",
             self.to_ms
         );
         is_short.then(|| marked(reason, "let it last longer: 5,000 answers tell", (waiting, GROWTH_MAX)))
     }
+}
+
+/// Where some parts lie on average, and their mean time.
+fn middle(parts: &[(f64, f64)]) -> (f64, f64) {
+    let (places, times_ms) = parts.iter().fold((0.0, 0.0), |(place, ms), (at, one)| (place + at, ms + one));
+    (places / parts.len() as f64, times_ms / parts.len() as f64)
 }
 
 #[cfg(test)]
@@ -152,7 +190,7 @@ mod tests {
             stretches[stretch] += Stretch { answers: 1.0, total_ms: free - at };
         }
         let trend = Trend::of(&stretches)?;
-        let load = OfRate { lasted_ms: free, what: "the load", answered: "" };
+        let load = OfRate { lasted_ms: free, what: "the load", answered: "", is_trials: false };
         trend.at_a_rate(load).or_else(|| trend.too_short(answers, least_ms, free))
     }
 
@@ -195,6 +233,52 @@ mod tests {
             let seen = (0..100).filter(|seed| found(load, 5_000, true, *seed).is_some()).count();
             assert!(seen <= 2, "{seen} of 100 at {load}");
         }
+    }
+
+    /// Trials that each begin without a queue, as runs have them, of so many service times each, all together.
+    fn of_trials(load: f64, service: fn(f64) -> f64, lasting: f64, seed: u64) -> Option<Finding> {
+        let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+        let mut parts = [Stretch::default(); PARTS];
+        for _ in 0..32 {
+            let (mut at, mut free) = (0.0_f64, 0.0_f64);
+            loop {
+                at -= (1.0 - random.random_range(0.0..1.0_f64)).ln() / load;
+                if at >= lasting {
+                    break;
+                }
+                free = at.max(free) + service(random.random_range(0.0..1.0));
+                parts[(at / lasting * PARTS as f64) as usize] += Stretch { answers: 1.0, total_ms: free - at };
+            }
+        }
+        Trend::of(&parts)?.at_a_rate(OfRate { lasted_ms: lasting, what: "trials", answered: "", is_trials: true })
+    }
+
+    #[test]
+    fn trials_that_a_server_can_bear_are_hardly_ever_refused_however_short_and_those_that_it_cannot_always() {
+        let constant: fn(f64) -> f64 = |_| 1.0;
+        let exponential: fn(f64) -> f64 = |drawn| -(1.0 - drawn).ln();
+        let bimodal: fn(f64) -> f64 = |drawn| if drawn < 0.9 { 1.0 / 1.9 } else { 10.0 / 1.9 };
+        let all = |load, service, lasting| {
+            (0..100).map(move |seed| of_trials(load, service, lasting, seed).map_or(Verdict::Ok, |found| found.verdict))
+        };
+        let refused =
+            |load, service, lasting| all(load, service, lasting).filter(|found| *found == Verdict::Refused).count();
+        for (load, service, lasting) in [
+            (0.8, exponential, 110.0),
+            (0.8, constant, 55.0),
+            (0.7, exponential, 62.0),
+            (0.5, bimodal, 62.0),
+            (0.8, exponential, 1000.0),
+        ] {
+            let found = refused(load, service, lasting);
+            assert!(found <= 5, "{found} of 100 at {load}, trials of {lasting}");
+        }
+        for (load, service, lasting) in [(1.2, constant, 100.0), (1.2, exponential, 250.0), (1.5, bimodal, 100.0)] {
+            let found = refused(load, service, lasting);
+            assert!(found >= 95, "{found} of 100 at {load}, trials of {lasting}");
+        }
+        let passed = all(1.05, constant, 1000.0).filter(|found| *found == Verdict::Ok).count();
+        assert_eq!(passed, 0, "of 100");
     }
 
     #[test]

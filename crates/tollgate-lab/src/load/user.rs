@@ -17,6 +17,7 @@ use tollgate_net::tls::HandshakeKind;
 
 use super::answer::failure::Failure;
 use super::connections::{ConnectionsUsed, Counted, Opened};
+use super::pace::asleep;
 use super::pace::closing::Closing;
 use super::record::detail::First;
 use super::record::recorder::Recorder;
@@ -202,7 +203,9 @@ impl User {
                 return Err(Failure::status(exchanged.status));
             }
             let Exchanged { sent, first_byte, last_byte: finished, lay, body_bytes, .. } = exchanged;
-            let own = lay.unwrap_or_default();
+            // Bytes may lie for want of others before them. A worker looks again and again: what it could have read had not been
+            // there when it did so last.
+            let own = lay.unwrap_or_default().min(asleep::before(finished));
             return Ok(Answer { sent, first_byte, finished, own, body_bytes, opened });
         }
     }

@@ -20,6 +20,7 @@ use tollgate_net::pacer::Pacer;
 
 use super::answer::content::LastRight;
 use super::insert::{self, Transfer};
+use super::pace::asleep;
 use super::pace::closing::Closing;
 use super::pace::gate::Gate;
 use super::pass::Pass;
@@ -160,6 +161,7 @@ impl Worker {
     /// # Errors
     /// What failed on its thread: the way through the door, the runtime, its timer, or /proc.
     pub fn start(core: Option<usize>, timeout: Duration, door: Option<Door>) -> Result<Worker, String> {
+        tollgate_net::tcp::begin_stamping();
         let (orders, commands) = mpsc::unbounded_channel();
         let (report, reports) = channel();
         let (announce, announced) = channel();
@@ -285,7 +287,7 @@ fn work(runtime: &Runtime, mut tools: Tools, mut commands: mpsc::UnboundedReceiv
 }
 
 fn prepare(timeout: Duration) -> Result<(Runtime, Tools), String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = asleep::noting(tokio::runtime::Builder::new_current_thread().enable_all()).build();
     let runtime = runtime.map_err(|error| format!("no runtime for the load: {error}"))?;
     let thread_use = ThreadUse::of_this_thread().map_err(|error| format!("/proc/thread-self/schedstat: {error}"))?;
     let (pacer, heartbeat) = {

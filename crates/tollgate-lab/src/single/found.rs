@@ -132,7 +132,7 @@ impl Recorded<'_> {
         // In stages users come and go: there is no number of them that could be found.
         let littles_law = littles_law.filter(|_| load.stages.is_none());
         let result = QuickResult { littles_law, validity, ..evidence.result };
-        if result.is_unsteady() { without_percentiles(result) } else { result }
+        if result.is_unsteady() { without_times(result) } else { result }
     }
 
     fn subject(&self) -> Subject {
@@ -151,29 +151,26 @@ impl Recorded<'_> {
     }
 }
 
-/// The percentages that are another time without the generator's own delay.
+/// The percentages that are another time without the generator's own delay, as far as the highest is known.
 fn undelayed_within(all: &Recorder) -> Vec<(f64, f64)> {
+    let known = cells::undelayed(all).map(|known| known.by_quantile());
+    let highest = known.and_then(|known| known.into_iter().find_map(|(quantile, time)| time.map(|_| quantile)));
     let off = |percent: f64| {
         let of = |times| cells::quantile_ms(times, percent / 100.0);
         let (time_ms, undelayed_ms) = (of(&all.response)?, of(&all.undelayed)?);
         is_off(time_ms, undelayed_ms).then_some((percent, undelayed_ms))
     };
-    if cells::is_undelayed_known(all) { PERCENTAGES.into_iter().filter_map(off).collect() } else { Vec::new() }
+    let is_known = |percent: &f64| highest.is_some_and(|highest| *percent <= highest * 100.0);
+    PERCENTAGES.into_iter().filter(is_known).filter_map(off).collect()
 }
 
-/// What grows with the load has no percentiles: they would be those of so long a load.
-fn without_percentiles(mut result: QuickResult) -> QuickResult {
-    for times in [&mut result.response_time_ms, &mut result.service_time_ms] {
-        *times = times.unsteady();
-    }
+/// What grows with the load has no times: they would be those of so long a load. Its course has them.
+fn without_times(mut result: QuickResult) -> QuickResult {
+    (result.response_time_ms, result.service_time_ms) = Default::default();
     result.served_within_ms.iter_mut().for_each(|(_, time)| *time = None);
     (result.undelayed_ms, result.undelayed_within_ms) = (None, Vec::new());
     result.curve.clear();
-    if let Some(times) = &mut result.connection_times_ms {
-        for spread in [&mut times.processing, &mut times.waiting, &mut times.total] {
-            spread.median = None;
-        }
-    }
+    (result.connection_times_ms, result.phases, result.tail) = (None, None, None);
     result
 }
 

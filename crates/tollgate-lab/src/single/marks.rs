@@ -9,7 +9,7 @@ use crate::judge::answers::{generator_errors, wrong_answers};
 use crate::judge::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
 use crate::judge::bounds::{ERROR_SHARE_MAX, FRESH_SHARE_MAX, REQUESTS_MIN};
 use crate::judge::held_up::{self, Shown};
-use crate::judge::own_delay::{is_off, own_delay};
+use crate::judge::own_delay::own_delay;
 use crate::judge::settling::told;
 use crate::judge::stalls::stalled;
 use crate::judge::tail;
@@ -142,11 +142,8 @@ fn lateness(evidence: &Evidence<'_>) -> Option<Finding> {
     let punctuality = punctuality(evidence, offered);
     if let Some(late) = punctuality.own() {
         let own = told(late, "were given to users by the generator", GENERATOR_REMEDY);
-        // Where it is known which percentiles that is in, the others stand.
-        let QuickResult { response_time_ms, undelayed_ms, .. } = evidence.result;
-        let middle = response_time_ms.p50.zip(undelayed_ms.and_then(|undelayed| undelayed.p50));
-        let stands = middle.is_some_and(|(time_ms, undelayed_ms)| !is_off(time_ms, undelayed_ms));
-        return Some(Finding { verdict: if stands { Verdict::Marked } else { Verdict::Refused }, ..own });
+        // What it sent late and all at once is a queue in the server, too: no percentile stands.
+        return Some(Finding { verdict: Verdict::Refused, ..own });
     }
     let late = punctuality.at_all()?;
     Some(not_kept(evidence, told(late, "were sent", USERS_REMEDY)))
@@ -191,7 +188,7 @@ fn steady(evidence: &Evidence<'_>) -> Option<Finding> {
     };
     let lasted_ms = course.last()?.until_s * 1e3;
     let answered = format!("{requests_per_second:.0} of {:.0} requests/s were answered", offered.rate_per_second);
-    let found = trend.at_a_rate(OfRate { lasted_ms, what: "the load", answered: &answered });
+    let found = trend.at_a_rate(OfRate { lasted_ms, what: "the load", answered: &answered, is_trials: false });
     found.or_else(|| trend.too_short(*requests, connection_times_ms.as_ref()?.total.min, lasted_ms))
 }
 

@@ -32,7 +32,8 @@ pub fn begin_stamping() {
     });
 }
 
-/// A socket.
+/// A socket. With stamps it is for runtimes of one thread: an event that another thread notes between a read and the end of
+/// its poll would be lost.
 #[derive(Debug)]
 pub struct Stamped {
     socket: TcpStream,

@@ -24,8 +24,10 @@ use tollgate_facts::stats::{self, between_starts, percentile};
 use tollgate_net::tls::Agreed;
 
 pub(super) const NS_PER_MS: f64 = 1e6;
-/// Answers of which it is known when they came, of all.
-const STAMPED_SHARE_MIN: f64 = 0.99;
+/// Of what is beyond a percentile, so much may be answers of which it is not known when they came.
+const UNKNOWN_PART_MAX: f64 = 0.1;
+/// Of answers that opened their connection more is the generator's own delay than is known.
+const OPENED_SHARE_MAX: f64 = 0.01;
 /// Points of a distribution's curve for each halving of the share beyond.
 const POINTS_PER_HALVING: u32 = 4;
 
@@ -195,15 +197,25 @@ pub fn first_request(all: &FirstRequests) -> Option<FirstRequest> {
     })
 }
 
-/// Percentiles without the generator's own delay; absent where it is not known of all answers.
+/// Percentiles without the generator's own delay; absent where it is not known, each for itself, or of many answers only in
+/// part, since they opened their connection.
 pub(crate) fn undelayed(recorder: &Recorder) -> Option<Percentiles> {
-    is_undelayed_known(recorder).then(|| percentiles(&recorder.undelayed))
-}
-
-/// Whether the kernel said of all answers, but for a few, when they came.
-pub(crate) fn is_undelayed_known(recorder: &Recorder) -> bool {
-    let (answers, all) = (recorder.response.len(), recorder.undelayed.len());
-    answers == all && recorder.tally.stamped as f64 >= STAMPED_SHARE_MIN * answers as f64
+    let answers = recorder.response.len();
+    let opened = recorder.phases.as_ref().map_or(0, |phases| phases.connect.len());
+    if answers == 0 || recorder.undelayed.len() != answers || opened as f64 > OPENED_SHARE_MAX * answers as f64 {
+        return None;
+    }
+    let all = percentiles(&recorder.undelayed);
+    let unknown = answers.saturating_sub(recorder.tally.stamped) as f64 / answers as f64;
+    let known = |quantile: f64, time: Option<f64>| time.filter(|_| unknown <= UNKNOWN_PART_MAX * (1.0 - quantile));
+    known(0.5, all.p50)?;
+    Some(Percentiles {
+        p90: known(0.9, all.p90),
+        p95: known(0.95, all.p95),
+        p99: known(0.99, all.p99),
+        p999: known(0.999, all.p999),
+        ..all
+    })
 }
 
 /// Percentiles in milliseconds of a histogram in nanoseconds; those with too few samples beyond them are absent.

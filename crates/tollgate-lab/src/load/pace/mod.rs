@@ -4,6 +4,7 @@
 
 pub(crate) mod alarm;
 pub(crate) mod arrivals;
+pub(crate) mod asleep;
 pub(crate) mod closing;
 pub(crate) mod desk;
 pub mod gate;

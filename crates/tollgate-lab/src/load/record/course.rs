@@ -13,7 +13,7 @@ pub enum Course {
     Unrecorded,
     /// In bins of [`BIN`], by when answers were whole.
     Binned,
-    /// In [`PARTS`] parts of a time for which something is due, by when it was.
+    /// In [`PARTS`] parts of a time for which units of work are due, each by when it was: the steps of one are together.
     Parts(Duration),
 }
 
@@ -75,13 +75,23 @@ impl Bins {
         }
     }
 
-    /// One answer.
-    pub(crate) fn add(&mut self, finished: Instant, response_ns: u64) {
-        let since_ns = finished.saturating_duration_since(self.start).as_nanos() as u64;
-        let index = match self.is_by_due {
-            false => (since_ns / self.width_ns) as usize,
-            true => ((since_ns.saturating_sub(response_ns) / self.width_ns) as usize).min(PARTS - 1),
-        };
+    /// One answer, where they are kept by when they were whole.
+    pub(crate) fn answered(&mut self, finished: Instant, response_ns: u64) {
+        if !self.is_by_due {
+            self.add(finished, response_ns, usize::MAX);
+        }
+    }
+
+    /// A whole unit of work, where they are kept by when they were due.
+    pub(crate) fn ended(&mut self, due: Instant, response_ns: u64) {
+        if self.is_by_due {
+            self.add(due, response_ns, PARTS - 1);
+        }
+    }
+
+    fn add(&mut self, at: Instant, response_ns: u64, most: usize) {
+        let since_ns = at.saturating_duration_since(self.start).as_nanos() as u64;
+        let index = ((since_ns / self.width_ns) as usize).min(most);
         if self.sums.len() <= index {
             self.sums.resize(index + 1, (0, 0));
         }
@@ -98,8 +108,9 @@ mod tests {
     fn parts_of_a_time_are_all_there_and_hold_what_was_due_in_them() {
         let start = Instant::now();
         let mut bins = Bins::new(Course::Parts(Duration::from_millis(100)), start).unwrap();
-        for (after_ms, response_ms) in [(25, 10), (500, 410), (500, 300)] {
-            bins.add(start + Duration::from_millis(after_ms), response_ms * 1_000_000);
+        for (due_ms, response_ms) in [(15, 10), (90, 410), (99, 300)] {
+            bins.ended(start + Duration::from_millis(due_ms), response_ms * 1_000_000);
+            bins.answered(start, 1);
         }
         let mut expected = [(0, 0); PARTS];
         (expected[1], expected[9]) = ((1, 10_000_000), (2, 710_000_000));
@@ -112,7 +123,7 @@ mod tests {
         let mut bins = Bins::new(Course::Binned, start).unwrap();
         assert!(bins.course_ns().is_empty());
         let mut answered = |after_ms: u64, response_ms: u64| {
-            bins.add(start + Duration::from_millis(after_ms), response_ms * 1_000_000);
+            bins.answered(start + Duration::from_millis(after_ms), response_ms * 1_000_000);
         };
         answered(120, 120);
         answered(210, 90);

@@ -274,10 +274,21 @@ impl Recorder {
         self.tally.requests += 1;
         self.tally.response_total_ns += response_ns;
         if let Some(bins) = &mut self.bins {
-            bins.add(finished, response_ns);
+            bins.answered(finished, response_ns);
         }
         if let Some(staged) = &mut self.staged {
             staged.answered(intended, finished);
+        }
+    }
+
+    /// A unit of work is over, which was due then and for which a user was there from and until then: whole after this time,
+    /// or by a failure.
+    pub(crate) fn unit_ended(&mut self, due: Instant, there: (Instant, Instant), time: Option<Duration>) {
+        if let Some(staged) = &mut self.staged {
+            staged.ended(due, there, time);
+        }
+        if let (Some(bins), Some(time)) = (&mut self.bins, time) {
+            bins.ended(due, time.as_nanos() as u64);
         }
     }
 

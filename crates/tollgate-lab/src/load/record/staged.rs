@@ -99,7 +99,7 @@ impl StagedRecord {
         count(&mut self.point(at).counts);
     }
 
-    fn ended(&mut self, due: Instant, (begun, ended): (Instant, Instant), time: Option<Duration>) {
+    pub(super) fn ended(&mut self, due: Instant, (begun, ended): (Instant, Instant), time: Option<Duration>) {
         match time {
             Some(time) => {
                 self.count((due, ended), |counts| counts.whole += 1);
@@ -174,14 +174,6 @@ impl Recorder {
     pub(crate) fn unit_begun(&mut self, due: Instant, now: Instant) {
         if let Some(staged) = &mut self.staged {
             staged.count((due, now), |counts| counts.begun += 1);
-        }
-    }
-
-    /// A unit of work is over, which was due then and for which a user was there from and until then: whole after this time,
-    /// or by a failure.
-    pub(crate) fn unit_ended(&mut self, due: Instant, there: (Instant, Instant), time: Option<Duration>) {
-        if let Some(staged) = &mut self.staged {
-            staged.ended(due, there, time);
         }
     }
 }

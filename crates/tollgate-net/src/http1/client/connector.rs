@@ -10,7 +10,7 @@ use super::error::{ConnectError, ErrorClass};
 use super::target::{Scheme, Target};
 use crate::connect::{SocketOptions, connect_with, resolve};
 use crate::stream::Stream;
-use crate::tcp::{Stamped, begin_stamping};
+use crate::tcp::Stamped;
 use crate::tls::{Agreed, Client, ClientSettings, HandshakeKind, Resumption, Sessions};
 
 /// Time for the connection, and once more for the TLS handshake.
@@ -71,7 +71,6 @@ impl Connector {
     /// # Errors
     /// When there is nobody to trust, with the reason.
     pub fn prepare(&self, target: &Target) -> Result<(), String> {
-        begin_stamping();
         match target.scheme() {
             Scheme::Http => Ok(()),
             Scheme::Https => self.client().as_ref().map(drop).map_err(Clone::clone),

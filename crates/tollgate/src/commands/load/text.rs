@@ -121,7 +121,7 @@ fn totals(result: &QuickResult, layout: &Layout, out: &mut dyn Write) -> io::Res
         false => result.concurrency as f64 * result.duration_ms / all,
         true => result.response_time_ms.mean,
     };
-    match is_measured && result.requests == 0 {
+    match result.is_unsteady() || is_measured && result.requests == 0 {
         true => writeln!(out, "Time per request:       - [ms] (mean)")?,
         false => writeln!(out, "Time per request:       {each_ms:.3} [ms] (mean)")?,
     }
@@ -185,6 +185,7 @@ fn percentages(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     match result.requests {
+        _ if result.is_unsteady() => writeln!(out, "{:>5} {:>9} ({why})", "100%", "-"),
         0 => writeln!(out, "{:>5} {:>9} (longest request)", "100%", "-"),
         _ => writeln!(out, "{:>5} {:>9.3} (longest request)", "100%", result.response_time_ms.max),
     }
