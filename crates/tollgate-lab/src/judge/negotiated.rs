@@ -105,6 +105,11 @@ impl Claims {
                 None => None,
             };
             versions.extend(number_behind("tls").filter(|number| ["1.0", "1.1", "1.2", "1.3"].contains(number)));
+            versions.extend(match word.as_str() {
+                "tls12" => Some("1.2"),
+                "tls13" => Some("1.3"),
+                _ => None,
+            });
             let rsa = number_behind("rsa").filter(|number| number.len() == 4 && number.parse::<u16>().is_ok());
             keys.extend(rsa.map(|bits| format!("rsa-{bits}")));
             let curve = number_behind("p").filter(|number| ["256", "384", "521"].contains(number));
@@ -240,7 +245,9 @@ mod tests {
         check("TLS 1.3, AES-256-GCM, ed25519", &["TLS 1.3", "key ed25519", "cipher AES256"]);
         check("TLS_CHACHA20_POLY1305_SHA256", &["cipher CHACHA20"]);
         // Not what it looks like, or of two kinds.
+        check("https-tls12", &["TLS 1.2"]);
         check("http-256k, 1.3 times, rsa", &[]);
+        check("TLS, 13 users", &[]);
         check("TLS 1.2 or TLS 1.3", &[]);
         check("tls, a new connection each", &[]);
     }
