@@ -539,7 +539,7 @@ fn connections_that_are_drawn_anew_with_each_block_make_no_toll_of_equals_and_th
     let mut runs = |blocks: u32, is_anew: bool| {
         let (mut claimed, mut covered) = (0, 0);
         for _ in 0..RUNS {
-            let mut draw = |noise: &mut Noise| [noise.uniform() < 0.5, noise.uniform() < 0.5];
+            let draw = |noise: &mut Noise| [noise.uniform() < 0.5, noise.uniform() < 0.5];
             let once = draw(&mut noise);
             let trials: Vec<Trial> = (0..blocks)
                 .flat_map(|block| {
