@@ -25,7 +25,8 @@ fn experiment(server: &TruthServer, baseline: &str, variant: &str) -> Experiment
     experiment_of(server, (baseline, variant), 100)
 }
 
-/// The same with slices of so many milliseconds.
+/// The same with slices of so many milliseconds. Connections are kept: whoever opens others asks there once, and the
+/// server's account would have more than the trials.
 pub(crate) fn experiment_of(server: &TruthServer, (baseline, variant): (&str, &str), slice_ms: u32) -> Experiment {
     let walk = |name: &str, class: &str, baseline: &str| {
         let url = server.url(&format!("{class}/items"));
@@ -35,7 +36,7 @@ pub(crate) fn experiment_of(server: &TruthServer, (baseline, variant): (&str, &s
     };
     let text = format!(
         "name = \"truth\"\nquestion = \"Is it true?\"\n[factor]\nname = \"concurrency\"\nlevels = [1]\n\
-         [workload]\nkind = \"walk\"\n[extent.quick]\nslice_ms = {slice_ms}\n{}{}",
+         [workload]\nkind = \"walk\"\nconnections = \"kept\"\n[extent.quick]\nslice_ms = {slice_ms}\n{}{}",
         walk("bottom", baseline, ""),
         walk("top", variant, "baseline = \"bottom\"\n"),
     );

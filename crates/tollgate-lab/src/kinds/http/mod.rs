@@ -72,14 +72,15 @@ fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
     let (often, most) = (ANSWERS_PER_USER, seconds(plan.slice_most));
     let told = format!("longer with many users: until each is answered about {often} times, but at most {most}");
     let grows = (plan.slice_most > plan.slice).then_some(("", told));
-    grows.into_iter().chain(connections(experiment)).collect()
+    grows.into_iter().chain(connections(experiment, plan)).collect()
 }
 
 /// What is told of connections.
-pub(super) fn connections(experiment: &Experiment) -> Option<Note> {
+fn connections(experiment: &Experiment, plan: &Plan) -> Option<Note> {
+    let per_start = format!("opened anew with each start, {} in all", plan.starts);
     let told = match experiment.connections {
         Connections::PerBlock => "opened anew for each block, before anything counts",
-        Connections::PerStart => "opened anew with each start",
+        Connections::PerStart => &per_start,
         Connections::PerTrial => "opened anew for each trial, before anything counts",
         Connections::Kept => "kept as long as the server keeps them",
         Connections::OfKind => return None,

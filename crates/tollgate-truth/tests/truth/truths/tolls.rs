@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tollgate_facts::results::{Figure, RunResult, Toll, TollVerdict, Trial};
 use tollgate_facts::toll::compute;
+use tollgate_lab::experiment::Connections;
 use tollgate_lab::run::Ending;
 
 use super::{Table, median, runs};
@@ -69,10 +70,13 @@ struct Took {
     used: f64,
 }
 
+/// A server half of whose connections take a tenth longer for life, twice.
+const LOTTERY: [&str; 2] = ["constant-500,lottery-50", "constant-0500,lottery-050"];
+
 /// Runs of a pair of classes until there are so many comparisons, each with what `of_run` knows of it. Each run has
 /// classes of its own, so that the server counts them by themselves.
 fn compared<T>(
-    classes: [&str; 2],
+    (classes, connections): ([&str; 2], Connections),
     table: &mut Table,
     of_run: impl Fn(&TruthServer, &RunResult, &[String; 2]) -> Vec<T>,
 ) -> Vec<(Vec<Toll>, T)> {
@@ -84,6 +88,7 @@ fn compared<T>(
         all.extend(table.calm.measure(|number| {
             let classes = classes.map(|class| format!("{class},seed-{number}"));
             let experiment = experiment_of(&server, (&classes[0], &classes[1]), SLICE_MS);
+            let experiment = experiment.on_connections(connections).unwrap();
             let (outcome, _folder) = measure(&server, experiment, wanted * BLOCKS, &());
             assert_eq!(outcome.ending, Ending::Complete);
             let known = of_run(&server, &outcome.result, &classes);
@@ -207,7 +212,7 @@ fn of_a_pass_ms(us: f64) -> f64 {
 #[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
 fn two_hundred_microseconds_dearer() {
     let mut table = Table::default();
-    let mut all = compared(DEARER, &mut table, dearer);
+    let mut all = compared((DEARER, Connections::Kept), &mut table, dearer);
     // A slice of each side is a coarse look at 5 us: the one in the middle stands for all.
     let way = median(all.iter().map(|(_, dearer)| dearer.way).collect());
     all.iter_mut().for_each(|(_, dearer)| dearer.way = way);
@@ -240,8 +245,19 @@ fn two_hundred_microseconds_dearer() {
 #[test]
 #[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
 fn the_same_twice() {
+    equals("A = A", ["burn-100", "burn-0100"], Connections::Kept);
+}
+
+#[test]
+#[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
+fn the_same_twice_by_a_lottery_of_connections() {
+    equals("A = A, half of the connections dearer by 50 us for life", LOTTERY, Connections::PerBlock);
+}
+
+/// The row of comparisons of equals.
+fn equals(name: &str, classes: [&str; 2], connections: Connections) {
     let mut table = Table::default();
-    let all = compared(["burn-100", "burn-0100"], &mut table, |_, _, _| vec![(); OF_A_RUN as usize]);
+    let all = compared((classes, connections), &mut table, |_, _, _| vec![(); OF_A_RUN as usize]);
     let count = all.len() as u32;
     // A difference is seen also where it lies within the band that is called no toll.
     let sees = |tolls: &[Toll]| tolls.iter().any(|toll| toll.p_adjusted < 0.05);
@@ -253,7 +269,7 @@ fn the_same_twice() {
     let (of_time, of_cpu) = (outside(Figure::UnitTime), outside(Figure::SubjectCpu));
     let most = missed_most(count);
     table.row(
-        "A = A",
+        name,
         format!(
             "at most {most} of {count} runs see a difference (by Holm over the figures of a run), and at most as many intervals of a \
              figure are without 1"
