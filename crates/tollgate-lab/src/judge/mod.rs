@@ -41,6 +41,7 @@ const RULES: &[(Rule, Check)] = &[
     (rules::SETTLEMENT, settlement),
     (rules::CONTENT, answers::content),
     (rules::LITTLES_LAW, littles_law),
+    (rules::INTERACTIVE_LAW, scenario::interactive_law),
     (rules::HIDDEN_TIME, hidden_time),
     (rules::DIFFERENT_BACKEND, systems::different_backend),
     (rules::DIFFERENT_HOST, systems::different_host),
