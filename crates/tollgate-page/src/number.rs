@@ -119,7 +119,7 @@ pub fn ratio_decimals(ratio: f64, low: f64, high: f64) -> usize {
         _ => 2,
     };
     // An end that is printed as 1 would contradict the verdict beside it.
-    let is_lost = |end: f64, decimals: usize| end != 1.0 && format!("{end:.decimals$}").parse() == Ok(1.0);
+    let is_lost = |end: f64, decimals: usize| (end - 1.0).abs() > 0.0 && format!("{end:.decimals$}").parse() == Ok(1.0);
     let is_told = |decimals: &usize| is_exact(low, high) || ![low, high].iter().any(|end| is_lost(*end, *decimals));
     (decimals..RATIO_DECIMALS_MAX).find(is_told).unwrap_or(decimals.max(RATIO_DECIMALS_MAX))
 }

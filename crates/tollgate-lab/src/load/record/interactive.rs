@@ -23,7 +23,7 @@ const SHARE_MAX: f64 = 0.02;
 const TRIALS_MIN: usize = 8;
 /// Fewest requests.
 const REQUESTS_MIN: u64 = 300;
-/// Chance alone is beyond the bound in one law of a thousand by Student's t; of steady users in 2 of 128,000, since what is
+/// Chance alone is beyond the bound in one law of a thousand by Student's t; of steady users in 2 of 78,600 simulated runs, since what is
 /// left at the end of one trial is there at the beginning of the next.
 const ALPHA: f64 = 0.001;
 /// From this bound on, that the law was not broken says nothing.
