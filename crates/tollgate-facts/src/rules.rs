@@ -65,6 +65,8 @@ rules! {
     CONTENT = "content", about [Closed, AtRate, Single];
     /// The records do not find the users.
     LITTLES_LAW = "littles-law", about [Closed, Single];
+    /// Throughput, response time and thinking do not find the users.
+    INTERACTIVE_LAW = "interactive-law", about [Closed];
     /// Response times went one way while a load lasted.
     STEADY = "steady", about [Closed, AtRate, Single];
     /// Users who wait spent much of their time beyond the highest percentile.

@@ -32,7 +32,7 @@ pub use link::{LinkCheck, Moment};
 pub use looks::Looks;
 pub use mediation::{BackendUse, Scaling, WarmUp};
 pub use network::{CONGESTION_CONTROL_USUAL, KernelNetwork, PacketHandling};
-pub use scenario::{IterationsOffered, Played, StageFound, StageUnit, Staged, StagedPoint, StepFound};
+pub use scenario::{InteractiveLaw, IterationsOffered, Played, StageFound, StageUnit, Staged, StagedPoint, StepFound};
 pub use tail::{TAIL_SHARE_MAX, Tail};
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
 pub use toll::{BetweenStarts, ByRanks, Comparison, Drift, Peer, Toll, TollVerdict};

@@ -27,6 +27,31 @@ pub struct Played {
     pub offered: Option<IterationsOffered>,
     /// What was found of each stage, and over time; absent of a load that stays as it is.
     pub staged: Option<Staged>,
+    /// Users who think, as throughput, response time and thinking find them; absent of others, and in results that do not
+    /// have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interactive_law: Option<InteractiveLaw>,
+}
+
+/// Users who think, held against throughput, response time and thinking: N = X (R + Z).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InteractiveLaw {
+    /// Users as they were asked for: N.
+    pub users: u64,
+    /// Users as throughput times response time and thinking finds them: X (R + Z).
+    pub found: f64,
+    /// Requests that were begun per second, failed ones among them: X.
+    pub requests_per_second: f64,
+    /// Their mean response time: R.
+    pub response_time_ms: f64,
+    /// The mean pause behind them, as it was drawn: Z.
+    pub thinking_ms: f64,
+    /// The share by which the users differ.
+    pub off: f64,
+    /// The largest share that is allowed: 2 %, or what chance may do by the spread of the trials (Student's t, 99.9 %).
+    pub bound: f64,
+    /// Whether it holds; absent where so much is allowed, 10 % or more, that it would hold in any case.
+    pub holds: Option<bool>,
 }
 
 /// Iterations that were offered at a rate.

@@ -48,6 +48,7 @@ const RULES: &[(Rule, Check)] = &[
     (rules::CONTENT, answers::content),
     (rules::LITTLES_LAW, littles_law),
     (rules::STEADY, steady),
+    (rules::INTERACTIVE_LAW, scenario::interactive_law),
     (rules::HIDDEN_TIME, hidden_time),
     (rules::DIFFERENT_BACKEND, systems::different_backend),
     (rules::DIFFERENT_HOST, systems::different_host),

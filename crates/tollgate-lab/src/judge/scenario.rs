@@ -3,7 +3,7 @@
 use super::at_rate::{GENERATOR_REMEDY, Punctuality};
 use super::seen::LoadSeen;
 use super::unsent::{SENT_SHARE_MIN, Unsent};
-use tollgate_facts::results::{Cell, IterationsOffered, Played};
+use tollgate_facts::results::{Cell, InteractiveLaw, IterationsOffered, Played};
 use tollgate_facts::rules::{Finding, marked, marked_above, refused};
 
 /// What to do where the content of answers is not looked at.
@@ -58,6 +58,21 @@ pub(super) fn begun_late(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Fin
     let late = punctuality.at_all()?;
     let remedy = "all users were at work: their times count from when each was due; allow more (`users_max`)";
     Some(marked(late.told("iterations", "were begun"), remedy, (late.late_ms, late.bound_ms)))
+}
+
+/// Users who think are steady, and think as they were to.
+pub(super) fn interactive_law(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
+    let law = evidence.cell.played.as_ref()?.interactive_law.filter(|law| law.holds == Some(false))?;
+    let InteractiveLaw { users, found, requests_per_second, response_time_ms, thinking_ms, off, bound, .. } = law;
+    let reason = format!(
+        "{requests_per_second:.1} requests/s x ({response_time_ms:.3} ms response time + {thinking_ms:.1} ms thinking) find \
+         {found:.1} users where {users} asked: {:.1} % off, beyond {:.1} %",
+        off * 100.0,
+        bound * 100.0
+    );
+    let remedy = "users were not steady, or did not think as long as drawn: longer trials (`slice_ms`), and a core for the \
+                  generator";
+    Some(marked(reason, remedy, (off, bound)))
 }
 
 fn punctuality(played: &Played, offered: &IterationsOffered) -> Punctuality {

@@ -14,8 +14,8 @@ use crate::judge::negotiated::Claims;
 use crate::judge::spread::{self, Groups};
 use crate::judge::trend::{Stretch, Trend};
 use crate::judge::{self, Evidence, SeenBeside, Systems, WithinTrials};
-use crate::load::record::little;
 use crate::load::record::recorder::{Recorder, Tally, Transfers};
+use crate::load::record::{interactive, little};
 use crate::plan::{Plan, RatePlan, TRIALS_PER_BLOCK};
 use crate::probe::system::Ticks;
 use crate::traffic::mode::Mode;
@@ -115,6 +115,8 @@ struct Entry {
     shape: Option<LoadShape>,
     /// Trials in which rows came to an end.
     trials_out_of_rows: u32,
+    /// Users as response times and pauses find them in each trial, by those who were there.
+    shares: Vec<f64>,
     look_cpu_us: Option<f64>,
     /// What was found by now; absent while a trial is not in it yet.
     found: Option<(Cell, Vec<Validity>)>,
@@ -176,6 +178,7 @@ impl Cells {
         entry.load.add(measured);
         measured.recorder.before.iter().for_each(|before| entry.settle(before));
         entry.came_most = entry.came_most.max(measured.recorder.tally.sends.users);
+        entry.shares.extend(interactive::share(&measured.recorder.tally));
         entry.trials_out_of_rows += u32::from(measured.recorder.tally.out_of_rows > 0);
         for (at_ms, readings) in &measured.samples {
             if let Some(seen) = &mut entry.seen {
@@ -429,6 +432,7 @@ impl Entry {
             trials_out_of_rows: self.trials_out_of_rows,
             offered: self.shape.as_ref().filter(|shape| shape.is_open()).map(|shape| self.offered(shape, cell.trials)),
             staged: recorder.staged.as_deref().map(|staged| cells::staged(staged, cell.trials)),
+            interactive_law: interactive::law(&recorder.tally, self.users, &self.shares),
             ..cells::played(stepped)
         });
         cell.occupancy = self.seen.as_ref().and_then(|seen| {

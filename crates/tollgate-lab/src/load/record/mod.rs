@@ -5,6 +5,7 @@
 pub mod course;
 pub mod detail;
 pub(crate) mod heartbeat;
+pub mod interactive;
 pub mod little;
 pub mod recorder;
 pub mod staged;

@@ -11,6 +11,7 @@ use hdrhistogram::Histogram;
 
 use super::course::{Bins, Course};
 use super::detail::Detail;
+use super::interactive::Cycles;
 use super::staged::StagedRecord;
 use crate::load::answer::Verdict;
 use crate::load::answer::failure::{ErrorClass, Failure};
@@ -145,6 +146,8 @@ pub struct Tally {
     /// How long users were at it, added up: from when they could begin until they left, by clock reads that no record
     /// shares, so that both can be held against each other (Little's law).
     pub busy_ns: u64,
+    /// Of users who think: what each request and the pause behind it took.
+    pub cycles: Cycles,
     /// Users who wait for their answers and left since their rows came to an end.
     pub out_of_rows: u64,
     /// What was inserted.
@@ -411,6 +414,7 @@ impl Tally {
         self.failed_total_ns += other.failed_total_ns;
         self.waited_ns += other.waited_ns;
         self.busy_ns += other.busy_ns;
+        self.cycles += other.cycles;
         self.out_of_rows += other.out_of_rows;
         self.transfers.add(&other.transfers);
         for error in &other.errors {

@@ -155,7 +155,9 @@ impl Window {
             }
             let under_way = &self.under_way[phase as usize];
             under_way.update(|count| count + 1);
+            let begun = previous;
             let (is_right, wait) = player.take(player.next, recorder, &mut previous, Duration::ZERO).await;
+            recorder.borrow_mut().tally.cycles.add(previous.saturating_duration_since(begun), wait);
             under_way.update(|count| count - 1);
             self.answered.notify_one();
             // Whoever was waiting when the trial was over does so at the beginning of the next one.

@@ -217,6 +217,8 @@ fn users_who_think_are_there_as_long_as_the_window_and_no_trial_waits_for_them()
     let tally = &report.recorder.tally;
     let there = 100 * (report.finished - report.started);
     assert_eq!(u128::from(tally.busy_ns), there.as_nanos());
+    // What counts is in the interactive law, and nothing else.
+    assert_eq!(tally.cycles.count, tally.requests + tally.failures());
 }
 
 /// A server of one connection that answers the first request after so long, the others at once, and says when the first one
