@@ -32,7 +32,7 @@ pub use link::{LinkCheck, Moment};
 pub use looks::Looks;
 pub use mediation::{BackendUse, Scaling, WarmUp};
 pub use network::{CONGESTION_CONTROL_USUAL, KernelNetwork, PacketHandling};
-pub use scenario::{IterationsOffered, Played, StageFound, StageUnit, Staged, StagedPoint, StepFound};
+pub use scenario::{CLOSED, IterationsOffered, OpenModel, OpenRate, Played, StageFound, StageUnit, Staged, StagedPoint, StepFound};
 pub use tail::{TAIL_SHARE_MAX, Tail};
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
 pub use toll::{BetweenStarts, ByRanks, Comparison, Drift, Peer, Toll, TollVerdict};
@@ -244,6 +244,10 @@ pub struct Variant {
     pub connecting: Option<Connecting>,
     /// The backend that did the work, past any subject; absent where there was none to be past of.
     pub backend: Option<String>,
+    /// At which rate its iterations began, beside variants whose users wait; absent where it is loaded as all are, and in
+    /// results that do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<OpenModel>,
 }
 
 impl Experiment {

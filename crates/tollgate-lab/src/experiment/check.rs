@@ -104,6 +104,7 @@ impl Document<'_> {
                 distance: Distance::Local,
                 peer: None,
                 backend: None,
+                model: None,
                 left_out_of: BTreeSet::new(),
                 own: Own::default(),
             });
