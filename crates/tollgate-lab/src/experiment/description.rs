@@ -363,7 +363,8 @@ impl Variant {
     /// As results have it that is measured on this subject, without what only its kind knows.
     pub(crate) fn stored(&self, subject: String) -> results::Variant {
         let Variant { name, title, baseline, distance, peer, backend, model, .. } = self.clone();
-        let variant = results::Variant { name, title, baseline, subject, distance, peer, backend, ..Default::default() };
+        let variant =
+            results::Variant { name, title, baseline, subject, distance, peer, backend, ..Default::default() };
         results::Variant { model, ..variant }
     }
 

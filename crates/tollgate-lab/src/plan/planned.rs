@@ -60,6 +60,8 @@ pub struct Plan {
     /// Time before a trial in which its users are at it already and nothing counts, where connections are opened while
     /// they are measured.
     pub settle: Duration,
+    /// Over which time the users of a trial come before anything counts, where they wait and do not think.
+    pub ramp: Duration,
     /// What is measured at equal rate after the closed load; absent: nothing.
     pub equal_rate: Option<RatePlan>,
     /// Blocks of a variant at a level where it has time for fewer than the others, or none: the first ones.

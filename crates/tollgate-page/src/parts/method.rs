@@ -121,6 +121,10 @@ fn settings(run: &RunResult, method: &Method) -> Vec<(String, String)> {
         ("extent", settings.extent.clone()),
         ("blocks planned", settings.blocks.to_string()),
         ("slice", format!("≥ {} ms", number::three_digits(settings.slice_ms))),
+        (
+            "users come over",
+            settings.ramp_ms.map(|ramp| format!("{} ms", number::three_digits(ramp))).unwrap_or_default(),
+        ),
         ("starts of each subject", if settings.starts > 0 { settings.starts.to_string() } else { String::new() }),
         ("connections", sentence::connections(run).map(str::to_owned).unwrap_or_default()),
         ("cores of the generator", cores(&settings.generator_cores)),

@@ -4,7 +4,7 @@ use crate::blocks::{Block, Cell, Section, Table, TableRow};
 use crate::number;
 use crate::words::sentence;
 use crate::words::view::{Row, View};
-use tollgate_facts::results::{CLOSED, OpenModel};
+use tollgate_facts::results::Variant;
 
 /// What the table leaves to be said.
 const SHARED: &str = "closed: the next iteration begins when the one before is over, so that a slow server is asked less. Open: \
@@ -20,7 +20,7 @@ pub fn section(view: &View<'_>) -> Option<Section> {
     for row in &view.rows {
         let Some(played) = &row.cell.played else { continue };
         let model = experiment.variant(&row.cell.variant).and_then(|variant| variant.model.as_ref());
-        let words = model.map_or_else(|| CLOSED.to_owned(), OpenModel::words);
+        let words = model.map_or_else(|| "closed".to_owned(), |model| format!("open, {}", model.arrivals));
         let level = sentence::level(experiment, row.cell.level);
         let seconds = seconds(view, row);
         let each_second = |count: u64| number::optional((seconds > 0.0).then(|| count as f64 / seconds));
@@ -35,7 +35,10 @@ pub fn section(view: &View<'_>) -> Option<Section> {
         cells.extend([times.p50, times.p95, times.p99].map(|time| Cell::from(number::optional(time))));
         table.push(TableRow { tone: row.tone(), ..cells.into() });
     }
-    let blocks = vec![Block::Table(table.some()?), Block::Legend(vec![SHARED.to_owned()])];
+    let told = |variant: &Variant| Some(format!("{} is {}", variant.name, variant.model.as_ref()?.words()));
+    let mut legend = vec![SHARED.to_owned()];
+    legend.extend(experiment.variants.iter().filter_map(told));
+    let blocks = vec![Block::Table(table.some()?), Block::Legend(legend)];
     Some(Section::main("Open beside closed", blocks))
 }
 

@@ -347,9 +347,17 @@ impl<W: Way> Session<'_, '_, W> {
         let per_second = self.rate(turn)?;
         let load = match LoadShape::of(experiment, variant) {
             Some(shape) => shape.of_trial((block.level, per_second), end, mixed(seed, ARRIVALS)),
-            None => Load::closed(users, end),
+            None => {
+                Load { pace: Pace::Closed { ramp_up: self.ramp(subject, block.level) }, ..Load::closed(users, end) }
+            }
         };
         Ok(Asked { work, load, level: block.level, renewal })
+    }
+
+    /// Over which time the users of a trial come who wait.
+    fn ramp(&self, subject: &Watched, level: u64) -> Duration {
+        let thinks = subject.target(level).program.as_ref().is_some_and(|program| program.thinks());
+        if thinks { Duration::ZERO } else { self.plan.ramp }
     }
 
     /// Iterations that begin in a second where a trial is at a rate.
@@ -359,7 +367,8 @@ impl<W: Way> Session<'_, '_, W> {
             None => Ok(level as f64),
             Some(OpenRate::PerSecond(rate)) => Ok(*rate),
             Some(OpenRate::Of(name)) => throughput(&self.result.trials, name, level).ok_or_else(|| {
-                let how = format!("cannot be offered what `{name}` did at level {level}: that is no whole unit of work");
+                let how =
+                    format!("cannot be offered what `{name}` did at level {level}: that is no whole unit of work");
                 self.failed_at(variant, level, how)
             }),
         }

@@ -92,3 +92,77 @@ fn rate(
     }
     Ok(OpenRate::Of(name.clone()))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::{Experiment, ExperimentError};
+    use crate::plan::{Extent, Plan, PlanOptions};
+    use tollgate_facts::results::{Arrivals, OpenModel, OpenRate};
+
+    fn experiment(factor: &str, models: [&str; 3]) -> Result<Experiment, ExperimentError> {
+        let variant = |(name, model): (&str, &str)| {
+            let baseline = if name == "open" { "baseline = \"closed\"\n" } else { "" };
+            format!("[[variant]]\nname = \"{name}\"\nurl = \"http://127.0.0.1:1/\"\n{baseline}{model}\n")
+        };
+        let variants: String = ["closed", "open", "other"].into_iter().zip(models).map(variant).collect();
+        let text = format!(
+            "name = \"mine\"\nquestion = \"Who waits?\"\nfactor = {{ name = \"{factor}\", levels = [5] }}\n\
+             workload = {{ kind = \"scenario\" }}\n{variants}[[scenario]]\nname = \"mine\"\n[[scenario.step]]\n\
+             name = \"one\"\npath = \"one\"\n"
+        );
+        Experiment::parse(&text, "mine.toml")
+    }
+
+    const OF_CLOSED: &str = "model = { rate_of = \"closed\" }";
+
+    #[test]
+    fn a_variant_is_offered_what_its_baseline_had_or_what_the_file_says() {
+        let model = "model = { rate = 2.5, arrivals = \"constant\", users_max = 7 }";
+        let experiment = experiment("concurrency", ["", OF_CLOSED, model]).unwrap();
+        let models: Vec<_> = experiment.variants.iter().map(|variant| variant.model.clone()).collect();
+        let rate = OpenRate::Of("closed".to_owned());
+        let of_closed = OpenModel { rate, arrivals: Arrivals::Poisson, users_max: 200 };
+        let fixed = OpenModel { rate: OpenRate::PerSecond(2.5), arrivals: Arrivals::Constant, users_max: 7 };
+        assert_eq!(models, [None, Some(of_closed), Some(fixed)]);
+        let users = experiment.variants.iter().map(|variant| experiment.users_of(variant, 5));
+        assert_eq!(users.collect::<Vec<_>>(), [5, 200, 7]);
+        let plan = Plan::draft(&experiment, &PlanOptions::default(), &Extent::Quick.defaults()).unwrap();
+        let whole = super::super::plan(&experiment, &PlanOptions::default()).unwrap();
+        assert_eq!((plan.followers.len(), whole.followers.into_iter().collect::<Vec<_>>()), (0, vec![1]));
+        assert_eq!(whole.slice, 10 * Plan::new(&self::closed(), &PlanOptions::default()).unwrap().slice);
+    }
+
+    fn closed() -> Experiment {
+        experiment("concurrency", ["", "", ""]).unwrap()
+    }
+
+    #[test]
+    fn both_are_called_otherwise_on_another_subject() {
+        let experiment = experiment("concurrency", ["", OF_CLOSED, ""]).unwrap();
+        let both = experiment.on_subjects(&["tollgate".to_owned(), "peer".to_owned()]).unwrap();
+        let follows: Vec<_> = both.variants.iter().filter_map(|variant| variant.follows()).collect();
+        assert_eq!(follows, ["closed", "peer-closed"]);
+    }
+
+    #[test]
+    fn what_makes_no_model_is_told_with_its_place() {
+        let check = |factor: &str, models: [&str; 3], place: &str, expected: &str| {
+            let error = experiment(factor, models).unwrap_err();
+            assert!(error.message.contains(expected), "{}", error.message);
+            assert_eq!(&error.text[error.span.unwrap()], place, "{expected}");
+        };
+        let model = |text: &str| format!("model = {{ {text} }}");
+        let of = |model: &str| model.trim_start_matches("model = ").to_owned();
+        for both in ["", "rate = 1, rate_of = \"closed\""] {
+            let both = model(both);
+            check("concurrency", ["", &both, ""], &of(&both), "either `rate_of` or `rate`");
+        }
+        check("rate", ["", OF_CLOSED, ""], &of(OF_CLOSED), "no meaning for this factor");
+        check("concurrency", ["", &model("rate = 0"), ""], "0", "`rate` is 0");
+        check("concurrency", ["", &model("rate_of = \"close\""), ""], "\"close\"", "has no variant `close`");
+        check("concurrency", ["", &model("rate_of = \"other\""), ""], "\"other\"", "no baseline of variant `open`");
+        check("concurrency", ["", &model("rate_of = \"open\""), ""], "\"open\"", "a `model` of its own");
+        let fixed = model("rate = 1");
+        check("concurrency", [&fixed, &fixed, &fixed], &of(&fixed), "no variant has users who wait");
+    }
+}
