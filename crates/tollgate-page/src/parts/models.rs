@@ -47,3 +47,44 @@ fn seconds(view: &View<'_>, row: &Row<'_>) -> f64 {
     let trials = view.run.trials_of(&row.cell.variant, row.cell.level);
     trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tollgate_facts::fixture;
+    use tollgate_facts::results::{Arrivals, IterationsOffered, OpenModel, OpenRate, Percentiles, Played};
+
+    #[test]
+    fn what_was_due_is_told_of_the_open_ones_and_nothing_of_a_run_without() {
+        let mut run = fixture::protocol();
+        assert!(section(&View::of(&run)).is_none());
+        let names: Vec<String> = run.experiment.variants[..2].iter().map(|variant| variant.name.clone()).collect();
+        let rate = OpenRate::Of(names[0].clone());
+        let model = OpenModel { rate, arrivals: Arrivals::Poisson, users_max: 200 };
+        run.experiment.variants[1].model = Some(model);
+        run.cells = names.iter().map(|name| fixture::cell(name, 1)).collect();
+        let wall_ms: f64 = run.trials_of(&names[1], 1).iter().map(|trial| trial.duration_ms).sum();
+        let offered = IterationsOffered {
+            arrivals: Arrivals::Poisson,
+            intended: (wall_ms / 1e3 * 300.0).round() as u64,
+            unstarted: 0,
+            users: 7.5,
+            users_max: 200,
+            lateness_ms: Percentiles::default(),
+            overdue_ms: Percentiles::default(),
+        };
+        for (cell, offered) in run.cells.iter_mut().zip([None, Some(offered)]) {
+            cell.played = Some(Played { iterations: 1000, offered, ..Played::default() });
+        }
+        let section = section(&View::of(&run)).expect("one is open");
+        let [Block::Table(table), Block::Legend(told)] = &section.blocks[..] else { panic!("{section:?}") };
+        let texts: Vec<Vec<&str>> =
+            table.rows.iter().map(|row| row.cells[1..5].iter().map(|cell| cell.text.as_str()).collect()).collect();
+        assert_eq!((texts[0][0], texts[0][1], texts[0][3]), ("closed", number::NOTHING, "1.00"));
+        assert_eq!((texts[1][0], texts[1][3]), ("open, poisson", "7.50"));
+        assert!(texts[1][1].starts_with("30") || texts[1][1].starts_with("299"), "{texts:?}");
+        let expected =
+            format!("{} is open: at the throughput of `{}` (poisson), by at most 200 users", names[1], names[0]);
+        assert_eq!(told.last(), Some(&expected));
+    }
+}
