@@ -32,7 +32,10 @@ pub use link::{LinkCheck, Moment};
 pub use looks::Looks;
 pub use mediation::{BackendUse, Scaling, WarmUp};
 pub use network::{CONGESTION_CONTROL_USUAL, KernelNetwork, PacketHandling};
-pub use scenario::{InteractiveLaw, IterationsOffered, Played, StageFound, StageUnit, Staged, StagedPoint, StepFound};
+pub use scenario::{
+    CLOSED, InteractiveLaw, IterationsOffered, OpenModel, OpenRate, Played, StageFound, StageUnit, Staged, StagedPoint,
+    StepFound,
+};
 pub use tail::{TAIL_SHARE_MAX, Tail};
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
 pub use toll::{BetweenStarts, ByRanks, Comparison, Drift, Peer, Toll, TollVerdict};
@@ -244,6 +247,10 @@ pub struct Variant {
     pub connecting: Option<Connecting>,
     /// The backend that did the work, past any subject; absent where there was none to be past of.
     pub backend: Option<String>,
+    /// At which rate its iterations began, beside variants whose users wait; absent where it is loaded as all are, and in
+    /// results that do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<OpenModel>,
 }
 
 impl Experiment {
@@ -341,6 +348,9 @@ pub struct Settings {
     pub content_checked_share: f64,
     /// Round trip that the link of remote variants adds; absent where none is remote.
     pub round_trip_ms: Option<f64>,
+    /// Time over which the users of a trial came, before anything counted; absent where all came at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ramp_ms: Option<f64>,
     /// Time for the trials of one cell, after which it gets no more blocks; absent where there is no bound.
     pub cell_ms: Option<f64>,
     /// How the run was looked at to see whether it may stop; absent where its blocks were given.

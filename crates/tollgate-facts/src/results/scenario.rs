@@ -54,6 +54,53 @@ pub struct InteractiveLaw {
     pub holds: Option<bool>,
 }
 
+/// What is said of a variant that has no [`OpenModel`] where others have one.
+pub const CLOSED: &str = "closed: as many users as the level says, who wait";
+
+/// How a variant is loaded whose iterations begin at a rate, beside others whose users wait.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenModel {
+    /// At which rate.
+    #[serde(flatten)]
+    pub rate: OpenRate,
+    /// How the intended starts lie.
+    pub arrivals: Arrivals,
+    /// Users that there may be.
+    pub users_max: u32,
+}
+
+/// The rate of a load that does not wait.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub enum OpenRate {
+    /// Iterations that begin in a second.
+    #[serde(rename = "rate")]
+    PerSecond(f64),
+    /// The throughput of this variant, whose users wait: what it had at the same level in its trials so far.
+    #[serde(rename = "rate_of")]
+    Of(String),
+}
+
+impl OpenModel {
+    /// What it is in a few words.
+    pub fn words(&self) -> String {
+        let rate = match &self.rate {
+            OpenRate::PerSecond(rate) => format!("{rate} per second"),
+            OpenRate::Of(variant) => format!("at the throughput of `{variant}`"),
+        };
+        format!("open: {rate} ({}), by at most {} users", self.arrivals, self.users_max)
+    }
+
+    /// The same where other variants are called so.
+    #[must_use]
+    pub fn renamed(&self, renamed: impl FnOnce(&str) -> String) -> OpenModel {
+        let rate = match &self.rate {
+            OpenRate::Of(variant) => OpenRate::Of(renamed(variant)),
+            OpenRate::PerSecond(rate) => OpenRate::PerSecond(*rate),
+        };
+        OpenModel { rate, ..self.clone() }
+    }
+}
+
 /// Iterations that were offered at a rate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IterationsOffered {

@@ -35,7 +35,9 @@ pub fn scalings(run: &RunResult, seed: u64) -> Vec<Scaling> {
     if run.experiment.factor != "concurrency" || run.experiment.levels.len() < LEVELS_MIN {
         return Vec::new();
     }
-    run.experiment.variants.iter().map(|variant| of(run, &variant.name, seed)).collect()
+    // What is offered at a rate says nothing of how far users get.
+    let closed = run.experiment.variants.iter().filter(|variant| variant.model.is_none());
+    closed.map(|variant| of(run, &variant.name, seed)).collect()
 }
 
 fn of(run: &RunResult, variant: &str, seed: u64) -> Scaling {

@@ -32,6 +32,7 @@ fn experiment(variants: &[&str]) -> Experiment {
                 peer: None,
                 connecting: None,
                 backend: None,
+                model: None,
             })
             .collect(),
         unit_of_work: "pass".into(),

@@ -355,6 +355,7 @@ fn blank(options: &RunOptions, plan: &Plan, cores: &Cores, started: jiff::Timest
                 .map_or(tollgate_facts::results::NO_TOLL_BAND, |ppm| f64::from(ppm) / 1e6),
             insecure: options.tls.choice == TlsChoice::Insecure,
             connections: experiment.connections.stored(),
+            ramp_ms: (!plan.ramp.is_zero()).then_some(plan.ramp.as_secs_f64() * 1e3),
             cell_ms: plan.cell.map(|cell| cell.as_secs_f64() * 1e3),
             looks: plan.until_width_ppm.map(|width_ppm| results::Looks {
                 width: f64::from(width_ppm) / 1e6,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::checker::{Checker, LEVEL_MAX};
-use super::description::{Experiment, Location, Own, Variant};
+use super::description::{Experiment, Heading, Location, Own, Variant};
 use super::document::{Document, Table};
 use super::error::ExperimentError;
 use super::file::{Extent, ExtentFile, VariantFile};
@@ -56,6 +56,12 @@ impl Document<'_> {
         let Document { checker, own, .. } = self;
         for (extent, file) in &own.extent {
             checker.extent(*extent, file, &mut experiment)?;
+            let Heading { kind, factor, .. } = experiment.heading;
+            let ramps = ["request", "scenario"].contains(&kind) && factor.name == "concurrency";
+            if let (Some(ramp), false) = (&file.ramp_ms, ramps) {
+                let help = "it goes with `kind = \"request\"` and `kind = \"scenario\"` over users who wait";
+                return Err(checker.fault(ramp.span(), "`ramp_ms` has no meaning here", help));
+            }
         }
         experiment.extents = own.extent;
         experiment.thresholds = checker.thresholds(&own.thresholds, &experiment)?;
@@ -104,6 +110,7 @@ impl Document<'_> {
                 distance: Distance::Local,
                 peer: None,
                 backend: None,
+                model: None,
                 left_out_of: BTreeSet::new(),
                 own: Own::default(),
             });

@@ -13,7 +13,7 @@ use derive_more::Display;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tollgate_facts::names::did_you_mean;
-use tollgate_facts::results::{self, Distance, NamedLevel, Piece};
+use tollgate_facts::results::{self, Distance, NamedLevel, OpenModel, OpenRate, Piece};
 
 use super::file::{Extent, ExtentFile, PublishedTable};
 use super::values::At;
@@ -207,6 +207,8 @@ pub struct Variant {
     pub peer: Option<String>,
     /// The backend that does the work, past any subject.
     pub backend: Option<String>,
+    /// At which rate it is asked, beside variants whose users wait; absent: as the levels say.
+    pub model: Option<OpenModel>,
     /// The extents that do not measure it.
     pub(crate) left_out_of: BTreeSet<Extent>,
     /// What only its kind knows.
@@ -246,6 +248,7 @@ impl Experiment {
             name: named(subject, &variant.name),
             baseline: variant.baseline.as_ref().map(|baseline| named(subject, baseline)),
             peer: (variant.backend.is_none() && subject != TOLLGATE).then(|| subject.to_owned()),
+            model: variant.model.as_ref().map(|model| model.renamed(|name| named(subject, name))),
             ..variant.clone()
         };
         let last = subjects.last().map_or(TOLLGATE, String::as_str);
@@ -290,7 +293,7 @@ impl Experiment {
     }
 
     /// Position of a variant, of its baseline, and so on: baselines lead in no circle.
-    fn lineage(&self, position: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn lineage(&self, position: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(position), |position| self.baseline(*position))
     }
 
@@ -300,6 +303,11 @@ impl Experiment {
             Users::OfLevel => level,
             Users::Same(users) | Users::AtMost(users) => users.into(),
         }
+    }
+
+    /// Users who ask at a level in the way of a variant: at a rate the most that may.
+    pub fn users_of(&self, variant: &Variant, level: u64) -> u64 {
+        variant.model.as_ref().map_or(self.users(level), |model| model.users_max.into())
     }
 
     /// Users who ask at each level alike; absent where levels are users, or say otherwise how many there are.
@@ -354,8 +362,18 @@ impl Variant {
 
     /// As results have it that is measured on this subject, without what only its kind knows.
     pub(crate) fn stored(&self, subject: String) -> results::Variant {
-        let Variant { name, title, baseline, distance, peer, backend, .. } = self.clone();
-        results::Variant { name, title, baseline, subject, distance, peer, backend, ..results::Variant::default() }
+        let Variant { name, title, baseline, distance, peer, backend, model, .. } = self.clone();
+        let variant =
+            results::Variant { name, title, baseline, subject, distance, peer, backend, ..Default::default() };
+        results::Variant { model, ..variant }
+    }
+
+    /// The variant whose throughput it is offered.
+    pub(crate) fn follows(&self) -> Option<&str> {
+        match &self.model.as_ref()?.rate {
+            OpenRate::Of(variant) => Some(variant),
+            OpenRate::PerSecond(_) => None,
+        }
     }
 
     /// Its name in the file, without the peer before it and the distance behind it.

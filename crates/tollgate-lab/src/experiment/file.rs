@@ -118,6 +118,9 @@ pub(crate) struct ExtentFile {
     /// Time before a trial in milliseconds in which its users are at it already and nothing counts, for variants that
     /// open connections while they are measured.
     pub(crate) settle_ms: Option<UpTo<SLICE_MS_MAX>>,
+    /// For `request` and `scenario` over users: time in milliseconds over which the users of each trial come, evenly, before
+    /// anything counts; absent: all at once. Users who think have a lead of their own.
+    pub(crate) ramp_ms: Option<At<UpTo<SLICE_MS_MAX>>>,
     /// Blocks for each level at equal rate; absent: as many as at the closed load.
     pub(crate) rate_blocks: Option<UpTo<BLOCKS_MAX>>,
     /// Length of a trial at equal rate in milliseconds; absent: as at the closed load.

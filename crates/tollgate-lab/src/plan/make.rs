@@ -70,6 +70,7 @@ impl Plan {
             blocks,
             slice,
             slice_most: slice,
+            ramp: overrides.ramp_ms.map_or(Duration::ZERO, |ramp| ramp.as_ref().milliseconds()),
             starts,
             round_trip: Duration::from_millis(round_trip_ms.into()),
             until_width_ppm: options.until_width_ppm,

@@ -2,7 +2,7 @@
 //!
 //! What it deliberately does not do: decide it (see [`super::make`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::extent::Extent;
@@ -29,6 +29,8 @@ pub struct Plan {
     pub extent: Extent,
     /// Positions of the measured variants in [`Experiment::variants`], in the order of the file.
     pub variants: Vec<usize>,
+    /// Those that are offered what others had as throughput: in the first block of a level they come behind these.
+    pub followers: BTreeSet<usize>,
     /// The measured levels, ascending.
     pub levels: Vec<u64>,
     /// Blocks for each level.
@@ -58,6 +60,8 @@ pub struct Plan {
     /// Time before a trial in which its users are at it already and nothing counts, where connections are opened while
     /// they are measured.
     pub settle: Duration,
+    /// Over which time the users of a trial come before anything counts, where they wait and do not think.
+    pub ramp: Duration,
     /// What is measured at equal rate after the closed load; absent: nothing.
     pub equal_rate: Option<RatePlan>,
     /// Blocks of a variant at a level where it has time for fewer than the others, or none: the first ones.

@@ -38,6 +38,9 @@ pub fn blocks(plan: &Plan, seed: u64) -> Vec<Block> {
             }
             let count = order.len();
             order.shuffle(&mut random);
+            if number == 0 {
+                order.sort_by_key(|variant| plan.followers.contains(variant));
+            }
             order.extend_from_within(..);
             let (_, back) = order.split_at_mut(count);
             back.reverse();
@@ -89,6 +92,16 @@ mod tests {
         let drawn = blocks(&Plan { blocks_of, ..plan(3, 2, 4, 2) }, 1);
         let sizes: Vec<(u64, usize)> = drawn.iter().map(|block| (block.level, block.order.len())).collect();
         assert_eq!(sizes, [(1, 6), (1, 4), (1, 4), (1, 4)]);
+    }
+
+    #[test]
+    fn who_is_offered_what_another_had_comes_behind_it_in_the_first_block_of_a_level() {
+        for seed in 0..20 {
+            let plan = Plan { followers: BTreeSet::from([0, 2]), ..plan(4, 2, 3, 1) };
+            let drawn = blocks(&plan, seed);
+            let are_behind = |block: &Block| block.order[2..4].iter().all(|variant| plan.followers.contains(variant));
+            assert!(drawn.iter().filter(|block| block.number == 0).all(are_behind), "{drawn:?}");
+        }
     }
 
     #[test]

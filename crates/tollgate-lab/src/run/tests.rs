@@ -356,3 +356,42 @@ fn connections_live_as_long_as_is_asked_and_no_new_one_is_opened_while_time_coun
     check("scenario", "connections = \"kept\"", thinking, (1, 1));
     check("request", "connections = \"kept\"", "", (1, 1));
 }
+
+#[test]
+fn an_open_variant_is_offered_what_its_closed_one_had_in_its_trials_so_far() {
+    let server = TestServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let text = "name = \"models\"\nquestion = \"Who waits?\"\nfactor = { name = \"concurrency\", levels = [2] }\n\
+                workload = { kind = \"scenario\" }\nextent = { quick = { blocks = 3, slice_ms = 100 } }\n\
+                [[variant]]\nname = \"open\"\nbaseline = \"closed\"\nurl = \"/items\"\n\
+                model = { rate_of = \"closed\", arrivals = \"constant\" }\n\
+                [[variant]]\nname = \"closed\"\nurl = \"/items\"\n\
+                [[scenario]]\nname = \"asking\"\n[[scenario.step]]\nname = \"ask\"\npath = \"x\"\nthink = { ms = 2 }\n";
+    let options = RunOptions {
+        experiment: Experiment::parse(text, "models.toml").unwrap(),
+        subjects: ["open", "closed"].map(|name| (name.to_owned(), server.url("/items"))).into(),
+        ..twice(&server, folder.path())
+    };
+    let result = run(&options, &(), &StopFlag::new()).unwrap().result;
+    assert_eq!(result.trials[0].variant, "closed", "it goes before");
+    let (mut units, mut wall_s, mut due) = (0.0, 0.0, 0.0);
+    for trial in &result.trials {
+        if trial.variant == "closed" {
+            (units, wall_s) = (units + trial.units as f64, wall_s + trial.duration_ms / 1e3);
+        } else {
+            due += units / wall_s * 0.1;
+        }
+    }
+    let played = |name: &str| result.cell(name, 2).and_then(|cell| cell.played.clone()).unwrap();
+    let offered = played("open").offered.expect("it is at a rate");
+    // Whole iterations, of each of six trials.
+    assert!((offered.intended as f64 - due).abs() <= 6.0, "{} were due, not {due}", offered.intended);
+    assert_eq!((played("closed").offered, offered.users_max), (None, 200));
+    let model = result.experiment.variant("open").and_then(|variant| variant.model.clone()).unwrap();
+    assert_eq!(model.words(), "open: at the throughput of `closed` (constant), by at most 200 users");
+    assert!(result.experiment.variants.iter().any(|variant| variant.model.is_none()));
+    // Rules of a rate are those of the one, rules of users who wait of the other.
+    let about =
+        |rule: &str| result.validity.iter().filter(|doubt| doubt.rule == rule).all(|doubt| doubt.variant == "open");
+    assert!(["unstarted", "begun-late"].into_iter().all(about), "{:?}", result.validity);
+}

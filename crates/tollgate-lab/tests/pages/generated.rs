@@ -234,6 +234,7 @@ fn run() -> impl Strategy<Value = RunResult> {
                     peer: None,
                     connecting: None,
                     backend: None,
+                    model: None,
                 })
                 .collect();
             run.experiment.unit_of_work.clone_from(&text);

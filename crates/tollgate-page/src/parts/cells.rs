@@ -1,6 +1,6 @@
 //! The table of all cells, with what its signs mean and the doubts that concern it directly below.
 
-use super::{raw, staged, steps};
+use super::{models, raw, staged, steps};
 use crate::blocks::{self, Block, Cell, Column, ColumnOf, Depth, Section, Table, TableRow, Tone};
 use crate::gather::by_key;
 use crate::number::{self, NOTHING};
@@ -30,7 +30,7 @@ pub fn sections(view: &View<'_>, depth: Depth) -> Vec<Option<Section>> {
         blocks.push(Block::Legend(vec![rest.to_owned()]));
     }
     let every = Section { heading: "Every figure".to_owned(), depth, blocks };
-    vec![staged::section(view), steps::section(view), Some(every), Some(doubts(view))]
+    vec![staged::section(view), models::section(view), steps::section(view), Some(every), Some(doubts(view))]
 }
 
 fn doubts(view: &View<'_>) -> Section {

@@ -54,6 +54,11 @@ const CLOSED: &str = "Load is closed: each user sends its next request when the 
     equal concurrency, not at equal rate. Percentiles come from merged histograms, never from averaged ones. Failed requests \
     are counted and shown, and a cell with too many of them gets no toll.";
 
+/// What is added where iterations of some variants began at a rate.
+const BESIDE: &str = "Variants with an open model are the exception: their iterations began at a rate, whatever the server did, and \
+    their response times count from when each was due. Where the rate is that of a closed variant, it is what that one had \
+    as throughput in all of its trials so far at the same level; in the first block it goes before.";
+
 fn words(run: &RunResult, method: &Method) -> Vec<String> {
     let settings = &run.settings;
     let mut words = vec![
@@ -81,6 +86,9 @@ fn words(run: &RunResult, method: &Method) -> Vec<String> {
         words.push(AT_RATE.to_owned());
     }
     words.push(method.load.to_owned());
+    if run.experiment.variants.iter().any(|variant| variant.model.is_some()) {
+        words.push(BESIDE.to_owned());
+    }
     words.extend(sentence::starts(run));
     words.extend(sentence::courses(run));
     if settings.network == "loopback" {
@@ -113,6 +121,10 @@ fn settings(run: &RunResult, method: &Method) -> Vec<(String, String)> {
         ("extent", settings.extent.clone()),
         ("blocks planned", settings.blocks.to_string()),
         ("slice", format!("≥ {} ms", number::three_digits(settings.slice_ms))),
+        (
+            "users come over",
+            settings.ramp_ms.map(|ramp| format!("{} ms", number::three_digits(ramp))).unwrap_or_default(),
+        ),
         ("starts of each subject", if settings.starts > 0 { settings.starts.to_string() } else { String::new() }),
         ("connections", sentence::connections(run).map(str::to_owned).unwrap_or_default()),
         ("cores of the generator", cores(&settings.generator_cores)),

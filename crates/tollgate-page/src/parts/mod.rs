@@ -6,6 +6,7 @@ pub mod cards;
 pub mod cells;
 pub mod curves;
 pub mod method;
+pub mod models;
 pub mod peers;
 pub mod published;
 pub mod raw;

@@ -66,3 +66,33 @@ fn setup_and_teardown_are_in_no_cpu_time_of_users_who_wait() {
 fn setup_and_teardown_are_in_no_cpu_time_at_a_rate() {
     check("[factor]\nname = \"rate\"\nlevels = [100]\n[load]\nusers_max = 2\n[extent.quick]\nslice_ms = 500\n");
 }
+
+#[test]
+fn the_example_of_open_beside_closed_runs_as_it_is_written_and_its_server_did_what_is_counted() {
+    let server = truth_server();
+    let text = include_str!("../../../../examples/open-and-closed.toml");
+    let mut text = text.replace("127.0.0.1:9377", &format!("127.0.0.1:{}", server.port()));
+    for (from, to) in [("closed-constant", "bottom"), ("open-constant", "top"), ("slice_ms = 2000", "slice_ms = 200")] {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let (outcome, _folder) = measure(&server, Experiment::parse(&text, "example.toml").unwrap(), 1, &());
+    assert_eq!(outcome.ending, Ending::Complete);
+    let result = outcome.result;
+    let counted = |variant: &str| {
+        let cell = result.cell(variant, 3).expect("it was measured");
+        let played = cell.played.as_ref().expect("it is a scenario");
+        assert!(cell.errors.is_empty() && played.iterations > 0, "{cell:?}");
+        if let Some(offered) = &played.offered {
+            assert_eq!(offered.intended - offered.unstarted, played.iterations, "{variant}");
+        }
+        assert_eq!(played.offered.is_some(), ["top", "open-varied"].contains(&variant), "{variant}");
+        played.iterations
+    };
+    for (class, variants) in
+        [("constant-1900,queue-1", ["bottom", "top"]), ("bimodal-1000,queue-1", ["closed-varied", "open-varied"])]
+    {
+        let (told, did) = (variants.map(counted).iter().sum::<u64>(), server.did(class).count("received"));
+        assert!(told <= did, "{told} of {did}");
+    }
+}

@@ -229,3 +229,15 @@ fn mistakes_are_told_with_their_place() {
         assert!(run.code == 2 && place && run.err.contains(message) && run.err.contains(help), "{to}: {run:#?}");
     }
 }
+
+#[test]
+fn a_plan_says_which_variants_are_open_beside_closed_ones() {
+    let file = examples().join("open-and-closed.toml");
+    let run = tollgate(["plan", file.to_str().unwrap(), "--only", "open-varied"]).finish();
+    assert_eq!(run.code, 0, "{run:#?}");
+    let of = |name: &str| run.out.lines().find(|line| line.contains(&format!("{name}  "))).map(str::to_owned);
+    let (closed, open) = (of("closed-varied").unwrap(), of("open-varied").unwrap());
+    assert!(closed.ends_with(", closed: as many users as the level says, who wait"), "{closed}");
+    assert!(open.ends_with(", open: at the throughput of `closed-varied` (poisson), by at most 200 users"), "{open}");
+    assert!(of("open-constant").is_none(), "{run:#?}");
+}

@@ -135,10 +135,10 @@ impl Cells {
                 has_setup: shape.own().is_some_and(|played: &scenario::Played| !played.scenario.setup.is_empty()),
                 systems: sites::systems(sites, experiment, variant),
                 subject_cores: sites::cores(sites, cores, variant),
-                users: shape.own().map_or(experiment.users(level), |mode: &Mode| mode.connections_for(level)),
+                users: shape.own().map_or(experiment.users_of(shape, level), |mode: &Mode| mode.connections_for(level)),
                 connecting: shape.own().copied(),
                 claims: Claims::of(experiment, shape, level),
-                shape: experiment.own().cloned(),
+                shape: LoadShape::of(experiment, shape),
                 are_drawn: experiment.connections == Connections::PerBlock
                     && shape.own().is_none_or(|way: &Connecting| way.requests_per_connection.is_none()),
                 seen: is_seen.then(Seen::default),

@@ -31,7 +31,8 @@ pub(crate) fn check(experiment: &Experiment, plan: &Plan, linked: Linked) -> Res
     // Variants have servers of their own, each of which may be reached from every port.
     let level = plan.levels.iter().max().copied().unwrap_or(0);
     plan.variants_of(experiment).try_for_each(|variant| {
-        let users = variant.own().map_or(experiment.users(level), |mode: &Mode| mode.connections_for(level));
+        let users =
+            variant.own().map_or(experiment.users_of(variant, level), |mode: &Mode| mode.connections_for(level));
         let opens = variant.own().is_some_and(|connecting: &Connecting| connecting.requests_per_connection.is_some());
         let connection = if opens { Connection::New } else { Connection::KeepAlive };
         ports::check(usize::try_from(users).unwrap_or(usize::MAX), connection)
@@ -47,7 +48,7 @@ fn needed(experiment: &Experiment, plan: &Plan, linked: Linked) -> u64 {
         let places = if variant.own::<Connecting>().is_some() { plan.levels.len() as u64 } else { 1 };
         // Each work process is one connection on either side of the link to its database.
         let further = if linked == Linked::Database { 2 * level } else { 0 };
-        let users = places * experiment.users(level) + further;
+        let users = places * experiment.users_of(variant, level) + further;
         // An insert has one connection beside those of its transfers.
         variant.own().map_or(users, |mode: &Mode| ends * mode.connections_for(level) + 1)
     };

@@ -72,7 +72,9 @@ fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
     let (often, most) = (ANSWERS_PER_USER, seconds(plan.slice_most));
     let told = format!("longer with many users: until each is answered about {often} times, but at most {most}");
     let grows = (plan.slice_most > plan.slice).then_some(("", told));
-    grows.into_iter().chain(connections(experiment, plan)).collect()
+    let told = format!("users of a trial come over {} before anything counts", seconds(plan.ramp));
+    let ramps = (!plan.ramp.is_zero()).then_some(("ramp", told));
+    grows.into_iter().chain(ramps).chain(connections(experiment, plan)).collect()
 }
 
 /// What is told of connections.

@@ -48,7 +48,7 @@ pub(crate) fn estimate(plan: &mut Plan, experiment: &Experiment) {
         plan.levels.iter().map(slice).sum::<Duration>()
     };
     let slices = plan.variants_of(experiment).map(slices).sum::<Duration>() * (plan.blocks * TRIALS_PER_BLOCK);
-    plan.trials_least = plan.settle * plan.trials() as u32 + rate + slices;
+    plan.trials_least = (plan.settle + plan.ramp) * plan.trials() as u32 + rate + slices;
     plan.between = between::between(experiment, plan);
 }
 

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::cells::Cells;
@@ -19,7 +20,7 @@ use crate::conduct::options::Progress;
 use crate::experiment::Connections;
 use crate::load::record::course::{BIN, Course};
 use crate::load::renewal::Renewal;
-use crate::load::scenario::{Conduct, mixed};
+use crate::load::scenario::{Conduct, Program, mixed};
 use crate::load::target::{Connection, LoadTarget};
 use crate::plan::schedule::Block;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
@@ -27,7 +28,7 @@ use crate::probe::interface::kernel_network;
 use crate::secret;
 use crate::traffic::feed::FeedEnd;
 use crate::traffic::model::{End, Load, Pace};
-use tollgate_facts::results::{self, Moment, Trial};
+use tollgate_facts::results::{self, Moment, OpenRate, Trial};
 use tollgate_facts::stats::warm_up::{self, WarmUp, mser5};
 use tollgate_facts::toll::{round_trips, scaling};
 
@@ -263,9 +264,10 @@ impl<W: Way> Session<'_, '_, W> {
         let peer = self.options.peer(&experiment.variants[variant]).ok().flatten();
         let wanted = peer.map_or(Duration::ZERO, |peer| peer.warm_up);
         let (level, mut ramp_up) = W::warm_up_at(experiment, &self.plan);
-        let users = match experiment.own::<LoadShape>() {
-            Some(shape) if shape.is_open() => experiment.users(level).min(WARM_UP_USERS_AT_RATE),
-            _ => experiment.users(level),
+        let (asked, shape) = (&experiment.variants[variant], LoadShape::of(experiment, &experiment.variants[variant]));
+        let users = match shape {
+            Some(shape) if shape.is_open() => experiment.users_of(asked, level).min(WARM_UP_USERS_AT_RATE),
+            _ => experiment.users_of(asked, level),
         } as usize;
         let began = Instant::now();
         let mut course = Vec::new();
@@ -304,9 +306,10 @@ impl<W: Way> Session<'_, '_, W> {
 
     fn load_trial(&mut self, turn: Turn<'_>, subject: &mut Watched) -> Result<(), Halt> {
         let Turn { block, variant, .. } = turn;
-        let name = &self.options.experiment.variants[variant].name;
+        let asked = &self.options.experiment.variants[variant];
+        let name = &asked.name;
         let pace = pace(&self.result.trials, &self.result.warm_ups, name, block.level);
-        let slice = self.plan.slice_of(self.options.experiment.users(block.level), pace);
+        let slice = self.plan.slice_of(self.options.experiment.users_of(asked, block.level), pace);
         let end = End::after(slice);
         let asked = W::asked(self, turn, subject, end)?;
         let is_steady_rate = matches!(asked.load, Load { pace: Pace::Open(_), stages: None, .. });
@@ -335,27 +338,56 @@ impl<W: Way> Session<'_, '_, W> {
     /// What a trial asks of a subject that only answers.
     pub(crate) fn reading_trial(&mut self, turn: Turn<'_>, subject: &mut Watched, end: End) -> Result<Asked, Halt> {
         let Turn { block, place, .. } = turn;
-        let users = self.options.experiment.users(block.level) as usize;
+        let experiment = &self.options.experiment;
+        let variant = &experiment.variants[turn.variant];
+        let users = experiment.users_of(variant, block.level) as usize;
         let renewal = self.settle(subject, turn)?;
         let seed = seed_of(self.result.seed, block, place);
         let work = (W::ASKING)(Conduct { seed, behind_rows: None });
-        let shape = self.options.experiment.own::<LoadShape>();
-        let closed = || Load::closed(users, end);
-        let load = shape.map_or_else(closed, |shape| shape.of_trial(block.level, end, mixed(seed, ARRIVALS)));
+        let per_second = self.rate(turn)?;
+        let load = match LoadShape::of(experiment, variant) {
+            Some(shape) => shape.of_trial((block.level, per_second), end, mixed(seed, ARRIVALS)),
+            None => {
+                Load { pace: Pace::Closed { ramp_up: self.ramp(subject, block.level) }, ..Load::closed(users, end) }
+            }
+        };
         Ok(Asked { work, load, level: block.level, renewal })
+    }
+
+    /// Over which time the users of a trial come who wait.
+    fn ramp(&self, subject: &Watched, level: u64) -> Duration {
+        let thinks = subject.target(level).program.as_ref().is_some_and(|program| program.thinks());
+        if thinks { Duration::ZERO } else { self.plan.ramp }
+    }
+
+    /// Iterations that begin in a second where a trial is at a rate.
+    fn rate(&self, Turn { block, variant, .. }: Turn<'_>) -> Result<f64, Halt> {
+        let level = block.level;
+        match self.options.experiment.variants[variant].model.as_ref().map(|model| &model.rate) {
+            None => Ok(level as f64),
+            Some(OpenRate::PerSecond(rate)) => Ok(*rate),
+            Some(OpenRate::Of(name)) => throughput(&self.result.trials, name, level).ok_or_else(|| {
+                let how =
+                    format!("cannot be offered what `{name}` did at level {level}: that is no whole unit of work");
+                self.failed_at(variant, level, how)
+            }),
+        }
     }
 
     /// What is asked before a trial and counts nowhere: for a while, where the plan says so; where connections are drawn anew,
     /// each user's first iteration, as its steps cannot stand alone. Says whether the trial itself is to draw them.
     fn settle(&mut self, subject: &mut Watched, turn: Turn<'_>) -> Result<Renewal, Halt> {
         let (level, variant) = (turn.block.level, subject.variant);
-        let users = self.options.experiment.users(level);
+        let experiment = &self.options.experiment;
+        let users = experiment.users_of(&experiment.variants[variant], level);
         let renewal = self.renewal(subject.target(level), turn);
-        let plays = subject.target(level).program.as_ref().is_some_and(|program| !program.thinks());
+        let callers = self.kind.cells.callers(variant, level);
+        let thinks = |program: &Arc<Program>| program.thinks() && callers.is_none();
+        let plays = subject.target(level).program.as_ref().is_some_and(|program| !thinks(program));
         let (users, end) = match (self.plan.settle, renewal) {
             (Duration::ZERO, Renewal::Anew) if plays => {
                 // Who is called at a rate may not be needed.
-                let users = self.kind.cells.callers(variant, level).unwrap_or(users).min(users);
+                let users = callers.unwrap_or(users).min(users);
                 (users, End { after: None, units: Some(users) })
             }
             (Duration::ZERO, renewal) => return Ok(renewal),
@@ -419,6 +451,14 @@ fn pace(trials: &[Trial], warm_ups: &[results::WarmUp], variant: &str, level: u6
     let mut paces = own.filter(|trial| trial.requests > 0).map(|trial| trial.requests as f64 / trial.duration_ms * 1e3);
     let warmed_up = || warm_ups.iter().rev().find(|warm_up| warm_up.variant == variant);
     paces.next().or_else(|| warmed_up()?.points.last().map(|(_, pace)| *pace))
+}
+
+/// Units of work per second of a variant in all of its trials at a level so far; absent before the first whole one.
+fn throughput(trials: &[Trial], variant: &str, level: u64) -> Option<f64> {
+    let own = trials.iter().filter(|trial| trial.level == level && trial.variant == variant);
+    let (units, wall_ms) =
+        own.fold((0, 0.0), |(units, wall_ms), trial| (units + trial.units, wall_ms + trial.duration_ms));
+    (units > 0 && wall_ms > 0.0).then(|| units as f64 / wall_ms * 1e3)
 }
 
 /// The seed of what is drawn in a trial: the same for all variants of a block, another one on their way back.

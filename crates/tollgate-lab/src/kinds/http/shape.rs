@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::experiment::Users;
+use crate::experiment::{Experiment, Users, Variant};
 use crate::traffic::model::{End, Load, Rate};
 use crate::traffic::stages::{Stages, Unit};
 use tollgate_facts::results::{Arrivals, NamedLevel};
@@ -21,6 +21,14 @@ pub(crate) struct LoadShape {
 }
 
 impl LoadShape {
+    /// That of a variant: its own, or that of all. Absent: users wait, as many as the level says.
+    pub(crate) fn of(experiment: &Experiment, variant: &Variant) -> Option<LoadShape> {
+        match &variant.model {
+            Some(model) => Some(LoadShape { arrivals: model.arrivals, users_max: model.users_max, stages: None }),
+            None => experiment.own().cloned(),
+        }
+    }
+
     /// Users at each level.
     pub(crate) fn users(&self) -> Users {
         match &self.stages {
@@ -34,9 +42,9 @@ impl LoadShape {
         self.stages.as_ref().is_none_or(|stages| stages.unit() == Unit::PerSecond)
     }
 
-    /// The load of a trial.
-    pub(crate) fn of_trial(&self, level: u64, end: End, seed: u64) -> Load {
-        let rate = Rate { per_second: level as f64, arrivals: self.arrivals, seed };
+    /// The load of a trial at a level, of so many iterations per second where it is at a rate.
+    pub(crate) fn of_trial(&self, (level, per_second): (u64, f64), end: End, seed: u64) -> Load {
+        let rate = Rate { per_second, arrivals: self.arrivals, seed };
         let load = match self.is_open() {
             true => Load::at_a_rate(self.users_max as usize, rate, end),
             false => Load::closed(level as usize, end),

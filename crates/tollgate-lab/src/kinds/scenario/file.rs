@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::load::LoadFile;
+use super::model::ModelFile;
 use crate::experiment::At;
 use crate::traffic::feed::{FeedEnd, Order};
 use crate::traffic::scenario::Think;
@@ -30,6 +31,8 @@ pub(super) struct PlayedFile {
     /// For `scenario`: variables and what they are for this variant.
     #[serde(default)]
     pub(super) variables: BTreeMap<String, At<String>>,
+    /// For `scenario` over users: iterations of this variant begin at a rate, whatever it answers; absent: users wait.
+    pub(super) model: Option<At<ModelFile>>,
 }
 
 /// A sequence of requests that each user goes through again and again: one iteration is one unit of work.

@@ -15,9 +15,9 @@ use crate::traffic::stages::{Stage, Stages, Unit};
 use tollgate_facts::results::Arrivals;
 
 /// Users at a rate, where the file does not say how many there may be.
-const USERS_DEFAULT: u32 = 200;
+pub(super) const USERS_DEFAULT: u32 = 200;
 /// Most users at a rate.
-const USERS_MAX: u32 = 20_000;
+pub(super) const USERS_MAX: u32 = 20_000;
 
 /// How a scenario is loaded.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

@@ -4,6 +4,7 @@
 
 mod file;
 mod load;
+mod model;
 mod played;
 #[cfg(test)]
 mod tests;
@@ -58,6 +59,7 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
         None => document.levels_of_users()?,
     })?;
     let mut experiment = connections::fill(document, experiment)?;
+    model::fill(document, variants.iter().map(|variant| variant.model.as_ref()), &mut experiment)?;
     let played = played::played(document, &scenarios, &variants)?;
     experiment.variants.iter_mut().zip(played).for_each(|(variant, played)| variant.own = Own::new(played));
     experiment.named_levels.extend(level);
@@ -69,15 +71,20 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
 }
 
 fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
-    let Some(shape) = experiment.own::<LoadShape>() else { return http::plan::plan(experiment, options) };
+    let stages = experiment.own().and_then(|shape: &LoadShape| shape.stages.as_ref());
+    if experiment.variants.iter().all(|variant| LoadShape::of(experiment, variant).is_none()) {
+        return http::plan::plan(experiment, options);
+    }
     let mut defaults = options.extent.defaults();
     defaults.slice_ms *= RATE_SLICES;
-    if shape.stages.is_some() {
+    if stages.is_some() {
         goes_through(experiment, options, "its trials go through all stages")?;
         defaults.blocks = defaults.blocks_of_stages;
     }
     let mut plan = Plan::draft(experiment, options, &defaults)?;
-    if let Some(stages) = &shape.stages {
+    let follows = |variant: &usize| experiment.variants[*variant].follows().is_some();
+    plan.followers = plan.variants.iter().copied().filter(follows).collect();
+    if let Some(stages) = stages {
         plan.slice = stages.lasts();
         plan.slice_most = plan.slice;
     }

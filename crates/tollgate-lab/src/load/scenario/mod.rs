@@ -94,7 +94,7 @@ pub(super) async fn run(
     if !program.setup.is_empty() {
         all = each(all, async |player| player.takes_part = once(player, |program| &program.setup).await).await;
     }
-    let is_kept = window.is_some() && program.is_kept();
+    let is_kept = window.is_some() && program.thinks() && program.is_kept();
     if let Some(window) = window {
         gate.meet(|_| {}).await;
         all = window.play(all, gate, pacer, (on_counted, on_ended)).await;

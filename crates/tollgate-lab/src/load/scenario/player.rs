@@ -105,6 +105,7 @@ impl Player {
     pub(super) fn on_its_way(shared: &Rc<Performance>, user: User, number: usize) -> Player {
         let mut player = Player::new(shared, user, number);
         player.left = pauses::left(shared.play.program.pauses(), &mut player.thinking);
+        player.left += shared.play.load.comes_after(number);
         player
     }
 

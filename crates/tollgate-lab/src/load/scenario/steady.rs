@@ -1,5 +1,5 @@
 //! Users who think, as they are a long time after they have come: each is found in the midst of a pause, and what is begun
-//! within a window of time counts, whenever it ends.
+//! within a window of time counts, whenever it ends. So it is of users who come over a ramp.
 //!
 //! Did all of them ask at the start, they would wait for each other; and did a trial last until the last of them is through,
 //! there would be a time in it in which few ask. Nor does the window open on a queue that is still filling up, or do users rest
@@ -64,17 +64,17 @@ impl Phase {
 }
 
 impl Window {
-    /// That of a trial; absent where users do not think, or where more than time says how much is asked. Users who come anew
-    /// have not all asked before the pauses of an iteration are over.
+    /// That of a trial; absent where users neither think nor come one after the other, or where more than time says how much
+    /// is asked. Users who come anew have not all asked before the pauses of an iteration are over, or all have come.
     pub(super) fn of(play: &Play, recorder: &Rc<RefCell<Recorder>>, are_new: bool) -> Option<Window> {
         let Play { program, load, .. } = play;
         let is_by_time = matches!(load.pace, Pace::Closed { .. }) && load.stages.is_none() && load.end.units.is_none();
-        let lasts = load.end.after.filter(|_| is_by_time && program.thinks())?;
+        let lasts = load.end.after.filter(|_| is_by_time && (program.thinks() || !load.ramp_up().is_zero()))?;
         let whole_ms = if are_new { program.pauses().map(|pause| u64::from(pause.ms)).sum() } else { 0 };
         let mut aside = Recorder::default();
         aside.with_steps(program.step_names());
         Some(Window {
-            lead: lasts.mul_f64(LEAD_SHARE).max(LEAD_LEAST) + Duration::from_millis(whole_ms),
+            lead: lasts.mul_f64(LEAD_SHARE).max(LEAD_LEAST) + Duration::from_millis(whole_ms) + load.ramp_up(),
             lasts,
             counted: Rc::clone(recorder),
             aside: RefCell::new(aside),

@@ -82,6 +82,20 @@ fn iterations(count: u64) -> End {
 }
 
 #[test]
+fn users_who_come_over_a_ramp_have_all_come_before_anything_counts() {
+    let server = TestServer::start();
+    let program = program(&server, 10, "");
+    let (ramp_up, slice) = (Duration::from_millis(150), Duration::from_millis(50));
+    let before = Instant::now();
+    let load = Load { pace: Pace::Closed { ramp_up }, ..Load::closed(3, End::after(slice)) };
+    let report = play(&server, &program, Conduct { seed: 1, behind_rows: None }, load);
+    assert!(report.started >= before + ramp_up && report.finished >= report.started + slice);
+    let (counted, aside) = (report.recorder.tally.requests, report.recorder.before.map_or(0, |before| before.requests));
+    let asked = server.seen.noted.lock().unwrap().len() as u64;
+    assert!(counted + aside <= asked && report.recorder.tally.failures() == 0, "{counted} + {aside} of {asked}");
+}
+
+#[test]
 fn drawn_rows_are_those_of_the_seed_and_others_for_another() {
     let server = TestServer::start();
     let program = program(&server, 1000, "order = \"random\"");

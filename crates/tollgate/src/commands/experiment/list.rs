@@ -4,7 +4,8 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use tollgate_lab::experiment::{Experiment, TOLLGATE};
+use tollgate_facts::results::{CLOSED, OpenModel};
+use tollgate_lab::experiment::{Experiment, TOLLGATE, Variant};
 use tollgate_lab::kinds::BUILT_IN;
 use tollgate_lab::subject::Peer;
 
@@ -70,7 +71,16 @@ fn write(experiment: &Experiment, out: &mut dyn Write) -> io::Result<()> {
             Some(baseline) => format!(" (over {baseline})"),
             None => " (the bottom)".to_owned(),
         };
-        writeln!(out, "  {label:<8}  {:width$}  {}{baseline}", variant.name, variant.title)?;
+        let model = model(experiment, variant);
+        writeln!(out, "  {label:<8}  {:width$}  {}{baseline}{model}", variant.name, variant.title)?;
     }
     Ok(())
+}
+
+/// How a variant is loaded, where that is not the same for all of them.
+pub(super) fn model(experiment: &Experiment, variant: &Variant) -> String {
+    if experiment.variants.iter().all(|variant| variant.model.is_none()) {
+        return String::new();
+    }
+    format!(", {}", variant.model.as_ref().map_or_else(|| CLOSED.to_owned(), OpenModel::words))
 }

@@ -56,7 +56,8 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
             Distance::Local => String::new(),
             Distance::Remote => format!(", {} ms away", plan.round_trip.as_millis()),
         };
-        writeln!(out, "  {label:<8}  {:width$}  {at}{afar}", variant.name)?;
+        let model = list::model(experiment, variant);
+        writeln!(out, "  {label:<8}  {:width$}  {at}{afar}{model}", variant.name)?;
     }
     let at = |level: &u64| plan.variants.iter().map(|variant| plan.blocks_at(*variant, *level)).collect::<Vec<_>>();
     let blocks: Vec<u32> = plan.levels.iter().flat_map(at).collect();

@@ -124,6 +124,7 @@ impl Served {
             name: format!("{}-remote", variant.name),
             baseline: variant.baseline.as_ref().map(|baseline| format!("{baseline}-remote")),
             distance: Distance::Remote,
+            model: variant.model.as_ref().map(|model| model.renamed(|name| format!("{name}-remote"))),
             ..variant.clone()
         };
         experiment.variants.extend(experiment.variants.iter().map(far).collect::<Vec<_>>());
