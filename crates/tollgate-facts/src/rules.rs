@@ -2,6 +2,7 @@
 //!
 //! What it deliberately does not do: judge. Who judges hangs a check on each entry, and a test holds the two together.
 
+use crate::results::load::QuickResult;
 use crate::results::{Validity, Verdict};
 
 /// What a rule is about.
@@ -172,6 +173,13 @@ pub fn is_joint(name: &str) -> bool {
 /// The names of findings that make a time joint.
 pub fn joint_names() -> impl Iterator<Item = &'static str> {
     RULES.iter().filter(|rule| rule.is_joint).map(|rule| rule.name)
+}
+
+impl QuickResult {
+    /// Whether response times grew as long as the load lasted: it has no percentiles then.
+    pub fn is_unsteady(&self) -> bool {
+        self.validity.iter().any(|mark| mark.rule == STEADY.name && mark.verdict == Verdict::Refused)
+    }
 }
 
 /// A rule's finding, before it is known of which cell it is.

@@ -6,8 +6,6 @@ use derive_more::AddAssign;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::rules::STEADY;
-
 use super::{Arrivals, FirstRequest, Percentiles, Staged, Tail, TcpCounts, Verdict};
 
 /// From this bound on, that the law was not broken says nothing.
@@ -245,11 +243,6 @@ impl QuickResult {
     /// Whether the figures must not be read.
     pub fn is_refused(&self) -> bool {
         self.validity.iter().any(|mark| mark.verdict == Verdict::Refused)
-    }
-
-    /// Whether response times grew as long as the load lasted: it has no percentiles then.
-    pub fn is_unsteady(&self) -> bool {
-        self.validity.iter().any(|mark| mark.rule == STEADY.name && mark.verdict == Verdict::Refused)
     }
 }
 
