@@ -11,6 +11,9 @@ use crate::experiment::{Experiment, Variant};
 use tollgate_facts::results::{Encryption, NamedLevel, Negotiated};
 use tollgate_facts::rules::{Finding, refused};
 
+/// A text with one of these may speak of another connection, or of what is not: nothing is read out of it.
+const OF_OTHERS: [&str; 8] = ["backend", "upstream", "behind", "exchange", "without", "no", "not", "off"];
+
 const REMEDY: &str = "name it as it is, or set the server up as it is named";
 
 /// What an experiment says of how the connections of a cell are encrypted.
@@ -95,6 +98,9 @@ impl Claims {
             .map(|word| word.trim_matches('.').to_ascii_lowercase())
             .filter(|word| !word.is_empty())
             .collect();
+        if words.iter().any(|word| OF_OTHERS.contains(&word.as_str())) {
+            return;
+        }
         let behind = |place: usize| words.get(place + 1).map_or("", String::as_str);
         let (mut versions, mut keys, mut ciphers) = (Vec::new(), Vec::new(), Vec::new());
         for (place, word) in words.iter().enumerate() {
@@ -148,7 +154,7 @@ pub(super) fn otherwise(seen: &LoadSeen<'_>) -> Option<Finding> {
     match encryption {
         Some(Encryption::Off) if all > 0 => {
             let words = seen.negotiated.first().map(Negotiated::words).unwrap_or_default();
-            let reason = format!("the variant is one without encryption, but {all} connections negotiated {words}");
+            let reason = format!("the variant is one without encryption, but its connections negotiated {words}");
             return Some(refused(reason, REMEDY, (all as f64, 0.0)));
         }
         Some(Encryption::Full | Encryption::Resumed) if all == 0 && without_handshake && seen.answered > 0 => {
@@ -166,8 +172,12 @@ pub(super) fn otherwise(seen: &LoadSeen<'_>) -> Option<Finding> {
     let said: Vec<String> =
         broken.iter().filter(|claim| claim.label == *label).map(|claim| claim.said.to_string()).collect();
     let count: u64 = other.iter().map(|found| found.connections).sum();
-    let reason =
-        format!("`{label}` says {}, but {count} of {all} connections negotiated {}", said.join(" and "), first.words());
+    // A connection is counted in each trial that used it: what stands is their share.
+    let share = match count == all {
+        true => "its connections".to_owned(),
+        false => format!("{:.1} % of its connections", count as f64 / all as f64 * 100.0),
+    };
+    let reason = format!("`{label}` says {}, but {share} negotiated {}", said.join(" and "), first.words());
     Some(refused(reason, REMEDY, (count as f64, 0.0)))
 }
 
@@ -211,13 +221,15 @@ mod tests {
         let reason = reasons("TLS 1.3, RSA-2048", &[found(version, key, suite, 40)], Encryption::Full).concat();
         assert_eq!(
             reason,
-            "`TLS 1.3, RSA-2048` says TLS 1.3 and key rsa-2048, but 40 of 40 connections negotiated TLS 1.2, \
+            "`TLS 1.3, RSA-2048` says TLS 1.3 and key rsa-2048, but its connections negotiated TLS 1.2, \
              ECDHE-ECDSA-AES128-GCM-SHA256, key p256, 1 certificate, x25519, ALPN http/1.1"
         );
         // One of a hundred is one too many.
         let mixed = [found("1.3", "p256", "TLS_AES_128_GCM_SHA256", 99), found(version, key, suite, 1)];
         assert!(
-            reasons("TLS 1.3", &mixed, Encryption::Full).concat().contains("1 of 100 connections negotiated TLS 1.2")
+            reasons("TLS 1.3", &mixed, Encryption::Full)
+                .concat()
+                .contains("but 1.0 % of its connections negotiated TLS 1.2")
         );
         assert_eq!(reasons("TLS, kept", &mixed, Encryption::Full), [""; 0]);
     }
@@ -226,7 +238,7 @@ mod tests {
     fn what_is_called_plain_or_encrypted_has_to_be_so() {
         let (version, key, suite) = OLD;
         let encrypted = [found(version, key, suite, 7)];
-        assert!(reasons("", &encrypted, Encryption::Off).concat().contains("without encryption, but 7 connections"));
+        assert!(reasons("", &encrypted, Encryption::Off).concat().contains("without encryption, but its connections"));
         assert!(reasons("", &[], Encryption::Full).concat().contains("answers came without"));
         assert_eq!(reasons("", &[], Encryption::Off), [""; 0]);
         assert_eq!(reasons("", &encrypted, Encryption::Resumed), [""; 0]);
@@ -249,6 +261,9 @@ mod tests {
         check("http-256k, 1.3 times, rsa", &[]);
         check("TLS, 13 users", &[]);
         check("TLS 1.2 or TLS 1.3", &[]);
+        check("nginx, TLS 1.2 to the backend", &[]);
+        check("TLS 1.3, key exchange P-256", &[]);
+        check("without TLS 1.3", &[]);
         check("tls, a new connection each", &[]);
     }
 

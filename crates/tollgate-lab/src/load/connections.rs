@@ -145,6 +145,12 @@ impl Opened {
 }
 
 impl Phases {
+    /// How many requests opened their connection, and their times added up, in nanoseconds.
+    pub(crate) fn all(&self) -> (u64, f64) {
+        let parts = [&self.waited, &self.connect, &self.tls, &self.first_byte, &self.last_byte];
+        (self.connect.len(), parts.iter().map(|part| part.mean() * part.len() as f64).sum())
+    }
+
     /// Records one request.
     pub(crate) fn record(&mut self, intended: Instant, answer: &Answer, opened: &Opened) {
         self.waited.saturating_record(nanoseconds(opened.begun, intended));
