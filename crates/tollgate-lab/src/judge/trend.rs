@@ -13,7 +13,7 @@ const CHANGE_SHARE_MAX: f64 = 0.5;
 /// Fewer answers have no course.
 const ANSWERS_MIN: f64 = 50.0;
 /// Nor have fewer parts with an answer.
-const PARTS_MIN: usize = 5;
+const PARTS_MIN: usize = 3;
 /// At a rate, a growth by more than this share of the time that passes is that of a queue: so much more is offered than
 /// answered.
 const GROWTH_MAX: f64 = 0.01;
@@ -95,6 +95,7 @@ impl Trend {
             Growth { by_ms: to_ms - from_ms, over: (to - from) / PARTS as f64 }
         };
         let (first, last) = (&parts[..2], &parts[count - 2..]);
+        let late = (count / 2).min(count.saturating_sub(4));
         let [(_, from_ms), (_, to_ms), (_, mean_ms)] = [first, last, &parts].map(middle);
         Some(Trend {
             from_ms,
@@ -102,7 +103,7 @@ impl Trend {
             change: (to_ms - from_ms) / mean_ms,
             tau: agreed / (count * (count - 1) / 2) as f64,
             apart: growth(first, last).over,
-            late: growth(&parts[count / 2..count / 2 + 2], last),
+            late: growth(&parts[late..late + 2], last),
         })
     }
 
@@ -217,6 +218,19 @@ mod tests {
         check(Vec::new());
         let few: Vec<Stretch> = (0..40).map(|at| Stretch { answers: 1.0, total_ms: f64::from(at) }).collect();
         assert_eq!(Trend::of(&few), None);
+    }
+
+    #[test]
+    fn parts_in_which_nothing_was_begun_any_more_do_not_hide_what_grew_before() {
+        for begun in [3, 4, 5, 8, 10] {
+            let stretch = |part: usize| {
+                let answers = if part < begun { 25.0 } else { 0.0 };
+                Stretch { answers, total_ms: answers * 10.0 * part as f64 }
+            };
+            let trend = Trend::of(&(0..PARTS).map(stretch).collect::<Vec<_>>()).unwrap();
+            let found = trend.at_a_rate(OfRate { lasted_ms: 250.0, what: "trials", answered: "", is_trials: true });
+            assert!(found.is_some_and(|found| found.verdict == Verdict::Refused), "{begun}: {trend:?}");
+        }
     }
 
     #[test]
