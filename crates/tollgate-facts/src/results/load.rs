@@ -66,7 +66,7 @@ pub struct QuickResult {
     pub connection_times_ms: Option<ConnectionTimes>,
     /// What was found of each stage, and over time by them; absent of a load that stays as it is.
     pub staged: Option<Staged>,
-    /// The course over time; empty where it was not asked for.
+    /// The course over time; empty of a load without an answer.
     pub course: Vec<CoursePoint>,
     /// Points of the response time's distribution: share of requests (0 to 1) and the time in milliseconds.
     pub curve: Vec<(f64, f64)>,

@@ -37,13 +37,16 @@ pub(crate) fn tail(recorder: &Recorder, quantiles: impl IntoIterator<Item = f64>
         all_ns += count as f64 * one_ns;
         beyond_ns += seen.saturating_sub(within).min(count) as f64 * one_ns;
     }
-    // To open a connection is no stall, and told by itself.
-    let (opened, opened_ns) = recorder.phases.as_ref().map_or((0, 0.0), |phases| phases.all());
+    // To open a connection is no stall, and told by itself. Where that is quick its answers are not in the tail.
+    let from_ns = times.value_at_quantile(quantile) as f64;
+    let opened = recorder.phases.as_ref().map(|phases| phases.all());
+    let opened = opened.filter(|(count, total_ns)| *total_ns > *count as f64 * from_ns);
+    let (opened, opened_ns) = opened.unwrap_or_default();
     let (answers, beyond_ns) = (answers.saturating_sub(opened), (beyond_ns - opened_ns).max(0.0));
     all_ns -= opened_ns;
     (answers > 0 && all_ns > 0.0).then(|| Tail {
         quantile,
-        from_ms: times.value_at_quantile(quantile) as f64 / NS_PER_MS,
+        from_ms: from_ns / NS_PER_MS,
         answers,
         mean_ms: beyond_ns / answers as f64 / NS_PER_MS,
         time_share: beyond_ns / all_ns,
@@ -147,5 +150,12 @@ mod tests {
             part.record_n(300_000, 20).unwrap();
         }
         assert!(!is_marked(&opening));
+        // Many that are opened quickly, and a long tail that is no stall: none of them is in it.
+        let mut quick = recorded((0..9_000).map(|_| 1.0).chain((0..1_000).map(|at| 2.0 + f64::from(at) / 100.0)));
+        let before = tail(&quick, [0.99]);
+        let phases = quick.phases.get_or_insert_default();
+        phases.connect.record_n(100_000, 64).unwrap();
+        phases.first_byte.record_n(1_000_000, 64).unwrap();
+        assert_eq!(tail(&quick, [0.99]), before);
     }
 }

@@ -159,6 +159,17 @@ impl Trend {
     }
 }
 
+/// That so many answers at a rate, half of which took so long and the fastest so long, are too few to tell whether the load
+/// was steady, as they waited for each other.
+pub(crate) fn too_few(answers: u64, half_ms: f64, least_ms: f64) -> Option<Finding> {
+    let reason = format!(
+        "{answers} answers in so short a time are too few to tell whether the load was steady: half of them took \
+         {half_ms:.3} ms, the fastest {least_ms:.3}"
+    );
+    let times = half_ms / least_ms.max(f64::MIN_POSITIVE);
+    (times > WAITED_MIN).then(|| marked(reason, "let it last longer: 5,000 answers tell", (times, WAITED_MIN)))
+}
+
 /// Where some parts lie on average, and their mean time.
 fn middle(parts: &[(f64, f64)]) -> (f64, f64) {
     let (places, times_ms) = parts.iter().fold((0.0, 0.0), |(place, ms), (at, one)| (place + at, ms + one));

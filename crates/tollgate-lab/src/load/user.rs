@@ -203,8 +203,8 @@ impl User {
                 return Err(Failure::status(exchanged.status));
             }
             let Exchanged { sent, first_byte, last_byte: finished, lay, body_bytes, .. } = exchanged;
-            // Bytes may lie for want of others before them. A worker looks again and again: what it could have read had not been
-            // there when it did so last.
+            // Bytes may lie for want of others before them. A worker looks again and again: what it reads had not been there when it did
+            // so before.
             let own = lay.unwrap_or_default().min(asleep::before(finished));
             return Ok(Answer { sent, first_byte, finished, own, body_bytes, opened });
         }

@@ -13,7 +13,7 @@ use crate::judge::own_delay::own_delay;
 use crate::judge::settling::told;
 use crate::judge::stalls::stalled;
 use crate::judge::tail;
-use crate::judge::trend::{OfRate, Stretch, Trend};
+use crate::judge::trend::{self, OfRate, Stretch, Trend};
 use crate::judge::unsent::{SENT_SHARE_MIN, Unsent};
 use crate::load::record::recorder::Tally;
 use crate::probe::system::Ticks;
@@ -172,22 +172,37 @@ fn stalls(evidence: &Evidence<'_>) -> Option<Finding> {
     stalled(evidence.beats, response_time_ms, undelayed_ms)
 }
 
+/// At a rate, so few answers or so short a time that there is no course are too few to tell, where half of them waited.
+fn no_course(evidence: &Evidence<'_>) -> Option<Finding> {
+    let QuickResult { offered, requests, response_time_ms, connection_times_ms, .. } = &evidence.result;
+    let (_, half_ms, least_ms) = (offered.as_ref()?, response_time_ms.p50?, connection_times_ms.as_ref()?.total.min);
+    trend::too_few(*requests, half_ms, least_ms)
+}
+
 /// In stages it is the question what changes.
 fn steady(evidence: &Evidence<'_>) -> Option<Finding> {
-    let QuickResult { offered, course, requests, requests_per_second, connection_times_ms, .. } = &evidence.result;
+    let QuickResult { offered, course, requests, connection_times_ms, .. } = &evidence.result;
     let width_s = course.first()?.until_s;
     let stretch = |point: &CoursePoint| {
         let answers = point.requests_per_second * width_s;
         Stretch { answers, total_ms: answers * point.response_time_ms.unwrap_or_default() }
     };
     let stretches: Vec<Stretch> = course.iter().map(stretch).collect();
-    let trend = Trend::of(&stretches).filter(|_| !evidence.is_staged)?;
+    if evidence.is_staged {
+        return None;
+    }
+    let Some(trend) = Trend::of(&stretches) else { return no_course(evidence) };
     let Some(offered) = offered else {
         let remedy = "ask for longer, and leave out the time in which it settles (--ramp)";
         return trend.of_users("while the load lasted", remedy);
     };
     let lasted_ms = course.last()?.until_s * 1e3;
-    let answered = format!("{requests_per_second:.0} of {:.0} requests/s were answered", offered.rate_per_second);
+    // Behind what was due users only wait for the last answers, for as long as the timeout.
+    let due_s = offered.intended as f64 / offered.rate_per_second.max(f64::MIN_POSITIVE);
+    let until = |until_s: f64| until_s <= due_s + width_s / 2.0;
+    let while_due: f64 =
+        course.iter().zip(&stretches).filter(|(at, _)| until(at.until_s)).map(|(_, one)| one.answers).sum();
+    let answered = format!("{:.0} of {:.0} requests/s were answered", while_due / due_s, offered.rate_per_second);
     let found = trend.at_a_rate(OfRate { lasted_ms, what: "the load", answered: &answered, is_trials: false });
     found.or_else(|| trend.too_short(*requests, connection_times_ms.as_ref()?.total.min, lasted_ms))
 }

@@ -306,6 +306,7 @@ fn without_percentiles(cell: &mut Cell, doubts: &[Validity]) {
         for times in [&mut cell.response_time_ms, &mut cell.service_time_ms] {
             *times = times.unsteady();
         }
+        cell.undelayed_ms = None;
         cell.curve.clear();
         if let Some(played) = &mut cell.played {
             played.iteration_time_ms = played.iteration_time_ms.unsteady();
@@ -314,6 +315,7 @@ fn without_percentiles(cell: &mut Cell, doubts: &[Validity]) {
     }
     if let Some(rate) = cell.equal_rate.as_mut().filter(|_| is_unsteady(STEADY.name_at_rate())) {
         rate.response_time_ms = rate.response_time_ms.unsteady();
+        rate.undelayed_ms = None;
     }
 }
 
