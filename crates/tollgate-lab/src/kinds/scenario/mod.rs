@@ -20,9 +20,12 @@ use super::listed::Listed;
 use crate::conduct::conductor::Beginning;
 use crate::conduct::options::RunError;
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{Experiment, ExperimentError, Own};
+use crate::experiment::{Experiment, ExperimentError, Own, Variant};
 use crate::load::scenario::Conduct;
 use crate::plan::{Plan, PlanOptions, goes_through};
+use crate::traffic::scenario::Played;
+use std::time::Duration;
+
 use file::{PlayedFile, ScenariosFile};
 
 /// The kind in the list.
@@ -71,6 +74,30 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
 }
 
 fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
+    let mut plan = loaded(experiment, options)?;
+    let thought = thought(experiment, &plan);
+    if thought > plan.slice {
+        plan.slice = thought;
+        plan.slice_most = plan.slice_most.max(thought);
+        http::plan::estimate(&mut plan, experiment);
+    }
+    Ok(plan)
+}
+
+/// For how long users who wait think in an iteration, at most: in a shorter trial some of them would not be seen at all, and
+/// others each time.
+fn thought(experiment: &Experiment, plan: &Plan) -> Duration {
+    let is_closed = |variant: &&Variant| LoadShape::of(experiment, variant).is_none();
+    let of_variant = |variant: &Variant| {
+        let played: Option<&Played> = variant.own();
+        let pauses = played.iter().flat_map(|played| &played.scenario.steps).filter_map(|step| step.think);
+        Duration::from_millis(pauses.map(|think| u64::from(think.ms)).sum())
+    };
+    plan.variants_of(experiment).filter(is_closed).map(of_variant).max().unwrap_or_default()
+}
+
+/// By how its users are loaded.
+fn loaded(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
     let stages = experiment.own().and_then(|shape: &LoadShape| shape.stages.as_ref());
     if experiment.variants.iter().all(|variant| LoadShape::of(experiment, variant).is_none()) {
         return http::plan::plan(experiment, options);

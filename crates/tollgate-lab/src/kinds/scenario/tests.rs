@@ -1,6 +1,7 @@
 //! Bad scenarios as data: what their authors see, and what helps.
 
 use crate::experiment::{Experiment, ExperimentError};
+use crate::plan::{Plan, PlanOptions};
 use crate::traffic::scenario::Played;
 
 const GOOD: &str = r#"
@@ -107,4 +108,23 @@ fn what_helps_is_about_what_is_wrong() {
     check("page = \"html\"", "sku = \"html\"", "there is a variable `sku` already", "take another name");
     assert_eq!(help("", "", "sku;qty\n1;2\n"), "columns are separated by commas");
     assert!(help("", "", "sku;qty\n1;2,5\n").ends_with("; values are separated by commas"));
+}
+
+#[test]
+fn a_trial_is_as_long_as_users_think_in_an_iteration() {
+    let planned = |think_ms: u32, slice_ms: u32| {
+        let text = format!(
+            "name = \"mine\"\nquestion = \"How long?\"\nfactor = {{ name = \"concurrency\", levels = [2] }}\n\
+             workload = {{ kind = \"scenario\" }}\n[extent.quick]\nslice_ms = {slice_ms}\n\
+             [[variant]]\nname = \"a\"\nurl = \"/\"\n[[scenario]]\nname = \"a\"\n[[scenario.step]]\nname = \"one\"\n\
+             path = \"x\"\nthink = {{ ms = {think_ms} }}\n[[scenario.step]]\nname = \"two\"\npath = \"y\"\n\
+             think = {{ ms = {think_ms}, distribution = \"exponential\" }}\n"
+        );
+        let experiment = Experiment::parse(&text, "mine.toml").unwrap();
+        let options = PlanOptions { extent: crate::plan::Extent::Quick, ..PlanOptions::default() };
+        let plan = Plan::new(&experiment, &options).unwrap();
+        (plan.slice.as_millis(), plan.trials_least.as_millis() >= plan.slice.as_millis() * plan.trials() as u128)
+    };
+    assert_eq!(planned(200, 110), (400, true));
+    assert_eq!(planned(20, 110), (110, true));
 }
