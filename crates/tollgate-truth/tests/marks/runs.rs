@@ -102,16 +102,6 @@ fn iterations_that_no_user_was_free_for_are_refused_and_more_users_asked_for() {
 }
 
 #[test]
-fn trials_beyond_what_a_server_can_do_are_refused_and_have_no_percentiles() {
-    let server = Server::start(Answering { takes: Duration::from_millis(4), ..SOUND });
-    // One user gets 250 of 400 a second at most: a pause of the machine is little beside how that grows.
-    let run = measure(&server, &at_a_rate(400, 1, 2000));
-    assert_eq!(doubt(&run, "steady").verdict, Verdict::Refused);
-    let times = [run.cells[0].response_time_ms, run.cells[0].played.as_ref().unwrap().iteration_time_ms];
-    assert!(times.iter().all(|times| times.by_quantile().iter().all(|(_, time)| time.is_none())), "{times:?}");
-}
-
-#[test]
 fn iterations_that_wait_for_users_are_marked_and_more_users_asked_for() {
     let server = Server::start(Answering { takes: Duration::from_millis(20), ..SOUND });
     // Two users have 100 of 200 a second: the last ones of a trial are begun a second after they are due.

@@ -51,13 +51,13 @@ pub(crate) fn measure(
 ) -> (RunOutcome, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let options = RunOptions {
+        subject_pids: experiment.variants.iter().map(|variant| (variant.name.clone(), server.pid())).collect(),
         experiment,
         plan: PlanOptions { extent: Extent::Quick, blocks: Some(rounds), ..PlanOptions::default() },
         out: Some(folder.path().join("run")),
         subjects: Vec::new(),
         peers: Vec::new(),
         serve_arguments: Vec::new(),
-        subject_pids: vec![("bottom".to_owned(), server.pid()), ("top".to_owned(), server.pid())],
         headers: Vec::new(),
         basic: None,
         tls: ClientSettings::default(),

@@ -1,5 +1,6 @@
 //! What scenarios cost: of a subject that burns much before and after what counts, only what counts is told.
 
+use tollgate_facts::results::Verdict;
 use tollgate_lab::experiment::Experiment;
 use tollgate_lab::run::Ending;
 
@@ -65,6 +66,24 @@ fn setup_and_teardown_are_in_no_cpu_time_of_users_who_wait() {
 #[test]
 fn setup_and_teardown_are_in_no_cpu_time_at_a_rate() {
     check("[factor]\nname = \"rate\"\nlevels = [100]\n[load]\nusers_max = 2\n[extent.quick]\nslice_ms = 500\n");
+}
+
+#[test]
+fn trials_beyond_what_a_server_can_do_are_refused_and_have_no_percentiles() {
+    let server = truth_server();
+    // It can do 250 a second, one after another, and none of 400 is left out.
+    let text = format!(
+        "name = \"truth\"\nquestion = \"Is it true?\"\n[factor]\nname = \"rate\"\nlevels = [400]\n[load]\nusers_max = 1000\n\
+         [workload]\nkind = \"scenario\"\n[extent.quick]\nslice_ms = 1000\n[[variant]]\nname = \"bottom\"\n\
+         url = \"{}\"\n[[scenario]]\nname = \"asking\"\n[[scenario.step]]\nname = \"ask\"\npath = \"x\"\nstatus = 200\n",
+        server.url("constant-4000,queue-1/")
+    );
+    let (outcome, _folder) = measure(&server, Experiment::parse(&text, "truth.toml").unwrap(), 2, &());
+    let (result, cell) = (&outcome.result, &outcome.result.cells[0]);
+    let steady = result.validity.iter().find(|found| found.rule == "steady").map(|found| found.verdict);
+    assert_eq!(steady, Some(Verdict::Refused), "{:#?}", result.validity);
+    let times = [cell.response_time_ms, cell.played.as_ref().unwrap().iteration_time_ms];
+    assert!(times.iter().all(|times| times.by_quantile().iter().all(|(_, time)| time.is_none())), "{times:?}");
 }
 
 #[test]
