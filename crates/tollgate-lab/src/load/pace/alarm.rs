@@ -23,7 +23,8 @@ pub(crate) struct Alarm {
 }
 
 impl Alarm {
-    /// Waits until `moment`, while somebody [runs](Alarm::run) it; `false` where it is closed before.
+    /// Waits until `moment`, while somebody [runs](Alarm::run) it; `false` where it is closed before the waiter goes on, even
+    /// if it has rung.
     pub(crate) async fn until(&self, moment: Instant) -> bool {
         if self.is_closed.get() {
             return false;
@@ -38,7 +39,7 @@ impl Alarm {
         if is_first {
             self.earlier.notify_one();
         }
-        rang.await.is_ok()
+        rang.await.is_ok() && !self.is_closed.get()
     }
 
     /// Rings whenever somebody's moment has come.
@@ -101,6 +102,19 @@ mod tests {
             // Those whose moments have both come may go on in any order.
             rung.borrow_mut().sort_unstable();
             assert_eq!(*rung.borrow(), [0, 3, 3, 6, 9]);
+        });
+    }
+
+    #[test]
+    fn what_has_rung_and_is_closed_before_the_waiter_goes_on_is_closed() {
+        block_on(async {
+            let (alarm, now) = (Alarm::default(), Instant::now());
+            let ring_and_close = async {
+                alarm.ring(now);
+                alarm.close();
+            };
+            let (rang, ()) = tokio::join!(alarm.until(now), ring_and_close);
+            assert!(!rang);
         });
     }
 
