@@ -45,7 +45,7 @@ not blamed for is taken out, each by a reading of its own:
   again. While this was measured they were asked not to rest (`{core_latency}` at 0), as told below; the bounds are held on such
   a machine.
 
-Of a server that is dearer by 200 us the truth is what all its trials took by the server's own account, together: what was burned,
+Of a server that is dearer by 50 or 200 us the truth is what all its trials took by the server's own account, together: what was burned,
 and what the machine took with it. So many as cover other truths stand in parentheses: the account of each comparison's own trials,
 whose noise is in both, and what was burned alone.
 
