@@ -408,7 +408,7 @@ pub struct Cell {
     pub bytes_received: u64,
     /// Head and body bytes sent.
     pub bytes_sent: u64,
-    /// Bytes received for one unit of work, mean.
+    /// Bytes received for one unit of work, those of TLS with them, mean.
     pub bytes_per_unit: f64,
     /// Mean size of the list that a pass begins with, all its pages, bodies only; absent where no list is fetched.
     pub list_bytes: Option<f64>,
@@ -512,9 +512,9 @@ pub struct Trial {
     pub records: u64,
     /// Failed requests.
     pub errors: u64,
-    /// Bytes received.
+    /// Bytes received, those of TLS with them.
     pub bytes_received: u64,
-    /// Bytes sent.
+    /// Bytes sent, those of TLS with them.
     pub bytes_sent: u64,
     /// Mean response time.
     pub response_time_mean_ms: f64,

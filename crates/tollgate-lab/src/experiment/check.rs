@@ -90,6 +90,11 @@ impl Document<'_> {
         self.own.extent.values().find_map(|extent| extent.slice_ms.as_ref().map(At::span))
     }
 
+    /// Where an extent says over which time users come.
+    pub(crate) fn ramp_span(&self) -> Option<Range<usize>> {
+        self.own.extent.values().find_map(|extent| extent.ramp_ms.as_ref().map(At::span))
+    }
+
     fn variants(&self) -> Result<Vec<Variant>, ExperimentError> {
         let (checker, files) = (&self.checker, &self.ways);
         if files.is_empty() {

@@ -33,6 +33,18 @@ pub(crate) enum TableName {
     Variant,
 }
 
+impl TableName {
+    /// Where its keys stand.
+    fn place(self) -> &'static str {
+        match self {
+            TableName::Top => "at the top of the file",
+            TableName::Factor => "below `[factor]`",
+            TableName::Workload => "below `[workload]`",
+            TableName::Variant => "below a `[[variant]]`",
+        }
+    }
+}
+
 /// Keys of one of the tables.
 #[derive(Clone, Copy)]
 pub(crate) struct Keys {
@@ -139,6 +151,11 @@ impl<'a> Table<'a> {
     fn refuse_others(&self, kind: &FileFormat, kinds: &[FileFormat]) -> Result<(), ExperimentError> {
         let known: BTreeSet<String> = kind.keys(self.name).into_iter().collect();
         let Some((span, key)) = self.beyond(&known) else { return Ok(()) };
+        let tables = [TableName::Top, TableName::Factor, TableName::Workload, TableName::Variant];
+        if let Some(table) = tables.into_iter().find(|table| kind.keys(*table).contains(&key)) {
+            let help = format!("write it {}", table.place());
+            return Err(self.checker.fault(span, &format!("`{key}` has no meaning here"), &help));
+        }
         let others: Vec<&FileFormat> = kinds.iter().filter(|other| other.keys(self.name).contains(&key)).collect();
         if others.is_empty() {
             return self.refuse_beyond(&known);

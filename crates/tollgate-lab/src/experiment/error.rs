@@ -44,6 +44,9 @@ impl ExperimentError {
     /// A fault in a text that [`toml`] refused.
     pub(crate) fn of_toml(error: &toml::de::Error, text: &str, file: &str) -> ExperimentError {
         let (message, help) = reword(error.message());
+        let key = error.span().and_then(|span| key_before(text, span.start)).unwrap_or_default();
+        let message = if message.contains(BOUNDS) { format!("`{key}`: {message}") } else { message };
+        let help = if key == "levels" { help.map(|help| help.replace(WORDS_LISTED, "[1, 20]")) } else { help };
         ExperimentError { message, help, file: file.to_owned(), text: text.to_owned(), span: error.span() }
     }
 }
@@ -66,6 +69,17 @@ impl fmt::Display for ExperimentError {
 
 impl std::error::Error for ExperimentError {}
 
+/// What is said of a number that is out of its bounds.
+pub(crate) const BOUNDS: &str = " is not from ";
+/// An array in what helps, of whatever is no number.
+const WORDS_LISTED: &str = "[\"one\", \"two\"]";
+
+/// The key whose value begins at this place.
+fn key_before(text: &str, at: usize) -> Option<&str> {
+    let before = text.get(..at)?.trim_end().strip_suffix('=')?.trim_end();
+    before.rsplit(|letter: char| !letter.is_ascii_alphanumeric() && !matches!(letter, '_' | '-')).next()
+}
+
 /// Words of serde and toml, and ours.
 const WORDS: &[(&str, &str)] = &[
     ("missing field", "missing key"),
@@ -83,7 +97,7 @@ const WORDS: &[(&str, &str)] = &[
 /// What helps where this was expected; the first one that a message ends with.
 const REMEDIES: &[(&str, &str)] = &[
     ("a table, expected an array", "put it into brackets, or write its heading as `[[…]]`"),
-    ("expected an array", "put it into brackets, such as `[1, 20]`"),
+    ("expected an array", "put it into brackets, such as `[\"one\", \"two\"]`"),
     ("expected a string", "put it into quotation marks"),
     ("expected a name", "put it into quotation marks"),
     ("expected a table", "write it in braces, or its keys below a heading in brackets"),

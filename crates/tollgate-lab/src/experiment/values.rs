@@ -9,6 +9,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
+use super::error::BOUNDS;
+
 /// A value and where it stands; for a schema it is the value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(transparent)]
@@ -71,7 +73,7 @@ impl<'de, const MOST: u32, const LEAST: u32> Deserialize<'de> for UpTo<MOST, LEA
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match u32::deserialize(deserializer)? {
             number if (LEAST..=MOST).contains(&number) => Ok(UpTo(number)),
-            number => Err(D::Error::custom(format!("{number} is not from {LEAST} to {MOST}"))),
+            number => Err(D::Error::custom(format!("{number}{BOUNDS}{LEAST} to {MOST}"))),
         }
     }
 }

@@ -288,7 +288,8 @@ pub(super) mod tests {
         let mut cell = sound();
         cell.equal_rate = Some(offered());
         let of_ticks = |idle: u64, steal: u64| {
-            let rate_beside = SeenBeside { ticks: Ticks { total: 1000, idle, steal }, ..SeenBeside::default() };
+            let rate_beside =
+                SeenBeside { ticks: Ticks { total: 1000, idle, steal, interrupts: 0 }, ..SeenBeside::default() };
             judge(&Evidence { rate_beside, ..evidence(&cell) }).into_iter().map(|doubt| doubt.rule).collect::<Vec<_>>()
         };
         assert_eq!(of_ticks(400, 0), ["all"]);

@@ -44,11 +44,22 @@ pub struct Evidence<'a> {
     pub blocks_planned: u32,
 }
 
+/// CPU time of those whose figures these are, while a load lasted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OwnCpu {
+    /// Of the generator's threads.
+    pub generator_us: f64,
+    /// Of the subject and of the servers behind it; absent where its process is not known.
+    pub subject_us: Option<f64>,
+}
+
 /// What was seen beside the figures of one load of a cell, while it lasted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SeenBeside<'a> {
     /// What all cores did.
     pub ticks: Ticks,
+    /// What was the load's own of it; absent where it is of other spans of time, as that of inserts is.
+    pub own: Option<OwnCpu>,
     /// How late the generator noticed its own heartbeat; absent where it has none.
     pub beats: Option<&'a Histogram<u64>>,
     /// Connections that were opened beyond those that its users had opened before or might open: at equal rate one each,

@@ -4,7 +4,8 @@
 //! They are the same with users who wait and at equal rate, each load by what was seen while it lasted.
 
 use super::bounds::{CORES_BUSY_MAX, GENERATOR_SHARE_MAX, RUN_QUEUE_SHARE_MAX, STEAL_SHARE_MAX};
-use crate::probe::system::Ticks;
+use super::evidence::OwnCpu;
+use crate::probe::system::{TICK_NS, Ticks};
 use tollgate_facts::results::{Percentiles, SocketCounts, TcpCounts};
 use tollgate_facts::rules::{Finding, marked_above};
 
@@ -22,6 +23,15 @@ const SENT_AGAIN_MS_MIN: f64 = 190.0;
 /// More than one segment has: of several a lost one is noticed by those behind it, and sent again within a round trip
 /// or two.
 const SEGMENT_BYTES: f64 = 1400.0;
+
+/// Other programs that have more than this share of full cores are to be stopped.
+const OTHERS_SHARE_MAX: f64 = 0.1;
+/// What helps against them.
+const OTHERS_REMEDY: &str = "stop what else runs on this machine";
+/// What helps where generator and subject filled the cores by themselves.
+const READ_CPU_REMEDY: &str = "read CPU per request instead of times";
+/// What helps where nobody knows whether they did.
+const UNWATCHED_REMEDY: &str = "stop what else runs; if the subject runs on this machine, name its process (--subject-pid) and read CPU per request";
 
 /// What helps where connections were turned away.
 const TURNED_AWAY_REMEDY: &str = "raise the server's backlog and net.core.somaxconn, or let fewer users connect at once: who is turned away waits for a second";
@@ -91,17 +101,29 @@ pub(crate) fn client_saturation(share: f64) -> Option<Finding> {
 /// That a thread of the generator waited for its core for longer than it may.
 pub(crate) fn run_queue(share: f64) -> Option<Finding> {
     let reason = format!("a generator thread waited {:.1} % of the time for its core", share * 100.0);
-    marked_above(reason, "stop what else runs on this machine", (share, RUN_QUEUE_SHARE_MAX))
+    marked_above(reason, OTHERS_REMEDY, (share, RUN_QUEUE_SHARE_MAX))
 }
 
-/// That the cores were busier than they may be.
-pub(crate) fn joint(ticks: Ticks) -> Option<Finding> {
+/// That the cores were busier than they may be, and who had them.
+pub(crate) fn joint(ticks: Ticks, own: Option<OwnCpu>) -> Option<Finding> {
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let of = |used_us: f64| percent(used_us * 1e3 / (ticks.total.max(1) * TICK_NS) as f64);
+    let (who, remedy) = match own {
+        None => ("a joint figure of generator, subject and what else runs".to_owned(), READ_CPU_REMEDY),
+        Some(OwnCpu { generator_us, subject_us: None }) => {
+            let generator = of(generator_us);
+            (format!("{generator} by the generator, the rest by the subject and what else runs"), UNWATCHED_REMEDY)
+        }
+        Some(OwnCpu { generator_us, subject_us: Some(subject_us) }) => {
+            let others = ticks.others_share((generator_us + subject_us) * 1e3);
+            let remedy = if others > OTHERS_SHARE_MAX { OTHERS_REMEDY } else { READ_CPU_REMEDY };
+            let (generator, subject, others) = (of(generator_us), of(subject_us), percent(others));
+            (format!("{generator} by the generator, {subject} by the subject, {others} by other programs"), remedy)
+        }
+    };
     let busy = ticks.busy_share();
-    let reason = format!(
-        "all cores were busy {:.0} % of the time: a joint figure of generator, subject and what else runs",
-        busy * 100.0
-    );
-    marked_above(reason, "read CPU per request instead of times", (busy, CORES_BUSY_MAX))
+    let reason = format!("all cores were busy {} of the time: {who}", percent(busy));
+    marked_above(reason, remedy, (busy, CORES_BUSY_MAX))
 }
 
 /// That the hypervisor took more of the cores than it may.
@@ -127,6 +149,28 @@ mod tests {
         let found = judge(&evidence(&cell));
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].rule, expected, "{found:?}");
+    }
+
+    #[test]
+    fn whoever_had_full_cores_is_named_with_what_helps_against_him() {
+        let check = |own: Option<[Option<f64>; 2]>, told: &str, helps: &str| {
+            let own = own.map(|[generator, subject]| OwnCpu { generator_us: generator.unwrap(), subject_us: subject });
+            // Ten seconds of two cores.
+            let ticks = Ticks { total: 2000, idle: 20, steal: 20, interrupts: 160 };
+            let found = joint(ticks, own).unwrap();
+            assert_eq!(found.reason, format!("all cores were busy 99 % of the time: {told}"));
+            assert!(found.remedy.contains(helps), "{found:?}");
+        };
+        let seconds = |seconds: f64| Some(seconds * 1e6);
+        let all = "by the generator, 40 % by the subject,";
+        check(Some([seconds(2.0), seconds(8.0)]), &format!("10 % {all} 40 % by other programs"), "stop what else runs");
+        check(Some([seconds(8.0), seconds(8.0)]), &format!("40 % {all} 10 % by other programs"), "CPU per request");
+        // Where the kernel charges interrupts to programs they are there twice.
+        check(Some([seconds(10.0), seconds(8.0)]), &format!("50 % {all} 0 % by other programs"), "CPU per request");
+        let rest = "10 % by the generator, the rest by the subject and what else runs";
+        check(Some([seconds(2.0), None]), rest, "--subject-pid");
+        check(None, "a joint figure of generator, subject and what else runs", "CPU per request");
+        assert_eq!(joint(Ticks { total: 2000, idle: 120, ..Ticks::default() }, None), None);
     }
 
     fn sent_again(segments_retransmitted: u64, segments_sent: u64) -> SocketCounts {

@@ -23,7 +23,7 @@ pub(crate) mod unsent;
 mod users;
 
 pub(crate) use evidence::WithinTrials;
-pub use evidence::{Evidence, SeenBeside, Systems};
+pub use evidence::{Evidence, OwnCpu, SeenBeside, Systems};
 
 use bounds::{BACKEND_PART_MIN, BLOCKS_MIN, REQUESTS_MIN, SUBJECT_CORES_BUSY_MAX};
 use own_delay::own_delay;
@@ -62,7 +62,7 @@ const RULES: &[(Rule, Check)] = &[
     (rules::RUN_QUEUE, |seen| held_up::run_queue(seen.generator.run_queue_share)),
     (rules::STALLS, |seen| stalled(seen.beside.beats, seen.shown.response_ms, seen.undelayed_ms)),
     (rules::OWN_DELAY, |seen| own_delay(seen.shown.response_ms, seen.undelayed_ms)),
-    (rules::JOINT, |seen| held_up::joint(seen.beside.ticks)),
+    (rules::JOINT, |seen| held_up::joint(seen.beside.ticks, seen.beside.own)),
     (rules::BACKEND, backend),
     (rules::FRESH_CONNECTIONS, answers::fresh_connections),
     (rules::LISTEN_OVERFLOW, |seen| seen.shown.turned_away(seen.tcp?)),
@@ -228,7 +228,7 @@ pub(crate) mod tests {
         judged(About::Toll, [rules::RANKS.name, rules::DRIFT.name].into_iter());
     }
 
-    const TICKS: Ticks = Ticks { total: 1000, idle: 400, steal: 0 };
+    const TICKS: Ticks = Ticks { total: 1000, idle: 400, steal: 0, interrupts: 0 };
     static NOTHING_BEFORE: LazyLock<Tally> = LazyLock::new(Tally::default);
     static NO_CLAIMS: LazyLock<negotiated::Claims> = LazyLock::new(negotiated::Claims::default);
 

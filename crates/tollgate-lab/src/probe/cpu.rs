@@ -1,30 +1,62 @@
 //! CPU time of processes in nanoseconds, from their CPU clocks: the ticks of /proc/PID/stat are 10 ms, a tenth of a
 //! slice.
 //!
-//! It counts all threads of a process, living and gone, but not its children.
+//! It counts all threads of a process, living and gone; what it started is counted where that is asked for.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::started::Started;
+use super::watch::Extent;
 
 /// No process has this number or a larger one (the kernel's PID_MAX_LIMIT).
 const PROCESSES_CEILING: libc::pid_t = 4 * 1024 * 1024;
 
 /// The CPU clocks of a subject's processes.
 #[derive(Debug, Clone, Default)]
-pub struct CpuClocks(Vec<libc::clockid_t>);
+pub struct CpuClocks {
+    clocks: Vec<(u32, libc::clockid_t)>,
+    /// With all that they start, where that counts; shared by all copies.
+    started: Option<Arc<Mutex<Started>>>,
+}
 
 impl CpuClocks {
-    /// The clocks of these processes.
+    /// The clocks of these processes, alone or with all that they start.
     ///
     /// # Errors
     /// The first process that is not there.
-    pub fn new(processes: &[u32]) -> Result<CpuClocks, String> {
-        processes.iter().map(|process| clock_of(*process)).collect::<Result<_, _>>().map(CpuClocks)
+    pub fn new(processes: &[u32], extent: Extent) -> Result<CpuClocks, String> {
+        let clocks =
+            processes.iter().map(|process| Ok((*process, clock_of(*process)?))).collect::<Result<_, String>>()?;
+        let is_tree = extent == Extent::Tree && !processes.is_empty();
+        let started = is_tree.then(|| Arc::new(Mutex::new(Started::new(processes))));
+        Ok(CpuClocks { clocks, started })
     }
 
     /// User and system time of all of them since they began, in nanoseconds; `None` where one is gone.
+    ///
+    /// Of what they start it counts those who were there when it was [looked](CpuClocks::look_around) last.
     pub fn read_ns(&self) -> Option<u64> {
-        if self.0.is_empty() {
+        if self.clocks.is_empty() {
             return None;
         }
-        self.0.iter().map(|clock| read_clock_ns(*clock)).sum()
+        let own = self.clocks.iter().map(|(_, clock)| read_clock_ns(*clock)).sum::<Option<u64>>()?;
+        Some(self.with_started(Started::read_ns).unwrap_or(own))
+    }
+
+    /// Looks what they have started by now, and tells how much that adds to what was read: the time of those who began or
+    /// ended since the last look. It takes some milliseconds on a machine of many processes.
+    pub fn look_around(&self) -> u64 {
+        self.with_started(Started::look_around).unwrap_or(0)
+    }
+
+    /// The processes that were there at the last look.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        let own = || self.clocks.iter().map(|(process, _)| *process).collect();
+        self.with_started(|started| started.processes()).unwrap_or_else(own)
+    }
+
+    fn with_started<T>(&self, of: impl FnOnce(&mut Started) -> T) -> Option<T> {
+        Some(of(&mut self.started.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
@@ -55,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_clock_of_a_process_grows_with_its_work() {
-        let clocks = CpuClocks::new(&[std::process::id()]).unwrap();
+        let clocks = CpuClocks::new(&[std::process::id()], Extent::Alone).unwrap();
         let before = clocks.read_ns().unwrap();
         let mut sum = 0_u64;
         while clocks.read_ns().unwrap() < before + 2_000_000 {
@@ -68,9 +100,9 @@ mod tests {
     fn a_process_that_is_not_there_is_named() {
         // The kernel gives out numbers below this one, so nobody has it for long.
         let gone = PROCESSES_CEILING.unsigned_abs() - 1;
-        let error = CpuClocks::new(&[gone]).unwrap_err();
+        let error = CpuClocks::new(&[gone], Extent::Tree).unwrap_err();
         assert!(error.starts_with(&format!("process {gone} cannot be watched: ")), "{error}");
-        let error = CpuClocks::new(&[u32::MAX >> 1]).unwrap_err();
+        let error = CpuClocks::new(&[u32::MAX >> 1], Extent::Alone).unwrap_err();
         assert_eq!(error, "process 2147483647 cannot be: its number is too large");
     }
 

@@ -10,13 +10,13 @@ use tollgate_facts::results::Reading;
 const SAMPLED: &[(&str, f64, &str, &str)] =
     &[("VmRSS:", 1024.0, "subject-resident-memory", "bytes"), ("Threads:", 1.0, "subject-threads", "threads")];
 
-/// All that is sampled, each summed over the processes; nothing where they are gone or keep it secret.
+/// All that is sampled, each summed over the processes that tell it: one that has just ended does not.
 pub(crate) fn sample(processes: &[u32]) -> Vec<Reading> {
-    let statuses = processes.iter().map(|process| fs::read_to_string(format!("/proc/{process}/status")));
-    let statuses: Vec<String> = statuses.collect::<Result<_, _>>().unwrap_or_default();
+    let status = |process: &u32| fs::read_to_string(format!("/proc/{process}/status")).ok();
+    let statuses: Vec<String> = processes.iter().filter_map(status).collect();
     let of = |(field, one, name, unit): &(&str, f64, &'static str, &'static str)| {
-        let values = statuses.iter().map(|status| number(status, field).map(|value| value as f64));
-        Some(Reading { name, unit, value: values.reduce(|sum, value| Some(sum? + value?))?? * one })
+        let values = statuses.iter().filter_map(|status| number(status, field).map(|value| value as f64));
+        Some(Reading { name, unit, value: values.reduce(|sum, value| sum + value)? * one })
     };
     SAMPLED.iter().filter_map(of).collect()
 }

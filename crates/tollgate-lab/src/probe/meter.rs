@@ -33,29 +33,37 @@ pub struct Passed {
 }
 
 impl Meter {
-    /// Reads at the beginning: the clocks last, since files of /proc take a tenth of a millisecond and clocks take none.
+    /// Reads at the beginning: the clocks last, since files of /proc take a tenth of a millisecond and clocks take none. To
+    /// look who is there takes longest, and comes first.
     pub fn begin(&self) -> Passed {
+        for clocks in [&self.subject, &self.behind] {
+            clocks.look_around();
+        }
         let (ticks, tcp) = (Ticks::now(&self.cores), tcp_counts());
         Passed { subject_cpu_ns: self.subject.read_ns(), behind_cpu_ns: self.behind.read_ns(), ticks, tcp }
     }
 
-    /// Reads at the end: the clocks first.
+    /// Reads at the end: the clocks first, and who is there last.
     pub fn end(&self, begun: &Passed) -> Passed {
-        let between = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?));
-        let subject_cpu_ns = between(begun.subject_cpu_ns, self.subject.read_ns());
-        let behind_cpu_ns = between(begun.behind_cpu_ns, self.behind.read_ns());
+        let (subject, behind) = (self.subject.read_ns(), self.behind.read_ns());
         let (ticks, tcp) = (Ticks::now(&self.cores).since(begun.ticks), tcp_counts().since(begun.tcp));
+        let between = |clocks: &CpuClocks, before: Option<u64>, after: Option<u64>| {
+            Some(after?.saturating_sub(before?) + clocks.look_around())
+        };
+        let subject_cpu_ns = between(&self.subject, begun.subject_cpu_ns, subject);
+        let behind_cpu_ns = between(&self.behind, begun.behind_cpu_ns, behind);
         Passed { subject_cpu_ns, behind_cpu_ns, ticks, tcp }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::watch::Extent;
     use super::*;
 
     #[test]
     fn of_what_nobody_watches_no_time_is_told() {
-        let own = CpuClocks::new(&[std::process::id()]).unwrap();
+        let own = CpuClocks::new(&[std::process::id()], Extent::Alone).unwrap();
         let meter = Meter { subject: own, ..Meter::default() };
         let passed = meter.end(&meter.begin());
         assert!(passed.subject_cpu_ns.is_some_and(|used_ns| used_ns > 0), "{passed:?}");

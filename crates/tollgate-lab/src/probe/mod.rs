@@ -13,5 +13,6 @@ pub mod meter;
 pub mod metrics;
 pub mod network;
 pub(crate) mod process;
+mod started;
 pub mod system;
 pub mod watch;

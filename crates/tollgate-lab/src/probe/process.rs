@@ -7,7 +7,10 @@ use std::{fs, io};
 
 use super::cpu::CpuClocks;
 use super::system::TICK_NS;
+use super::watch::Extent;
 
+/// Processes of one tree that are looked at; the youngest beyond are left out.
+pub const PROCESSES_MAX: usize = 1024;
 /// Threads of one process whose context switches are counted; of one with more they are not told.
 pub(crate) const THREADS_MAX: usize = 4096;
 
@@ -73,12 +76,31 @@ pub(crate) fn all() -> io::Result<impl Iterator<Item = (u32, Stat)>> {
     Ok(numbers.filter_map(|process| Some((process, stat(process)?))))
 }
 
+/// These with all that comes from them and is meant. The lab itself comes from nobody: a shell that starts both a server and
+/// the lab is not loaded by itself.
+pub(super) fn with_descendants(mut members: Vec<(u32, Stat)>, is_meant: impl Fn(&Stat) -> bool) -> Vec<(u32, Stat)> {
+    let is_other = |process: u32| process != std::process::id();
+    let all = all().into_iter().flatten().filter(|(process, stat)| is_other(*process) && is_meant(stat));
+    let all: Vec<_> = all.collect();
+    let mut next = 0;
+    while next < members.len() && members.len() < PROCESSES_MAX {
+        let parent = members[next].0;
+        let is_new = |process: u32| members.iter().all(|(known, _)| *known != process);
+        let children = all.iter().filter(|(process, stat)| stat.parent == parent && is_new(*process));
+        let children: Vec<_> = children.cloned().collect();
+        members.extend(children);
+        next += 1;
+    }
+    members.truncate(PROCESSES_MAX);
+    members
+}
+
 /// What it has and has used; `None` once it is gone.
 pub(super) fn look(process: u32, stat: Stat) -> Option<Found> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     Some(Found {
         stat,
-        cpu_ns: CpuClocks::new(&[process]).ok().and_then(|clocks| clocks.read_ns()),
+        cpu_ns: CpuClocks::new(&[process], Extent::Alone).ok().and_then(|clocks| clocks.read_ns()),
         // A thread of the kernel has none.
         resident_bytes: number(&status, "VmRSS:").map(|kibibytes| kibibytes * 1024),
         threads: number(&status, "Threads:"),

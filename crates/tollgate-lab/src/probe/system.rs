@@ -16,6 +16,8 @@ pub struct Ticks {
     pub idle: u64,
     /// Those in which a core wanted to run and the hypervisor did not let it.
     pub steal: u64,
+    /// Those in which the kernel saw to interrupts, most of them the network's: some kernels charge them to no process.
+    pub interrupts: u64,
 }
 
 impl Ticks {
@@ -32,6 +34,7 @@ impl Ticks {
             total: self.total.saturating_sub(before.total),
             idle: self.idle.saturating_sub(before.idle),
             steal: self.steal.saturating_sub(before.steal),
+            interrupts: self.interrupts.saturating_sub(before.interrupts),
         }
     }
 
@@ -43,6 +46,14 @@ impl Ticks {
     /// Share of the cores' time that was stolen, 0 to 1.
     pub fn steal_share(self) -> f64 {
         if self.total == 0 { 0.0 } else { self.steal as f64 / self.total as f64 }
+    }
+
+    /// Share of the cores' time that programs used beyond those that used `own_ns`, 0 to 1: interrupts are nobody's, so it may
+    /// be more where the kernel charges them to programs.
+    pub(crate) fn others_share(self, own_ns: f64) -> f64 {
+        let others =
+            (self.total - self.total.min(self.idle + self.steal + self.interrupts)) as f64 - own_ns / TICK_NS as f64;
+        others.max(0.0) / self.total.max(1) as f64
     }
 
     /// Time that was stolen from all of the cores together, in milliseconds.
@@ -63,8 +74,8 @@ fn parse(text: &str, cores: &[usize]) -> Ticks {
 /// user nice system idle iowait irq softirq steal guest guest_nice, guests being counted in user and nice already.
 fn ticks(fields: &str) -> Option<Ticks> {
     let fields: Vec<u64> = fields.split_whitespace().take(8).map_while(|field| field.parse().ok()).collect();
-    let [.., idle, waiting, _, _, steal] = fields[..] else { return None };
-    Some(Ticks { total: fields.iter().sum(), idle: idle + waiting, steal })
+    let [.., idle, waiting, hard, soft, steal] = fields[..] else { return None };
+    Some(Ticks { total: fields.iter().sum(), idle: idle + waiting, steal, interrupts: hard + soft })
 }
 
 #[cfg(test)]
@@ -78,9 +89,9 @@ mod tests {
                     cpu1 90 0 0 10 0 0 0 0 0 0\n\
                     cpu11 0 0 0 100 0 0 0 0 0 0\n\
                     intr 1 2\n";
-        assert_eq!(parse(text, &[0]), Ticks { total: 100, idle: 64, steal: 3 });
+        assert_eq!(parse(text, &[0]), Ticks { total: 100, idle: 64, steal: 3, interrupts: 3 });
         let both = parse(text, &[0, 1]);
-        assert_eq!(both, Ticks { total: 200, idle: 74, steal: 3 });
+        assert_eq!(both, Ticks { total: 200, idle: 74, steal: 3, interrupts: 3 });
         assert!((both.busy_share() - 0.63).abs() < 1e-9 && (both.steal_share() - 0.015).abs() < 1e-9);
         assert!((parse(text, &[1]).busy_share() - 0.9).abs() < 1e-9, "idle neighbours hide nothing");
         assert_eq!(parse("intr 1", &[0]), Ticks::default());

@@ -14,15 +14,14 @@ use rustix::process::{Pid, test_kill_process};
 use serde::Serialize;
 
 use super::process::{self, Found, Stat, Switches};
-use ended::Ended;
-
-/// Processes of one tree that are looked at; the youngest beyond are left out.
-pub const PROCESSES_MAX: usize = 1024;
+pub(super) use ended::Ended;
+pub use process::PROCESSES_MAX;
 
 /// Whether the children of the process are watched, too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Extent {
     /// It alone.
+    #[default]
     Alone,
     /// With its children, theirs, and so on.
     Tree,
@@ -231,15 +230,8 @@ impl Watch {
             return None;
         }
         let mut look = Look::of(&found, &self.known, span_s);
-        let mut gone = std::mem::take(&mut self.known);
         if self.extent == Extent::Tree {
-            let told = |(process, now): (&u32, &Found)| {
-                let told_before = same(&gone, *process, now).map_or(0, |before| before.stat.children_ns);
-                (*process, now.stat.children_ns.saturating_sub(told_before))
-            };
-            let told: Vec<(u32, u64)> = found.iter().map(told).collect();
-            gone.retain(|process, _| !found.contains_key(process));
-            let waited_for = self.ended.told(gone, &mut found, &told, process::stat);
+            let waited_for = self.ended.since(&mut self.known, &mut found);
             look.cpu_cores = look.cpu_cores.map(|cores| cores + rate(waited_for, span_s) / 1e9);
         }
         self.known = found;
@@ -266,18 +258,11 @@ impl Watch {
         if own.is_ended() || own.started_ticks != self.started_ticks {
             return None;
         }
-        let mut members = vec![(self.process, own)];
-        if self.extent == Extent::Tree {
-            let all: Vec<_> = process::all().into_iter().flatten().filter(|(_, stat)| !stat.is_ended()).collect();
-            let mut next = 0;
-            while next < members.len() && members.len() < PROCESSES_MAX {
-                let parent = members[next].0;
-                members.extend(all.iter().filter(|(_, stat)| stat.parent == parent).cloned());
-                next += 1;
-            }
-            members.truncate(PROCESSES_MAX);
-        }
-        Some(members)
+        let own = vec![(self.process, own)];
+        Some(match self.extent {
+            Extent::Alone => own,
+            Extent::Tree => process::with_descendants(own, |stat| !stat.is_ended()),
+        })
     }
 }
 
@@ -313,7 +298,7 @@ impl Look {
 }
 
 /// What was found before of a process, unless its number was another's then.
-fn same<'k>(known: &'k BTreeMap<u32, Found>, process: u32, now: &Found) -> Option<&'k Found> {
+pub(super) fn same<'k>(known: &'k BTreeMap<u32, Found>, process: u32, now: &Found) -> Option<&'k Found> {
     known.get(&process).filter(|known| known.stat.started_ticks == now.stat.started_ticks)
 }
 

@@ -5,6 +5,7 @@
 
 use hdrhistogram::Histogram;
 
+use crate::judge::OwnCpu;
 use crate::judge::answers::{generator_errors, wrong_answers};
 use crate::judge::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
 use crate::judge::bounds::{ERROR_SHARE_MAX, FRESH_SHARE_MAX, REQUESTS_MIN};
@@ -254,8 +255,11 @@ fn client_saturation(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 fn joint(evidence: &Evidence<'_>) -> Option<Finding> {
-    let remedy = "load from another machine, or read CPU per request instead of times";
-    Some(Finding { remedy, ..held_up::joint(evidence.ticks)? })
+    let QuickResult { requests, generator_cpu_us_per_request, .. } = evidence.result;
+    let generator_us = generator_cpu_us_per_request * (requests + evidence.failed()) as f64;
+    let remedy = "stop what else runs, load from another machine, or read CPU per request instead of times";
+    let own = OwnCpu { generator_us, subject_us: None };
+    Some(Finding { remedy, ..held_up::joint(evidence.ticks, Some(own))? })
 }
 
 fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -309,7 +313,7 @@ mod tests {
             rows: None,
             run_queue_share: 0.0,
             beats: None,
-            ticks: Ticks { total: 1000, idle: 100, steal: 1 },
+            ticks: Ticks { total: 1000, idle: 100, steal: 1, interrupts: 0 },
             fresh_connections: 0,
             log_dropped: 0,
         }

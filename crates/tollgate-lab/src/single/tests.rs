@@ -344,20 +344,48 @@ fn a_walk_on_a_server_that_is_gone_fails_in_its_class_and_ends() {
     assert_eq!(tally.errors[0].class.to_string(), "connect-refused");
 }
 
+fn over_tls(certificate: &str, key: &str) -> TestServer {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [(certificate, "server.pem"), (key, "server.key")].map(|(text, name)| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        file
+    });
+    let [certificate, key] = files;
+    TestServer::start_tls(Acceptor::new(&Settings::new(certificate, key)).unwrap())
+}
+
+#[test]
+fn a_certificate_that_is_refused_says_why_in_plain_words_and_what_helps() {
+    let now = SystemTime::now();
+    let [trusted, other] = [(); 2].map(|()| Authority::new(KeyKind::P256, now).unwrap());
+    let authorities = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(authorities.path(), trusted.certificate()).unwrap();
+    let server = |authority: &Authority, name: &str| {
+        let issued = authority.server(KeyKind::P256, &[name.to_owned()], 0, Validity::days(now, 1)).unwrap();
+        over_tls(&issued.certificate, &issued.key)
+    };
+    let check = |server: TestServer, expected: &str| {
+        let url = server.url("/").replace("http:", "https:");
+        let tls = ClientSettings { authorities: Some(authorities.path().into()), ..ClientSettings::default() };
+        let load = QuickLoad { requests: Some(1), concurrency: 1, tls, ..QuickLoad::new(url) };
+        let found = quick(&load, &StopFlag::new()).unwrap();
+        let error = &found.error_examples["tls"];
+        assert!(error.contains(expected) && error.contains("; --ca FILE") && error.contains("--insecure"), "{error}");
+    };
+    check(server(&other, "127.0.0.1"), "its certificate is signed by nobody who is trusted here;");
+    check(over_tls(trusted.certificate(), trusted.key()), "is an authority's (CA:TRUE) and must not be a server's");
+    check(server(&trusted, "127.0.0.2"), "its certificate is refused: certificate not valid for name");
+}
+
 #[test]
 fn users_with_a_session_each_take_it_up_and_no_request_but_theirs_counts() {
     const USERS: usize = 3;
     const REQUESTS: u64 = 30;
-    let folder = tempfile::tempdir().unwrap();
     let now = SystemTime::now();
-    let issued = Authority::new(KeyKind::P256, now)
-        .unwrap()
-        .server(KeyKind::P256, &["127.0.0.1".to_owned()], 0, Validity::days(now, 1))
-        .unwrap();
-    let (certificate, key) = (folder.path().join("server.pem"), folder.path().join("server.key"));
-    std::fs::write(&certificate, &issued.certificate).unwrap();
-    std::fs::write(&key, &issued.key).unwrap();
-    let mut server = TestServer::start_tls(Acceptor::new(&Settings::new(certificate, key)).unwrap());
+    let authority = Authority::new(KeyKind::P256, now).unwrap();
+    let issued = authority.server(KeyKind::P256, &["127.0.0.1".to_owned()], 0, Validity::days(now, 1)).unwrap();
+    let mut server = over_tls(&issued.certificate, &issued.key);
     let url = server.url("/").replace("http:", "https:");
     let target = LoadTarget::new(Target::parse(&url).unwrap(), get(), &[], Connection::New).unwrap();
     let target = Arc::new(target.with_tls(TlsChoice::Insecure));

@@ -49,6 +49,13 @@ pub struct Played {
     pub constants: Vec<(Variable, String)>,
 }
 
+impl Played {
+    /// Whether a user ever thinks.
+    pub(crate) fn thinks(&self) -> bool {
+        self.scenario.steps.iter().filter_map(|step| step.think).any(|think| think.ms > 0)
+    }
+}
+
 /// Position of a variable in [`Scenario::variables`].
 pub type Variable = usize;
 

@@ -240,7 +240,7 @@ fn where_all_times_are_joint_the_answer_is_in_cpu_time_and_says_why() {
     times.for_each(|toll| toll.verdict = tollgate_facts::results::TollVerdict::Joint);
     let page = text("html", &run);
     let answer = page.split("class=\"answer\">").nth(1).unwrap().split("</p>").next().unwrap();
-    insta::assert_snapshot!(answer, @"At 20 users, a request costs between 1.07× [1.06, 1.09] (odata-v4-json) and 1.82× [1.80, 1.84] (odata-v2-atom) the CPU time of rest-json. Generator and subject were at their limit together, so no toll on time is claimed.");
+    insta::assert_snapshot!(answer, @"At 20 users, a request costs between 1.07× [1.06, 1.09] (odata-v4-json) and 1.82× [1.80, 1.84] (odata-v2-atom) the CPU time of rest-json. The cores were full, so no toll on time is claimed.");
     let table = text("terminal", &run);
     assert!(table.contains("CPU 1.82x [1.80, 1.84] j") && table.contains("j joint: "));
 }

@@ -22,6 +22,7 @@ pub use connection::Connection;
 pub use sessions::{SERVERS_MAX, TICKETS_MAX};
 pub use settings::{ClientSettings, Resumption, ServerNameSent, TlsChoice};
 pub use suites::Suite;
+pub(crate) use trust::CertificateRefused;
 
 use super::{PublicKey, Version};
 

@@ -25,7 +25,10 @@ pub fn section(view: &View<'_>) -> Option<Section> {
 fn of_bottom(view: &View<'_>, variant: &Variant, level: Option<u64>, card: Card) -> Card {
     let experiment = &view.run.experiment;
     let noun = sentence::unit_noun(experiment);
-    let Some((level, row)) = level.and_then(|level| Some((level, view.row(&variant.name, level)?))) else {
+    // Where no toll stands for the run, it has figures of its own all the same.
+    let highest = || view.rows.iter().filter(|row| row.cell.variant == variant.name).map(|row| row.cell.level).max();
+    let Some((level, row)) = level.or_else(highest).and_then(|level| Some((level, view.row(&variant.name, level)?)))
+    else {
         return Card { verdict: "a baseline, not measured".to_owned(), ..card };
     };
     let cell = row.cell;
@@ -36,12 +39,12 @@ fn of_bottom(view: &View<'_>, variant: &Variant, level: Option<u64>, card: Card)
     let piece = sentence::piece(experiment);
     let (estimate, unit, what) = match view::cpu(cell).filter(|_| !by_time) {
         Some(cpu) => (cpu, "us", format!("CPU time per {piece}")),
-        None => (cell.unit_time_ms, "ms", format!("a {noun}")),
+        None => (cell.unit_time_ms, "ms", sentence::one(noun)),
     };
     let decimals = number::column_decimals(std::iter::once(estimate.mean));
     let text = |value| number::in_column(value, decimals);
     let cpu = view::cpu(cell).map(|cpu| (format!("CPU per {piece}"), format!("{} us", number::three_digits(cpu.mean))));
-    let time = (format!("a {noun}"), format!("{} ms", number::three_digits(cell.unit_time_ms.mean)));
+    let time = (sentence::one(noun), format!("{} ms", number::three_digits(cell.unit_time_ms.mean)));
     let is_whole = experiment.piece == Piece::Unit;
     let counted = if is_whole { sentence::pieces(experiment) } else { "requests".to_owned() };
     let rate = (format!("{counted}/s"), number::three_digits(cell.requests_per_second.mean));
@@ -66,7 +69,7 @@ fn of_toll(view: &View<'_>, variant: &Variant, baseline: &str, card: Card) -> Ca
     let noun = sentence::unit_noun(&run.experiment);
     let by_cpu = || Some((tolls.cpu?, format!("CPU time per {}", sentence::piece(&run.experiment))));
     let plain = tolls.time.filter(|toll| toll.verdict.is_plain());
-    let by_time = plain.map(|time| (time, format!("time of a {noun}")));
+    let by_time = plain.map(|time| (time, format!("time of {}", sentence::one(noun))));
     let card = match by_time.or_else(by_cpu).filter(|(toll, _)| toll.verdict.is_plain()) {
         Some((toll, of_what)) => {
             let decimals = number::ratio_decimals(toll.ratio, toll.low, toll.high);
@@ -79,11 +82,11 @@ fn of_toll(view: &View<'_>, variant: &Variant, baseline: &str, card: Card) -> Ca
         }
         None => {
             let why = tolls.each().find_map(|toll| toll.note.as_deref()).unwrap_or("see the doubts below");
-            Card { interval: format!("may be claimed at {at}"), verdict: why.to_owned(), ..card }
+            Card { interval: format!("refused at {at}"), verdict: why.to_owned(), ..card }
         }
     };
     let words = |toll: &Toll| format!("{} ({} blocks)", sentence::difference(toll), toll.blocks);
-    let difference = plain.map(|toll| (format!("a {noun}"), words(toll)));
+    let difference = plain.map(|toll| (sentence::one(noun), words(toll)));
     let joint = tolls.time.filter(|toll| toll.verdict == TollVerdict::Joint);
     let ratio = |name: &str, toll: Option<&Toll>| {
         toll.map(|toll| (name.to_owned(), format!("{}{}", sentence::ratio(toll), doubt(toll))))

@@ -170,7 +170,7 @@ fn legend(view: &View<'_>) -> Vec<String> {
         signs.push(ranks.to_owned());
     }
     if has(TollVerdict::Joint) {
-        let joint = "j joint: generator and subject were at their limit together, so the time is not the layer's own";
+        let joint = "j joint: the cores were full, so the time is not the layer's own";
         signs.push(joint.to_owned());
     }
     // Of cells that carry no mark which says so already.

@@ -92,14 +92,14 @@ pub fn unit_time(view: &View<'_>) -> Figure {
             };
             let named = steps.iter().map(from).collect::<Vec<_>>().join("; ");
             let joint = match is_joint(view, *first) {
-                true => " Some of these are joint figures: generator and subject were at their limit together.",
+                true => " Some of these are joint figures: the cores were full.",
                 false => "",
             };
             format!(" Stagnates, as a doubling of {many} gains under {least_gain:.0} %: {named}.{joint}")
         }
     };
     let note = match shares_work {
-        true => format!("The {many} share a {noun}. Dotted: the ideal, {ideal_of}.{gains}"),
+        true => format!("The {many} share {}. Dotted: the ideal, {ideal_of}.{gains}", sentence::one(noun)),
         false => String::new(),
     };
     let ideal = |size| {
@@ -120,7 +120,7 @@ pub fn unit_time(view: &View<'_>) -> Figure {
         Note { x: *level as f64, text }
     };
     let marked: Vec<Note> = steps.iter().map(note_of).collect();
-    let title = format!("Time of a {noun}");
+    let title = format!("Time of {}", sentence::one(noun));
     let label = format!("ms per {noun}");
     let draw = |size| {
         let all = measured(view, &variants, |cell| cell.unit_time_ms).into_iter().chain(ideal(size)).collect();

@@ -54,6 +54,15 @@ const CLOSED: &str = "Load is closed: each user sends its next request when the 
     equal concurrency, not at equal rate. Percentiles come from merged histograms, never from averaged ones. Failed requests \
     are counted and shown, and a cell with too many of them gets no toll.";
 
+/// How iterations begin, where they do so at a rate.
+const OPEN: &str = "Load is open: iterations begin at a rate, whatever the server does, and response times count from when each was \
+    due. Percentiles come from merged histograms, never from averaged ones. Failed requests are counted and shown, and a cell \
+    with too many of them gets no toll.";
+
+/// What is added where the load has stages.
+const STAGED: &str =
+    "The load changed by stages: each stage has figures of its own, and those of a whole trial are of all stages.";
+
 /// What is added where iterations of some variants began at a rate.
 const BESIDE: &str = "Variants with an open model are the exception: their iterations began at a rate, whatever the server did, and \
     their response times count from when each was due. Where the rate is that of a closed variant, it is what that one had \
@@ -85,10 +94,12 @@ fn words(run: &RunResult, method: &Method) -> Vec<String> {
     if run.cells.iter().any(|cell| cell.equal_rate.is_some()) {
         words.push(AT_RATE.to_owned());
     }
-    words.push(method.load.to_owned());
-    if run.experiment.variants.iter().any(|variant| variant.model.is_some()) {
-        words.push(BESIDE.to_owned());
-    }
+    let is_beside = run.experiment.variants.iter().any(|variant| variant.model.is_some());
+    let played = || run.cells.iter().filter_map(|cell| cell.played.as_ref());
+    let is_open = !is_beside && played().any(|played| played.offered.is_some());
+    words.push(if is_open { OPEN } else { method.load }.to_owned());
+    words.extend(is_beside.then(|| BESIDE.to_owned()));
+    words.extend(played().any(|played| played.staged.is_some()).then(|| STAGED.to_owned()));
     words.extend(sentence::starts(run));
     words.extend(sentence::courses(run));
     if settings.network == "loopback" {

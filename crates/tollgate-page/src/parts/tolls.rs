@@ -42,7 +42,7 @@ fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) 
         false => (Figure::Bytes, "bytes received".to_owned()),
     };
     let cpu = format!("CPU time per {}", sentence::piece(experiment));
-    let all = [(Figure::UnitTime, format!("time of a {noun}")), (Figure::SubjectCpu, cpu), last];
+    let all = [(Figure::UnitTime, format!("time of {}", sentence::one(noun))), (Figure::SubjectCpu, cpu), last];
     let panels = all.into_iter().map(|(figure, title)| TollPanel {
         title,
         bars: rows.iter().map(|row| run.toll(row.name, at, figure).map(toll_bar)).collect(),
@@ -55,8 +55,8 @@ fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) 
     let is_whole = is_last && run.tolls.len() <= TOLLS_MAX;
     let shown = run.tolls.iter().filter(|toll| is_whole || toll.level == at);
     let table = table(view, if is_whole { "all tolls".to_owned() } else { format!("all tolls at {level}") }, shown);
-    let note = "Times the baseline: 1 is no more than it. Hollow bars are no claims: no toll, unconfirmed, unclear, or generator \
-                and subject at their limit together.";
+    let note = "Times the baseline: 1 is no more than it. Hollow bars are no claims: no toll, unconfirmed, unclear, or \
+                full cores.";
     let id = if place == 0 { "tolls".to_owned() } else { format!("tolls-{place}") };
     let file = if is_last { "tolls.csv".to_owned() } else { format!("tolls-{at}.csv") };
     let of = "each variant's ratio over its baseline";

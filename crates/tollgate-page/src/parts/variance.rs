@@ -39,7 +39,7 @@ pub fn section(view: &View<'_>) -> Option<Section> {
     let legend = vec![
         "Shares of the variance of each toll's ratio, where blocks or starts have a quarter or more and are seen to differ".to_owned(),
         "Trials: requests, and the machine from one slice to the next. Blocks: their connections, and slower moods of the \
-         machine. Starts: what a process has for life"
+         machine. Starts: what a start of the servers has of its own"
             .to_owned(),
     ];
     Some(Section::background("Where the variance comes from", vec![Block::Legend(legend), Block::Table(table)]))

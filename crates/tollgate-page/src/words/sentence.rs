@@ -26,6 +26,12 @@ pub fn unit_noun(experiment: &Experiment) -> &str {
     word.filter(|word| !word.is_empty()).unwrap_or("unit")
 }
 
+/// One of what a noun names: `a pass`, `an iteration`.
+pub fn one(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) && !noun.starts_with("uni") { "an" } else { "a" };
+    format!("{article} {noun}")
+}
+
 /// A level with its unit: `20 users`, `1 user`, `factor 20`.
 pub fn level(experiment: &Experiment, level: u64) -> String {
     match (experiment.named_level(level), experiment.factor_unit.as_str(), level) {
@@ -238,21 +244,21 @@ pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
         return Some(format!("{variant}: not compared with {baseline}, as one of the two was not measured"));
     };
     let tolls = view::tolls(run, variant, at);
-    let noun = unit_noun(&run.experiment);
+    let a_noun = one(unit_noun(&run.experiment));
     let of_time = |time: &Toll| {
         let (ratio, blocks) = (ratio(time), time.blocks);
         let difference = format!("{}, {blocks} blocks", difference(time));
         Some(match time.verdict {
             TollVerdict::Dearer | TollVerdict::Cheaper => {
-                format!("a {noun} takes {ratio} the time of {baseline} ({difference})")
+                format!("{a_noun} takes {ratio} the time of {baseline} ({difference})")
             }
             TollVerdict::NoToll => {
                 let band = band(run);
-                format!("a {noun} takes as long as with {baseline}: {ratio}, inside {band} ({blocks} blocks)")
+                format!("{a_noun} takes as long as with {baseline}: {ratio}, inside {band} ({blocks} blocks)")
             }
             TollVerdict::Unconfirmed => {
                 let why = time.note.as_deref().unwrap_or(UNCONFIRMED);
-                format!("a {noun} takes {ratio} the time of {baseline} ({difference}), unconfirmed: {why}")
+                format!("{a_noun} takes {ratio} the time of {baseline} ({difference}), unconfirmed: {why}")
             }
             TollVerdict::Unclear => {
                 format!("no difference in time from {baseline} could be shown: {ratio} ({difference})")
@@ -276,7 +282,7 @@ pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
         }
     }
     if tolls.time.is_some_and(|time| time.verdict == TollVerdict::Joint) {
-        parts.push(format!("no toll on time over {baseline}, as generator and subject were at their limit together"));
+        parts.push(format!("no toll on time over {baseline}, as the cores were full"));
     }
     Some(format!("{variant} at {}: {}", level(&run.experiment, at), parts.join("; ")))
 }
@@ -324,10 +330,9 @@ fn onsets(run: &RunResult) -> Option<String> {
 }
 
 fn answer_of(run: &RunResult, group: Group<'_>, is_unclear_told: bool) -> Option<String> {
-    let noun = unit_noun(&run.experiment);
-    let time = format!("a {noun} takes");
+    let time = format!("{} takes", one(unit_noun(&run.experiment)));
     let by_time: Candidate<'_> = (&time, "the time", |tolls| tolls.time);
-    let costs = format!("a {} costs", piece(&run.experiment));
+    let costs = format!("{} costs", one(piece(&run.experiment)));
     let by_cpu: Candidate<'_> = (&costs, "the CPU time", |tolls| tolls.cpu);
     let variants = run.experiment.variants.iter().filter(|variant| Group::of(variant) == group);
     let names: Vec<&str> = variants.map(|variant| variant.name.as_str()).collect();
@@ -369,7 +374,7 @@ fn answer_of(run: &RunResult, group: Group<'_>, is_unclear_told: bool) -> Option
         let is_joint = |toll: &Toll| toll.verdict == TollVerdict::Joint;
         let any_joint = || names.iter().any(|name| view::tolls(run, name, least.level).each().any(is_joint));
         let joint = match of_what == by_cpu.1 && any_joint() {
-            true => " Generator and subject were at their limit together, so no toll on time is claimed.",
+            true => " The cores were full, so no toll on time is claimed.",
             false => "",
         };
         return Some(format!("{at}, {begins} {range} {of_what} {of_whom}.{open}{joint}"));

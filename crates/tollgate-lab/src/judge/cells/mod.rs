@@ -61,6 +61,7 @@ pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) ->
     let wall_share = |used_us: f64| ratio(used_us / 1e3, wall_ms);
     let used_us: Option<f64> = sum(trials, |trial| trial.subject_cpu_us);
     let behind_us: Option<f64> = sum(trials, |trial| trial.backend_cpu_us);
+    let by_unit = |count: u64| ratio(count as f64, sum(trials, |trial| trial.units) as f64).unwrap_or(0.0);
     Cell {
         variant: trials.first().map(|trial| trial.variant.clone()).unwrap_or_default(),
         level: trials.first().map_or(0, |trial| trial.level),
@@ -81,7 +82,7 @@ pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) ->
         curve: curve(response),
         bytes_received: tally.received_bytes,
         bytes_sent: tally.sent_bytes,
-        bytes_per_unit: ratio(tally.received_bytes as f64, sum(trials, |trial| trial.units) as f64).unwrap_or(0.0),
+        bytes_per_unit: by_unit(sum(trials, |trial| trial.bytes_received)),
         list_bytes: tally.lists.mean(),
         detail_bytes: tally.details.mean(),
         connections: tally.connections,
@@ -331,6 +332,7 @@ mod tests {
         let cell = cell(&trials, &recorder, Some(SubjectUse { threads_max: 2, ..SubjectUse::default() }));
         assert_eq!((cell.rounds, cell.trials, cell.requests), (1, 3, 400));
         assert!((cell.requests_per_second.mean - 1500.0).abs() < 1e-6);
+        assert!((cell.bytes_per_unit - 5.0).abs() < 1e-9, "of the trials, which have those of TLS");
         let subject = cell.subject.unwrap();
         assert!((subject.cpu_us_per_request.mean - 15.0).abs() < 1e-9);
         assert!((subject.cpu_share - 0.02).abs() < 1e-9);

@@ -39,8 +39,7 @@ struct CommandFile {
     /// The program and its arguments, a word each: no shell reads them. `{level}` in one stands for the level.
     command: Option<At<Vec<String>>>,
     /// The exit status of every run; absent: 0.
-    #[serde(default)]
-    status: u8,
+    status: Option<UpTo<255, 0>>,
     /// The folder in which it is run, seen from this file; absent: that of this file.
     directory: Option<PathBuf>,
     /// Further variables of its environment.
@@ -97,7 +96,7 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
             // Of a file beside which nothing is named, the folder in which tollgate is run.
             directory: if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory },
             environment: file.environment,
-            status: file.status.into(),
+            status: file.status.map_or(0, |UpTo(status)| status as i32),
             longest,
         });
     }
@@ -144,9 +143,9 @@ status = 3
         };
         check("command = [\"seq\", \"{level}\"]", "", "variant `one` does not say what it runs");
         check("[\"seq\", \"{level}\"]", "[]", "the command has no program");
-        check("[\"seq\", \"{level}\"]", "\"seq\"", "expected an array");
-        check("status = 3", "status = 300", "300");
-        check("seconds_max = 5", "seconds_max = 0", "0 is not from 1 to 3600");
+        check("[\"seq\", \"{level}\"]", "\"seq\"", "put it into brackets, such as `[\"one\", \"two\"]`");
+        check("status = 3", "status = 300", "`status`: 300 is not from 0 to 255");
+        check("seconds_max = 5", "seconds_max = 0", "`seconds_max`: 0 is not from 1 to 3600");
         check("status = 3", "url = \"/rest\"", "`url` has no meaning here");
         check("\"argument\"", "\"concurrency\"", "factor and workload do not fit");
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::judge::bounds::CORES_BUSY_MAX;
 use crate::judge::held_up::steal;
 use crate::judge::{few_blocks, told};
-use crate::probe::system::{TICK_NS, Ticks};
+use crate::probe::system::Ticks;
 use tollgate_facts::results::{Cell, Validity};
 use tollgate_facts::rules::{self, Finding, Rule, marked_above};
 
@@ -51,8 +51,7 @@ pub(super) fn judge(evidence: &CommandEvidence<'_>) -> Vec<Validity> {
 impl CommandEvidence<'_> {
     /// Share of the cores' time that other programs used, 0 to 1.
     fn others_share(&self) -> f64 {
-        let own = self.own.as_nanos() as f64 / TICK_NS as f64 / self.ticks.total.max(1) as f64;
-        (self.ticks.busy_share() - self.ticks.steal_share() - own).max(0.0)
+        self.ticks.others_share(self.own.as_nanos() as f64)
     }
 }
 
@@ -81,7 +80,7 @@ mod tests {
     fn cores_that_other_programs_use_are_marked_and_a_command_that_fills_them_is_not() {
         let cell = crate::judge::tests::sound();
         let check = |idle: u64, steal: u64, own_ms: u64, expected: &[&str]| {
-            let ticks = Ticks { total: 1000, idle, steal };
+            let ticks = Ticks { total: 1000, idle, steal, interrupts: 0 };
             let found = judge(&CommandEvidence { cell: &cell, ticks, own: Duration::from_millis(own_ms) });
             assert_eq!(found.iter().map(|found| found.rule.as_str()).collect::<Vec<_>>(), expected, "{found:?}");
             found

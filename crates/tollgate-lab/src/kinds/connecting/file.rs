@@ -145,6 +145,10 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     let users: UsersFile = document.take(TableName::Workload)?;
     let connecting: Vec<ConnectingFile> = document.each()?;
     let checker = &document.checker;
+    if let Some(path) = users.path.as_ref().filter(|_| served.has_all_urls()) {
+        let help = "leave it out: each variant says by its `url` where it is asked";
+        return Err(checker.fault(path.span(), "`path` has no meaning here", help));
+    }
     let (named_levels, levels) = self::ways(&ways, document)?;
     let encrypting = Encrypting {
         levels,
@@ -334,6 +338,16 @@ tls = "full"
     }
 
     #[test]
+    fn a_path_that_no_variant_is_asked_at_is_refused() {
+        let url = |name: &str| format!("name = \"{name}\"\nurl = \"https://127.0.0.1/x\"");
+        let with_url = |text: &str, name: &str| text.replacen(&format!("name = \"{name}\""), &url(name), 1);
+        let one = with_url(GOOD, "plain");
+        assert!(Experiment::parse(&one, "mine.toml").is_ok());
+        let error = Experiment::parse(&with_url(&one, "encrypted"), "mine.toml").unwrap_err().to_string();
+        assert!(error.contains("`path` has no meaning here") && error.contains("path = \"/x\""), "{error}");
+    }
+
+    #[test]
     fn what_is_wrong_about_encryption_is_said_with_its_place() {
         let check = |from: &str, to: &str, expected: &str| {
             assert!(GOOD.contains(from), "the good file has no `{from}`");
@@ -344,13 +358,13 @@ tls = "full"
         check("name = \"encryption\"", "name = \"encryption\"\nlevels = [1]", "ways of encrypting are no numbers");
         check("title = \"TLS 1.2\"", "title = \"TLS 1.3\"", "level `TLS 1.3` stands twice");
         check("title = \"TLS 1.2\"", "title = \" \"", "`` is no title of a level");
-        check("chain = 3", "chain = 4", "4 is not from 1 to 3");
+        check("chain = 3", "chain = 4", "`chain`: 4 is not from 1 to 3");
         check("chain = 3", "round_trip_ms = 0", "`round_trip_ms` is 0");
         check("chain = 3", "round_trip_ms = 1001", "`round_trip_ms` is 1001");
         check("chain = 3", "round_trip_ms = 10", "`TLS 1.2` is not where the other levels are");
         check("kind = \"request\"", "kind = \"walk\"", "factor and workload do not fit");
-        check("users = 7", "users = 0", "0 is not from 1 to 10000");
-        check("users = 7", "ramp_up_ms = 60001", "60001 is not from 0 to 60000");
+        check("users = 7", "users = 0", "`users`: 0 is not from 1 to 10000");
+        check("users = 7", "ramp_up_ms = 60001", "`ramp_up_ms`: 60001 is not from 0 to 60000");
         check("share = 0.5", "share = 0.95", "`share` is 0.95");
         check("{ requests = 10 }", "{ requests = 0 }", "`requests` is 0");
         check("{ requests = 10 }", "\"keep\"", "expected `\"keep-alive\"`, `\"new\"` or `{ requests = N }`");

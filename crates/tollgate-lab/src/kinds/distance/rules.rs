@@ -78,7 +78,7 @@ mod tests {
         let mut batch = BatchFound { documents: 640, asked_us: Some(1000.0), added_median_us, ..BatchFound::default() };
         fault(&mut cell, &mut batch);
         cell.batch = Some(batch);
-        let ticks = Ticks { total: 1000, idle: 500, steal };
+        let ticks = Ticks { total: 1000, idle: 500, steal, interrupts: 0 };
         let found = judge(&BatchEvidence { cell: &cell, asked: 640, ticks });
         let names: Vec<(&str, Verdict)> = found.iter().map(|doubt| (doubt.rule.as_str(), doubt.verdict)).collect();
         assert_eq!(names, expected, "{found:?}");

@@ -13,7 +13,7 @@ use crate::judge::cells;
 use crate::judge::negotiated::Claims;
 use crate::judge::spread::{self, Groups};
 use crate::judge::trend::{Stretch, Trend};
-use crate::judge::{self, Evidence, SeenBeside, Systems, WithinTrials};
+use crate::judge::{self, Evidence, OwnCpu, SeenBeside, Systems, WithinTrials};
 use crate::load::record::recorder::{Recorder, Tally, Transfers};
 use crate::load::record::{interactive, little};
 use crate::plan::{Plan, RatePlan, TRIALS_PER_BLOCK};
@@ -337,8 +337,16 @@ impl LoadRecord {
         [opened, entitled]: [u64; 2],
     ) -> SeenBeside<'_> {
         let (mut wall_ms, mut over) = (0.0, Vec::new());
+        let mut own = Some(OwnCpu { generator_us: 0.0, subject_us: Some(0.0) });
         for trial in trials {
             wall_ms += trial.duration_ms;
+            own = own.filter(|_| trial.records == 0).map(|own| OwnCpu {
+                generator_us: own.generator_us + trial.generator_cpu_us,
+                subject_us: own
+                    .subject_us
+                    .zip(trial.subject_cpu_us)
+                    .map(|(sum_us, subject_us)| sum_us + subject_us + trial.backend_cpu_us.unwrap_or(0.0)),
+            });
             let answers = trial.requests as f64;
             over.push(Stretch { answers, total_ms: answers * trial.response_time_mean_ms });
         }
@@ -348,6 +356,7 @@ impl LoadRecord {
         let answered = self.recorder.tally.requests as f64 / wall_ms * 1e3;
         SeenBeside {
             ticks: self.ticks,
+            own,
             beats: self.recorder.stalls.as_ref(),
             fresh_connections: opened.saturating_sub(entitled),
             within: Trend::of(&parts).map(|trend| WithinTrials { trend, lasted_ms, answered }),

@@ -480,8 +480,8 @@ pub(crate) fn trial_of(name: &str, turn: Turn<'_>, measured: &Measured) -> Trial
         requests: tally.requests,
         records: tally.transfers.records,
         errors: tally.failures(),
-        bytes_received: tally.received_bytes,
-        bytes_sent: tally.sent_bytes,
+        bytes_received: tally.wire_received_bytes,
+        bytes_sent: tally.wire_sent_bytes,
         response_time_mean_ms: response_ns / 1e6,
         subject_cpu_us: measured.passed.subject_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
         backend_cpu_us: measured.passed.behind_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
@@ -495,6 +495,28 @@ pub(crate) fn trial_of(name: &str, turn: Turn<'_>, measured: &Measured) -> Trial
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::record::recorder::Recorder;
+    use crate::probe::generator::ThreadsUsed;
+    use crate::probe::meter::Passed;
+
+    #[test]
+    fn bytes_of_a_trial_are_those_of_tls_with_it() {
+        let mut recorder = Recorder::default();
+        (recorder.tally.received_bytes, recorder.tally.sent_bytes) = (1000, 100);
+        (recorder.tally.wire_received_bytes, recorder.tally.wire_sent_bytes) = (3200, 600);
+        let measured = Measured {
+            recorder,
+            start: Duration::ZERO,
+            wall: Duration::from_secs(1),
+            passed: Passed::default(),
+            used: ThreadsUsed::default(),
+            came: Vec::new(),
+            samples: Vec::new(),
+        };
+        let block = Block { start: 0, number: 0, level: 1, order: vec![0] };
+        let trial = trial_of("v", Turn { block: &block, place: 0, variant: 0 }, &measured);
+        assert_eq!((trial.bytes_received, trial.bytes_sent), (3200, 600));
+    }
 
     #[test]
     fn the_pace_of_a_level_is_that_of_its_last_trial_and_before_it_that_of_the_warm_up() {

@@ -64,6 +64,12 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     let mut experiment = connections::fill(document, experiment)?;
     model::fill(document, variants.iter().map(|variant| variant.model.as_ref()), &mut experiment)?;
     let played = played::played(document, &scenarios, &variants)?;
+    if let Some(ramp) = document.ramp_span()
+        && played.iter().all(Played::thinks)
+    {
+        let help = "leave it out: users who think come one after the other by themselves, before anything counts";
+        return Err(document.checker.fault(ramp, "`ramp_ms` has no meaning where all users think", help));
+    }
     experiment.variants.iter_mut().zip(played).for_each(|(variant, played)| variant.own = Own::new(played));
     experiment.named_levels.extend(level);
     if let Some(shape) = shape {

@@ -51,6 +51,12 @@ fn check(from: &str, to: &str, message: &str, help: &str) {
 fn a_type_that_is_not_wanted_is_told_in_words_of_the_file_with_what_helps() {
     parsed("", "", "sku,qty\n1,2\n").unwrap();
     let came = "invalid type: string \"5s\", expected";
+    check(
+        "[[variant]]",
+        "[extent.quick]\nramp_ms = 100\n\n[[variant]]",
+        "`ramp_ms` has no meaning where all users think",
+        "leave it out: users who think come one after the other by themselves, before anything counts",
+    );
     check("levels =", "level =", "`level` has no meaning here", "did you mean `levels`?");
     check("{ ms = 5 }", "\"5s\"", &format!("{came} a table"), "such as `think = { ms = 500 }`");
     check("[1, 20]", "\"5s\"", &format!("{came} an array"), "put it into brackets, such as `[1, 20]`");

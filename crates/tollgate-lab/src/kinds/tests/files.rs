@@ -216,6 +216,22 @@ fn a_users_file_is_read() {
 }
 
 #[test]
+fn a_key_in_another_table_and_a_number_for_a_name_are_told_what_to_write() {
+    let check = |from: &str, to: &str, expected: [&str; 2]| {
+        let message = refused(from, to);
+        assert!(expected.iter().all(|expected| message.contains(expected)), "{message}");
+    };
+    let way = "name = \"plain\"\n";
+    let misplaced = ["`connections` has no meaning here", "help: write it below `[workload]`"];
+    check(way, &format!("{way}connections = 5\n"), misplaced);
+    let work = "kind = \"walk\"\n";
+    let said = |value: &str| format!("{work}connections = {value}\n");
+    check(work, &said("5"), ["`connections` is the number 5", "help: each user has one"]);
+    check(work, &said("\"keep\""), ["unknown name `keep`", "help: expected per-block, per-start"]);
+    check(work, &said("true"), ["expected how long connections stay open", "such as `\"per-block\"`"]);
+}
+
+#[test]
 fn an_unknown_key_is_shown_with_the_nearest_known_one() {
     insta::assert_snapshot!(refused("levels = [1, 20]", "lvels = [1, 20]"), @r#"
     unknown key `lvels`

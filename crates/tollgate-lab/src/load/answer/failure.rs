@@ -83,7 +83,11 @@ impl Failure {
 
 impl From<ConnectError> for Failure {
     fn from(error: ConnectError) -> Failure {
-        Failure::new(ErrorClass::Network(error.class()), error.to_string())
+        let helps = match error.refuses_certificate() {
+            true => "; --ca FILE trusts its authority, --insecure looks at no certificate",
+            false => "",
+        };
+        Failure::new(ErrorClass::Network(error.class()), format!("{error}{helps}"))
     }
 }
 

@@ -129,6 +129,7 @@ pub(super) async fn run(
     let began = Instant::now();
     let mut timed = Duration::ZERO;
     loop {
+        transfer.clocks.look_around();
         let before = (at_rest_ns(&transfer.clocks), thread_use.read());
         let shared = Rc::new(Sending {
             asking: Rc::clone(&asking),
@@ -141,7 +142,8 @@ pub(super) async fn run(
         });
         users = send_all(users, &shared).await;
         let thread_used = thread_use.read().since(before.1);
-        let cpu_ns = before.0.zip(at_rest_ns(&transfer.clocks)).map(|(before, after)| after.saturating_sub(before));
+        let cpu_ns = before.0.zip(at_rest_ns(&transfer.clocks));
+        let cpu_ns = cpu_ns.map(|(before, after)| after.saturating_sub(before) + transfer.clocks.look_around());
         used += thread_used;
 
         let done = std::mem::take(&mut *shared.done.borrow_mut());

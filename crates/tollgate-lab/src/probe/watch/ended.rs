@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::probe::process::{Found, Stat};
+use super::same;
+use crate::probe::process::{self, Found, Stat};
 use crate::probe::system::TICK_NS;
 
 /// What was seen of living processes is finer than what their parents are told: so much may be carried on as difference.
@@ -13,18 +14,34 @@ const ROUNDING_NS: u64 = 2 * TICK_NS;
 
 /// What was counted already of that which parents will be told of.
 #[derive(Debug, Default)]
-pub(super) struct Ended {
+pub(in crate::probe) struct Ended {
     /// By the number of the parent that is there.
     counted_ns: BTreeMap<u32, u64>,
 }
 
 impl Ended {
+    /// What processes used that ended since `known` were there, and that was not counted yet; `found` are there now.
+    ///
+    /// Whoever ended and was not waited for yet goes on among those that are there, as his parent will be told of him.
+    pub(in crate::probe) fn since(
+        &mut self,
+        known: &mut BTreeMap<u32, Found>,
+        found: &mut BTreeMap<u32, Found>,
+    ) -> u64 {
+        let told = |(process, now): (&u32, &Found)| {
+            let told_before = same(known, *process, now).map_or(0, |before| before.stat.children_ns);
+            (*process, now.stat.children_ns.saturating_sub(told_before))
+        };
+        let told: Vec<(u32, u64)> = found.iter().map(told).collect();
+        let mut gone = std::mem::take(known);
+        gone.retain(|process, _| !found.contains_key(process));
+        self.told(gone, found, &told, process::stat)
+    }
+
     /// What ended processes used that was not counted yet. `gone` are those that were there at the last look and are
     /// not there now, `there` those that are; `told` is what each of these was told of since then, and `stat` says who
     /// has a number.
-    ///
-    /// Whoever ended and was not waited for yet goes on among those that are there, as his parent will be told of him.
-    pub(super) fn told(
+    fn told(
         &mut self,
         mut gone: BTreeMap<u32, Found>,
         there: &mut BTreeMap<u32, Found>,

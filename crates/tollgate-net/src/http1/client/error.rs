@@ -7,6 +7,7 @@ use std::fmt;
 use std::io;
 
 use super::super::error::Fault;
+use crate::tls::client::CertificateRefused;
 
 macro_rules! classes {
     ($($(#[doc = $sentence:literal])+ $variant:ident: $name:literal;)+) => {
@@ -101,6 +102,12 @@ impl ConnectError {
     #[must_use]
     pub fn class(&self) -> ErrorClass {
         self.class
+    }
+
+    /// Whether the server has a certificate that is not taken.
+    #[must_use]
+    pub fn refuses_certificate(&self) -> bool {
+        self.source.as_ref().and_then(io::Error::get_ref).is_some_and(|source| source.is::<CertificateRefused>())
     }
 }
 

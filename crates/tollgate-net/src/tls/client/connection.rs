@@ -17,6 +17,7 @@ use super::super::channel::{Channel, Failure, Incoming};
 use super::super::{HandshakeKind, Version};
 use super::Agreed;
 use super::suites::Suite;
+use super::trust::CertificateRefused;
 
 /// A connection under TLS, asked for by us.
 pub struct Connection<S> {
@@ -138,7 +139,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Connection<S> {
 }
 
 fn invalid(error: rustls::Error) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, error)
+    match error {
+        rustls::Error::InvalidCertificate(why) => io::Error::new(io::ErrorKind::InvalidData, CertificateRefused(why)),
+        error => io::Error::new(io::ErrorKind::InvalidData, error),
+    }
 }
 
 impl<S> std::fmt::Debug for Connection<S> {

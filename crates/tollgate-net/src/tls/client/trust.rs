@@ -3,6 +3,7 @@
 //! A chain that was verified is taken again for a short time without verifying it anew. That the server holds the key
 //! is checked in every full handshake.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -12,12 +13,36 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
 use super::{ClientSettings, TlsChoice};
 
 /// So long a verified chain is taken as it was. Whoever loads a server sees its chain thousands of times a second.
 const REMEMBERED: Duration = Duration::from_secs(60);
+
+/// That a server's certificate is not taken, and why.
+#[derive(Debug)]
+pub(crate) struct CertificateRefused(pub(super) CertificateError);
+
+impl fmt::Display for CertificateRefused {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            // The last two: somebody is trusted who is called as its issuer is, and did not sign it.
+            CertificateError::UnknownIssuer
+            | CertificateError::BadSignature
+            | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
+                formatter.write_str("its certificate is signed by nobody who is trusted here")
+            }
+            // Such as `openssl req -x509` makes unless it is told otherwise.
+            CertificateError::Other(other) if other.to_string() == "CaUsedAsEndEntity" => formatter.write_str(
+                "its certificate is an authority's (CA:TRUE) and must not be a server's: make it with CA:FALSE",
+            ),
+            other => write!(formatter, "its certificate is refused: {other}"),
+        }
+    }
+}
+
+impl std::error::Error for CertificateRefused {}
 
 /// Judges certificates as the settings say.
 ///

@@ -75,7 +75,7 @@ fn block(block: &Block) -> String {
 fn card(card: &Card) -> String {
     let figure = match &card.figure {
         Some((figure, unit)) => format!("<p class=\"ratio\">{}<span>{}</span></p>", escape(figure), escape(unit)),
-        None => "<p class=\"ratio none\">no toll</p>".to_owned(),
+        None => "<p class=\"ratio none\">no figure</p>".to_owned(),
     };
     format!(
         "<article class=\"card {}\"><h3>{}</h3><p class=\"title\">{}</p>{figure}<p class=\"interval\">{}</p>\

@@ -72,7 +72,7 @@ pub(crate) struct Selection {
     #[arg(long = "serve-arg", value_name = "ARGUMENT", allow_hyphen_values = true, help_heading = "Our own subject")]
     pub(super) serve_arguments: Vec<String>,
 
-    /// The process of that subject on this machine, so that its CPU time and memory can be watched
+    /// The process of that subject on this machine, so that its CPU time and memory can be watched, with all that it starts
     #[arg(long = "subject-pid", value_name = "VARIANT=PID", help_heading = "Your own subject")]
     pub(super) subject_pids: Vec<Assignment<u32>>,
 

@@ -31,7 +31,7 @@ pub(super) fn legend(view: &View<'_>) -> Vec<String> {
     texts.extend(sentence::signs(run, has));
     if has(TollVerdict::Joint) {
         let rules = rules::joint_names().collect::<Vec<_>>().join(", ");
-        texts.push(format!("joint: generator and subject were at their limit together ({rules}): read the CPU toll"));
+        texts.push(format!("joint: the cores were full ({rules}): read the CPU toll"));
     }
     if !view.any_errors() {
         texts.push("no request failed".to_owned());

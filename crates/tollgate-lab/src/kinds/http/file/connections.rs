@@ -2,6 +2,8 @@
 //!
 //! What it deliberately does not do: open one (see [`crate::load::renewal`]).
 
+use std::str::FromStr;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -15,15 +17,33 @@ pub(crate) const KEYS: &[Keys] = &[Keys::of::<ConnectionsFile>(TableName::Worklo
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ConnectionsFile {
     /// How long connections stay open that the server would keep; absent: `"per-block"`. `--connections` goes before it.
-    connections: Option<At<Connections>>,
+    #[schemars(with = "Option<Connections>")]
+    connections: Option<At<NameOrCount>>,
+}
+
+/// What may stand there by mistake, and what may stand there.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "expected how long connections stay open, such as `\"per-block\"`")]
+enum NameOrCount {
+    Count(i64),
+    Name(String),
 }
 
 /// Takes the key.
 pub(crate) fn fill(document: &mut Document<'_>, experiment: Experiment) -> Result<Experiment, ExperimentError> {
     let ConnectionsFile { connections } = document.take(TableName::Workload)?;
     let experiment = Experiment { connections: Connections::PerBlock, ..experiment };
-    let Some(connections) = connections else { return Ok(experiment) };
-    experiment.on_connections(*connections.as_ref()).map_err(|message| {
-        document.checker.fault(connections.span(), &message, "write `per-block`, `per-start` or `kept`")
-    })
+    let Some(file) = connections else { return Ok(experiment) };
+    let fault = |message: &str, help: &str| document.checker.fault(file.span(), message, help);
+    let name = match file.as_ref() {
+        NameOrCount::Count(count) => {
+            let help = "each user has one, and the levels say how many users; it says how long they stay open: `\"per-block\"`";
+            return Err(fault(&format!("`connections` is the number {count}"), help));
+        }
+        NameOrCount::Name(name) => name,
+    };
+    let known = Connections::from_str(name);
+    let connections = known.map_err(|message| fault(&format!("unknown name `{name}`"), &message))?;
+    let help = "write `per-block`, `per-start` or `kept`";
+    experiment.on_connections(connections).map_err(|message| fault(&message, help))
 }

@@ -131,6 +131,11 @@ impl Served {
         Ok(experiment)
     }
 
+    /// Whether each variant says where it is asked.
+    pub(crate) fn has_all_urls(&self) -> bool {
+        self.asked.iter().all(|asked| asked.url.is_some())
+    }
+
     /// Where it says that all of it is done once more from afar.
     pub(crate) fn remote_span(&self) -> Option<Range<usize>> {
         self.file.remote.as_ref().map(At::span)

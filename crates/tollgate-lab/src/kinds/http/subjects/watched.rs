@@ -30,6 +30,7 @@ use crate::probe::cpu::CpuClocks;
 use crate::probe::memory;
 use crate::probe::meter::Meter;
 use crate::probe::metrics::Metrics;
+use crate::probe::watch::Extent;
 use crate::subject::Child;
 use crate::traffic::header::basic_authorization;
 use tollgate_facts::results::{Connecting, Distance, Encryption, Reading};
@@ -85,6 +86,8 @@ pub(crate) struct Process {
     child: Option<Child>,
     /// Processes to watch.
     watched: Vec<u32>,
+    /// Whether what they start is watched, too: our own gateway starts nothing.
+    extent: Extent,
     metrics: Option<Metrics>,
     /// The folder that it alone has.
     _folder: Option<Folder>,
@@ -110,11 +113,14 @@ impl Process {
     pub(crate) fn begin(site: &Site, laid: Option<Laid>, around: &Environment<'_>) -> Result<Process, String> {
         let Environment { options, cores, secured, backends, .. } = *around;
         match &site.place {
-            Origin::There(_) => Ok(Process { watched: site.processes.clone(), ..Process::default() }),
+            Origin::There(_) => {
+                Ok(Process { watched: site.processes.clone(), extent: Extent::Tree, ..Process::default() })
+            }
             Origin::Child(_) if let Some(peer) = options.peer(&options.experiment.variants[site.variant])? => {
                 let mut surroundings = secured.map(|secured| secured.surroundings.clone()).unwrap_or_default();
                 surroundings.backends = backends.urls();
-                Ok(Process::of(Child::start_peer(peer, &surroundings, cores)?))
+                let child = Child::start_peer(peer, &surroundings, cores)?;
+                Ok(Process { extent: Extent::Tree, ..Process::of(child) })
             }
             Origin::Child(_) => {
                 let folder = around.folder.join(format!("subject-{}", site.process));
@@ -189,14 +195,16 @@ impl Watched {
                 vec![(plan.levels[0], target)]
             }
         };
-        let subject = CpuClocks::new(&process.borrow().watched)?;
+        let subject = CpuClocks::new(&process.borrow().watched, process.borrow().extent)?;
         let behind = match (&site.place, &variant.backend) {
             (Origin::Child(_), None) => backends.running.clone(),
             (Origin::Child(_), Some(_)) | (Origin::There(_), _) => Vec::new(),
         };
         let ours = behind.iter().flat_map(|(_, process)| process.borrow().watched.clone());
-        let processes: Vec<u32> = ours.chain(sites::processes_behind(site, sites, &options.experiment)).collect();
-        let meter = Meter { subject, behind: CpuClocks::new(&processes)?, cores: around.cores.all.clone() };
+        let theirs = sites::processes_behind(site, sites, &options.experiment);
+        let extent = if theirs.is_empty() { Extent::Alone } else { Extent::Tree };
+        let processes: Vec<u32> = ours.chain(theirs).collect();
+        let meter = Meter { subject, behind: CpuClocks::new(&processes, extent)?, cores: around.cores.all.clone() };
         let variant = site.variant;
         Ok(Watched { variant, places, meter, backends: behind, beside, process, _link: link })
     }
@@ -238,7 +246,7 @@ impl Watched {
 
     /// What its probes say now.
     pub(crate) fn sample(&mut self) -> Vec<Reading> {
-        memory::sample(&self.process.borrow().watched)
+        memory::sample(&self.meter.subject.processes())
     }
 
     /// CPU time that asking it once takes of it while it does nothing else, in microseconds.
