@@ -14,6 +14,7 @@ use crate::judge::negotiated::Claims;
 use crate::judge::spread::{self, Groups};
 use crate::judge::trend::{Stretch, Trend};
 use crate::judge::{self, Evidence, SeenBeside, Systems, WithinTrials};
+use crate::load::record::course::PARTS;
 use crate::load::record::recorder::{Recorder, Tally, Transfers};
 use crate::load::record::{interactive, little};
 use crate::plan::{Plan, RatePlan, TRIALS_PER_BLOCK};
@@ -336,14 +337,18 @@ impl LoadRecord {
         lasted_ms: f64,
         [opened, entitled]: [u64; 2],
     ) -> SeenBeside<'_> {
-        let (mut wall_ms, mut over) = (0.0, Vec::new());
-        for trial in trials {
-            wall_ms += trial.duration_ms;
-            let answers = trial.requests as f64;
-            over.push(Stretch { answers, total_ms: answers * trial.response_time_mean_ms });
-        }
-        let part =
-            |(count, total_ns): &(u64, u64)| Stretch { answers: *count as f64, total_ms: *total_ns as f64 / 1e6 };
+        let of = |trial: &Trial| {
+            let (answers, lasted_ms) = (trial.requests as f64, trial.duration_ms);
+            Stretch { answers, total_ms: answers * trial.response_time_mean_ms, lasted_ms }
+        };
+        let over: Vec<Stretch> = trials.into_iter().map(of).collect();
+        let wall_ms: f64 = over.iter().map(|trial| trial.lasted_ms).sum();
+        let part_ms = lasted_ms * over.len() as f64 / PARTS as f64;
+        let part = |(count, total_ns): &(u64, u64)| Stretch {
+            answers: *count as f64,
+            total_ms: *total_ns as f64 / 1e6,
+            lasted_ms: part_ms,
+        };
         let parts: Vec<Stretch> = self.recorder.bins().iter().map(part).collect();
         let answered = self.recorder.tally.requests as f64 / wall_ms * 1e3;
         SeenBeside {
