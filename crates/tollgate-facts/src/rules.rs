@@ -104,6 +104,8 @@ rules! {
     BACKEND = "backend", about [Closed], joint true;
     /// Connections were opened again.
     FRESH_CONNECTIONS = "fresh-connections", about [Closed, AtRate, Single];
+    /// Connections differ for as long as they live.
+    CONNECTIONS_DIFFER = "connections-differ", about [Single];
     /// Connections were turned away.
     LISTEN_OVERFLOW = "listen-overflow", about [Closed, AtRate, Single];
     /// Segments were sent again.

@@ -5,6 +5,7 @@
 
 use hdrhistogram::Histogram;
 
+use super::connections;
 use crate::judge::answers::{generator_errors, wrong_answers};
 use crate::judge::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
 use crate::judge::bounds::{ERROR_SHARE_MAX, FRESH_SHARE_MAX, REQUESTS_MIN};
@@ -15,6 +16,7 @@ use crate::judge::stalls::stalled;
 use crate::judge::tail;
 use crate::judge::trend::{self, OfRate, Stretch, Trend};
 use crate::judge::unsent::{SENT_SHARE_MIN, Unsent};
+use crate::load::record::portions::Portions;
 use crate::load::record::recorder::Tally;
 use crate::probe::system::Ticks;
 use tollgate_facts::results::Verdict;
@@ -37,6 +39,8 @@ pub(super) struct Evidence<'a> {
     pub(super) ticks: Ticks,
     /// Connections that were opened again where they were to be kept.
     pub(super) fresh_connections: u64,
+    /// Response times of each that a user kept who waits for answers; none where users or rate change.
+    pub(super) connections: &'a [Portions],
     /// Requests that the log of each had no room for.
     pub(super) log_dropped: u64,
 }
@@ -78,6 +82,7 @@ const RULES: &[(Rule, MarkCheck)] = &[
     (rules::OWN_DELAY, |evidence| own_delay(evidence.result.response_time_ms, evidence.result.undelayed_ms)),
     (rules::JOINT, joint),
     (rules::FRESH_CONNECTIONS, fresh_connections),
+    (rules::CONNECTIONS_DIFFER, |evidence| connections::differ(evidence.connections)),
     (rules::LISTEN_OVERFLOW, |evidence| evidence.shown().turned_away(evidence.result.tcp)),
     (rules::RETRANSMISSIONS, |evidence| evidence.shown().sent_again(evidence.result.tcp)),
     (rules::STEAL, |evidence| held_up::steal(evidence.ticks)),
@@ -311,6 +316,7 @@ mod tests {
             beats: None,
             ticks: Ticks { total: 1000, idle: 100, steal: 1 },
             fresh_connections: 0,
+            connections: &[],
             log_dropped: 0,
         }
     }
