@@ -68,8 +68,8 @@ rules! {
     LITTLES_LAW = "littles-law", about [Closed, Single];
     /// Throughput, response time and thinking do not find the users.
     INTERACTIVE_LAW = "interactive-law", about [Closed];
-    /// Response times went one way while a load lasted.
-    STEADY = "steady", about [Closed, AtRate, Single];
+    /// Times, answers a second or requests under way went one way while a load, or the trials of a cell, lasted.
+    STEADY = "steady", about [Closed, AtRate, Batch, Command, Single];
     /// Users who wait spent much of their time beyond the highest percentile.
     HIDDEN_TIME = "hidden-time", about [Closed, Single];
     /// Variant and baseline have two backends: refuses the tolls of the cell on time and CPU.
@@ -104,6 +104,8 @@ rules! {
     BACKEND = "backend", about [Closed], joint true;
     /// Connections were opened again.
     FRESH_CONNECTIONS = "fresh-connections", about [Closed, AtRate, Single];
+    /// Connections differ for as long as they live.
+    CONNECTIONS_DIFFER = "connections-differ", about [Single];
     /// Connections were turned away.
     LISTEN_OVERFLOW = "listen-overflow", about [Closed, AtRate, Single];
     /// Segments were sent again.

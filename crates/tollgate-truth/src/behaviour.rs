@@ -24,6 +24,8 @@ pub(crate) struct Behaviour {
     /// Of ten times this long, nothing is answered in the last tenth.
     pub(crate) stall: Duration,
     pub(crate) errors_per_mille: u64,
+    /// Of so many requests more and more fail, and all behind them; 0 is none.
+    pub(crate) failing: u64,
     pub(crate) wrong_per_mille: u64,
     pub(crate) resets_per_mille: u64,
     pub(crate) halves_per_mille: u64,
@@ -86,6 +88,7 @@ pub(crate) const NAMES: &[(&str, u64, &str)] = &[
     ("burn", TIME_US_MAX, "so many microseconds of CPU time of the serving thread are spent first"),
     ("stall", TIME_US_MAX / 1000, "milliseconds: of ten times as long, nothing is answered in the last tenth"),
     ("errors", 1000, "of a thousand requests, so many are answered 500"),
+    ("failing", ENTITIES_MAX, "of so many requests more and more are answered 500, and all behind them"),
     ("wrong", 1000, "of a thousand answers, so many are those of another entity"),
     ("resets", 1000, "of a thousand requests, so many see the connection reset without an answer"),
     ("halves", 1000, "of a thousand answers, so many end in the middle of their body"),
@@ -116,6 +119,7 @@ impl Behaviour {
             burn: Duration::ZERO,
             stall: Duration::ZERO,
             errors_per_mille: 0,
+            failing: 0,
             wrong_per_mille: 0,
             resets_per_mille: 0,
             halves_per_mille: 0,
@@ -161,6 +165,7 @@ impl Behaviour {
                 "burn" => behaviour.burn = time,
                 "stall" => behaviour.stall = Duration::from_millis(number),
                 "errors" => behaviour.errors_per_mille = number,
+                "failing" => behaviour.failing = number,
                 "wrong" => behaviour.wrong_per_mille = number,
                 "resets" => behaviour.resets_per_mille = number,
                 "halves" => behaviour.halves_per_mille = number,
@@ -203,6 +208,13 @@ pub(crate) fn stalled(arrival: Duration, stall: Duration) -> Duration {
 /// any n requests exactly n · per_mille / 1000 of them, rounded down, were hit.
 pub(crate) fn is_hit(position: u64, per_mille: u64) -> bool {
     (position + 1) * per_mille / 1000 > position * per_mille / 1000
+}
+
+/// Whether the request with this position (from 0) is one of those that fail more and more often, in the end all: half
+/// of the first `failing`.
+pub(crate) fn is_failing(position: u64, failing: u64) -> bool {
+    let before = |position: u64| position * position / (2 * failing);
+    failing > 0 && (position >= failing || before(position + 1) > before(position))
 }
 
 #[cfg(test)]
@@ -259,6 +271,13 @@ mod tests {
         check(2000, 0);
         check(3900, 100);
         assert_eq!(stalled(Duration::from_millis(1900), Duration::ZERO), Duration::ZERO);
+    }
+
+    #[test]
+    fn more_and_more_fail_and_in_the_end_all() {
+        let failed = |from: u64, to: u64| (from..to).filter(|position| is_failing(*position, 1000)).count();
+        assert_eq!([failed(0, 100), failed(450, 550), failed(900, 1000), failed(1000, 1100)], [5, 50, 95, 100]);
+        assert!((0..1000).all(|position| !is_failing(position, 0)));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use crate::behaviour::{Behaviour, is_hit};
+use crate::behaviour::{Behaviour, is_failing, is_hit};
 use crate::ledger::End;
 
 /// A scripted answer, and how it ends.
@@ -19,7 +19,7 @@ pub(crate) fn scripted(behaviour: &Behaviour, position: u64, below: &str) -> Scr
     if is_hit(position, behaviour.resets_per_mille) {
         return Scripted { status: 0, body: String::new(), end: End::Reset };
     }
-    if is_hit(position, behaviour.errors_per_mille) {
+    if is_hit(position, behaviour.errors_per_mille) || is_failing(position, behaviour.failing) {
         let body = "{\"error\":\"as scripted\"}".to_owned();
         let end = End::Answered { status: 500, body_bytes: body.len() as u64 };
         return Scripted { status: 500, body, end };

@@ -29,7 +29,11 @@ pub struct Between {
 /// The spread between starts, each with the values of its blocks. Absent for fewer than [`STARTS_MIN`] starts, where
 /// none has two blocks, and where nothing varies.
 pub fn between(starts: &[Vec<f64>]) -> Option<Between> {
-    let starts: Vec<&Vec<f64>> = counted(starts).collect();
+    among(&counted(starts).collect::<Vec<_>>())
+}
+
+/// The same of groups with a value each at least, all of which count, however few values one has beside the others.
+pub fn among(starts: &[&Vec<f64>]) -> Option<Between> {
     if starts.len() < STARTS_MIN || starts.iter().any(|values| values.iter().any(|value| !value.is_finite())) {
         return None;
     }
@@ -40,7 +44,7 @@ pub fn between(starts: &[Vec<f64>]) -> Option<Between> {
     }
     let (total, grand) = (all.len() as f64, mean(&all)?);
     let (mut within, mut between) = (0.0, 0.0);
-    for values in &starts {
+    for values in starts {
         let own = mean(values)?;
         within += values.iter().map(|value| (value - own).powi(2)).sum::<f64>();
         between += values.len() as f64 * (own - grand).powi(2);

@@ -29,7 +29,7 @@ use bounds::{BACKEND_PART_MIN, BLOCKS_MIN, REQUESTS_MIN, SUBJECT_CORES_BUSY_MAX}
 use own_delay::own_delay;
 use seen::LoadSeen;
 use stalls::stalled;
-use trend::OfRate;
+use trend::{OfRate, Trend};
 
 use crate::load::record::recorder::Transfers;
 use tollgate_facts::results::load::LittlesLaw;
@@ -140,7 +140,6 @@ fn littles_law(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
 /// At a rate within its trials, each of which begins without a queue; of users who wait over all of them.
 fn steady(seen: &LoadSeen<'_>) -> Option<Finding> {
     let SeenBeside { within, over, .. } = seen.beside;
-    let remedy = "see what changes with the time: caches, tables that grow, other programs";
     let of_rate = within.and_then(|WithinTrials { trend, lasted_ms, answered }| {
         trend.at_a_rate(OfRate {
             lasted_ms,
@@ -149,9 +148,13 @@ fn steady(seen: &LoadSeen<'_>) -> Option<Finding> {
             is_trials: true,
         })
     });
-    // What is inserted grows by itself.
-    let over = over.filter(|_| seen.evidence.cell.inserted.is_none());
-    of_rate.or_else(|| over?.of_users("from the first trials to the last", remedy))
+    of_rate.or_else(|| over_trials(over))
+}
+
+/// Trials that go one way, in their order: each is to be like the others.
+pub(crate) fn over_trials(over: Option<Trend>) -> Option<Finding> {
+    let remedy = "see what changes with the time: caches, tables that grow, other programs";
+    over?.of_users("from the first trials to the last", remedy)
 }
 
 fn hidden_time(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
@@ -200,7 +203,7 @@ pub(crate) mod tests {
     use std::collections::BTreeSet;
     use std::sync::LazyLock;
 
-    use super::trend::{Stretch, Trend};
+    use super::trend::Stretch;
     use super::*;
     use crate::load::record::recorder::Tally;
     use crate::probe::system::Ticks;
@@ -274,7 +277,8 @@ pub(crate) mod tests {
 
     /// Ten parts whose times begin here, and grow by so much from each to the next.
     pub(super) fn growing(from_ms: f64, by_ms: f64) -> Option<Trend> {
-        let stretch = |part: u32| Stretch { answers: 10.0, total_ms: 10.0 * (from_ms + by_ms * f64::from(part)) };
+        let total_ms = |part: u32| 10.0 * (from_ms + by_ms * f64::from(part));
+        let stretch = |part: u32| Stretch { answers: 10.0, total_ms: total_ms(part), lasted_ms: 25.0 };
         Trend::of(&(0..10).map(stretch).collect::<Vec<_>>())
     }
 

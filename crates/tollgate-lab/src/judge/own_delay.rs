@@ -1,7 +1,8 @@
-//! The rule of the generator's own delay: which percentiles of response time are the generator's by more than may be, as
-//! each answer's own record tells: for how long it lay unread, and how late its request was begun.
+//! The rule of the generator's own delay: which percentiles of response time, and whether its mean, are the generator's
+//! by more than may be, as each answer's own record tells: for how long it lay unread, and how late its request was
+//! begun.
 //!
-//! It deliberately says nothing of other percentiles: those stand.
+//! It deliberately says nothing of the others: those stand.
 
 use super::at_rate::GENERATOR_REMEDY;
 use tollgate_facts::results::Percentiles;
@@ -17,17 +18,21 @@ pub(crate) fn is_off(time_ms: f64, undelayed_ms: f64) -> bool {
     time_ms - undelayed_ms > WAKING_MS.max(SHARE_MAX * undelayed_ms)
 }
 
-/// Which of these percentiles hold too much of the generator's own delay, where it is known what they are without it.
+/// Which of these percentiles hold too much of the generator's own delay, and whether the mean does, where it is known
+/// what they are without it.
 pub(crate) fn own_delay(response_ms: Percentiles, undelayed_ms: Option<Percentiles>) -> Option<Finding> {
-    let pairs = response_ms.by_quantile().into_iter().zip(undelayed_ms?.by_quantile());
-    let off = pairs.filter_map(|((quantile, time_ms), (_, undelayed_ms))| {
+    let of = |times: Percentiles| {
+        let named = |(quantile, time): (f64, _)| (format!("p{}", (quantile * 1e3).round() / 10.0), time);
+        let percentiles = times.by_quantile().into_iter().rev().map(named);
+        percentiles.chain([("the mean".to_owned(), Some(times.mean))])
+    };
+    let off = of(response_ms).zip(of(undelayed_ms?)).filter_map(|((name, time_ms), (_, undelayed_ms))| {
         let (time_ms, undelayed_ms) = (time_ms?, undelayed_ms?);
-        is_off(time_ms, undelayed_ms).then_some((quantile, time_ms, undelayed_ms))
+        is_off(time_ms, undelayed_ms).then_some((name, time_ms, undelayed_ms))
     });
-    let mut off: Vec<(f64, f64, f64)> = off.collect();
-    off.reverse();
-    let told = |(quantile, time_ms, undelayed_ms): &(f64, f64, f64)| {
-        format!("p{} is {undelayed_ms:.3} ms instead of {time_ms:.3}", (quantile * 1e3).round() / 10.0)
+    let off: Vec<(String, f64, f64)> = off.collect();
+    let told = |(name, time_ms, undelayed_ms): &(String, f64, f64)| {
+        format!("{name} is {undelayed_ms:.3} ms instead of {time_ms:.3}")
     };
     let all: Vec<String> = off.iter().map(told).collect();
     let reason = format!("without the generator's own delay {}", all.join(", "));
@@ -60,6 +65,15 @@ mod tests {
         assert_eq!(own_delay(times(1.0, 2.1, 9.0), None), None);
         // Waking up takes any program that.
         assert_eq!(own_delay(times(0.05, 0.06, 0.07), Some(times(0.035, 0.045, 0.055))), None);
+    }
+
+    #[test]
+    fn a_mean_that_is_the_generators_is_named_though_no_percentile_is() {
+        // One pause of a second, in one of a thousand answers.
+        let times = |mean: f64| Percentiles { mean, p50: Some(1.0), p99: Some(1.2), ..Percentiles::default() };
+        let found = own_delay(times(2.0), Some(times(1.0))).unwrap();
+        assert_eq!(found.reason, "without the generator's own delay the mean is 1.000 ms instead of 2.000");
+        assert_eq!(own_delay(times(1.05), Some(times(1.0))), None);
     }
 
     #[test]

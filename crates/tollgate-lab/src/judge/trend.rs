@@ -1,15 +1,21 @@
-//! Whether response times went one way while a load lasted: then its figures are those of so long a load.
+//! Whether response times, what was answered a second, or what was under way went one way while a load lasted: then its
+//! figures are those of so long a load.
 //!
-//! By M. G. Kendall's rank correlation (A new measure of rank correlation, Biometrika 30, 1938) of ten parts: a trend is a
-//! change that most pairs of parts agree on, and that is large. At a rate, one that grows with the time is a queue.
+//! By M. G. Kendall's rank correlation (A new measure of rank correlation, Biometrika 30, 1938; The treatment of ties
+//! in ranking problems, Biometrika 33, 1945) of ten parts: a trend is a change that most pairs of parts agree on, and
+//! that is large. At a rate, times that grow with the time are those of a queue.
 
 use crate::load::record::course::PARTS;
+use tollgate_facts::results::Trial;
 use tollgate_facts::rules::{Finding, marked, refused};
 
 /// Kendall's tau of parts that change by chance is beyond it in 1 of 60 loads, in either direction …
 const TAU_MIN: f64 = 0.6;
 /// … and then they hardly change by more than this share of their mean.
 const CHANGE_SHARE_MAX: f64 = 0.5;
+/// Parts that differ by no more than this share of the mean are alike: what changes once and is then what it is, is a
+/// trend, too, with three parts on either side.
+const ALIKE_SHARE_MAX: f64 = 0.15;
 /// Fewer answers have no course.
 const ANSWERS_MIN: f64 = 50.0;
 /// Nor have fewer parts with an answer.
@@ -32,22 +38,35 @@ pub(crate) struct Stretch {
     pub(crate) answers: f64,
     /// Their response times, added up.
     pub(crate) total_ms: f64,
+    /// How long it was.
+    pub(crate) lasted_ms: f64,
 }
 
-/// How response times went in ten parts.
+/// How one of its figures went in ten parts of a load.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Trend {
-    /// In the first and in the last parts, in milliseconds.
-    from_ms: f64,
-    to_ms: f64,
-    /// What lies between, as a share of the mean of all parts; negative where answers became faster.
+struct Way {
+    /// In the first and in the last parts.
+    from: f64,
+    to: f64,
+    /// What lies between, as a share of the mean of all parts; negative where it fell.
     change: f64,
     /// Kendall's.
     tau: f64,
-    /// How much of the whole lies between the middles of the first and the last parts.
+}
+
+/// How a load went in ten parts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Trend {
+    /// Response times, in milliseconds.
+    times: Way,
+    /// How much of the whole lies between the middles of the first and the last parts with an answer.
     apart: f64,
     /// By how much times grew in the second half, in milliseconds, over this much of the whole.
     late: Growth,
+    /// Answers each second, from the first one on while something was due.
+    answered: Option<Way>,
+    /// Requests under way meanwhile, by Little's law.
+    under_way: Option<Way>,
 }
 
 /// By how much times grew, over how much of the whole.
@@ -70,62 +89,101 @@ pub(crate) struct OfRate<'a> {
     pub(crate) is_trials: bool,
 }
 
-impl Trend {
-    /// That of these stretches in order; absent where they or their answers are too few. A part without an answer says nothing.
-    pub(crate) fn of(stretches: &[Stretch]) -> Option<Trend> {
-        let part = |part: usize| {
-            let range = stretches.len() * part / PARTS..stretches.len() * (part + 1) / PARTS;
-            let mut all = Stretch::default();
-            stretches[range].iter().for_each(|stretch| all += *stretch);
-            (all.answers > 0.0).then(|| (part as f64, all.total_ms / all.answers))
-        };
-        let answers: f64 = stretches.iter().map(|stretch| stretch.answers).sum();
-        let parts: Vec<(f64, f64)> = (0..PARTS).filter_map(part).collect();
+impl Way {
+    /// Of the values of parts in their order, each with its place; absent where they are too few or nothing.
+    fn of(parts: &[(f64, f64)]) -> Option<Way> {
         let count = parts.len();
-        if stretches.len() < PARTS || answers < ANSWERS_MIN || count < PARTS_MIN {
+        let (_, mean) = middle(parts);
+        if count < PARTS_MIN || mean <= 0.0 {
             return None;
         }
         let pairs = parts
             .iter()
             .enumerate()
             .flat_map(|(place, (_, one))| parts[place + 1..].iter().map(move |(_, other)| other - one));
-        let agreed: f64 = pairs.map(|change| if change == 0.0 { 0.0 } else { change.signum() }).sum();
+        let unlike: Vec<f64> = pairs.filter(|change| change.abs() > ALIKE_SHARE_MAX * mean).map(f64::signum).collect();
+        let all = count * (count - 1) / 2;
+        let [(_, from), (_, to)] = [&parts[..2], &parts[count - 2..]].map(middle);
+        let tau = unlike.iter().sum::<f64>() / ((unlike.len().max(1) * all) as f64).sqrt();
+        Some(Way { from, to, change: (to - from) / mean, tau })
+    }
+
+    /// Whether it went one way, and far.
+    fn is_one(&self) -> bool {
+        self.tau.abs() >= TAU_MIN && self.change.abs() > CHANGE_SHARE_MAX && self.tau.signum() == self.change.signum()
+    }
+}
+
+impl Trend {
+    /// That of these stretches in order; absent where they or their answers are too few. A part without an answer has
+    /// no time.
+    pub(crate) fn of(stretches: &[Stretch]) -> Option<Trend> {
+        Trend::while_due(stretches, stretches.len())
+    }
+
+    /// The same where something was due in so many of them, and behind it only answers were waited for.
+    pub(crate) fn while_due(stretches: &[Stretch], due: usize) -> Option<Trend> {
+        let answers: f64 = stretches.iter().map(|stretch| stretch.answers).sum();
+        if answers < ANSWERS_MIN { None } else { Trend::of_enough(stretches, due) }
+    }
+
+    /// Over trials in their order, of however few units of work.
+    pub(crate) fn over(trials: &[&Trial]) -> Option<Trend> {
+        let of = |trial: &&Trial| {
+            let (answers, total_ms) = (trial.units as f64, trial.unit_times_ms.iter().sum());
+            Stretch { answers, total_ms, lasted_ms: trial.duration_ms }
+        };
+        Trend::of_enough(&trials.iter().map(of).collect::<Vec<_>>(), trials.len())
+    }
+
+    fn of_enough(stretches: &[Stretch], due: usize) -> Option<Trend> {
+        let parts = ten(stretches, |part| (part.answers > 0.0).then(|| part.total_ms / part.answers));
+        let times = Way::of(&parts)?;
+        // What is begun first is answered only after a while.
+        let begun = stretches.iter().position(|stretch| stretch.answers > 0.0).unwrap_or(due);
+        let each_second = |of: fn(&Stretch) -> f64| {
+            let while_due = stretches.get(begun..due).unwrap_or_default();
+            Way::of(&ten(while_due, |part| (part.lasted_ms > 0.0).then(|| of(part) / part.lasted_ms)))
+        };
         let growth = |from: &[(f64, f64)], to: &[(f64, f64)]| {
             let [(from, from_ms), (to, to_ms)] = [from, to].map(middle);
             Growth { by_ms: to_ms - from_ms, over: (to - from) / PARTS as f64 }
         };
+        let count = parts.len();
         let (first, last) = (&parts[..2], &parts[count - 2..]);
         let late = (count / 2).min(count.saturating_sub(4));
-        let [(_, from_ms), (_, to_ms), (_, mean_ms)] = [first, last, &parts].map(middle);
         Some(Trend {
-            from_ms,
-            to_ms,
-            change: (to_ms - from_ms) / mean_ms,
-            tau: agreed / (count * (count - 1) / 2) as f64,
+            times,
             apart: growth(first, last).over,
             late: growth(&parts[late..late + 2], last),
+            answered: each_second(|part| part.answers * 1e3),
+            under_way: each_second(|part| part.total_ms),
         })
     }
 
-    /// Whether they went one way, and far.
-    fn is_one(&self) -> bool {
-        self.tau.abs() >= TAU_MIN && self.change.abs() > CHANGE_SHARE_MAX && self.tau.signum() == self.change.signum()
+    /// The first of its figures that went one way, in words, and by which share.
+    fn told(&self, meanwhile: &str) -> Option<(String, f64)> {
+        let ways = [
+            (Some(self.times), "response times", 3, " ms"),
+            (self.answered, "answers", 1, " a second"),
+            (self.under_way, "requests under way", 2, ""),
+        ];
+        ways.into_iter().find_map(|(way, what, digits, unit)| {
+            let Way { from, to, change, .. } = way.filter(Way::is_one)?;
+            Some((format!("{what} went from {from:.digits$} to {to:.digits$}{unit} {meanwhile}"), change.abs()))
+        })
     }
 
-    fn told(&self, meanwhile: &str) -> String {
-        format!("response times went from {:.3} to {:.3} ms {meanwhile}", self.from_ms, self.to_ms)
-    }
-
-    /// Of users who wait: so long a load has these times, and another one others.
+    /// Of users who wait: so long a load has these figures, and another one others.
     pub(crate) fn of_users(&self, meanwhile: &str, remedy: &'static str) -> Option<Finding> {
-        self.is_one().then(|| marked(self.told(meanwhile), remedy, (self.change.abs(), CHANGE_SHARE_MAX)))
+        self.told(meanwhile).map(|(told, change)| marked(told, remedy, (change, CHANGE_SHARE_MAX)))
     }
 
     /// At a rate, where times that grow with the time are those of a queue that has no steady length.
     pub(crate) fn at_a_rate(&self, load: OfRate<'_>) -> Option<Finding> {
         let OfRate { lasted_ms, what, answered, is_trials } = load;
         let Growth { by_ms, over } =
-            if is_trials { self.late } else { Growth { by_ms: self.to_ms - self.from_ms, over: self.apart } };
+            if is_trials { self.late } else { Growth { by_ms: self.times.to - self.times.from, over: self.apart } };
         let growth = by_ms / (over * lasted_ms).max(f64::MIN_POSITIVE);
         let bound = if is_trials { LATE_GROWTH_MAX } else { GROWTH_MAX };
         let meanwhile = format!("while {what} lasted {:.3} s", lasted_ms / 1e3);
@@ -133,27 +191,23 @@ impl Trend {
             true => "let each last longer (`slice_ms`, at equal rate `rate_slice_ms`), or offer less",
             false => "let it last longer, or offer less",
         };
-        match self.is_one() {
-            true if growth > bound => {
-                let told = self.told(&meanwhile);
-                let reason = format!("{told}: {answered}, and times grow as long as it lasts");
-                let remedy = "offer less than was answered a second";
-                Some(refused(reason, remedy, (growth, bound)))
-            }
-            true => self.of_users(&meanwhile, remedy),
-            false => None,
+        if growth > bound && self.times.is_one() {
+            let (told, _) = self.told(&meanwhile)?;
+            let reason = format!("{told}: {answered}, and times grow as long as it lasts");
+            return Some(refused(reason, "offer less than was answered a second", (growth, bound)));
         }
+        self.of_users(&meanwhile, remedy)
     }
 
     /// That a load at a rate was too short to tell whether it was steady, where so many were answered, the fastest within
     /// this time.
     pub(crate) fn too_short(&self, answers: u64, least_ms: f64, lasted_ms: f64) -> Option<Finding> {
-        let waiting = self.to_ms / lasted_ms.max(f64::MIN_POSITIVE);
-        let is_short = answers < TELLING_MIN && waiting > GROWTH_MAX && self.to_ms > WAITED_MIN * least_ms;
+        let waiting = self.times.to / lasted_ms.max(f64::MIN_POSITIVE);
+        let is_short = answers < TELLING_MIN && waiting > GROWTH_MAX && self.times.to > WAITED_MIN * least_ms;
         let reason = format!(
             "{answers} answers are too few to tell whether the load was steady: the last took {:.3} ms, the fastest \
              {least_ms:.3}",
-            self.to_ms
+            self.times.to
         );
         is_short.then(|| marked(reason, "let it last longer: 5,000 answers tell", (waiting, GROWTH_MAX)))
     }
@@ -170,10 +224,23 @@ pub(crate) fn too_few(answers: u64, half_ms: f64, least_ms: f64) -> Option<Findi
     (times > WAITED_MIN).then(|| marked(reason, "let it last longer: 5,000 answers tell", (times, WAITED_MIN)))
 }
 
-/// Where some parts lie on average, and their mean time.
+/// A value of each of ten parts that has one, with its place; none of fewer stretches than that.
+fn ten(stretches: &[Stretch], value: impl Fn(&Stretch) -> Option<f64>) -> Vec<(f64, f64)> {
+    let part = |part: usize| {
+        let range = stretches.len() * part / PARTS..stretches.len() * (part + 1) / PARTS;
+        let mut all = Stretch::default();
+        stretches[range].iter().for_each(|stretch| all += *stretch);
+        Some((part as f64, value(&all)?))
+    };
+    let parts = if stretches.len() < PARTS { 0..0 } else { 0..PARTS };
+    parts.filter_map(part).collect()
+}
+
+/// Where some parts lie on average, and their mean value.
 fn middle(parts: &[(f64, f64)]) -> (f64, f64) {
-    let (places, times_ms) = parts.iter().fold((0.0, 0.0), |(place, ms), (at, one)| (place + at, ms + one));
-    (places / parts.len() as f64, times_ms / parts.len() as f64)
+    let (places, values) = parts.iter().fold((0.0, 0.0), |(place, sum), (at, one)| (place + at, sum + one));
+    let count = parts.len().max(1) as f64;
+    (places / count, values / count)
 }
 
 #[cfg(test)]
@@ -183,7 +250,7 @@ mod tests {
     use tollgate_facts::results::Verdict;
 
     fn course(times_ms: impl IntoIterator<Item = f64>) -> Vec<Stretch> {
-        times_ms.into_iter().map(|ms| Stretch { answers: 50.0, total_ms: 50.0 * ms }).collect()
+        times_ms.into_iter().map(|ms| Stretch { answers: 50.0, total_ms: 50.0 * ms, lasted_ms: 50.0 }).collect()
     }
 
     /// A load of so many requests on one server that takes a millisecond, or that on average, asked by Poisson arrivals at
@@ -198,10 +265,11 @@ mod tests {
             free = at.max(free) + if is_constant { 1.0 } else { exponential() };
             least_ms = least_ms.min(free - at);
             let stretch = (free / 5.0) as usize;
-            stretches.resize(stretches.len().max(stretch + 1), Stretch::default());
-            stretches[stretch] += Stretch { answers: 1.0, total_ms: free - at };
+            let nothing = Stretch { lasted_ms: 5.0, ..Stretch::default() };
+            stretches.resize(stretches.len().max(stretch + 1), nothing);
+            stretches[stretch] += Stretch { answers: 1.0, total_ms: free - at, lasted_ms: 0.0 };
         }
-        let trend = Trend::of(&stretches)?;
+        let trend = Trend::while_due(&stretches, ((at / 5.0).round() as usize).min(stretches.len()))?;
         let load = OfRate { lasted_ms: free, what: "the load", answered: "", is_trials: false };
         trend.at_a_rate(load).or_else(|| trend.too_short(answers, least_ms, free))
     }
@@ -218,6 +286,80 @@ mod tests {
     }
 
     #[test]
+    fn fewer_answers_a_second_and_more_under_way_are_a_trend_where_times_stay_as_they_are() {
+        let check = |stretches: Vec<Stretch>, expected: &str| {
+            let trend = Trend::of(&stretches).unwrap();
+            let found = trend.of_users("meanwhile", "").map(|found| found.reason);
+            assert_eq!(found.unwrap_or_default(), expected, "{trend:?}");
+            let load = OfRate { lasted_ms: 2_000.0, what: "trials", answered: "", is_trials: true };
+            let at_a_rate = trend.at_a_rate(load).map(|found| found.verdict);
+            assert_eq!(at_a_rate, (!expected.is_empty()).then_some(Verdict::Marked));
+        };
+        let of = |answers: f64, ms: f64| Stretch { answers, total_ms: answers * ms, lasted_ms: 50.0 };
+        let each = |of: &dyn Fn(f64) -> Stretch| (0..40).map(|at| of(f64::from(at))).collect::<Vec<_>>();
+        check(each(&|at| of(100.0 - 2.0 * at, 1.0)), "answers went from 1860.0 to 580.0 a second meanwhile");
+        // From one moment on half of them fail, or a third of the time nothing is answered.
+        let halved = |at: f64| of(if at < 16.0 { 100.0 } else { 50.0 }, 1.0);
+        check(each(&halved), "answers went from 2000.0 to 1000.0 a second meanwhile");
+        check(
+            each(&|at| of(if at < 26.0 { 100.0 } else { 0.0 }, 1.0)),
+            "answers went from 2000.0 to 0.0 a second meanwhile",
+        );
+        // Neither of both changes by half.
+        check(each(&|at| of(80.0 + at, 1.0 + at / 80.0)), "requests under way went from 1.74 to 3.34 meanwhile");
+        check(each(&|at| of(80.0 + at, 1.0)), "");
+        // What is begun first is answered only after a while; what comes in bursts is no trend.
+        check(each(&|at| of(if at < 14.0 { 0.0 } else { 100.0 }, 700.0)), "");
+        check(each(&|at| of(if at % 10.0 < 9.0 { 0.0 } else { 100.0 }, 450.0)), "");
+    }
+
+    #[test]
+    fn behind_what_was_due_nobody_need_be_answered() {
+        let of = |at: u32| Stretch { answers: f64::from(100 * u32::from(at < 40)), total_ms: 50.0, lasted_ms: 50.0 };
+        let stretches: Vec<Stretch> = (0..80).map(of).collect();
+        let found = |due: usize| Trend::while_due(&stretches, due).unwrap().of_users("", "").is_some();
+        assert_eq!([found(40), found(80)], [false, true]);
+    }
+
+    #[test]
+    fn users_who_are_answered_by_chance_have_no_trend_however_few_they_are() {
+        for (users, answers) in [(1, 200), (4, 1_000), (50, 1_000), (4, 5_000)] {
+            let seen = (0..200).filter(|seed| {
+                let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(*seed);
+                let span = f64::from(answers) / f64::from(users) / 40.0;
+                let mut stretches = vec![Stretch { lasted_ms: span, ..Stretch::default() }; 40];
+                for _ in 0..users {
+                    let mut at = 0.0;
+                    loop {
+                        let took = -(1.0 - random.random_range(0.0..1.0_f64)).ln();
+                        at += took;
+                        let Some(stretch) = stretches.get_mut((at / span) as usize) else { break };
+                        *stretch += Stretch { answers: 1.0, total_ms: took, lasted_ms: 0.0 };
+                    }
+                }
+                Trend::of(&stretches).is_some_and(|trend| trend.of_users("", "").is_some())
+            });
+            let seen = seen.count();
+            assert!(seen <= 4, "{seen} of 200 of {users}, {answers}");
+        }
+    }
+
+    #[test]
+    fn trials_are_a_course_however_few_units_they_have() {
+        let trial = |place: u32| tollgate_facts::results::Trial {
+            units: 1,
+            unit_times_ms: vec![100.0 + 10.0 * f64::from(place)],
+            duration_ms: 100.0 + 10.0 * f64::from(place),
+            ..tollgate_facts::fixture::protocol().trials[0].clone()
+        };
+        let trials: Vec<Trial> = (0..16).map(trial).collect();
+        let over = |from: usize| Trend::over(&trials[from..].iter().collect::<Vec<_>>());
+        let found = over(0).unwrap().of_users("meanwhile", "").unwrap();
+        assert_eq!(found.reason, "response times went from 107.500 to 235.000 ms meanwhile");
+        assert_eq!(over(7), None, "nine are too few");
+    }
+
+    #[test]
     fn neither_what_is_constant_nor_one_part_nor_a_few_stretches_are() {
         let check = |times_ms: Vec<f64>| {
             let trend = Trend::of(&course(times_ms));
@@ -227,7 +369,8 @@ mod tests {
         check((0..40).map(|place| if place == 39 { 50.0 } else { 1.0 }).collect());
         check((0..9).map(f64::from).collect());
         check(Vec::new());
-        let few: Vec<Stretch> = (0..40).map(|at| Stretch { answers: 1.0, total_ms: f64::from(at) }).collect();
+        let of = |at: u32| Stretch { answers: 1.0, total_ms: f64::from(at), lasted_ms: 50.0 };
+        let few: Vec<Stretch> = (0..40).map(of).collect();
         assert_eq!(Trend::of(&few), None);
     }
 
@@ -236,7 +379,7 @@ mod tests {
         for begun in [3, 4, 5, 8, 10] {
             let stretch = |part: usize| {
                 let answers = if part < begun { 25.0 } else { 0.0 };
-                Stretch { answers, total_ms: answers * 10.0 * part as f64 }
+                Stretch { answers, total_ms: answers * 10.0 * part as f64, lasted_ms: 25.0 }
             };
             let trend = Trend::of(&(0..PARTS).map(stretch).collect::<Vec<_>>()).unwrap();
             let found = trend.at_a_rate(OfRate { lasted_ms: 250.0, what: "trials", answered: "", is_trials: true });
@@ -263,7 +406,7 @@ mod tests {
     /// Trials that each begin without a queue, as runs have them, of so many service times each, all together.
     fn of_trials(load: f64, service: fn(f64) -> f64, lasting: f64, seed: u64) -> Option<Finding> {
         let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
-        let mut parts = [Stretch::default(); PARTS];
+        let mut parts = [Stretch { lasted_ms: 32.0 * lasting / PARTS as f64, ..Stretch::default() }; PARTS];
         for _ in 0..32 {
             let (mut at, mut free) = (0.0_f64, 0.0_f64);
             loop {
@@ -272,7 +415,8 @@ mod tests {
                     break;
                 }
                 free = at.max(free) + service(random.random_range(0.0..1.0));
-                parts[(at / lasting * PARTS as f64) as usize] += Stretch { answers: 1.0, total_ms: free - at };
+                parts[(at / lasting * PARTS as f64) as usize] +=
+                    Stretch { answers: 1.0, total_ms: free - at, lasted_ms: 0.0 };
             }
         }
         Trend::of(&parts)?.at_a_rate(OfRate { lasted_ms: lasting, what: "trials", answered: "", is_trials: true })

@@ -17,6 +17,7 @@ use super::answer::content::{LastRight, Search};
 use super::answer::failure::ErrorClass;
 use super::pace::desk::hand_out;
 use super::pace::units::{AFTER_FAILURE, Begun, Doer, pause, repeat};
+use super::record::portions::Portions;
 use super::record::recorder::Recorder;
 use super::script::{Place, Script, Writer};
 use super::user::{Asking, User};
@@ -41,12 +42,14 @@ struct Asker {
     writer: Writer,
     /// What is looked at of an answer.
     kept: Vec<u8>,
+    /// What was answered on its connection, where a single load wants to know.
+    portions: Portions,
 }
 
 impl Asker {
     fn new(user: User, requests: &Rc<Requests>, number: usize) -> Asker {
         let writer = requests.script.writer(requests.load.lane, number);
-        Asker { user, requests: Rc::clone(requests), writer, kept: Vec::new() }
+        Asker { user, requests: Rc::clone(requests), writer, kept: Vec::new(), portions: Portions::default() }
     }
 }
 
@@ -57,7 +60,7 @@ impl Doer for Asker {
         Begun { due, at: begun, own }: Begun,
         begin: impl FnOnce(&mut Recorder),
     ) -> Option<Instant> {
-        let Asker { user, requests, writer, kept } = self;
+        let Asker { user, requests, writer, kept, portions } = self;
         let (asking, target) = (&*requests.asking, &*requests.asking.target);
         let place = if user.is_last(target.connection) { Place::Last } else { Place::GoingOn };
         let request = requests.script.next(writer, &requests.rows, place)?;
@@ -80,6 +83,11 @@ impl Doer for Asker {
                     answer.own += own;
                     recorder.judged(due, &answer, search.verdict());
                     let time = answer.finished.saturating_duration_since(due);
+                    match answer.opened {
+                        Some(_) => portions.opened(),
+                        None if recorder.detail.is_some() => portions.add(time.as_nanos() as u64),
+                        None => {}
+                    }
                     recorder.unit_ended(due, (begun, answer.finished), Some(time));
                     (answer.finished, true)
                 }
@@ -164,6 +172,9 @@ async fn ask(mut asker: Asker, number: usize, shared: Rc<Waiting>) -> User {
     }
     let entered = if load.ramp_up().is_zero() { from } else { Instant::now() };
     repeat(&mut asker, number, load, &shared.begun, recorder, (from, entered)).await;
+    if let Some(detail) = &mut recorder.borrow_mut().detail {
+        detail.connections.push(asker.portions);
+    }
     asker.user
 }
 

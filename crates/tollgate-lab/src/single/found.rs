@@ -125,6 +125,13 @@ impl Recorded<'_> {
                 }
                 Connection::Requests(_) | Connection::New => 0,
             },
+            connections: match &all.detail {
+                // In stages users come and go: their connections do not meet the same.
+                Some(detail) if load.connection == Connection::KeepAlive && load.stages.is_none() => {
+                    &detail.connections
+                }
+                _ => &[],
+            },
             log_dropped: all.detail.as_ref().and_then(|detail| detail.log.as_ref()).map_or(0, |log| log.dropped),
             result,
         };

@@ -5,6 +5,7 @@
 
 use hdrhistogram::Histogram;
 
+use super::connections;
 use crate::judge::OwnCpu;
 use crate::judge::answers::{generator_errors, wrong_answers};
 use crate::judge::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
@@ -16,6 +17,7 @@ use crate::judge::stalls::stalled;
 use crate::judge::tail;
 use crate::judge::trend::{self, OfRate, Stretch, Trend};
 use crate::judge::unsent::{SENT_SHARE_MIN, Unsent};
+use crate::load::record::portions::Portions;
 use crate::load::record::recorder::Tally;
 use crate::probe::system::Ticks;
 use tollgate_facts::results::Verdict;
@@ -38,6 +40,8 @@ pub(super) struct Evidence<'a> {
     pub(super) ticks: Ticks,
     /// Connections that were opened again where they were to be kept.
     pub(super) fresh_connections: u64,
+    /// Response times of each that a user kept who waits for answers; none where users or rate change.
+    pub(super) connections: &'a [Portions],
     /// Requests that the log of each had no room for.
     pub(super) log_dropped: u64,
 }
@@ -79,6 +83,7 @@ const RULES: &[(Rule, MarkCheck)] = &[
     (rules::OWN_DELAY, |evidence| own_delay(evidence.result.response_time_ms, evidence.result.undelayed_ms)),
     (rules::JOINT, joint),
     (rules::FRESH_CONNECTIONS, fresh_connections),
+    (rules::CONNECTIONS_DIFFER, |evidence| connections::differ(evidence.connections)),
     (rules::LISTEN_OVERFLOW, |evidence| evidence.shown().turned_away(evidence.result.tcp)),
     (rules::RETRANSMISSIONS, |evidence| evidence.shown().sent_again(evidence.result.tcp)),
     (rules::STEAL, |evidence| held_up::steal(evidence.ticks)),
@@ -186,23 +191,23 @@ fn steady(evidence: &Evidence<'_>) -> Option<Finding> {
     let width_s = course.first()?.until_s;
     let stretch = |point: &CoursePoint| {
         let answers = point.requests_per_second * width_s;
-        Stretch { answers, total_ms: answers * point.response_time_ms.unwrap_or_default() }
+        let total_ms = answers * point.response_time_ms.unwrap_or_default();
+        Stretch { answers, total_ms, lasted_ms: width_s * 1e3 }
     };
     let stretches: Vec<Stretch> = course.iter().map(stretch).collect();
     if evidence.is_staged {
         return None;
     }
-    let Some(trend) = Trend::of(&stretches) else { return no_course(evidence) };
     let Some(offered) = offered else {
         let remedy = "ask for longer, and leave out the time in which it settles (--ramp)";
-        return trend.of_users("while the load lasted", remedy);
+        return Trend::of(&stretches)?.of_users("while the load lasted", remedy);
     };
     let lasted_ms = course.last()?.until_s * 1e3;
     // Behind what was due users only wait for the last answers, for as long as the timeout.
     let due_s = offered.intended as f64 / offered.rate_per_second.max(f64::MIN_POSITIVE);
-    let until = |until_s: f64| until_s <= due_s + width_s / 2.0;
-    let while_due: f64 =
-        course.iter().zip(&stretches).filter(|(at, _)| until(at.until_s)).map(|(_, one)| one.answers).sum();
+    let due = course.iter().take_while(|at| at.until_s <= due_s + width_s / 2.0).count();
+    let Some(trend) = Trend::while_due(&stretches, due) else { return no_course(evidence) };
+    let while_due: f64 = stretches[..due].iter().map(|one| one.answers).sum();
     let answered = format!("{:.0} of {:.0} requests/s were answered", while_due / due_s, offered.rate_per_second);
     let found = trend.at_a_rate(OfRate { lasted_ms, what: "the load", answered: &answered, is_trials: false });
     found.or_else(|| trend.too_short(*requests, connection_times_ms.as_ref()?.total.min, lasted_ms))
@@ -315,6 +320,7 @@ mod tests {
             beats: None,
             ticks: Ticks { total: 1000, idle: 100, steal: 1, interrupts: 0 },
             fresh_connections: 0,
+            connections: &[],
             log_dropped: 0,
         }
     }

@@ -1,5 +1,6 @@
 //! A quick load of one URL, as ApacheBench does it, on the same engine as the experiments.
 
+mod connections;
 pub mod export;
 mod found;
 mod marks;

@@ -22,6 +22,7 @@ use crate::conduct::finite::{Finished, Finite};
 use crate::conduct::options::{Progress, RunError, RunOptions};
 use crate::experiment::{Experiment, Factor, Location, Variant};
 use crate::judge::cells;
+use crate::judge::trend::Trend;
 use crate::load::record::recorder::Recorder;
 use crate::plan::schedule;
 use crate::plan::{Note, Plan, PlanOptions};
@@ -159,8 +160,10 @@ impl Kind for Commands {
     fn fill(run: &mut Running<'_>) {
         for ((variant, level), used) in &run.kind.seen {
             let seen = SubjectUse { resident_memory_bytes_max: used.memory_bytes_max, ..SubjectUse::default() };
-            let cell = cells::cell(&run.result.trials_of(variant, *level), &Recorder::default(), Some(seen));
-            let evidence = CommandEvidence { cell: &cell, ticks: used.ticks, own: used.cpu };
+            let trials = run.result.trials_of(variant, *level);
+            let cell = cells::cell(&trials, &Recorder::default(), Some(seen));
+            let over = Trend::over(&trials);
+            let evidence = CommandEvidence { cell: &cell, ticks: used.ticks, own: used.cpu, over };
             run.result.validity.extend(rules::judge(&evidence));
             run.result.cells.push(cell);
         }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::judge::bounds::CORES_BUSY_MAX;
 use crate::judge::held_up::steal;
-use crate::judge::{few_blocks, told};
+use crate::judge::trend::Trend;
+use crate::judge::{few_blocks, over_trials, told};
 use crate::probe::system::Ticks;
 use tollgate_facts::results::{Cell, Validity};
 use tollgate_facts::rules::{self, Finding, Rule, marked_above};
@@ -24,12 +25,15 @@ pub(super) struct CommandEvidence<'a> {
     pub(super) ticks: Ticks,
     /// CPU time of the command, and of the thread that starts it.
     pub(super) own: Duration,
+    /// How its trials went, one after another.
+    pub(super) over: Option<Trend>,
 }
 
 type CommandCheck = fn(&CommandEvidence<'_>) -> Option<Finding>;
 
 /// All rules in the order of the report.
 const RULES: &[(Rule, CommandCheck)] = &[
+    (rules::STEADY, |evidence| over_trials(evidence.over)),
     (rules::SAMPLES, |evidence| few_blocks(evidence.cell)),
     (rules::JOINT, joint),
     (rules::OTHERS, others),
@@ -81,7 +85,7 @@ mod tests {
         let cell = crate::judge::tests::sound();
         let check = |idle: u64, steal: u64, own_ms: u64, expected: &[&str]| {
             let ticks = Ticks { total: 1000, idle, steal, interrupts: 0 };
-            let found = judge(&CommandEvidence { cell: &cell, ticks, own: Duration::from_millis(own_ms) });
+            let found = judge(&CommandEvidence { cell: &cell, ticks, own: Duration::from_millis(own_ms), over: None });
             assert_eq!(found.iter().map(|found| found.rule.as_str()).collect::<Vec<_>>(), expected, "{found:?}");
             found
         };

@@ -7,6 +7,7 @@ use super::rules::{BatchEvidence, judge};
 use super::slope::per_document;
 use crate::conduct::series::Growing;
 use crate::judge::cells;
+use crate::judge::trend::Trend;
 use crate::load::record::recorder::Recorder;
 use crate::probe::system::Ticks;
 use tollgate_facts::results::{BatchFound, Batched, Cell, Estimate, Reading, RunResult, Trial};
@@ -44,7 +45,8 @@ impl Ledger {
             let trials = result.trials_of(variant, *level);
             let cell = entry.cell(&trials, &result.trials_of(&base, *level));
             let asked = trials.iter().filter_map(|trial| Some(trial.batch?.documents)).sum();
-            let evidence = BatchEvidence { cell: &cell, asked, ticks: entry.ticks };
+            let (ticks, over) = (entry.ticks, Trend::over(&trials));
+            let evidence = BatchEvidence { cell: &cell, asked, ticks, over };
             result.validity.extend(judge(&evidence));
             result.cells.push(cell);
             result.series.extend(entry.series.stored(variant, *level));

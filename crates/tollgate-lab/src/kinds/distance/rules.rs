@@ -1,7 +1,8 @@
 //! Rules about a batch: whether it did what it was asked, and whether the link before its database was what was asked.
 
 use crate::judge::held_up::steal;
-use crate::judge::{few_blocks, told};
+use crate::judge::trend::Trend;
+use crate::judge::{few_blocks, over_trials, told};
 use crate::probe::system::Ticks;
 use tollgate_facts::results::{Cell, Validity};
 use tollgate_facts::rules::{self, Finding, Rule, marked, refused};
@@ -23,6 +24,8 @@ pub(crate) struct BatchEvidence<'a> {
     pub(crate) asked: u64,
     /// What all cores did during its trials.
     pub(crate) ticks: Ticks,
+    /// How its trials went, one after another.
+    pub(crate) over: Option<Trend>,
 }
 
 type BatchCheck = fn(&BatchEvidence<'_>) -> Option<Finding>;
@@ -30,6 +33,7 @@ type BatchCheck = fn(&BatchEvidence<'_>) -> Option<Finding>;
 /// All rules in the order of the report.
 const RULES: &[(Rule, BatchCheck)] = &[
     (rules::DOCUMENTS, documents),
+    (rules::STEADY, |evidence| over_trials(evidence.over)),
     (rules::LINK, link),
     (rules::SAMPLES, |evidence| few_blocks(evidence.cell)),
     (rules::STEAL, |evidence| steal(evidence.ticks)),
@@ -79,7 +83,7 @@ mod tests {
         fault(&mut cell, &mut batch);
         cell.batch = Some(batch);
         let ticks = Ticks { total: 1000, idle: 500, steal, interrupts: 0 };
-        let found = judge(&BatchEvidence { cell: &cell, asked: 640, ticks });
+        let found = judge(&BatchEvidence { cell: &cell, asked: 640, ticks, over: None });
         let names: Vec<(&str, Verdict)> = found.iter().map(|doubt| (doubt.rule.as_str(), doubt.verdict)).collect();
         assert_eq!(names, expected, "{found:?}");
     }

@@ -14,6 +14,7 @@ use crate::judge::negotiated::Claims;
 use crate::judge::spread::{self, Groups};
 use crate::judge::trend::{Stretch, Trend};
 use crate::judge::{self, Evidence, OwnCpu, SeenBeside, Systems, WithinTrials};
+use crate::load::record::course::PARTS;
 use crate::load::record::recorder::{Recorder, Tally, Transfers};
 use crate::load::record::{interactive, little};
 use crate::plan::{Plan, RatePlan, TRIALS_PER_BLOCK};
@@ -348,10 +349,15 @@ impl LoadRecord {
                     .map(|(sum_us, subject_us)| sum_us + subject_us + trial.backend_cpu_us.unwrap_or(0.0)),
             });
             let answers = trial.requests as f64;
-            over.push(Stretch { answers, total_ms: answers * trial.response_time_mean_ms });
+            let total_ms = answers * trial.response_time_mean_ms;
+            over.push(Stretch { answers, total_ms, lasted_ms: trial.duration_ms });
         }
-        let part =
-            |(count, total_ns): &(u64, u64)| Stretch { answers: *count as f64, total_ms: *total_ns as f64 / 1e6 };
+        let part_ms = lasted_ms * over.len() as f64 / PARTS as f64;
+        let part = |(count, total_ns): &(u64, u64)| Stretch {
+            answers: *count as f64,
+            total_ms: *total_ns as f64 / 1e6,
+            lasted_ms: part_ms,
+        };
         let parts: Vec<Stretch> = self.recorder.bins().iter().map(part).collect();
         let answered = self.recorder.tally.requests as f64 / wall_ms * 1e3;
         SeenBeside {

@@ -8,6 +8,7 @@ use std::time::Instant;
 use tollgate_net::http1::client::{ClientConnection, Exchanged};
 use tollgate_net::tls::Version;
 
+use super::portions::Portions;
 use super::recorder::{Times, join, nanoseconds};
 use crate::load::user::Answer;
 
@@ -20,6 +21,8 @@ pub struct Detail {
     pub opening: Times,
     /// The first answer.
     pub first: Option<First>,
+    /// Response times of each connection, of users who wait.
+    pub connections: Vec<Portions>,
     /// Each valid answer by itself, up to a bound; absent where nobody asked.
     pub log: Option<Log>,
 }
@@ -78,6 +81,7 @@ impl Detail {
         self.waiting.reset();
         self.opening.reset();
         self.first = None;
+        self.connections.clear();
         if let Some(log) = &mut self.log {
             log.start = start;
             log.samples.clear();
@@ -107,6 +111,7 @@ impl Detail {
         self.waiting.add(&other.waiting);
         self.opening.add(&other.opening);
         self.first = self.first.take().into_iter().chain(other.first.clone()).min_by_key(|first| first.at);
+        self.connections.extend_from_slice(&other.connections);
         join(&mut self.log, &other.log, |own, log| {
             own.samples.extend_from_slice(&log.samples);
             own.dropped += log.dropped;

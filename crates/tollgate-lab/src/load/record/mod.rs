@@ -7,5 +7,6 @@ pub mod detail;
 pub(crate) mod heartbeat;
 pub mod interactive;
 pub mod little;
+pub mod portions;
 pub mod recorder;
 pub mod staged;
