@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tollgate_facts::results::Verdict;
 use tollgate_facts::results::load::QuickResult;
 use tollgate_lab::load::target::Connection;
 use tollgate_lab::run::StopFlag;
@@ -62,6 +63,29 @@ fn errors_are_counted_by_class_with_difference_0() {
     check("errors-500", 1000, &[("status-500", "answered/500")]);
     check("halves-37,size-5000", 1000, &[("closed-within-answer", "halved")]);
     check("errors-100,halves-50", 1000, &[("status-500", "answered/500"), ("closed-within-answer", "halved")]);
+}
+
+#[test]
+fn a_server_that_answers_less_and_less_within_a_load_is_marked_though_its_times_stay_as_they_are() {
+    let server = truth_server();
+    let found = load(&server, "constant-1000,failing-2000/x", 2000, 2);
+    assert_eq!((found.requests, found.errors["status-500"]), (1000, 1000));
+    let steady = found.validity.iter().find(|mark| mark.rule == "steady").expect("it is marked");
+    assert!(steady.verdict == Verdict::Marked && steady.reason.contains(" went from "), "{steady:?}");
+}
+
+#[test]
+fn connections_that_differ_for_as_long_as_they_live_are_marked_where_they_are_kept() {
+    let server = truth_server();
+    // Half of them lose, by a coin: that all of forty fall on one side is one in a million millions.
+    let of = |connection: Connection| {
+        let url = server.url("constant-2000,lottery-2000/x");
+        let found = QuickLoad { requests: Some(4_000), concurrency: 40, connection, ..QuickLoad::new(url) };
+        quick(&found, &StopFlag::new()).unwrap().validity.into_iter().find(|mark| mark.rule == "connections-differ")
+    };
+    let found = of(Connection::KeepAlive).expect("it is marked");
+    assert!(found.verdict == Verdict::Marked && found.value > found.bound, "{found:?}");
+    assert_eq!(of(Connection::New), None);
 }
 
 #[test]
