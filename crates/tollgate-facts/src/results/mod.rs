@@ -7,6 +7,7 @@ mod encryption;
 mod figure;
 mod gap;
 mod insert;
+mod instructions;
 mod ladder;
 mod link;
 pub mod load;
@@ -27,6 +28,7 @@ pub use encryption::{
 pub use figure::{Figure, GeneratorUse, Percentiles, SocketCounts, SubjectUse, TcpCounts};
 pub use gap::{Gap, GapKind};
 pub use insert::{Fit, Inserted, Inserting, Settlement};
+pub use instructions::{Counted, Instructions};
 pub use ladder::{Binding, FULL_SHARE_MIN, Occupancy};
 pub use link::{LinkCheck, Moment};
 pub use looks::Looks;

@@ -1,11 +1,12 @@
-//! What is watched from outside: CPU, memory and threads of a subject, the generator's own threads, the machine, and
-//! the `/metrics` of a subject that has them.
+//! What is watched from outside: CPU, instructions, memory and threads of a subject, the generator's own threads, the
+//! machine, and the `/metrics` of a subject that has them.
 //!
 //! Everything here reads; nothing here judges (see [`crate::judge`]) or runs while a request is being timed on the
 //! same thread.
 
 pub mod cpu;
 pub mod generator;
+pub mod instructions;
 pub mod interface;
 pub mod machine;
 pub(crate) mod memory;
