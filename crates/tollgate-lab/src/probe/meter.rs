@@ -1,9 +1,10 @@
-//! What is read when something that counts begins and when it ends: CPU clocks of the subject and of what is behind it, what
-//! the machine's cores did, and what the kernel counted of TCP.
+//! What is read when something that counts begins and when it ends: CPU clocks and instructions of the subject and of what is
+//! behind it, what the machine's cores did, and what the kernel counted of TCP.
 //!
 //! It deliberately does not know what counts, or when.
 
 use super::cpu::CpuClocks;
+use super::instructions::{Count, Counters};
 use super::network::tcp_counts;
 use super::system::Ticks;
 use tollgate_facts::results::TcpCounts;
@@ -15,6 +16,10 @@ pub struct Meter {
     pub subject: CpuClocks,
     /// Clocks of the servers behind it, likewise.
     pub behind: CpuClocks,
+    /// Counters of instructions of the subject, likewise.
+    pub subject_instructions: Counters,
+    /// Those of the servers behind it.
+    pub behind_instructions: Counters,
     /// The cores whose ticks count.
     pub cores: Vec<usize>,
 }
@@ -26,6 +31,10 @@ pub struct Passed {
     pub subject_cpu_ns: Option<u64>,
     /// CPU time of the servers behind it, where there are any of ours.
     pub behind_cpu_ns: Option<u64>,
+    /// Instructions of the subject, where they are counted.
+    pub subject_instructions: Option<Count>,
+    /// Those of the servers behind it.
+    pub behind_instructions: Option<Count>,
     /// What the cores did.
     pub ticks: Ticks,
     /// What the kernel counted of TCP, in the network namespace of the threads that read.
@@ -33,10 +42,19 @@ pub struct Passed {
 }
 
 impl Meter {
-    /// Reads at the beginning: the clocks last, since files of /proc take a tenth of a millisecond and clocks take none.
+    /// Reads at the beginning: the clocks last, since files of /proc take a tenth of a millisecond and clocks take none; a
+    /// counter of each thread lies between.
     pub fn begin(&self) -> Passed {
         let (ticks, tcp) = (Ticks::now(&self.cores), tcp_counts());
-        Passed { subject_cpu_ns: self.subject.read_ns(), behind_cpu_ns: self.behind.read_ns(), ticks, tcp }
+        let (subject_instructions, behind_instructions) = self.counted();
+        Passed {
+            subject_cpu_ns: self.subject.read_ns(),
+            behind_cpu_ns: self.behind.read_ns(),
+            subject_instructions,
+            behind_instructions,
+            ticks,
+            tcp,
+        }
     }
 
     /// Reads at the end: the clocks first.
@@ -44,8 +62,21 @@ impl Meter {
         let between = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?));
         let subject_cpu_ns = between(begun.subject_cpu_ns, self.subject.read_ns());
         let behind_cpu_ns = between(begun.behind_cpu_ns, self.behind.read_ns());
+        let counted = |before: Option<Count>, after: Option<Count>| Some(after?.since(before?));
+        let (subject, behind) = self.counted();
         let (ticks, tcp) = (Ticks::now(&self.cores).since(begun.ticks), tcp_counts().since(begun.tcp));
-        Passed { subject_cpu_ns, behind_cpu_ns, ticks, tcp }
+        Passed {
+            subject_cpu_ns,
+            behind_cpu_ns,
+            subject_instructions: counted(begun.subject_instructions, subject),
+            behind_instructions: counted(begun.behind_instructions, behind),
+            ticks,
+            tcp,
+        }
+    }
+
+    fn counted(&self) -> (Option<Count>, Option<Count>) {
+        (self.subject_instructions.read(), self.behind_instructions.read())
     }
 }
 

@@ -27,6 +27,7 @@ use crate::load::scenario::Program;
 use crate::load::target::{Connection, LoadTarget};
 use crate::plan::Plan;
 use crate::probe::cpu::CpuClocks;
+use crate::probe::instructions::{Counting, Lack};
 use crate::probe::memory;
 use crate::probe::meter::Meter;
 use crate::probe::metrics::Metrics;
@@ -50,6 +51,8 @@ pub(crate) struct Watched {
     /// What is read where a trial begins to count, and where that is over: its CPU clocks, those of the servers behind it as
     /// far as they are known, and the cores of the run.
     pub(crate) meter: Meter,
+    /// Why its instructions or those of the servers behind it are not counted, though others' can be.
+    pub(crate) uncounted: Option<Lack>,
     /// Servers behind it with their names.
     backends: Vec<(String, Rc<RefCell<Process>>)>,
     /// What an insert asks beside its transfers, past any link.
@@ -73,6 +76,7 @@ pub(crate) struct Environment<'a> {
     /// What our own gateway has beyond others.
     pub(crate) secured: Option<&'a Secured>,
     pub(crate) backends: &'a Backends,
+    pub(crate) counting: &'a Counting,
 }
 
 /// Most places that one variant is asked at: ways of encrypting, each with a listener of its own.
@@ -196,9 +200,19 @@ impl Watched {
         };
         let ours = behind.iter().flat_map(|(_, process)| process.borrow().watched.clone());
         let processes: Vec<u32> = ours.chain(sites::processes_behind(site, sites, &options.experiment)).collect();
-        let meter = Meter { subject, behind: CpuClocks::new(&processes)?, cores: around.cores.all.clone() };
+        let counters = around.counting.of(&process.borrow().watched);
+        let counters = counters.and_then(|own| Ok((own, around.counting.of(&processes)?)));
+        let uncounted = counters.as_ref().err().cloned();
+        let (subject_instructions, behind_instructions) = counters.unwrap_or_default();
+        let meter = Meter {
+            subject,
+            behind: CpuClocks::new(&processes)?,
+            subject_instructions,
+            behind_instructions,
+            cores: around.cores.all.clone(),
+        };
         let variant = site.variant;
-        Ok(Watched { variant, places, meter, backends: behind, beside, process, _link: link })
+        Ok(Watched { variant, places, meter, uncounted, backends: behind, beside, process, _link: link })
     }
 
     /// A level for each place that is loaded.
@@ -219,6 +233,11 @@ impl Watched {
     /// Whether the run started it, and so may start it anew.
     pub(crate) fn is_ours(&self) -> bool {
         self.process.borrow().child.is_some()
+    }
+
+    /// Whether a process of it is watched.
+    pub(crate) fn is_watched(&self) -> bool {
+        !self.process.borrow().watched.is_empty()
     }
 
     /// How it ended, if it did.
