@@ -20,6 +20,7 @@ pub struct Quantity {
 
 const UNMEASURED: &str = "nothing was measured";
 const UNWATCHED: &str = "the subject's process was not watched";
+const UNCOUNTED: &str = "instructions of the subject's process were not counted";
 const TOO_FEW: &str = "fewer than 30 requests were slower: take more blocks";
 const NOT_AT_RATE: &str = "it was not measured at equal rate, or by too few requests";
 
@@ -42,6 +43,11 @@ pub const QUANTITIES: &[Quantity] = &[
         None => estimated(cell.subject?.cpu_us_per_request),
     })
     .compared(Figure::SubjectCpu),
+    one("instructions", "", UNCOUNTED, |cell| match cell.inserted {
+        Some(inserted) => estimated(inserted.subject_instructions_per_record?),
+        None => estimated(cell.subject?.instructions_per_request?),
+    })
+    .compared(Figure::Instructions),
     one("bytes", "bytes", UNMEASURED, |cell| answered(cell, cell.bytes_per_unit)).compared(Figure::Bytes),
     one("memory", "bytes", UNWATCHED, |cell| plain(cell.subject?.memory_bytes()? as f64)),
     one("mean", "ms", UNMEASURED, |cell| answered(cell, cell.response_time_ms.mean)),

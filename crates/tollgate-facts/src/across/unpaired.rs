@@ -5,7 +5,7 @@
 use super::{Beside, Lone, RatioOf, TimesBeside, TimesOf, ValueOf, offered};
 use crate::results::{Cell, EqualRate, Estimate, Figure, RunResult, TollVerdict, Validity, Verdict};
 use crate::stats::{self, holm, welch};
-use crate::toll::{self, FIGURES, Left};
+use crate::toll::{self, FIGURES, Left, by_ruler};
 
 /// A cell by what it is called, in each run that has it.
 pub(super) struct Place<'r> {
@@ -97,7 +97,7 @@ fn rows<'r>(places: &[Place<'r>], found: impl Fn(&[CellOf<'r>], Figure) -> Vec<I
     };
     let mut rows: Vec<Beside> =
         places.iter().flat_map(|place| FIGURES.into_iter().filter_map(|figure| of(place, figure))).collect();
-    judge(&mut rows);
+    by_ruler(&mut rows, |row| row.figure).into_iter().for_each(judge);
     rows
 }
 
@@ -178,8 +178,8 @@ fn ratio(figure: Figure, found: &InRun<'_>, first: &InRun<'_>) -> RatioOf {
 }
 
 /// Judges the ratios of which something is claimed, with p adjusted over all those that could be by chance.
-fn judge(rows: &mut [Beside]) {
-    let ratios = rows.iter_mut().flat_map(|row| &mut row.ratios);
+fn judge(rows: Vec<&mut Beside>) {
+    let ratios = rows.into_iter().flat_map(|row| &mut row.ratios);
     let mut claims: Vec<&mut RatioOf> = ratios.filter(|ratio| ratio.verdict == TollVerdict::Unclear).collect();
     let by_chance = |claim: &&mut &mut RatioOf| !stats::is_exact(claim.low, claim.high);
     let own: Vec<f64> = claims.iter_mut().filter(by_chance).map(|claim| claim.p_adjusted).collect();

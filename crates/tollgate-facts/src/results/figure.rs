@@ -47,6 +47,9 @@ impl Percentiles {
 pub struct SubjectUse {
     /// User and system time for one valid answer, in microseconds.
     pub cpu_us_per_request: Estimate,
+    /// Instructions for one valid answer; absent where they were not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions_per_request: Option<Estimate>,
     /// CPU time by wall time: 1 is one core.
     pub cpu_share: f64,
     /// Largest resident memory seen.
@@ -148,6 +151,8 @@ pub enum Figure {
     UnitTime,
     /// CPU time of the subject for one [`super::Piece`] of work: a valid answer, or a record.
     SubjectCpu,
+    /// Instructions of the subject for one such piece.
+    Instructions,
     /// Bytes received for one unit of work.
     Bytes,
     /// Median of the response time at equal offered rate.

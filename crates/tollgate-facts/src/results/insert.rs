@@ -28,6 +28,9 @@ pub struct Inserted {
     pub records_per_second: Estimate,
     /// User and system time of the subject for one record, in microseconds; absent where it could not be watched.
     pub subject_cpu_us_per_record: Option<Estimate>,
+    /// Instructions of the subject for one record; absent where they were not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject_instructions_per_record: Option<Estimate>,
     /// How the account was settled.
     pub settlement: Settlement,
     /// Most work processes of the subject that were seen busy; absent where it does not tell.

@@ -129,6 +129,10 @@ pub struct RunResult {
     pub thresholds: Vec<ThresholdResult>,
     /// What was found of the network before a database; absent for other workloads.
     pub distance: Option<Distances>,
+    /// Whether instructions of the subjects were counted; absent where no process of theirs was watched over trials, and in
+    /// results that do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Instructions>,
 }
 
 impl RunResult {
@@ -524,6 +528,12 @@ pub struct Trial {
     pub subject_cpu_us: Option<f64>,
     /// CPU time of the servers behind it, where there are any of ours.
     pub backend_cpu_us: Option<f64>,
+    /// Instructions of the subject, if they could be counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject_instructions: Option<u64>,
+    /// Instructions of the servers behind it, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend_instructions: Option<u64>,
     /// What a batch told of itself; absent for other workloads.
     pub batch: Option<Batched>,
     /// CPU time of all threads of the generator.

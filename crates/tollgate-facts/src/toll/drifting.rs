@@ -3,7 +3,7 @@
 //! Blocks in mirrored order cancel what changes both variants alike; a variant that goes on getting faster by itself has no
 //! toll, but one at each time.
 
-use super::ranks;
+use super::{by_ruler, ranks};
 use crate::results::{Drift, Toll, Validity};
 use crate::rules::{DRIFT, marked_above};
 use crate::stats::holm;
@@ -15,9 +15,13 @@ const CHANGE_MIN: f64 = 0.05;
 
 const REMEDY: &str = "warm the subject up by hand (a peer by `warm_up_s`), or find out what fills up: the toll is a mean over the change";
 
-/// A mark for each toll that changes, by Holm among all of the run.
+/// A mark for each toll that changes, by Holm among all of the run; of instructions among their own.
 pub fn drifts(tolls: &[Toll]) -> Vec<Validity> {
-    let told: Vec<(&Toll, Drift)> = tolls.iter().filter_map(|toll| Some((toll, toll.drift?))).collect();
+    let told = tolls.iter().filter_map(|toll| Some((toll, toll.drift?)));
+    by_ruler(told, |(toll, _)| toll.figure).into_iter().flat_map(marks).collect()
+}
+
+fn marks(told: Vec<(&Toll, Drift)>) -> Vec<Validity> {
     let adjusted = holm::adjust(&told.iter().map(|(_, drift)| drift.p).collect::<Vec<f64>>());
     let of = |((toll, drift), p): ((&Toll, Drift), f64)| {
         let (named, change) = (ranks::named(toll.figure), drift.change);

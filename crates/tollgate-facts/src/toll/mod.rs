@@ -14,6 +14,7 @@ pub mod occupancy;
 mod pair;
 pub mod ranks;
 pub mod round_trips;
+mod ruler;
 pub mod scaling;
 pub mod variance;
 mod verdict;
@@ -24,14 +25,22 @@ use crate::stats::{self, between_starts, holm};
 pub(crate) use doubted::Left;
 use pair::Probabilities;
 pub(crate) use pair::{Over, Pair};
+pub(crate) use ruler::by_ruler;
 pub(crate) use verdict::unconfirmed;
 
 /// Fewest groups of which a toll is made: fewer have no interval worth printing.
 pub const GROUPS_MIN: u32 = 3;
 
 /// Every figure that is compared, in the order in which tolls are listed.
-pub const FIGURES: [Figure; 6] =
-    [Figure::UnitTime, Figure::SubjectCpu, Figure::Bytes, Figure::MedianAtRate, Figure::P95AtRate, Figure::P99AtRate];
+pub const FIGURES: [Figure; 7] = [
+    Figure::UnitTime,
+    Figure::SubjectCpu,
+    Figure::Instructions,
+    Figure::Bytes,
+    Figure::MedianAtRate,
+    Figure::P95AtRate,
+    Figure::P99AtRate,
+];
 
 impl Toll {
     /// Whether the ratio may be printed: a refused toll keeps its place, but its numbers say nothing.
@@ -46,7 +55,7 @@ impl Toll {
 }
 
 /// The tolls of all variants that have a baseline, at all levels, with p adjusted by Holm over all of which something
-/// is claimed that could be by chance.
+/// is claimed that could be by chance, instructions by themselves.
 ///
 /// Blocks that an interruption left incomplete do not count. A figure that was nowhere measured gives no toll; one that
 /// was measured but cannot be compared (a refused cell, a zero, a single block) gives a refused one with the reason,
@@ -76,11 +85,13 @@ pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, run: &RunResult)
             tolls.push(toll);
         }
     }
-    let adjusted = |of: fn(&Probabilities) -> f64| {
-        holm::adjust(&claims.iter().map(|(_, own)| of(own)).collect::<Vec<f64>>()).into_iter()
-    };
-    for ((index, own), (by_t, by_ranks)) in claims.iter().zip(adjusted(|p| p.by_t).zip(adjusted(|p| p.by_ranks))) {
-        pair::judge(&mut tolls[*index], *own, Probabilities { by_t, by_ranks }, &run.settings, claims.len());
+    for claims in by_ruler(claims, |(index, _)| tolls[*index].figure) {
+        let adjusted = |of: fn(&Probabilities) -> f64| {
+            holm::adjust(&claims.iter().map(|(_, own)| of(own)).collect::<Vec<f64>>()).into_iter()
+        };
+        for ((index, own), (by_t, by_ranks)) in claims.iter().zip(adjusted(|p| p.by_t).zip(adjusted(|p| p.by_ranks))) {
+            pair::judge(&mut tolls[*index], *own, Probabilities { by_t, by_ranks }, &run.settings, claims.len());
+        }
     }
     tolls
 }

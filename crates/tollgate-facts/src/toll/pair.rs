@@ -144,11 +144,18 @@ impl<'a> Pair<'a> {
             Some(self.doubts().filter(|_| is_told).find(is_it)?.reason.clone())
         };
         let unwatched = || {
-            let is_half = |trial: &&Trial| trial.subject_cpu_us.is_some() && trial.backend_cpu_us.is_none();
-            let is_it = self.over == Over::Backend && figure == Figure::SubjectCpu;
-            (is_it && self.trials[0].iter().any(is_half)).then(|| {
+            let (what, is_half): (&str, fn(&Trial) -> bool) = match figure {
+                Figure::SubjectCpu => {
+                    ("CPU time is", |trial| trial.subject_cpu_us.is_some() && trial.backend_cpu_us.is_none())
+                }
+                Figure::Instructions => ("instructions are", |trial| {
+                    trial.subject_instructions.is_some() && trial.backend_instructions.is_none()
+                }),
+                _ => return None,
+            };
+            (self.over == Over::Backend && self.trials[0].iter().any(|trial| is_half(trial))).then(|| {
                 format!(
-                    "the server behind {variant} was not watched, and its CPU time is a part: give --subject-pid \
+                    "the server behind {variant} was not watched, and its {what} a part: give --subject-pid \
                      {baseline} as well, another process than that of {variant}"
                 )
             })
@@ -160,6 +167,7 @@ impl<'a> Pair<'a> {
         let nothing = || {
             let what = match figure {
                 Figure::SubjectCpu => "a trial used no CPU time that the clock could see",
+                Figure::Instructions => "of a trial no instructions were counted",
                 Figure::Bytes => "a trial received no bytes",
                 _ => "a trial took no time that the clock could see",
             };

@@ -28,6 +28,7 @@ pub(super) fn named(figure: Figure) -> &'static str {
     match figure {
         Figure::UnitTime => "time",
         Figure::SubjectCpu => "CPU time",
+        Figure::Instructions => "instructions",
         Figure::Bytes => "bytes",
         Figure::MedianAtRate => "the median at equal rate",
         Figure::P95AtRate => "the 95th percentile at equal rate",

@@ -60,6 +60,8 @@ fn trial(variant: &str, block: u32, place: u32, unit_ms: f64, cpu_us: f64, bytes
         response_time_mean_ms: unit_ms,
         subject_cpu_us: Some(cpu_us),
         backend_cpu_us: None,
+        subject_instructions: None,
+        backend_instructions: None,
         batch: None,
         generator_cpu_us: 1.0,
         generator_busiest_cpu_us: 1.0,

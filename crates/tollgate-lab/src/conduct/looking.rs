@@ -9,11 +9,12 @@ use tollgate_facts::stats::sequential;
 /// Whether the run may stop after so many blocks of each level; notes the look, where it is time for one.
 pub(crate) fn is_enough(run: &mut RunResult, blocks: u32) -> bool {
     let (Some(looks), Some(number)) = (&mut run.settings.looks, sequential::interim_look(blocks)) else { return false };
-    // Bytes hardly vary, and of what is refused or joint nothing is claimed.
+    // Bytes hardly vary, of what is refused or joint nothing is claimed, and a processor that counts instructions makes no
+    // run longer.
     let mut claimed = run
         .tolls
         .iter()
-        .filter(|toll| toll.figure != Figure::Bytes)
+        .filter(|toll| toll.figure != Figure::Bytes && !toll.figure.is_second_ruler())
         .filter(|toll| !matches!(toll.verdict, TollVerdict::Refused | TollVerdict::Joint))
         .peekable();
     let is_any = claimed.peek().is_some();
@@ -47,6 +48,8 @@ mod tests {
         // Nothing is claimed of a joint one, however wide.
         let joint = |run: &mut RunResult| (run.tolls[0].high, run.tolls[0].verdict) = (9.0, TollVerdict::Joint);
         check(16, 0.02, joint, (true, 2));
+        let counted = |run: &mut RunResult| (run.tolls[0].high, run.tolls[0].figure) = (9.0, Figure::Instructions);
+        check(16, 0.02, counted, (true, 2));
         check(64, 0.02, |run| run.tolls.clear(), (false, 4));
     }
 

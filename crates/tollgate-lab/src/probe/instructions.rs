@@ -1,5 +1,5 @@
 //! Instructions of processes as the processor counts them (perf_event_open): of all their threads, those that begin later
-//! among them, and not of processes that they start.
+//! among them, and of processes that they start later.
 //!
 //! A counter that others used meanwhile is a part of a count: little is filled up in proportion, of more nothing is told.
 
@@ -60,9 +60,6 @@ pub enum Lack {
     /// What is allowed of our own processes is not of this one.
     #[error("a process is another user's")]
     AnothersProcess,
-    /// It does not know how to count threads that begin later.
-    #[error("the kernel is older than Linux 5.13, and does not count threads that begin later")]
-    OldKernel,
     /// Or the filter of a container hides it.
     #[error("this kernel has no perf_event_open")]
     NoCall,
@@ -162,9 +159,6 @@ impl Lack {
         match error.raw_os_error() {
             Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => Lack::NoCounter,
             Some(libc::EACCES | libc::EPERM) => Lack::NotAllowed(paranoid()),
-            Some(libc::EINVAL) => Lack::OldKernel,
-            // The crate has no number for options that the kernel does not know.
-            None if error.kind() == io::ErrorKind::Unsupported => Lack::OldKernel,
             Some(libc::ENOSYS) => Lack::NoCall,
             Some(libc::EMFILE | libc::ENFILE) => Lack::TooFewFiles,
             Some(libc::EBUSY) => Lack::Busy,
@@ -211,10 +205,10 @@ fn widest(open: impl Fn(Counted) -> io::Result<()>) -> (Counted, Option<Lack>) {
     }
 }
 
-/// Of one thread and those that it begins.
+/// Of one thread, and of those and the processes that it begins.
 fn builder<'a>(event: impl Event, counted: Counted) -> Builder<'a> {
     let mut builder = Builder::new(event);
-    builder.any_cpu().inherit(true).inherit_thread(true).enabled(true);
+    builder.any_cpu().inherit(true).enabled(true);
     builder.exclude_kernel(counted != Counted::UserAndKernel);
     builder
 }

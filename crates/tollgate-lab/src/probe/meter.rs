@@ -1,9 +1,10 @@
-//! What is read when something that counts begins and when it ends: CPU clocks of the subject and of what is behind it, what
-//! the machine's cores did, and what the kernel counted of TCP.
+//! What is read when something that counts begins and when it ends: CPU clocks and instructions of the subject and of what is
+//! behind it, what the machine's cores did, and what the kernel counted of TCP.
 //!
 //! It deliberately does not know what counts, or when.
 
 use super::cpu::CpuClocks;
+use super::instructions::{Count, Counters};
 use super::network::tcp_counts;
 use super::system::Ticks;
 use tollgate_facts::results::TcpCounts;
@@ -15,6 +16,10 @@ pub struct Meter {
     pub subject: CpuClocks,
     /// Clocks of the servers behind it, likewise.
     pub behind: CpuClocks,
+    /// Counters of instructions of the subject, likewise.
+    pub subject_instructions: Counters,
+    /// Those of the servers behind it.
+    pub behind_instructions: Counters,
     /// The cores whose ticks count.
     pub cores: Vec<usize>,
 }
@@ -26,6 +31,10 @@ pub struct Passed {
     pub subject_cpu_ns: Option<u64>,
     /// CPU time of the servers behind it, where there are any of ours.
     pub behind_cpu_ns: Option<u64>,
+    /// Instructions of the subject, where they are counted.
+    pub subject_instructions: Option<Count>,
+    /// Those of the servers behind it.
+    pub behind_instructions: Option<Count>,
     /// What the cores did.
     pub ticks: Ticks,
     /// What the kernel counted of TCP, in the network namespace of the threads that read.
@@ -33,26 +42,45 @@ pub struct Passed {
 }
 
 impl Meter {
-    /// Reads at the beginning: the clocks last, since files of /proc take a tenth of a millisecond and clocks take none. To
-    /// look who is there takes longest, and comes first.
+    /// Reads at the beginning: the clocks last, since files of /proc take a tenth of a millisecond and clocks take none; a
+    /// counter of each thread lies between. To look who is there takes longest, and comes first.
     pub fn begin(&self) -> Passed {
         for clocks in [&self.subject, &self.behind] {
             clocks.look_around();
         }
         let (ticks, tcp) = (Ticks::now(&self.cores), tcp_counts());
-        Passed { subject_cpu_ns: self.subject.read_ns(), behind_cpu_ns: self.behind.read_ns(), ticks, tcp }
+        let (subject_instructions, behind_instructions) = self.counted();
+        Passed {
+            subject_cpu_ns: self.subject.read_ns(),
+            behind_cpu_ns: self.behind.read_ns(),
+            subject_instructions,
+            behind_instructions,
+            ticks,
+            tcp,
+        }
     }
 
     /// Reads at the end: the clocks first, and who is there last.
     pub fn end(&self, begun: &Passed) -> Passed {
         let (subject, behind) = (self.subject.read_ns(), self.behind.read_ns());
+        let (subject_counted, behind_counted) = self.counted();
         let (ticks, tcp) = (Ticks::now(&self.cores).since(begun.ticks), tcp_counts().since(begun.tcp));
         let between = |clocks: &CpuClocks, before: Option<u64>, after: Option<u64>| {
             Some(after?.saturating_sub(before?) + clocks.look_around())
         };
-        let subject_cpu_ns = between(&self.subject, begun.subject_cpu_ns, subject);
-        let behind_cpu_ns = between(&self.behind, begun.behind_cpu_ns, behind);
-        Passed { subject_cpu_ns, behind_cpu_ns, ticks, tcp }
+        let counted = |before: Option<Count>, after: Option<Count>| Some(after?.since(before?));
+        Passed {
+            subject_cpu_ns: between(&self.subject, begun.subject_cpu_ns, subject),
+            behind_cpu_ns: between(&self.behind, begun.behind_cpu_ns, behind),
+            subject_instructions: counted(begun.subject_instructions, subject_counted),
+            behind_instructions: counted(begun.behind_instructions, behind_counted),
+            ticks,
+            tcp,
+        }
+    }
+
+    fn counted(&self) -> (Option<Count>, Option<Count>) {
+        (self.subject_instructions.read(), self.behind_instructions.read())
     }
 }
 

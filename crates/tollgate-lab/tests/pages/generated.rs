@@ -96,6 +96,7 @@ fn inserts() -> impl Strategy<Value = (Vec<Gap>, Vec<Fit>, Vec<Option<Inserting>
     let inserted = estimate().prop_map(|estimate| Inserted {
         ms_per_record: estimate,
         subject_cpu_us_per_record: Some(estimate),
+        subject_instructions_per_record: Some(estimate),
         work_processes_busy_max: Some(estimate.low),
         ..Inserted::default()
     });

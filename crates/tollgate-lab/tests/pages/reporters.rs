@@ -2,7 +2,8 @@
 
 use tollgate_facts::fixture;
 use tollgate_facts::results::{
-    BetweenStarts, Comparison, Figure, Percentiles, Played, RunResult, TollVerdict, Validity, Variant, Verdict,
+    BetweenStarts, Comparison, Figure, Instructions, Percentiles, Played, RunResult, TollVerdict, Validity, Variant,
+    Verdict,
 };
 use tollgate_facts::rules;
 use tollgate_facts::threshold::{self, Threshold};
@@ -43,6 +44,32 @@ fn inserts_stand_in_their_wide_form_with_the_published_rows_beneath() {
 #[test]
 fn a_run_about_encryption_has_its_tables_and_says_why_a_percentile_has_no_toll() {
     insta::assert_snapshot!("terminal_encryption", text("terminal", &fixture::encryption()));
+}
+
+#[test]
+fn instructions_have_a_toll_with_its_interval_where_they_were_counted_and_else_one_reason() {
+    let counted = fixture::counted();
+    let toll = counted.toll("odata-v2-atom", 1, Figure::Instructions).unwrap();
+    let interval = format!("{:.2}x [{:.2}, {:.2}]", toll.ratio, toll.low, toll.high);
+    let wide = rendered("terminal", &counted, &RenderOptions { width: 220, ..RenderOptions::default() });
+    let is_row = |line: &&str| line.contains("odata-v2-atom") && line.contains(&interval);
+    assert!(wide.contains("toll on instructions") && wide.lines().any(|line| is_row(&line)), "{interval}:\n{wide}");
+    assert!(text("html", &counted).contains("toll on instructions"));
+    let json: RunResult = serde_json::from_str(&text("json", &counted)).unwrap();
+    assert_eq!(json.toll("odata-v2-atom", 1, Figure::Instructions), Some(toll));
+    let csv = text("csv", &counted);
+    let place = csv.lines().next().unwrap().split(',').position(|name| name == "toll_instructions").unwrap();
+    let row = csv.lines().find(|line| line.starts_with("odata-v2-atom,1,")).unwrap();
+    assert_eq!(row.split(',').nth(place).unwrap().parse(), Ok(toll.ratio));
+
+    let mut run = fixture::protocol();
+    let reason = "this machine has no counter of instructions";
+    run.instructions = Some(Instructions { reason: Some(reason.to_owned()), ..Instructions::default() });
+    for name in ["terminal", "html"] {
+        let text = text(name, &run).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(text.matches(reason).count(), 1, "{name}: {text}");
+        assert!(!text.contains("toll on instructions"), "{name}");
+    }
 }
 
 #[test]

@@ -60,12 +60,18 @@ fn doubts(view: &View<'_>) -> Section {
     let looks = view.run.settings.looks.iter().map(|looks| looks.words());
     let said = [sentence::starts(view.run), sentence::courses(view.run)].into_iter().flatten();
     let mut notes: Vec<String> = said.chain(looks).collect();
+    let counted = view.run.instructions.iter().filter(|counted| !counted.is_whole());
+    notes.extend(counted.map(|counted| format!("instructions of the servers: {}", counted.words())));
     if view.run.settings.insecure {
         notes.push("certificates of the servers were not verified (--insecure)".to_owned());
     }
     blocks.push(Block::Legend(notes));
     Section::main("Doubts about these figures", blocks)
 }
+
+/// Heads of columns that only a machine with counters fills.
+const INSTRUCTIONS: &str = "instructions";
+const TOLL_ON_INSTRUCTIONS: &str = "toll on instructions";
 
 /// In place of a time that grew as long as the load lasted.
 const NOT_STEADY: &str = "not steady";
@@ -94,9 +100,13 @@ fn table<'r>(view: &View<'r>, shown: Option<u64>) -> Table {
         let end = |value: f64| number::in_column(value, cpu_decimals);
         end(cpu.mean) + &number::spread(cpu, end, |half| number::grouped(half, cpu_decimals + 1))
     };
+    let thousands = |value: f64| number::three_digits(value / 1e3);
+    let instructions = |row: &Row<'_>| {
+        number::or_nothing(view::instructions(row.cell).map(|count| number::with_half(count, thousands))).into()
+    };
     let toll = |toll: Option<&Toll>| number::or_nothing(toll.map(sentence::signed)).into();
     let why = |row: &Row<'_>| row.tolls.time.and_then(|toll| toll.note.clone());
-    let columns: [ColumnOf<'_, Column, Row<'r>, Cell>; 13] = [
+    let all: [ColumnOf<'_, Column, Row<'r>, Cell>; 15] = [
         (Column::of("variant", "", 0), &|row| row.name()),
         (Column::of(factor, "", 0), &|row| at(row.cell.level).into()),
         (Column::of(counted, "/s", 4), &|row| number::three_digits(row.cell.requests_per_second.mean).into()),
@@ -108,12 +118,17 @@ fn table<'r>(view: &View<'r>, shown: Option<u64>) -> Table {
         (Column::of("p95", "ms", 5), &|row| time(view::times(row.cell).p95)),
         (Column::of("p99", "ms", 3), &|row| time(view::times(row.cell).p99)),
         (Column::of("CPU", "us", 2), &|row| number::or_nothing(view::cpu(row.cell).map(cpu)).into()),
+        (Column::of(INSTRUCTIONS, "1000s", 9), &|row| instructions(row)),
         (received, &|row| number::three_digits(row.cell.bytes_per_unit / 1e3).into()),
         (errors, &|row| number::whole(row.error_count()).into()),
         (toll_on_time, &|row| Cell { why: why(row), ..toll_text(row).into() }),
         (Column::of("toll on CPU", "", 8), &|row| toll(row.tolls.cpu)),
+        (Column::of(TOLL_ON_INSTRUCTIONS, "", 8), &|row| toll(row.tolls.instructions)),
         (Column::of("toll on bytes", "", 9), &|row| toll(row.tolls.bytes)),
     ];
+    let is_counted = rows.iter().any(|row| view::instructions(row.cell).is_some());
+    let is_shown = |head: &str| is_counted || ![INSTRUCTIONS, TOLL_ON_INSTRUCTIONS].contains(&head);
+    let columns: Vec<_> = all.iter().filter(|(column, _)| is_shown(&column.head)).collect();
     let mut level = None;
     let row = |row: &&Row<'r>| TableRow {
         cells: columns.iter().map(|(_, cell)| cell(row)).collect(),
@@ -125,7 +140,7 @@ fn table<'r>(view: &View<'r>, shown: Option<u64>) -> Table {
         is_first: level.replace(row.cell.level) != Some(row.cell.level),
     };
     let shown_rows: Vec<TableRow> = rows.iter().map(row).collect();
-    let table = Table::new("", columns.map(|(column, _)| column)).with(shown_rows);
+    let table = Table::new("", columns.iter().map(|(column, _)| column.clone())).with(shown_rows);
     match shown {
         Some(_) => table,
         None => Table { raw: Some(Box::new(raw::table(view))), ..table.file("cells.csv") },
@@ -150,7 +165,7 @@ fn toll_text(row: &Row<'_>) -> String {
 /// What the signs in the table mean, of those that occur.
 fn legend(view: &View<'_>) -> Vec<String> {
     let noun = sentence::unit_noun(&view.run.experiment);
-    let tolls = view.rows.iter().flat_map(|row| [row.tolls.time, row.tolls.cpu, row.tolls.bytes]).flatten();
+    let tolls = view.rows.iter().flat_map(|row| row.tolls.each());
     let has = |verdict| tolls.clone().any(|toll| toll.verdict == verdict);
     let of_tolls = match view.run.settings.looks {
         Some(looks) => format!("±: 95 % interval over blocks, [..]: of {}", looks.confidence()),

@@ -5,7 +5,7 @@ use crate::number;
 use crate::text::capitalized;
 use crate::words::sentence;
 use crate::words::view::View;
-use tollgate_facts::results::RunResult;
+use tollgate_facts::results::{Instructions, RunResult};
 
 /// What a kind of work says of itself.
 pub struct Method {
@@ -194,6 +194,8 @@ fn machine(run: &RunResult) -> Vec<(String, String)> {
     let control = network.map(|network| network.congestion_control.clone().unwrap_or_else(|| "not told".to_owned()));
     let interfaces = network.map(|network| &network.interfaces).into_iter().flatten();
     let interfaces: Vec<String> = interfaces.map(|(name, handling)| format!("{name}: {}", handling.words())).collect();
+    // What is not counted stands among the doubts.
+    let counted = run.instructions.as_ref().filter(|counted| counted.is_whole());
     named(vec![
         ("processor", or_unknown(&machine.cpu)),
         ("cores", machine.cores.to_string()),
@@ -203,6 +205,7 @@ fn machine(run: &RunResult) -> Vec<(String, String)> {
         ("virtual", machine.virtualized.clone().unwrap_or_else(|| "not told".to_owned())),
         ("congestion control", control.unwrap_or_default()),
         ("interfaces", interfaces.join(" | ")),
+        ("instructions", counted.map(Instructions::words).unwrap_or_default()),
         ("started", run.started.clone()),
         ("finished", run.finished.clone().unwrap_or_else(|| "not finished".to_owned())),
         ("tollgate", run.version.clone()),

@@ -31,6 +31,7 @@ const FIELDS: &[Field] = &[
     One("bytes_per_unit", |row| asked(row).map(|cell| cell.bytes_per_unit)),
     One("connections", |row| asked(row).map(|cell| cell.connections as f64)),
     Three("subject_cpu_us_per_request", |row| row.cell.subject.map(|subject| of(subject.cpu_us_per_request))),
+    Three("subject_instructions_per_request", |row| Some(of(row.cell.subject?.instructions_per_request?))),
     One("subject_cpu_share", |row| row.cell.subject.map(|subject| subject.cpu_share)),
     One("subject_resident_memory_bytes_max", |row| row.cell.subject?.memory_bytes().map(|bytes| bytes as f64)),
     One("subject_threads_max", |row| {
@@ -41,6 +42,7 @@ const FIELDS: &[Field] = &[
     Three("ms_per_record", |row| row.cell.inserted.map(|inserted| of(inserted.ms_per_record))),
     One("records_per_second", |row| row.cell.inserted.map(|inserted| inserted.records_per_second.mean)),
     Three("subject_cpu_us_per_record", |row| Some(of(row.cell.inserted?.subject_cpu_us_per_record?))),
+    Three("subject_instructions_per_record", |row| Some(of(row.cell.inserted?.subject_instructions_per_record?))),
     One("work_processes_busy_max", |row| row.cell.inserted?.work_processes_busy_max),
     One("work_processes_waiting_max", |row| row.cell.inserted?.work_processes_waiting_max),
     One("handshakes_full", |row| row.cell.connected.map(|connected| connected.handshakes_full as f64)),
@@ -63,6 +65,7 @@ const FIELDS: &[Field] = &[
     One("waiting_us_per_document", |row| row.cell.batch.map(|batch| batch.waiting_us.mean)),
     Three("toll_time", |row| shown(row.tolls.time)),
     Three("toll_cpu", |row| shown(row.tolls.cpu)),
+    Three("toll_instructions", |row| shown(row.tolls.instructions)),
     Three("toll_bytes", |row| shown(row.tolls.bytes)),
     Three("time_by_tollgate", |row| compared(row.by_tollgate[0])),
     Three("cpu_by_tollgate", |row| compared(row.by_tollgate[1])),

@@ -103,6 +103,7 @@ fn table<'r>(view: &View<'_>, title: String, tolls: impl Iterator<Item = &'r Tol
     let figure = |toll: &&Toll| match toll.figure {
         Figure::UnitTime => format!("{} time", sentence::unit_noun(experiment)),
         Figure::SubjectCpu => format!("CPU/{}", sentence::piece(experiment)),
+        Figure::Instructions => format!("instructions/{}", sentence::piece(experiment)),
         Figure::Bytes => "bytes".to_owned(),
         Figure::MedianAtRate => "p50 at equal rate".to_owned(),
         Figure::P95AtRate => "p95 at equal rate".to_owned(),

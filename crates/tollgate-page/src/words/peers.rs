@@ -138,6 +138,7 @@ fn what(run: &RunResult, figure: Figure) -> String {
             format!("ms per {}", sentence::unit_noun(experiment))
         }
         (Figure::SubjectCpu, _) => format!("CPU us per {}", sentence::piece(experiment)),
+        (Figure::Instructions, _) => sentence::figure(experiment, figure),
         (Figure::Bytes, _) => format!("bytes per {}", sentence::unit_noun(experiment)),
         (Figure::MedianAtRate | Figure::P95AtRate | Figure::P99AtRate, _) => {
             format!("{}, ms", sentence::figure(experiment, figure))
@@ -151,6 +152,7 @@ fn value(cell: &Cell, figure: Figure) -> Option<f64> {
     match figure {
         Figure::UnitTime => Some(cell.inserted.map_or(cell.unit_time_ms, |inserted| inserted.ms_per_record).mean),
         Figure::SubjectCpu => view::cpu(cell).map(|cpu| cpu.mean),
+        Figure::Instructions => view::instructions(cell).map(|counted| counted.mean),
         Figure::Bytes => Some(cell.bytes_per_unit),
         Figure::MedianAtRate => rate()?.p50,
         Figure::P95AtRate => rate()?.p95,

@@ -118,6 +118,7 @@ pub fn figure(experiment: &Experiment, figure: Figure) -> String {
     match figure {
         Figure::UnitTime => "time".to_owned(),
         Figure::SubjectCpu => format!("CPU time per {}", piece(experiment)),
+        Figure::Instructions => format!("instructions per {}", piece(experiment)),
         Figure::Bytes => "bytes received".to_owned(),
         Figure::MedianAtRate => "median response time at equal rate".to_owned(),
         Figure::P95AtRate => "95th percentile at equal rate".to_owned(),

@@ -43,6 +43,8 @@ pub struct Tolls<'r> {
     pub time: Option<&'r Toll>,
     /// Of the subject's CPU time.
     pub cpu: Option<&'r Toll>,
+    /// Of the subject's instructions.
+    pub instructions: Option<&'r Toll>,
     /// Of the bytes received.
     pub bytes: Option<&'r Toll>,
 }
@@ -114,8 +116,8 @@ impl Row<'_> {
 
 impl<'r> Tolls<'r> {
     /// In the order in which they are shown.
-    pub fn each(self) -> impl Iterator<Item = &'r Toll> {
-        [self.time, self.cpu, self.bytes].into_iter().flatten()
+    pub fn each(self) -> impl Iterator<Item = &'r Toll> + Clone {
+        [self.time, self.cpu, self.instructions, self.bytes].into_iter().flatten()
     }
 }
 
@@ -130,7 +132,12 @@ pub fn tolls<'r>(run: &'r RunResult, variant: &str, level: u64) -> Tolls<'r> {
         return Tolls::default();
     }
     let find = |figure| run.toll(variant, level, figure);
-    Tolls { time: find(Figure::UnitTime), cpu: find(Figure::SubjectCpu), bytes: find(Figure::Bytes) }
+    Tolls {
+        time: find(Figure::UnitTime),
+        cpu: find(Figure::SubjectCpu),
+        instructions: find(Figure::Instructions),
+        bytes: find(Figure::Bytes),
+    }
 }
 
 fn by_tollgate<'r>(run: &'r RunResult, variant: &str, level: u64) -> [Option<&'r Comparison>; 2] {
@@ -149,6 +156,14 @@ pub fn cpu(cell: &Cell) -> Option<Estimate> {
     match cell.inserted {
         Some(inserted) => inserted.subject_cpu_us_per_record,
         None => cell.subject.map(|subject| subject.cpu_us_per_request),
+    }
+}
+
+/// The subject's instructions for the same.
+pub fn instructions(cell: &Cell) -> Option<Estimate> {
+    match cell.inserted {
+        Some(inserted) => inserted.subject_instructions_per_record,
+        None => cell.subject?.instructions_per_request,
     }
 }
 

@@ -32,6 +32,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("sibling-threads", processor::sibling_threads),
     ("governor", processor::governor),
     ("turbo", processor::turbo),
+    ("instructions", processor::instructions),
     ("steal", time::steal),
     ("wake-up", time::wake_up),
     ("load-average", time::load_average),

@@ -98,3 +98,14 @@ pub(super) fn turbo(system: &System) -> Option<Finding> {
     let costs = "the clock depends on how many cores are busy and on how warm they are: intervals are wider";
     Some(Finding::told(Verdict::warns_if(is_on), found.to_owned(), costs, mend))
 }
+
+/// Instructions of subjects are counted where the machine has counters and the kernel lets us.
+pub(super) fn instructions(system: &System) -> Option<Finding> {
+    let Some(lack) = &system.seen.uncounted else {
+        return Some(Finding::ok("can be counted, the kernel's among them"));
+    };
+    let verdict = Verdict::warns_if(lack.mend().is_some());
+    let found = format!("cannot be counted, or not all: {lack}");
+    let costs = "a run has no tolls on instructions, or of the program's own alone";
+    Some(Finding::told(verdict, found, costs, lack.mend().unwrap_or_default()))
+}

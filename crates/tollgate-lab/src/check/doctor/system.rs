@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use crate::cores::{Cores, pin};
+use crate::probe::instructions::{Lack, countable};
 use crate::probe::interface::all_of_kernel_network;
 use crate::probe::system::Ticks;
 use tollgate_facts::results::KernelNetwork;
@@ -38,15 +39,15 @@ pub struct Seen {
     pub wake_late: Duration,
     /// What the kernel says by other ways than files of its interfaces.
     pub network: KernelNetwork,
+    /// Why instructions cannot be counted, or not the kernel's; absent where all can.
+    pub uncounted: Option<Lack>,
 }
 
 impl System {
     /// This machine, watched for two seconds.
     pub fn here() -> System {
-        System::below(
-            "/",
-            Seen { steal_share: steal_share(), wake_late: wake_late(), network: all_of_kernel_network() },
-        )
+        let (network, (_, uncounted)) = (all_of_kernel_network(), countable());
+        System::below("/", Seen { steal_share: steal_share(), wake_late: wake_late(), network, uncounted })
     }
 
     /// A machine whose /proc and /sys stand below `root`, and what was seen of it.

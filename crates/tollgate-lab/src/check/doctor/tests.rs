@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::*;
+use crate::probe::instructions::Lack;
 use tollgate_facts::results::{KernelNetwork, PacketHandling};
 
 /// A calm machine with eight cores and nothing to be done.
@@ -215,6 +216,18 @@ fn both_sides_keep_their_cores_and_the_cores_their_clock() {
     let words = ["on", "how warm", "echo 0 > /sys/devices/system/cpu/cpufreq/boost"];
     check(&[(INTEL, ""), ("sys/devices/system/cpu/cpufreq/boost", "1")], "turbo", Verdict::Warns, words);
     check_ok(&[(INTEL, "")], "turbo", "not this system's to choose");
+}
+
+#[test]
+fn instructions_that_the_kernel_hides_are_mended_by_its_setting_and_no_counter_is_by_nothing() {
+    let uncounted = |lack| Seen { uncounted: Some(lack), ..Seen::default() };
+    let words = ["kernel.perf_event_paranoid is 2", "tolls on instructions", "sysctl -w kernel.perf_event_paranoid=1"];
+    let hidden = uncounted(Lack::KernelLeftOut(Some(2)));
+    check_with(hidden, &[], "instructions", Verdict::Warns, words);
+    let found = found(&[], uncounted(Lack::NoCounter));
+    let finding = found.iter().find(|finding| finding.name == "instructions").unwrap();
+    assert_eq!((finding.verdict, finding.mend.as_ref()), (Verdict::Ok, None));
+    assert!(finding.found.contains("no counter of instructions"), "{finding:?}");
 }
 
 #[test]

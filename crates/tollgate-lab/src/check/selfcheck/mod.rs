@@ -135,14 +135,16 @@ pub fn experiment() -> Experiment {
     Experiment::parse(EXPERIMENT, "selfcheck.toml").expect("the built-in experiment is right, as a test shows")
 }
 
-/// How many tolls a run of `protocol` compares: of each variant with a baseline, at each level, time, CPU time and bytes.
+/// How many tolls a run of `protocol` compares: of each variant with a baseline, at each level, time, CPU time and bytes;
+/// instructions are a family by themselves.
 fn tolls_of_protocol(extent: Extent) -> usize {
     let protocol = Experiment::builtin("protocol").expect("the built-in experiment is right, as a test shows");
     let options = PlanOptions { extent, ..PlanOptions::default() };
     let plan =
         Plan::new(&protocol, &options).expect("an extent of a built-in experiment can be planned, as a test shows");
     let with_baseline = plan.variants_of(&protocol).filter(|variant| variant.baseline.is_some()).count();
-    with_baseline * plan.levels.len() * toll::FIGURES.iter().filter(|figure| !figure.is_at_rate()).count()
+    let is_compared = |figure: &&Figure| !figure.is_at_rate() && !figure.is_second_ruler();
+    with_baseline * plan.levels.len() * toll::FIGURES.iter().filter(is_compared).count()
 }
 
 /// Compares `asked` times; the runs are kept in numbered folders below `folder`. Interrupted, it says what it has so far.

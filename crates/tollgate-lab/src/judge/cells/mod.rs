@@ -57,6 +57,10 @@ pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) ->
     let by = |whole: fn(&Trial) -> u64, part: fn(&Trial) -> Option<f64>| {
         estimate(&|trials| ratio(sum(trials, part)?, sum(trials, whole) as f64))
     };
+    let counted = |whole: fn(&Trial) -> u64| {
+        let count = by(whole, |trial| trial.subject_instructions.map(|count| count as f64));
+        Some(count).filter(|count| count.n > 0)
+    };
     let wall_ms: f64 = sum(trials, |trial| trial.duration_ms);
     let wall_share = |used_us: f64| ratio(used_us / 1e3, wall_ms);
     let used_us: Option<f64> = sum(trials, |trial| trial.subject_cpu_us);
@@ -90,6 +94,7 @@ pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) ->
         subject: seen.and_then(|seen| {
             Some(SubjectUse {
                 cpu_us_per_request: by(|trial| trial.requests, |trial| trial.subject_cpu_us),
+                instructions_per_request: counted(|trial| trial.requests),
                 cpu_share: wall_share(used_us?)?,
                 ..seen
             })
@@ -100,6 +105,7 @@ pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) ->
             ms_per_record: by(|trial| trial.records, |trial| Some(trial.duration_ms)),
             records_per_second: each_second(|trial| trial.records),
             subject_cpu_us_per_record: seen.map(|_| by(|trial| trial.records, |trial| trial.subject_cpu_us)),
+            subject_instructions_per_record: seen.and_then(|_| counted(|trial| trial.records)),
             settlement: tally.transfers.settlement,
             ..Inserted::default()
         }),
@@ -296,6 +302,8 @@ mod tests {
             response_time_mean_ms: 0.1,
             subject_cpu_us,
             backend_cpu_us: None,
+            subject_instructions: None,
+            backend_instructions: None,
             batch: None,
             generator_cpu_us: 400.0,
             generator_busiest_cpu_us: 300.0,

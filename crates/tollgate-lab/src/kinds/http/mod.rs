@@ -25,6 +25,7 @@ use crate::experiment::{Connections, Experiment, Factor};
 use crate::load::REQUEST_TIMEOUT;
 use crate::load::worker::Worker;
 use crate::plan::{ANSWERS_PER_USER, Note, Plan, seconds};
+use crate::probe::instructions::Counting;
 use crate::secret;
 use crate::traffic::header::{basic_authorization, check_header};
 use crate::traffic::mode::Mode;
@@ -122,6 +123,7 @@ fn run<W: Way>(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
         headers: &headers,
         generator: Generator::new(workers, W::IS_SEEN),
         cells: Cells::new(experiment, plan, &sites, cores, W::IS_SEEN),
+        counting: Counting::here(),
         at: plan.levels[0],
         begun: 0,
         way,

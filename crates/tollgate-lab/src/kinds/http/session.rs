@@ -24,6 +24,7 @@ use crate::load::scenario::{Conduct, Program, mixed};
 use crate::load::target::{Connection, LoadTarget};
 use crate::plan::schedule::Block;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
+use crate::probe::instructions::{Count, Counting};
 use crate::probe::interface::kernel_network;
 use crate::secret;
 use crate::traffic::feed::FeedEnd;
@@ -52,6 +53,8 @@ pub(crate) struct Loading<'a, W> {
     pub(crate) generator: Generator,
     /// What is known of each cell.
     pub(crate) cells: Cells,
+    /// Whose instructions are counted.
+    pub(crate) counting: Counting,
     /// The level of the blocks at hand: of a ladder, that of the subjects.
     pub(crate) at: u64,
     /// How often something was asked that does not count.
@@ -176,12 +179,28 @@ impl<W: Way> Session<'_, '_, W> {
             });
             self.goes_on()?;
         }
+        self.tell_counting(&all);
         // Of servers that are not ours there are no starts.
         if self.kind.sites.iter().any(|site| matches!(site.place, Origin::Child(_))) {
             // Where each level has a process of its own, it is started once.
             self.result.settings.starts = (self.result.settings.starts + 1).min(self.plan.starts);
         }
         Ok(Subjects { all, _backends: backends })
+    }
+
+    /// Says once whether instructions are counted, and the first reason why not.
+    fn tell_counting(&mut self, subjects: &[Watched]) {
+        if !subjects.iter().any(Watched::is_watched) {
+            return;
+        }
+        let told = self.result.instructions.get_or_insert_with(|| self.kind.counting.told());
+        let uncounted = || {
+            subjects.iter().find_map(|subject| {
+                let variant = &self.options.experiment.variants[subject.variant].name;
+                Some(format!("of {variant} not: {}", subject.uncounted.as_ref()?.words()))
+            })
+        };
+        told.reason = told.reason.take().or_else(uncounted);
     }
 
     /// Begins the subject of a site, in a process that was begun for another one if they share it.
@@ -201,6 +220,7 @@ impl<W: Way> Session<'_, '_, W> {
             folder: self.store.directory(),
             secured: self.kind.way.secured(),
             backends,
+            counting: &self.kind.counting,
         };
         let process = match backends.of(site, variant).or_else(|| begun.get(&site.process).map(Rc::clone)) {
             Some(process) => process,
@@ -326,6 +346,13 @@ impl<W: Way> Session<'_, '_, W> {
         let is_begun = self.result.settings.starts > 0 || self.options.experiment.connections == Connections::PerStart;
         let start = if is_begun { block.start } else { 0 };
         let trial = Trial { start, ..trial_of(name, turn, &measured) };
+        let counts = [
+            (measured.passed.subject_instructions, trial.subject_instructions),
+            (measured.passed.behind_instructions, trial.backend_instructions),
+        ];
+        if counts.iter().any(|(counted, whole)| counted.is_some() && whole.is_none()) {
+            self.result.instructions.get_or_insert_default().trials_shared += 1;
+        }
         self.kind.cells.add(variant, &trial, slice, &measured);
         self.result.trials.push(trial);
         let tried = W::tried(self, variant, block.level, &measured.recorder.tally);
@@ -485,6 +512,8 @@ pub(crate) fn trial_of(name: &str, turn: Turn<'_>, measured: &Measured) -> Trial
         response_time_mean_ms: response_ns / 1e6,
         subject_cpu_us: measured.passed.subject_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
         backend_cpu_us: measured.passed.behind_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
+        subject_instructions: measured.passed.subject_instructions.and_then(Count::whole),
+        backend_instructions: measured.passed.behind_instructions.and_then(Count::whole),
         generator_cpu_us: measured.used.cpu_ns as f64 / 1e3,
         generator_busiest_cpu_us: measured.used.busiest_cpu_ns as f64 / 1e3,
         generator_run_queue_us: measured.used.run_queue_max_ns as f64 / 1e3,

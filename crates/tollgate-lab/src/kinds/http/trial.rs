@@ -162,7 +162,9 @@ impl Generator {
         if is_insert {
             measured.samples.iter_mut().for_each(|(_, readings)| drop_idle_gauges(readings));
             // What lies between transfers is not theirs.
-            measured.passed.subject_cpu_ns = measured.recorder.tally.transfers.subject_cpu_ns;
+            let transfers = &measured.recorder.tally.transfers;
+            measured.passed.subject_cpu_ns = transfers.subject_cpu_ns;
+            measured.passed.subject_instructions = transfers.subject_instructions;
         }
         if measured.samples.is_empty() && !matches!(work, Asking::Scenario(_)) {
             // Its memory and its threads are still those of the trial, its queues are not; behind a teardown nothing is.

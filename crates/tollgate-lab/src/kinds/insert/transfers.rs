@@ -45,6 +45,7 @@ impl Inserting {
             records: Arc::clone(&self.records),
             beside: subject.beside.clone().expect("an insert asks beside its transfers"),
             clocks: subject.meter.subject.clone(),
+            counters: subject.meter.subject_instructions.clone(),
             closeness,
         };
         let load = Load::closed(mode.connections_for(level) as usize, end);

@@ -2,7 +2,7 @@
 //!
 //! Timed is what lies between the first byte out and the last byte in. All else happens outside of it: requests are
 //! rendered before, connections are open, and afterwards the account is settled (rows counted, and where it is asked
-//! for compared one by one) and the table emptied, past any link. The subject's CPU time is read when it has come to
+//! for compared one by one) and the table emptied, past any link. The subject's CPU time and instructions are read when it has come to
 //! rest before and after each transfer, so that what it finishes behind its last answer is in, and settling is out.
 //!
 //! One worker does all of it: as in the published measurement, one client inserts.
@@ -34,6 +34,7 @@ use super::target::LoadTarget;
 use super::user::{Asking, User};
 use crate::probe::cpu::CpuClocks;
 use crate::probe::generator::{ThreadUse, Used};
+use crate::probe::instructions::Counters;
 use crate::traffic::mode::Mode;
 use crate::traffic::model::End;
 use crate::traffic::places::InsertPlaces;
@@ -60,6 +61,8 @@ pub struct Transfer {
     pub beside: Beside,
     /// The CPU clocks of the subject.
     pub clocks: CpuClocks,
+    /// Counters of its instructions.
+    pub counters: Counters,
     /// How closely the last transfer of the trial is settled; the others' rows are counted.
     pub closeness: Closeness,
 }
@@ -130,7 +133,7 @@ pub(super) async fn run(
     let mut timed = Duration::ZERO;
     loop {
         transfer.clocks.look_around();
-        let before = (at_rest_ns(&transfer.clocks), thread_use.read());
+        let before = (at_rest_ns(&transfer.clocks), transfer.counters.read(), thread_use.read());
         let shared = Rc::new(Sending {
             asking: Rc::clone(&asking),
             rendered: Rc::clone(rendered),
@@ -141,9 +144,10 @@ pub(super) async fn run(
             done: RefCell::new(Vec::with_capacity(rendered.count())),
         });
         users = send_all(users, &shared).await;
-        let thread_used = thread_use.read().since(before.1);
+        let thread_used = thread_use.read().since(before.2);
         let cpu_ns = before.0.zip(at_rest_ns(&transfer.clocks));
         let cpu_ns = cpu_ns.map(|(before, after)| after.saturating_sub(before) + transfer.clocks.look_around());
+        let counted = before.1.zip(transfer.counters.read()).map(|(before, after)| after.since(before));
         used += thread_used;
 
         let done = std::mem::take(&mut *shared.done.borrow_mut());
@@ -169,7 +173,7 @@ pub(super) async fn run(
             recorder.unit(time);
             let transfers = &mut recorder.tally.transfers;
             transfers.records += transfer.count as u64;
-            transfers.add_cpu(cpu_ns);
+            transfers.add_used(cpu_ns, counted);
         }
         if is_last || recorder.tally.failures() > 0 {
             return (users, used);

@@ -18,6 +18,7 @@ use crate::load::answer::failure::{ErrorClass, Failure};
 use crate::load::connections::{ConnectionsUsed, FirstRequests, Phases};
 use crate::load::scenario::record::Stepped;
 use crate::load::user::Answer;
+use crate::probe::instructions::Count;
 use tollgate_facts::results::Settlement;
 use tollgate_facts::results::load::Handshaken;
 
@@ -172,6 +173,8 @@ pub struct Transfers {
     pub records: u64,
     /// CPU time of the subject in whole transfers; absent where one could not be read.
     pub subject_cpu_ns: Option<u64>,
+    /// Instructions of the subject in whole transfers; absent where they are not counted.
+    pub subject_instructions: Option<Count>,
     /// What stood in the table.
     pub settlement: Settlement,
     /// The first thing that did not agree.
@@ -179,10 +182,13 @@ pub struct Transfers {
 }
 
 impl Transfers {
-    /// Adds the CPU time of one transfer.
-    pub(crate) fn add_cpu(&mut self, subject_cpu_ns: Option<u64>) {
+    /// Adds the CPU time and the instructions of one transfer.
+    pub(crate) fn add_used(&mut self, subject_cpu_ns: Option<u64>, subject_instructions: Option<Count>) {
         if let Some(used_ns) = subject_cpu_ns {
             *self.subject_cpu_ns.get_or_insert(0) += used_ns;
+        }
+        if let Some(counted) = subject_instructions {
+            *self.subject_instructions.get_or_insert_default() += counted;
         }
     }
 
@@ -194,7 +200,7 @@ impl Transfers {
 
     fn add(&mut self, other: &Transfers) {
         self.records += other.records;
-        self.add_cpu(other.subject_cpu_ns);
+        self.add_used(other.subject_cpu_ns, other.subject_instructions);
         self.settle(other.settlement, other.fault.clone());
     }
 }

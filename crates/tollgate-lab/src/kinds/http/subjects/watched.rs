@@ -27,6 +27,7 @@ use crate::load::scenario::Program;
 use crate::load::target::{Connection, LoadTarget};
 use crate::plan::Plan;
 use crate::probe::cpu::CpuClocks;
+use crate::probe::instructions::{Counting, Lack};
 use crate::probe::memory;
 use crate::probe::meter::Meter;
 use crate::probe::metrics::Metrics;
@@ -51,6 +52,8 @@ pub(crate) struct Watched {
     /// What is read where a trial begins to count, and where that is over: its CPU clocks, those of the servers behind it as
     /// far as they are known, and the cores of the run.
     pub(crate) meter: Meter,
+    /// Why its instructions or those of the servers behind it are not counted, though others' can be.
+    pub(crate) uncounted: Option<Lack>,
     /// Servers behind it with their names.
     backends: Vec<(String, Rc<RefCell<Process>>)>,
     /// What an insert asks beside its transfers, past any link.
@@ -74,6 +77,7 @@ pub(crate) struct Environment<'a> {
     /// What our own gateway has beyond others.
     pub(crate) secured: Option<&'a Secured>,
     pub(crate) backends: &'a Backends,
+    pub(crate) counting: &'a Counting,
 }
 
 /// Most places that one variant is asked at: ways of encrypting, each with a listener of its own.
@@ -203,10 +207,20 @@ impl Watched {
         let ours = behind.iter().flat_map(|(_, process)| process.borrow().watched.clone());
         let theirs = sites::processes_behind(site, sites, &options.experiment);
         let extent = if theirs.is_empty() { Extent::Alone } else { Extent::Tree };
-        let processes: Vec<u32> = ours.chain(theirs).collect();
-        let meter = Meter { subject, behind: CpuClocks::new(&processes, extent)?, cores: around.cores.all.clone() };
+        let behind_clocks = CpuClocks::new(&ours.chain(theirs).collect::<Vec<u32>>(), extent)?;
+        let counters = around.counting.of(&subject.processes());
+        let counters = counters.and_then(|own| Ok((own, around.counting.of(&behind_clocks.processes())?)));
+        let uncounted = counters.as_ref().err().cloned();
+        let (subject_instructions, behind_instructions) = counters.unwrap_or_default();
+        let meter = Meter {
+            subject,
+            behind: behind_clocks,
+            subject_instructions,
+            behind_instructions,
+            cores: around.cores.all.clone(),
+        };
         let variant = site.variant;
-        Ok(Watched { variant, places, meter, backends: behind, beside, process, _link: link })
+        Ok(Watched { variant, places, meter, uncounted, backends: behind, beside, process, _link: link })
     }
 
     /// A level for each place that is loaded.
@@ -227,6 +241,11 @@ impl Watched {
     /// Whether the run started it, and so may start it anew.
     pub(crate) fn is_ours(&self) -> bool {
         self.process.borrow().child.is_some()
+    }
+
+    /// Whether a process of it is watched.
+    pub(crate) fn is_watched(&self) -> bool {
+        !self.process.borrow().watched.is_empty()
     }
 
     /// How it ended, if it did.
