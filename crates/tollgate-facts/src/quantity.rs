@@ -2,7 +2,7 @@
 //!
 //! It deliberately computes nothing: a quantity that a cell does not hold is absent.
 
-use crate::results::{Cell, Estimate, Figure, Percentiles};
+use crate::results::{Cell, Estimate, Figure, PercentileIntervals, Percentiles, Rank};
 
 /// A quantity of one cell.
 #[derive(Debug, Clone, Copy)]
@@ -51,15 +51,15 @@ pub const QUANTITIES: &[Quantity] = &[
     one("bytes", "bytes", UNMEASURED, |cell| answered(cell, cell.bytes_per_unit)).compared(Figure::Bytes),
     one("memory", "bytes", UNWATCHED, |cell| plain(cell.subject?.memory_bytes()? as f64)),
     one("mean", "ms", UNMEASURED, |cell| answered(cell, cell.response_time_ms.mean)),
-    one("p50", "ms", TOO_FEW, |cell| plain(cell.response_time_ms.p50?)),
-    one("p90", "ms", TOO_FEW, |cell| plain(cell.response_time_ms.p90?)),
-    one("p95", "ms", TOO_FEW, |cell| plain(cell.response_time_ms.p95?)),
-    one("p99", "ms", TOO_FEW, |cell| plain(cell.response_time_ms.p99?)),
-    one("p999", "ms", TOO_FEW, |cell| plain(cell.response_time_ms.p999?)),
+    one("p50", "ms", TOO_FEW, |cell| waiting(cell, Rank::P50)),
+    one("p90", "ms", TOO_FEW, |cell| waiting(cell, Rank::P90)),
+    one("p95", "ms", TOO_FEW, |cell| waiting(cell, Rank::P95)),
+    one("p99", "ms", TOO_FEW, |cell| waiting(cell, Rank::P99)),
+    one("p999", "ms", TOO_FEW, |cell| waiting(cell, Rank::P999)),
     one("max", "ms", UNMEASURED, |cell| answered(cell, cell.response_time_ms.max)),
-    one("p50-at-rate", "ms", NOT_AT_RATE, |cell| plain(at_rate(cell)?.p50?)).compared(Figure::MedianAtRate),
-    one("p95-at-rate", "ms", NOT_AT_RATE, |cell| plain(at_rate(cell)?.p95?)).compared(Figure::P95AtRate),
-    one("p99-at-rate", "ms", NOT_AT_RATE, |cell| plain(at_rate(cell)?.p99?)).compared(Figure::P99AtRate),
+    one("p50-at-rate", "ms", NOT_AT_RATE, |cell| at_rate(cell, Rank::P50)).compared(Figure::MedianAtRate),
+    one("p95-at-rate", "ms", NOT_AT_RATE, |cell| at_rate(cell, Rank::P95)).compared(Figure::P95AtRate),
+    one("p99-at-rate", "ms", NOT_AT_RATE, |cell| at_rate(cell, Rank::P99)).compared(Figure::P99AtRate),
     ERRORS,
     ERROR_SHARE,
 ];
@@ -121,8 +121,19 @@ fn answered(cell: &Cell, value: f64) -> Option<Estimate> {
     plain(value).filter(|_| cell.requests > 0)
 }
 
-fn at_rate(cell: &Cell) -> Option<Percentiles> {
-    Some(cell.equal_rate.as_ref()?.response_time_ms)
+fn waiting(cell: &Cell, rank: Rank) -> Option<Estimate> {
+    percentile(cell.response_time_ms, cell.response_interval_ms, rank)
+}
+
+fn at_rate(cell: &Cell, rank: Rank) -> Option<Estimate> {
+    let rate = cell.equal_rate.as_ref()?;
+    percentile(rate.response_time_ms, rate.response_interval_ms, rank)
+}
+
+/// A percentile with its interval; without one in results that do not have intervals.
+fn percentile(times: Percentiles, intervals: Option<PercentileIntervals>, rank: Rank) -> Option<Estimate> {
+    let time_ms = times.at(rank)?;
+    intervals.map_or_else(|| plain(time_ms), |intervals| Some(intervals.estimate(rank, time_ms)))
 }
 
 /// Failures of both loads.

@@ -3,7 +3,7 @@
 //! It reads the figures and computes none.
 
 use tollgate_facts::results::load::{CoursePoint, Handshaken, QuickResult, Spread};
-use tollgate_facts::results::{Percentiles, StageUnit, Verdict};
+use tollgate_facts::results::{Percentiles, StageUnit, Verdict, Within};
 use tollgate_page::blocks::{Block, Figure, Page, Picture, Section, Table};
 use tollgate_page::chart::lines::{self, Kind, Line, Point};
 use tollgate_page::chart::{Size, percentiles};
@@ -87,8 +87,12 @@ fn distribution(result: &QuickResult) -> Section {
     let most = (result.requests > 0 && !result.is_unsteady()).then_some(result.response_time_ms.max);
     let whole = (100.0, most);
     let within = result.served_within_ms.iter().chain([&whole]);
-    let row = |(percent, time): &(f64, Option<f64>)| vec![format!("{percent} %"), number::optional(*time)];
-    let table = Table::new("", ["served within", "ms"]).with(within.map(row));
+    let row = |(percent, time): &(f64, Option<f64>)| {
+        let [low, high] = ends(result, *percent).map(number::optional);
+        vec![format!("{percent} %"), number::optional(*time), low, high, undelayed(result, *percent)]
+    };
+    let head = ["served within", "ms", "95 % from", "to", "without the generator's own delay"];
+    let table = Table::new("", head).with(within.map(row));
     let description = "Response time in milliseconds by the share of requests that were faster.";
     let chart = percentiles::chart("response time, ms", vec![percentiles::line("response time", 1, &result.curve)]);
     let note = match &result.offered {
@@ -103,6 +107,18 @@ fn distribution(result: &QuickResult) -> Section {
         figure = figure.picture("distribution", description, Size::Full, |size| lines::draw(size, &chart));
     }
     Section::background("", vec![Block::Figure(figure)])
+}
+
+/// The ends of a percentage's interval, of which each may be none.
+fn ends(result: &QuickResult, percent: f64) -> [Option<f64>; 2] {
+    let found = result.served_within_interval_ms.iter().find(|(of, _)| of.total_cmp(&percent).is_eq());
+    found.map_or([None; 2], |(_, Within { low, high })| [Some(*low), *high])
+}
+
+/// A percentage's time without the generator's own delay, where that is another one.
+fn undelayed(result: &QuickResult, percent: f64) -> String {
+    let found = result.undelayed_within_ms.iter().find(|(of, _)| of.total_cmp(&percent).is_eq());
+    found.map(|(_, time)| number::three_digits(*time)).unwrap_or_default()
 }
 
 fn course(result: &QuickResult) -> Option<Section> {
@@ -239,10 +255,12 @@ mod tests {
                 ..Percentiles::default()
             },
             service_time_ms: Percentiles::default(),
+            response_interval_ms: None,
             undelayed_ms: None,
-            undelayed_within_ms: Vec::new(),
+            undelayed_within_ms: vec![(50.0, 0.7)],
             tail: None,
             served_within_ms: vec![(50.0, Some(0.9)), (99.9, None)],
+            served_within_interval_ms: vec![(50.0, Within { low: 0.8, high: None })],
             connection_times_ms: Some(ConnectionTimes::default()),
             staged: None,
             course: (1..=40)

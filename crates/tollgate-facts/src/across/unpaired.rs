@@ -246,7 +246,7 @@ impl<'r> CellOf<'r> {
         ValueOf {
             run: self.number,
             value: if is_refused { 0.0 } else { found.mean },
-            interval: found.interval().filter(|_| !is_refused),
+            interval: found.interval().filter(|(_, high)| !is_refused && high.is_finite()),
             standing: match (is_refused, doubts.is_empty()) {
                 (true, _) => Verdict::Refused,
                 (false, true) => Verdict::Ok,

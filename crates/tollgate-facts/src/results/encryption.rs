@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::figure::{GeneratorUse, Percentiles, TcpCounts};
+use super::figure::{GeneratorUse, PercentileIntervals, Percentiles, TcpCounts};
 use crate::stats::Estimate;
 
 /// A level that stands for a way of encrypting.
@@ -263,6 +263,9 @@ pub struct EqualRate {
     pub tcp: Option<TcpCounts>,
     /// From the intended start to the last byte, valid answers only.
     pub response_time_ms: Percentiles,
+    /// The intervals of its percentiles; absent in results that do not have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_interval_ms: Option<PercentileIntervals>,
     /// The same without the generator's own delay; absent where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undelayed_ms: Option<Percentiles>,

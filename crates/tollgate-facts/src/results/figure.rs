@@ -10,6 +10,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::stats::Estimate;
 
+/// A percentile that is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rank {
+    /// The median.
+    P50,
+    /// The 90th.
+    P90,
+    /// The 95th.
+    P95,
+    /// The 99th.
+    P99,
+    /// The 99.9th.
+    P999,
+}
+
 /// A distribution in milliseconds. A percentile with fewer than 30 samples beyond it is absent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Percentiles {
@@ -35,11 +50,83 @@ impl Percentiles {
         [(0.999, self.p999), (0.99, self.p99), (0.95, self.p95), (0.9, self.p90), (0.5, self.p50)]
     }
 
+    /// One of them.
+    pub fn at(&self, rank: Rank) -> Option<f64> {
+        match rank {
+            Rank::P50 => self.p50,
+            Rank::P90 => self.p90,
+            Rank::P95 => self.p95,
+            Rank::P99 => self.p99,
+            Rank::P999 => self.p999,
+        }
+    }
+
     /// Without those that only a steady load has: what is left was so, whatever the load was.
     #[must_use]
     pub fn unsteady(self) -> Percentiles {
         Percentiles { mean: self.mean, max: self.max, ..Percentiles::default() }
     }
+}
+
+/// The 95 % interval of a percentile, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Within {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end; absent where too few answers were slower to say how far it reaches.
+    pub high: Option<f64>,
+}
+
+/// The intervals of the percentiles of a distribution, over clusters of answers. A percentile has none where it is not
+/// printed, where there are fewer than six clusters, or where they differ so much that it may be anywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct PercentileIntervals {
+    /// Of the median.
+    pub p50: Option<Within>,
+    /// Of the 90th percentile.
+    pub p90: Option<Within>,
+    /// Of the 95th percentile.
+    pub p95: Option<Within>,
+    /// Of the 99th percentile.
+    pub p99: Option<Within>,
+    /// Of the 99.9th percentile.
+    pub p999: Option<Within>,
+    /// Clusters that they are over: starts of the server where there are two or more, blocks of one start, or stretches of a
+    /// single load's time.
+    pub clusters: u32,
+}
+
+impl PercentileIntervals {
+    /// That of one percentile.
+    pub fn at(&self, rank: Rank) -> Option<Within> {
+        match rank {
+            Rank::P50 => self.p50,
+            Rank::P90 => self.p90,
+            Rank::P95 => self.p95,
+            Rank::P99 => self.p99,
+            Rank::P999 => self.p999,
+        }
+    }
+
+    /// A percentile of this time with its interval, whose upper end may be open: then it is infinite. Of one cluster, which
+    /// has none, where there is no interval.
+    pub fn estimate(&self, rank: Rank, time_ms: f64) -> Estimate {
+        let alone = Estimate { mean: time_ms, low: time_ms, high: time_ms, n: 1 };
+        self.at(rank).map_or(alone, |Within { low, high }| {
+            let high = high.unwrap_or(f64::INFINITY);
+            Estimate { mean: time_ms, low, high, n: self.clusters }
+        })
+    }
+}
+
+/// A time that is longer by more than this share than without the generator's own delay is another one …
+pub const DELAY_SHARE_MAX: f64 = 0.1;
+/// … unless it is by less than what it takes to wake any program up, in milliseconds.
+const WAKING_MS: f64 = 0.02;
+
+/// Whether a time is another one without the generator's own delay.
+pub fn is_delayed(time_ms: f64, undelayed_ms: f64) -> bool {
+    time_ms - undelayed_ms > WAKING_MS.max(DELAY_SHARE_MAX * undelayed_ms)
 }
 
 /// What a subject's process used.

@@ -6,7 +6,7 @@ use derive_more::AddAssign;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Arrivals, FirstRequest, Percentiles, Staged, Tail, TcpCounts, Verdict};
+use super::{Arrivals, FirstRequest, PercentileIntervals, Percentiles, Staged, Tail, TcpCounts, Verdict, Within};
 
 /// From this bound on, that the law was not broken says nothing.
 const TELLING_BOUND_MAX: f64 = 0.1;
@@ -45,6 +45,9 @@ pub struct QuickResult {
     #[serde(serialize_with = "of_any")]
     #[schemars(with = "Option<Percentiles>")]
     pub response_time_ms: Percentiles,
+    /// The 95 % intervals of its percentiles, over stretches of the load's time; absent of a load that has no percentiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_interval_ms: Option<PercentileIntervals>,
     /// From the send to the last byte; absent where there was no valid answer.
     #[serde(serialize_with = "of_any")]
     #[schemars(with = "Option<Percentiles>")]
@@ -59,6 +62,9 @@ pub struct QuickResult {
     /// For each percentage the time within which so many of the valid answers came, in milliseconds; without it where fewer
     /// than 30 took longer.
     pub served_within_ms: Vec<(f64, Option<f64>)>,
+    /// Of these percentages those that have a 95 % interval, with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub served_within_interval_ms: Vec<(f64, Within)>,
     /// Those of these percentages that are another time without the generator's own delay, with that time in milliseconds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub undelayed_within_ms: Vec<(f64, f64)>,

@@ -25,7 +25,10 @@ pub use encryption::{
     Arrivals, Connecting, ConnectionUse, CryptoSpeed, Encryption, EqualRate, FirstRequest, Flow, FlowSide, FlowStep,
     Linear, NamedLevel, Negotiated, Peak, Phases, RateGroup, RoundTripCost, Segments, distance_words,
 };
-pub use figure::{Figure, GeneratorUse, Percentiles, SocketCounts, SubjectUse, TcpCounts};
+pub use figure::{
+    DELAY_SHARE_MAX, Figure, GeneratorUse, PercentileIntervals, Percentiles, Rank, SocketCounts, SubjectUse, TcpCounts,
+    Within, is_delayed,
+};
 pub use gap::{Gap, GapKind};
 pub use insert::{Fit, Inserted, Inserting, Settlement};
 pub use instructions::{Counted, Instructions};
@@ -398,6 +401,9 @@ pub struct Cell {
     pub unit_time_ms: Estimate,
     /// From the intended start to the last byte, valid answers only.
     pub response_time_ms: Percentiles,
+    /// The intervals of its percentiles; absent in results that do not have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_interval_ms: Option<PercentileIntervals>,
     /// The same without the generator's own delay: for how long each answer lay unread, and how late its request was begun.
     /// Absent where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::encryption::Arrivals;
-use super::figure::Percentiles;
+use super::figure::{PercentileIntervals, Percentiles};
 
 /// What was found of a scenario in one cell.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +21,9 @@ pub struct Played {
     pub trials_out_of_rows: u32,
     /// Whole iterations: response times of their steps added up. Time to think is left out.
     pub iteration_time_ms: Percentiles,
+    /// The intervals of its percentiles; absent in results that do not have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iteration_interval_ms: Option<PercentileIntervals>,
     /// Each step, in the order in which users do them.
     pub steps: Vec<StepFound>,
     /// What was offered at a rate; absent of users who wait.

@@ -8,6 +8,7 @@ pub mod hodges_lehmann;
 pub mod holm;
 pub mod interval;
 pub mod percentile;
+pub mod percentile_interval;
 pub mod scalability;
 pub mod sequential;
 pub mod signed_rank;

@@ -1,6 +1,6 @@
 //! Whether thresholds hold, from stored results: the end of the interval that is nearer to the bound decides.
 //!
-//! | outcome | a figure with an interval | one without (counts, percentiles) |
+//! | outcome | a figure with an interval | one without (counts, percentiles of older results) |
 //! |---|---|---|
 //! | holds | the whole interval is on the right side | it is on the right side |
 //! | fails | the whole interval is on the wrong side | it is on the wrong side |
@@ -186,15 +186,16 @@ impl Threshold {
         let (outcome, decided) = decide(self.comparison, interval.unwrap_or((found.mean, found.mean)), self.bound);
         // Of what has an interval, one block says nothing of it.
         let (outcome, reason) = match outcome {
-            _ if found.n == 1 => (Outcome::NotShown, Some("one block has no interval: take more")),
+            _ if found.n == 1 => (Outcome::NotShown, Some("so few blocks or starts have no interval: take more")),
             Outcome::NotShown => (outcome, Some("the bound is inside the interval: take more blocks")),
             Outcome::Holds | Outcome::Fails => (outcome, None),
         };
         ThresholdFinding {
             value: Some(found.mean),
             low: interval.map(|(low, _)| low),
-            high: interval.map(|(_, high)| high),
-            decided: Some(decided),
+            // That of a percentile may be open.
+            high: interval.map(|(_, high)| high).filter(|high| high.is_finite()),
+            decided: Some(decided).filter(|decided| decided.is_finite()),
             outcome,
             reason: reason.map(str::to_owned),
             ..self.nothing(at, String::new())

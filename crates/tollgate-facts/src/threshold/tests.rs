@@ -4,7 +4,7 @@ use super::*;
 use crate::across::{Named, across};
 use crate::fixture;
 use crate::quantity::QUANTITIES;
-use crate::results::{Estimate, Outcome, RunResult, TollVerdict, Validity, Verdict};
+use crate::results::{Estimate, Outcome, PercentileIntervals, RunResult, TollVerdict, Validity, Verdict, Within};
 
 fn bound(text: &str) -> (Asked, Option<String>, Option<u64>, &'static str, f64) {
     let threshold = Threshold::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -160,6 +160,28 @@ fn the_end_of_the_interval_that_is_nearer_to_the_bound_decides() {
     check("toll.cpu < 1.1", Outcome::Fails, Some(1.2));
     check("errors == 0", Outcome::Holds, Some(0.0));
     check("errors != 0", Outcome::Fails, Some(0.0));
+}
+
+#[test]
+fn a_percentile_holds_only_if_its_interval_does() {
+    let mut run = run();
+    let mut check = |p99: Option<Within>, clusters: u32, text: &str, expected: Outcome, reason: &str| {
+        for cell in &mut run.cells {
+            cell.response_interval_ms = Some(PercentileIntervals { p99, clusters, ..PercentileIntervals::default() });
+        }
+        let (found, _, why) = outcome(text, &run);
+        assert_eq!(found, expected, "{text}");
+        assert!(why.contains(reason), "{text}: {why}");
+    };
+    let closed = Some(Within { low: 3.8, high: Some(4.3) });
+    check(closed, 16, "p99 < 4.4 ms", Outcome::Holds, "");
+    check(closed, 16, "p99 < 4.1 ms", Outcome::NotShown, "inside the interval");
+    check(closed, 16, "p99 < 3.7 ms", Outcome::Fails, "");
+    let open = Some(Within { low: 3.8, high: None });
+    check(open, 16, "p99 < 100 ms", Outcome::NotShown, "inside the interval");
+    check(open, 16, "p99 < 3.7 ms", Outcome::Fails, "");
+    check(open, 16, "p99 > 3.7 ms", Outcome::Holds, "");
+    check(None, 4, "p99 < 100 ms", Outcome::NotShown, "have no interval");
 }
 
 #[test]

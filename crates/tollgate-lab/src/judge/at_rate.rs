@@ -180,6 +180,7 @@ pub(super) mod tests {
             generator: GeneratorUse::default(),
             tcp: None,
             response_time_ms: Percentiles { max: 250.0, ..times(2.0, 5.0) },
+            response_interval_ms: None,
             undelayed_ms: None,
             linear: Linear::default(),
             groups: Vec::new(),

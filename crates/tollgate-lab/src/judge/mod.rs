@@ -9,6 +9,7 @@ pub mod bounds;
 pub mod cells;
 mod evidence;
 pub(crate) mod held_up;
+pub(crate) mod intervals;
 pub(crate) mod negotiated;
 pub(crate) mod own_delay;
 mod scenario;

@@ -5,18 +5,8 @@
 //! It deliberately says nothing of the others: those stand.
 
 use super::at_rate::GENERATOR_REMEDY;
-use tollgate_facts::results::Percentiles;
+use tollgate_facts::results::{DELAY_SHARE_MAX, Percentiles, is_delayed};
 use tollgate_facts::rules::{Finding, marked_above};
-
-/// A figure that is longer by more than this share is another one …
-const SHARE_MAX: f64 = 0.1;
-/// … unless it is by less than what it takes to wake any program up, in milliseconds.
-const WAKING_MS: f64 = 0.02;
-
-/// Whether a time is another one without the generator's own delay.
-pub(crate) fn is_off(time_ms: f64, undelayed_ms: f64) -> bool {
-    time_ms - undelayed_ms > WAKING_MS.max(SHARE_MAX * undelayed_ms)
-}
 
 /// Which of these percentiles hold too much of the generator's own delay, and whether the mean does, where it is known
 /// what they are without it.
@@ -28,7 +18,7 @@ pub(crate) fn own_delay(response_ms: Percentiles, undelayed_ms: Option<Percentil
     };
     let off = of(response_ms).zip(of(undelayed_ms?)).filter_map(|((name, time_ms), (_, undelayed_ms))| {
         let (time_ms, undelayed_ms) = (time_ms?, undelayed_ms?);
-        is_off(time_ms, undelayed_ms).then_some((name, time_ms, undelayed_ms))
+        is_delayed(time_ms, undelayed_ms).then_some((name, time_ms, undelayed_ms))
     });
     let off: Vec<(String, f64, f64)> = off.collect();
     let told = |(name, time_ms, undelayed_ms): &(String, f64, f64)| {
@@ -37,7 +27,7 @@ pub(crate) fn own_delay(response_ms: Percentiles, undelayed_ms: Option<Percentil
     let all: Vec<String> = off.iter().map(told).collect();
     let reason = format!("without the generator's own delay {}", all.join(", "));
     let share = off.iter().map(|(_, time_ms, undelayed_ms)| time_ms / undelayed_ms.max(f64::MIN_POSITIVE) - 1.0);
-    marked_above(reason, GENERATOR_REMEDY, (share.fold(0.0, f64::max), SHARE_MAX))
+    marked_above(reason, GENERATOR_REMEDY, (share.fold(0.0, f64::max), DELAY_SHARE_MAX))
 }
 
 #[cfg(test)]

@@ -9,8 +9,7 @@ use tollgate_net::http1::client::Target;
 
 use super::marks::{self, Evidence};
 use super::{QuickLoad, Rate, rows};
-use crate::judge::own_delay::is_off;
-use crate::judge::{cells, tail};
+use crate::judge::{cells, intervals, tail};
 use crate::load::connections::Phases;
 use crate::load::record::course::BIN;
 use crate::load::record::little;
@@ -19,11 +18,12 @@ use crate::load::target::Connection;
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::Passed;
 use crate::secret;
-use tollgate_facts::results::TcpCounts;
 use tollgate_facts::results::load::{
     ConnectionTimes, CoursePoint, Handshaken, Offered, PhaseTimes, QuickResult, Spread, Subject,
 };
+use tollgate_facts::results::{TcpCounts, Within, is_delayed};
 use tollgate_facts::stats::percentile;
+use tollgate_facts::stats::percentile_interval::Cluster;
 
 /// Version of the document.
 const FORMAT: u32 = 1;
@@ -75,6 +75,7 @@ impl Recorded<'_> {
             duration_ms: wall_ms,
             requests_per_second: tally.requests as f64 / took.as_secs_f64().max(1e-9),
             response_time_ms: cells::percentiles(&all.response),
+            response_interval_ms: intervals::intervals(&all.response, |ns| clusters(all, ns)),
             undelayed_ms: cells::undelayed(all),
             undelayed_within_ms: undelayed_within(all),
             service_time_ms: cells::percentiles(&all.service),
@@ -82,6 +83,7 @@ impl Recorded<'_> {
             served_within_ms: PERCENTAGES
                 .map(|percent| (percent, cells::quantile_ms(&all.response, percent / 100.0)))
                 .to_vec(),
+            served_within_interval_ms: within_interval(all),
             connection_times_ms: connection_times(all),
             staged: all.staged.as_deref().map(|staged| cells::staged(staged, 1)),
             course: course(all.bins()),
@@ -158,6 +160,21 @@ impl Recorded<'_> {
     }
 }
 
+/// Of each stretch of the load what was answered, and what of it took longer than this.
+fn clusters(all: &Recorder, ns: u64) -> Vec<Cluster> {
+    all.detail.as_ref().map(|detail| detail.stretches.clusters(ns)).unwrap_or_default()
+}
+
+/// The percentages that have an interval, with it.
+fn within_interval(all: &Recorder) -> Vec<(f64, Within)> {
+    let interval = |percent: f64| {
+        let (quantile, times) = (percent / 100.0, &all.response);
+        let clusters = clusters(all, times.value_at_quantile(quantile));
+        Some((percent, intervals::interval(times, quantile, &clusters)?))
+    };
+    PERCENTAGES.into_iter().filter_map(interval).collect()
+}
+
 /// The percentages that are another time without the generator's own delay, as far as the highest is known.
 fn undelayed_within(all: &Recorder) -> Vec<(f64, f64)> {
     let known = cells::undelayed(all).map(|known| known.by_quantile());
@@ -165,7 +182,7 @@ fn undelayed_within(all: &Recorder) -> Vec<(f64, f64)> {
     let off = |percent: f64| {
         let of = |times| cells::quantile_ms(times, percent / 100.0);
         let (time_ms, undelayed_ms) = (of(&all.response)?, of(&all.undelayed)?);
-        is_off(time_ms, undelayed_ms).then_some((percent, undelayed_ms))
+        is_delayed(time_ms, undelayed_ms).then_some((percent, undelayed_ms))
     };
     let is_known = |percent: &f64| highest.is_some_and(|highest| *percent <= highest * 100.0);
     PERCENTAGES.into_iter().filter(is_known).filter_map(off).collect()
@@ -176,6 +193,7 @@ fn without_times(mut result: QuickResult) -> QuickResult {
     (result.response_time_ms, result.service_time_ms) = Default::default();
     result.served_within_ms.iter_mut().for_each(|(_, time)| *time = None);
     (result.undelayed_ms, result.undelayed_within_ms) = (None, Vec::new());
+    (result.response_interval_ms, result.served_within_interval_ms) = (None, Vec::new());
     result.curve.clear();
     (result.connection_times_ms, result.phases, result.tail) = (None, None, None);
     result

@@ -4,9 +4,9 @@ use super::{models, raw, staged, steps};
 use crate::blocks::{self, Block, Cell, Column, ColumnOf, Depth, Section, Table, TableRow, Tone};
 use crate::gather::by_key;
 use crate::number::{self, NOTHING};
-use crate::words::view::{self, Doubt, Row, View};
+use crate::words::view::{self, Doubt, Row, Timed, View};
 use crate::words::{marked, sentence};
-use tollgate_facts::results::{Estimate, Piece, SubjectUse, Toll, TollVerdict, Validity, Verdict};
+use tollgate_facts::results::{Estimate, Piece, Rank, SubjectUse, Toll, TollVerdict, Validity, Verdict};
 
 /// Findings of one rule that are listed before the rest is counted.
 const FINDINGS_MAX: usize = 4;
@@ -90,12 +90,13 @@ fn table<'r>(view: &View<'r>, shown: Option<u64>) -> Table {
     let decimals =
         |value: &dyn Fn(&Row<'_>) -> Option<f64>| number::column_decimals(rows.iter().filter_map(|row| value(row)));
     let unit_decimals = decimals(&|row| Some(row.cell.unit_time_ms.mean));
-    let time_decimals = decimals(&|row| view::times(row.cell).p50);
+    let time_decimals = decimals(&|row| Timed::of_units(row.cell).at(Rank::P50));
     let cpu_decimals = decimals(&|row| view::cpu(row.cell).map(|cpu| cpu.mean));
     let at = |level: u64| experiment.named_level(level).map_or_else(|| level.to_string(), |named| named.title.clone());
     let unit_time = |value: f64| number::in_column(value, unit_decimals);
-    let time =
-        |value: Option<f64>| number::or_nothing(value.map(|value| number::in_column(value, time_decimals))).into();
+    let time = |row: &Row<'_>, rank: Rank| {
+        view.percentile(row, Timed::of_units(row.cell), rank, |value| number::in_column(value, time_decimals))
+    };
     let cpu = |cpu: Estimate| {
         let end = |value: f64| number::in_column(value, cpu_decimals);
         end(cpu.mean) + &number::spread(cpu, end, |half| number::grouped(half, cpu_decimals + 1))
@@ -114,9 +115,9 @@ fn table<'r>(view: &View<'r>, shown: Option<u64>) -> Table {
             true => NOT_STEADY.into(),
             false => number::with_half(row.cell.unit_time_ms, unit_time).into(),
         }),
-        (Column::of("p50", "ms", 1), &|row| time(view::times(row.cell).p50)),
-        (Column::of("p95", "ms", 5), &|row| time(view::times(row.cell).p95)),
-        (Column::of("p99", "ms", 3), &|row| time(view::times(row.cell).p99)),
+        (Column::of("p50", "ms", 1), &|row| time(row, Rank::P50)),
+        (Column::of("p95", "ms", 5), &|row| time(row, Rank::P95)),
+        (Column::of("p99", "ms", 3), &|row| time(row, Rank::P99)),
         (Column::of("CPU", "us", 2), &|row| number::or_nothing(view::cpu(row.cell).map(cpu)).into()),
         (Column::of(INSTRUCTIONS, "1000s", 9), &|row| instructions(row)),
         (received, &|row| number::three_digits(row.cell.bytes_per_unit / 1e3).into()),
@@ -176,6 +177,13 @@ fn legend(view: &View<'_>) -> Vec<String> {
         format!("{of_tolls}, CPU: subject's time for one {}", sentence::piece(&view.run.experiment)),
         format!("a percentile stands only where at least 30 {counted}s were slower"),
     ];
+    let is_open = |timed: Timed| {
+        let ends = [Rank::P50, Rank::P95, Rank::P99].map(|rank| timed.interval(rank));
+        ends.into_iter().flatten().any(|(_, high)| high.is_infinite())
+    };
+    if view.rows.iter().any(|row| is_open(Timed::of_units(row.cell))) {
+        signs.push(format!("{NOTHING}]: too few {counted}s were slower to say how far up a percentile may be off"));
+    }
     if !view.any_errors() && view.run.experiment.piece != Piece::Unit {
         signs.push("no request failed".to_owned());
     }

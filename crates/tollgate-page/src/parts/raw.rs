@@ -1,8 +1,8 @@
 //! One row for each variant and level, figures unrounded and units in the names of the columns: for machines.
 
 use crate::blocks::{Cell, Table};
-use crate::words::view::{Row, View};
-use tollgate_facts::results::{self as facts, Comparison, Estimate, Toll, TollVerdict};
+use crate::words::view::{Row, Timed, View};
+use tollgate_facts::results::{self as facts, Comparison, Estimate, Rank, Toll, TollVerdict};
 
 /// One column, or three: a mean and the ends of its interval.
 enum Field {
@@ -22,11 +22,11 @@ const FIELDS: &[Field] = &[
     Three("requests_per_second", |row| Some(of(row.cell.requests_per_second))),
     Three("unit_time_ms", |row| Some(of(row.cell.unit_time_ms))),
     One("response_time_ms_mean", |row| asked(row).map(|cell| cell.response_time_ms.mean)),
-    One("response_time_ms_p50", |row| row.cell.response_time_ms.p50),
-    One("response_time_ms_p90", |row| row.cell.response_time_ms.p90),
-    One("response_time_ms_p95", |row| row.cell.response_time_ms.p95),
-    One("response_time_ms_p99", |row| row.cell.response_time_ms.p99),
-    One("response_time_ms_p999", |row| row.cell.response_time_ms.p999),
+    Three("response_time_ms_p50", |row| timed(Timed::of_requests(row.cell), Rank::P50)),
+    Three("response_time_ms_p90", |row| timed(Timed::of_requests(row.cell), Rank::P90)),
+    Three("response_time_ms_p95", |row| timed(Timed::of_requests(row.cell), Rank::P95)),
+    Three("response_time_ms_p99", |row| timed(Timed::of_requests(row.cell), Rank::P99)),
+    Three("response_time_ms_p999", |row| timed(Timed::of_requests(row.cell), Rank::P999)),
     One("response_time_ms_max", |row| asked(row).map(|cell| cell.response_time_ms.max)),
     One("bytes_per_unit", |row| asked(row).map(|cell| cell.bytes_per_unit)),
     One("connections", |row| asked(row).map(|cell| cell.connections as f64)),
@@ -50,9 +50,9 @@ const FIELDS: &[Field] = &[
     One("handshake_ms_p50", |row| row.cell.connected?.phases.handshake_ms.p50),
     One("share_over_200_ms", |row| row.cell.linear.as_ref().map(|linear| linear.share_over_200_ms)),
     One("equal_rate_per_second", |row| row.cell.equal_rate.as_ref().map(|rate| rate.rate_per_second)),
-    One("equal_rate_ms_p50", |row| row.cell.equal_rate.as_ref()?.response_time_ms.p50),
-    One("equal_rate_ms_p95", |row| row.cell.equal_rate.as_ref()?.response_time_ms.p95),
-    One("equal_rate_ms_p99", |row| row.cell.equal_rate.as_ref()?.response_time_ms.p99),
+    Three("equal_rate_ms_p50", |row| timed(Timed::at_rate(row.cell.equal_rate.as_ref()?), Rank::P50)),
+    Three("equal_rate_ms_p95", |row| timed(Timed::at_rate(row.cell.equal_rate.as_ref()?), Rank::P95)),
+    Three("equal_rate_ms_p99", |row| timed(Timed::at_rate(row.cell.equal_rate.as_ref()?), Rank::P99)),
     One("equal_rate_lateness_ms_p99", |row| row.cell.equal_rate.as_ref()?.lateness_ms.p99),
     One("equal_rate_unsent", |row| row.cell.equal_rate.as_ref().map(|rate| rate.unsent as f64)),
     One("equal_rate_errors", |row| row.cell.equal_rate.as_ref().map(|rate| rate.errors.values().sum::<u64>() as f64)),
@@ -97,6 +97,12 @@ pub fn table(view: &View<'_>) -> Table {
 /// The cell, where requests were sent: a batch or a command has nothing of them, which is not 0.
 fn asked<'a>(row: &Row<'a>) -> Option<&'a facts::Cell> {
     Some(row.cell).filter(|cell| cell.connections > 0 || !cell.errors.is_empty())
+}
+
+/// A percentile and the ends of its interval, of which any may be none: that is no number.
+fn timed(timed: Timed, rank: Rank) -> Option<[f64; 3]> {
+    let (low, high) = timed.interval(rank).unwrap_or((f64::NAN, f64::NAN));
+    Some([timed.at(rank)?, low, high])
 }
 
 fn of(estimate: Estimate) -> [f64; 3] {

@@ -3,12 +3,14 @@
 //!
 //! It borrows from the result and formats nothing.
 
-use crate::blocks::Tone;
+use crate::blocks::{self, Tone};
 use crate::gather::by_key;
+use crate::number;
 use tollgate_facts::results::{
-    Cell, Comparison, Distance, Estimate, Figure, Percentiles, Piece, RunResult, Toll, Validity, Variant, Verdict,
+    Cell, Comparison, Distance, EqualRate, Estimate, Figure, PercentileIntervals, Percentiles, Piece, Rank, RunResult,
+    Toll, Validity, Variant, Verdict, is_delayed,
 };
-use tollgate_facts::rules;
+use tollgate_facts::rules::{self, OWN_DELAY};
 
 /// A run, ordered for reading.
 pub struct View<'r> {
@@ -145,10 +147,70 @@ fn by_tollgate<'r>(run: &'r RunResult, variant: &str, level: u64) -> [Option<&'r
     [Figure::UnitTime, Figure::SubjectCpu].map(|figure| own().find(|found| found.figure == figure))
 }
 
-/// The percentiles that stand beside the time of a unit of work: of a scenario those of whole iterations, of other work
-/// those of single requests.
-pub fn times(cell: &Cell) -> Percentiles {
-    cell.played.as_ref().map_or(cell.response_time_ms, |played| played.iteration_time_ms)
+/// The percentiles of a load with what is known of each.
+#[derive(Clone, Copy)]
+pub struct Timed {
+    times: Percentiles,
+    intervals: Option<PercentileIntervals>,
+    /// The same without the generator's own delay, with the rule that tells it.
+    undelayed: Option<(Percentiles, &'static str)>,
+}
+
+impl Timed {
+    /// Those of single requests of users who wait.
+    pub fn of_requests(cell: &Cell) -> Self {
+        let undelayed = cell.undelayed_ms.map(|times| (times, OWN_DELAY.name));
+        Self { times: cell.response_time_ms, intervals: cell.response_interval_ms, undelayed }
+    }
+
+    /// Those at equal rate.
+    pub fn at_rate(rate: &EqualRate) -> Self {
+        let undelayed = rate.undelayed_ms.map(|times| (times, OWN_DELAY.name_at_rate()));
+        Self { times: rate.response_time_ms, intervals: rate.response_interval_ms, undelayed }
+    }
+
+    /// Those that stand beside the time of a unit of work: of a scenario those of whole iterations, of other work those of
+    /// single requests.
+    pub fn of_units(cell: &Cell) -> Self {
+        match &cell.played {
+            Some(played) => {
+                Self { times: played.iteration_time_ms, intervals: played.iteration_interval_ms, undelayed: None }
+            }
+            None => Self::of_requests(cell),
+        }
+    }
+
+    /// A percentile.
+    pub fn at(&self, rank: Rank) -> Option<f64> {
+        self.times.at(rank)
+    }
+
+    /// The ends of its interval, of which the upper one may be infinite.
+    pub fn interval(&self, rank: Rank) -> Option<(f64, f64)> {
+        self.intervals?.estimate(rank, self.at(rank)?).interval()
+    }
+
+    /// A percentile with its interval, if it has one, each number written as `one` says.
+    pub fn written(&self, rank: Rank, one: impl Fn(f64) -> String) -> String {
+        let Some(time_ms) = self.at(rank) else { return number::NOTHING.to_owned() };
+        let spread = self.intervals.map(|all| number::spread(all.estimate(rank, time_ms), &one, &one));
+        one(time_ms) + &spread.unwrap_or_default()
+    }
+
+    /// The rule of the generator's own delay, where this percentile is what it names.
+    fn delayed(&self, rank: Rank) -> Option<&'static str> {
+        let (undelayed, rule) = self.undelayed?;
+        is_delayed(self.at(rank)?, undelayed.at(rank)?).then_some(rule)
+    }
+}
+
+impl View<'_> {
+    /// A percentile of a row with its interval and, where it holds the generator's own delay, the number of that doubt.
+    pub fn percentile(&self, row: &Row<'_>, timed: Timed, rank: Rank, one: impl Fn(f64) -> String) -> blocks::Cell {
+        let rule = timed.delayed(rank);
+        let is_it = |number: &usize| rule.is_some_and(|rule| self.doubts[number - 1].rule == rule);
+        blocks::Cell::marked(timed.written(rank, one), row.marks.iter().copied().filter(is_it).collect())
+    }
 }
 
 /// The subject's CPU time for one piece of work: a request, or a record.
@@ -263,4 +325,45 @@ fn doubts<'r>(validity: &'r [Validity], cells: &[&Cell]) -> Vec<Doubt<'r>> {
     }
     doubts.sort_by_key(|doubt| doubt.findings.first().map(|found| place(found)));
     doubts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tollgate_facts::fixture;
+    use tollgate_facts::results::Within;
+
+    #[test]
+    fn the_percentile_that_is_the_generators_own_has_the_number_of_that_doubt_and_no_other_has() {
+        let mut run = fixture::protocol();
+        run.validity.clear();
+        let cell = &mut run.cells[0];
+        let (variant, level) = (cell.variant.clone(), cell.level);
+        cell.response_time_ms = Percentiles { p50: Some(1.0), p99: Some(12.3), ..Percentiles::default() };
+        cell.undelayed_ms = Some(Percentiles { p50: Some(0.97), p99: Some(4.0), ..Percentiles::default() });
+        let within = |low, high| Some(Within { low, high });
+        let (p50, p99) = (within(0.95, Some(1.05)), within(11.8, None));
+        cell.response_interval_ms =
+            Some(PercentileIntervals { p50, p99, clusters: 16, ..PercentileIntervals::default() });
+        for rule in [rules::CONTENT.name, OWN_DELAY.name] {
+            run.validity.push(Validity {
+                variant: variant.clone(),
+                level,
+                rule: rule.to_owned(),
+                verdict: Verdict::Marked,
+                reason: String::new(),
+                remedy: String::new(),
+                value: 1.0,
+                bound: 0.0,
+            });
+        }
+        let view = View::of(&run);
+        let row = view.row(&variant, level).unwrap();
+        let number = view.doubts.iter().position(|doubt| doubt.rule == OWN_DELAY.name).unwrap() + 1;
+        let shown = |rank| view.percentile(row, Timed::of_requests(row.cell), rank, number::three_digits);
+        assert_eq!(shown(Rank::P50), blocks::Cell::from("1.00 ±0.0500"));
+        assert_eq!(shown(Rank::P99), blocks::Cell::marked("12.3 [11.8, –]", vec![number]));
+        assert_eq!(shown(Rank::P95), blocks::Cell::from(number::NOTHING));
+        assert_eq!(row.name().marks.len(), 2, "the cell has both");
+    }
 }

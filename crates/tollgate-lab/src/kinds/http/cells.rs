@@ -10,6 +10,7 @@ use crate::conduct::series::Growing;
 use crate::cores::Cores;
 use crate::experiment::{Connections, Experiment};
 use crate::judge::cells;
+use crate::judge::intervals::ByBlock;
 use crate::judge::negotiated::Claims;
 use crate::judge::spread::{self, Groups};
 use crate::judge::trend::{Stretch, Trend};
@@ -55,6 +56,7 @@ struct AtRate {
 #[derive(Debug, Default)]
 struct LoadRecord {
     recorder: Recorder,
+    by_block: ByBlock,
     ticks: Ticks,
     tcp: TcpCounts,
 }
@@ -176,7 +178,7 @@ impl Cells {
     pub(crate) fn add(&mut self, variant: usize, trial: &Trial, slice: Duration, measured: &Measured) {
         let entry = self.entry(variant, trial.level);
         entry.slice_least = Some(entry.slice_least.map_or(slice, |least| least.min(slice)));
-        entry.load.add(measured);
+        entry.load.add(trial, measured);
         measured.recorder.before.iter().for_each(|before| entry.settle(before));
         entry.came_most = entry.came_most.max(measured.recorder.tally.sends.users);
         entry.shares.extend(interactive::share(&measured.recorder.tally));
@@ -215,7 +217,7 @@ impl Cells {
             came_most: Vec::new(),
             slice: planned.slice,
         });
-        rate.load.add(measured);
+        rate.load.add(&trial, measured);
         rate.trials.push(trial);
         rate.came_most.resize(rate.came_most.len().max(measured.came.len()), 0);
         rate.came_most.iter_mut().zip(&measured.came).for_each(|(most, came)| *most = (*most).max(*came));
@@ -307,21 +309,23 @@ fn without_percentiles(cell: &mut Cell, doubts: &[Validity]) {
         for times in [&mut cell.response_time_ms, &mut cell.service_time_ms] {
             *times = times.unsteady();
         }
-        cell.undelayed_ms = None;
+        (cell.response_interval_ms, cell.undelayed_ms) = (None, None);
         cell.curve.clear();
         if let Some(played) = &mut cell.played {
             played.iteration_time_ms = played.iteration_time_ms.unsteady();
+            played.iteration_interval_ms = None;
             played.steps.iter_mut().for_each(|step| step.response_time_ms = step.response_time_ms.unsteady());
         }
     }
     if let Some(rate) = cell.equal_rate.as_mut().filter(|_| is_unsteady(STEADY.name_at_rate())) {
         rate.response_time_ms = rate.response_time_ms.unsteady();
-        rate.undelayed_ms = None;
+        (rate.response_interval_ms, rate.undelayed_ms) = (None, None);
     }
 }
 
 impl LoadRecord {
-    fn add(&mut self, measured: &Measured) {
+    fn add(&mut self, trial: &Trial, measured: &Measured) {
+        self.by_block.add((trial.start, trial.block), &measured.recorder);
         self.recorder.add(&measured.recorder);
         // Single times of units are in the trials already, and would grow without end here.
         self.recorder.tally.unit_times.clear();
@@ -373,7 +377,7 @@ impl LoadRecord {
 
 impl AtRate {
     fn found(&self, bin_ms: f64) -> EqualRate {
-        let LoadRecord { recorder, tcp, .. } = &self.load;
+        let LoadRecord { recorder, by_block, tcp, .. } = &self.load;
         let (tally, sends) = (&recorder.tally, recorder.tally.sends);
         EqualRate {
             intended: sends.intended,
@@ -390,6 +394,7 @@ impl AtRate {
             generator: cells::generator(&self.trials, recorder.stalls.as_ref()),
             tcp: Some(TcpCounts { own: Some(tally.used.sockets), ..*tcp }),
             response_time_ms: cells::percentiles(&recorder.response),
+            response_interval_ms: by_block.of_response(&recorder.response),
             undelayed_ms: cells::undelayed(recorder),
             linear: spread::linear(&recorder.response, bin_ms),
             groups: self.groups.done().to_vec(),
@@ -435,8 +440,9 @@ impl Entry {
     }
 
     fn cell(&self, trials: &[&Trial], bins: Bins, plan: &Plan) -> Cell {
-        let LoadRecord { recorder, ticks, tcp } = &self.load;
+        let LoadRecord { recorder, by_block, ticks, tcp } = &self.load;
         let mut cell = cells::cell(trials, recorder, self.series.subject());
+        cell.response_interval_ms = by_block.of_response(&recorder.response);
         cell.connections += self.opened_before;
         cell.tcp = Some(TcpCounts { own: Some(recorder.tally.used.sockets), ..*tcp });
         if self.connecting.is_some() {
@@ -450,6 +456,7 @@ impl Entry {
             offered: self.shape.as_ref().filter(|shape| shape.is_open()).map(|shape| self.offered(shape, cell.trials)),
             staged: recorder.staged.as_deref().map(|staged| cells::staged(staged, cell.trials)),
             interactive_law: interactive::law(&recorder.tally, self.users, &self.shares),
+            iteration_interval_ms: by_block.of_iterations(&stepped.iterations),
             ..cells::played(stepped)
         });
         cell.occupancy = self.seen.as_ref().and_then(|seen| {

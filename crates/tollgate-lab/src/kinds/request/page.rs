@@ -1,7 +1,7 @@
 //! A run about mediation as tables: where throughput is largest, what a payload of one and of five KiB costs, and the
 //! memory. The terminal and Markdown draw the same ones, the page puts pictures beside them.
 
-use tollgate_facts::results::{Cell, Estimate, RunResult, Scaling, Toll, Variant};
+use tollgate_facts::results::{Cell, Estimate, Rank, RunResult, Scaling, Toll, Variant};
 use tollgate_facts::stats::scalability::Law;
 use tollgate_page::blocks::{Block, Cell as Entry, Depth, Figure, Page, Section, Table};
 use tollgate_page::chart::Size;
@@ -14,7 +14,7 @@ use tollgate_page::parts::curves::{self, by_variant, distributions};
 use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, SHOWN_MAX, cards, peers, tolls, watched};
 use tollgate_page::words::sentence::{self, Lead};
-use tollgate_page::words::view::{self, Row, View};
+use tollgate_page::words::view::{self, Row, Timed, View};
 
 /// The level that is shown beside the knee: the least that was published.
 const FEW_USERS: u64 = 20;
@@ -150,6 +150,10 @@ fn payloads(view: &View<'_>) -> Table {
         false => toll.verdict.to_string(),
     };
     let figure = |row: &Row<'_>, value: Option<f64>| view.said(row, number::optional(value));
+    let time = |row: &Row<'_>, rank| match row.is_closed_refused {
+        true => view.said(row, String::new()),
+        false => view.percentile(row, Timed::of_requests(row.cell), rank, number::three_digits),
+    };
     let toll = |row: &Row<'_>, toll: Option<&Toll>| view.said(row, number::or_nothing(toll.map(ratio)));
     let levels = toll_levels(view.run).into_iter();
     Table::of(
@@ -160,8 +164,8 @@ fn payloads(view: &View<'_>) -> Table {
             ("at", &|row| sentence::level(&view.run.experiment, row.cell.level).into()),
             ("req/s", &|row| figure(row, Some(row.cell.requests_per_second.mean))),
             ("MB/s", &|row| figure(row, Some(megabytes_per_second(row.cell)))),
-            ("p50 ms", &|row| figure(row, row.cell.response_time_ms.p50)),
-            ("p99 ms", &|row| figure(row, row.cell.response_time_ms.p99)),
+            ("p50 ms", &|row| time(row, Rank::P50)),
+            ("p99 ms", &|row| time(row, Rank::P99)),
             ("CPU us", &|row| figure(row, view::cpu(row.cell).map(|cpu| cpu.mean))),
             ("toll on time", &|row| toll(row, row.tolls.time)),
             ("toll on CPU", &|row| toll(row, row.tolls.cpu)),

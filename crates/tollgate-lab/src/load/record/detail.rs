@@ -8,6 +8,7 @@ use std::time::Instant;
 use tollgate_net::http1::client::{ClientConnection, Exchanged};
 use tollgate_net::tls::Version;
 
+use super::coarse::Stretches;
 use super::portions::Portions;
 use super::recorder::{Times, join, nanoseconds};
 use crate::load::user::Answer;
@@ -19,6 +20,8 @@ pub struct Detail {
     pub waiting: Times,
     /// Connecting and, with TLS, the handshake, of valid answers to requests that opened their connection.
     pub opening: Times,
+    /// Response times of valid answers by stretches of the load's time.
+    pub(crate) stretches: Stretches,
     /// The first answer.
     pub first: Option<First>,
     /// Response times of each connection, of users who wait.
@@ -80,6 +83,7 @@ impl Detail {
     pub(crate) fn reset(&mut self, start: Instant) {
         self.waiting.reset();
         self.opening.reset();
+        self.stretches.reset(start);
         self.first = None;
         self.connections.clear();
         if let Some(log) = &mut self.log {
@@ -93,6 +97,8 @@ impl Detail {
     pub(crate) fn record(&mut self, intended: Instant, answer: &Answer) {
         let waiting_ns = nanoseconds(answer.first_byte, answer.sent);
         self.waiting.saturating_record(waiting_ns);
+        let total_ns = nanoseconds(answer.finished, intended);
+        self.stretches.record(answer.finished, total_ns);
         let opening_ns = answer.opened.map_or(0, |opened| opened.opening_ns());
         if answer.opened.is_some() {
             self.opening.saturating_record(opening_ns);
@@ -102,7 +108,7 @@ impl Detail {
                 log.dropped += 1;
                 return;
             }
-            let (start_ns, total_ns) = (nanoseconds(intended, log.start), nanoseconds(answer.finished, intended));
+            let start_ns = nanoseconds(intended, log.start);
             log.samples.push(Sample { start_ns, opening_ns, total_ns, waiting_ns });
         }
     }
@@ -110,6 +116,7 @@ impl Detail {
     pub(crate) fn add(&mut self, other: &Detail) {
         self.waiting.add(&other.waiting);
         self.opening.add(&other.opening);
+        self.stretches.add(&other.stretches);
         self.first = self.first.take().into_iter().chain(other.first.clone()).min_by_key(|first| first.at);
         self.connections.extend_from_slice(&other.connections);
         join(&mut self.log, &other.log, |own, log| {

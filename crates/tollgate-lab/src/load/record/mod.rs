@@ -2,6 +2,7 @@
 //!
 //! What it deliberately does not do: judge them.
 
+pub(crate) mod coarse;
 pub mod course;
 pub mod detail;
 pub(crate) mod heartbeat;

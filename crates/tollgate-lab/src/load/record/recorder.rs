@@ -272,6 +272,9 @@ impl Recorder {
         if let Some(bins) = &mut self.bins {
             bins.begin(start);
         }
+        if let Some(detail) = &mut self.detail {
+            detail.stretches.begin(start);
+        }
     }
 
     /// A valid answer.

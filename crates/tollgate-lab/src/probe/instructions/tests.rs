@@ -118,12 +118,10 @@ fn each_error_has_its_words_and_what_is_mended_by_something_says_by_what() {
     check(libc::EOPNOTSUPP, "no counter of instructions", None);
     check(libc::EACCES, "the kernel does not allow it (", Some("sysctl -w kernel.perf_event_paranoid=1"));
     check(libc::EPERM, "the kernel does not allow it (", Some("CAP_PERFMON"));
-    check(libc::EINVAL, "older than Linux 5.13", None);
     check(libc::ENOSYS, "no perf_event_open", None);
     check(libc::EMFILE, "more threads than files", Some("ulimit -n"));
     check(libc::EBUSY, "another program", None);
     check(libc::EIO, &io::Error::from_raw_os_error(libc::EIO).to_string(), None);
-    assert_eq!(Lack::of(&io::Error::from(io::ErrorKind::Unsupported)), Lack::OldKernel);
     assert_eq!(Lack::NotAllowed(Some(3)).to_string(), "the kernel does not allow it (kernel.perf_event_paranoid is 3)");
 }
 

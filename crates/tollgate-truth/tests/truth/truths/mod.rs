@@ -8,6 +8,7 @@ mod burdens;
 mod calm;
 mod clean;
 mod counts;
+mod percentiles;
 mod queues;
 mod steadiness;
 mod thinking;

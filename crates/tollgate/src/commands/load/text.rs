@@ -6,12 +6,14 @@
 use std::io::{self, Write};
 
 use tollgate_facts::results::load::{ConnectionTimes, Handshaken, Offered, PhaseTimes, QuickResult, Spread};
-use tollgate_facts::results::{Arrivals, FirstRequest, Percentiles, Verdict};
+use tollgate_facts::results::{Arrivals, FirstRequest, Percentiles, Verdict, Within};
 
 use super::arguments::Arguments;
 
 /// The last percentage of ab's table before that of all.
 const AB_PERCENT_MAX: f64 = 99.0;
+/// Intervals of percentages on a line.
+const INTERVALS_A_LINE: usize = 4;
 
 /// What of the text was asked for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -211,6 +213,7 @@ fn classes(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     if !beyond.is_empty() {
         writeln!(out, "Slowest of them (ms):   {}", beyond.join(", "))?;
     }
+    intervals(result, out)?;
     if let Some((tail, told)) = result.tail.and_then(|tail| Some((tail, tail.told()?))) {
         writeln!(out, "{:<24}{told}", format!("Beyond {}:", tail.percentile()))?;
     }
@@ -231,6 +234,21 @@ fn classes(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "Below TLS:              {received} bytes received, {sent} sent")?;
     }
     writeln!(out, "Total sent:             {} bytes", result.bytes_sent)
+}
+
+/// The 95 % intervals of the percentages, by name and not in their rows: what reads ab takes a row's last word for its time.
+/// A `-` is an end that too few slower answers leave open.
+fn intervals(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
+    let text = |(percent, Within { low, high }): &(f64, Within)| {
+        let high = high.map_or_else(|| "-".to_owned(), |high| format!("{high:.3}"));
+        format!("p{percent} [{low:.3}, {high}]")
+    };
+    let all: Vec<String> = result.served_within_interval_ms.iter().map(text).collect();
+    for (line, some) in all.chunks(INTERVALS_A_LINE).enumerate() {
+        let label = if line == 0 { "95 % intervals (ms):" } else { "" };
+        writeln!(out, "{label:<24}{}", some.join(", "))?;
+    }
+    Ok(())
 }
 
 /// Where the time of requests that opened a connection went, and what they took on the wire.

@@ -1,13 +1,15 @@
 //! For each level the closed load and the load at equal rate with their tolls, then first requests on a connection.
 
-use tollgate_facts::results::{Cell, Encryption, EqualRate, Figure, Percentiles, RateGroup, RunResult, TollVerdict};
+use tollgate_facts::results::{
+    Cell, Encryption, EqualRate, Figure, Percentiles, Rank, RateGroup, RunResult, TollVerdict,
+};
 use tollgate_facts::rules;
 use tollgate_facts::stats::percentile;
 use tollgate_facts::toll::GROUPS_MIN;
 use tollgate_page::blocks::{Cell as Entry, Table};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::words::sentence;
-use tollgate_page::words::view::{Row, View};
+use tollgate_page::words::view::{Row, Timed, View};
 
 /// What the tables have in common, for below them.
 pub(super) fn legend(view: &View<'_>) -> Vec<String> {
@@ -69,14 +71,16 @@ pub(super) fn of_levels(view: &View<'_>) -> Vec<Table> {
             continue;
         }
         let title = view.run.experiment.level_title(*level);
-        tables.push(closed(view.run, &title, &rows));
-        tables.extend(at_rate(view.run, &title, &rows));
+        tables.push(closed(view, &title, &rows));
+        tables.extend(at_rate(view, &title, &rows));
         tables.push(first_requests(&title, &rows));
     }
     tables
 }
 
-fn closed(run: &RunResult, title: &str, rows: &[&Row<'_>]) -> Table {
+fn closed(view: &View<'_>, title: &str, rows: &[&Row<'_>]) -> Table {
+    let run = view.run;
+    let time = |row: &Row<'_>, rank| view.percentile(row, Timed::of_requests(row.cell), rank, number::three_digits);
     let users = run.experiment.users.map_or_else(|| "users".to_owned(), |users| format!("{users} users"));
     let share = |cell: &Cell| cell.linear.as_ref().map(|linear| percent(linear.share_over_200_ms));
     let handshakes = |cell: &Cell| cell.connected.map(|connected| connected.handshakes_per_second);
@@ -88,9 +92,9 @@ fn closed(run: &RunResult, title: &str, rows: &[&Row<'_>]) -> Table {
         &[
             ("variant", &|row| row.name()),
             ("req/s", &|row| number::three_digits(row.cell.requests_per_second.mean).into()),
-            ("p50", &|row| number::optional(row.cell.response_time_ms.p50).into()),
-            ("p95", &|row| number::optional(row.cell.response_time_ms.p95).into()),
-            ("p99", &|row| number::optional(row.cell.response_time_ms.p99).into()),
+            ("p50", &|row| time(row, Rank::P50)),
+            ("p95", &|row| time(row, Rank::P95)),
+            ("p99", &|row| time(row, Rank::P99)),
             (">200 ms", &|row| number::or_nothing(share(row.cell)).into()),
             ("CPU us", &|row| number::optional(row.cell.subject.map(|subject| subject.cpu_us_per_request.mean)).into()),
             ("handshakes/s", &|row| number::optional(handshakes(row.cell).filter(|rate| *rate > 0.0)).into()),
@@ -100,7 +104,9 @@ fn closed(run: &RunResult, title: &str, rows: &[&Row<'_>]) -> Table {
     )
 }
 
-fn at_rate(run: &RunResult, title: &str, rows: &[&Row<'_>]) -> Option<Table> {
+fn at_rate(view: &View<'_>, title: &str, rows: &[&Row<'_>]) -> Option<Table> {
+    let run = view.run;
+    let time = |row: &Row<'_>, rate, rank| view.percentile(row, Timed::at_rate(rate), rank, number::three_digits);
     let offered = || rows.iter().filter_map(|row| Some((*row, row.cell.equal_rate.as_ref()?)));
     let (_, EqualRate { rate_per_second, rate_share, .. }) = offered().next()?;
     let toll = |row: &Row<'_>, figure| run.toll(&row.cell.variant, row.cell.level, figure);
@@ -115,9 +121,9 @@ fn at_rate(run: &RunResult, title: &str, rows: &[&Row<'_>]) -> Option<Table> {
         offered(),
         &[
             ("variant", &|(row, _)| row.name()),
-            ("p50", &|(_, rate)| number::optional(rate.response_time_ms.p50).into()),
-            ("p95", &|(_, rate)| number::optional(rate.response_time_ms.p95).into()),
-            ("p99", &|(_, rate)| number::optional(rate.response_time_ms.p99).into()),
+            ("p50", &|(row, rate)| time(row, rate, Rank::P50)),
+            ("p95", &|(row, rate)| time(row, rate, Rank::P95)),
+            ("p99", &|(row, rate)| time(row, rate, Rank::P99)),
             (">200 ms", &|(_, rate)| percent(rate.linear.share_over_200_ms).into()),
             ("sent late", &|(_, rate)| late(rate).into()),
             ("toll on p50", &|(row, _)| toll_on(row, Figure::MedianAtRate)),

@@ -34,10 +34,15 @@ fn result() -> QuickResult {
         requests_per_second: 19_994.0,
         response_time_ms: Percentiles { mean: 0.998, max: 4.5, ..Percentiles::default() },
         service_time_ms: Percentiles::default(),
+        response_interval_ms: None,
         undelayed_ms: None,
         undelayed_within_ms: vec![(98.0, 1.5)],
         tail: None,
         served_within_ms: vec![(50.0, Some(0.95)), (98.0, Some(2.0)), (99.0, None), (99.9, None)],
+        served_within_interval_ms: vec![
+            (50.0, Within { low: 0.94, high: Some(0.961) }),
+            (98.0, Within { low: 1.9, high: None }),
+        ],
         connection_times_ms: Some(ConnectionTimes {
             connect: spread(0.0, 0.001, 0.2),
             processing: spread(0.4, 0.9, 4.4),
@@ -128,6 +133,7 @@ fn the_text_is_abs_and_behind_it_what_ab_leaves_out() {
     URL:                    http://…@127.0.0.1:8080/a
     Load:                   closed, 20 users who wait: a stall shows once for each; --rate charges it in full
     Valid answers:          9997, 19994.00 per second
+    95 % intervals (ms):    p50 [0.940, 0.961], p98 [1.900, -]
     Failed as length        1
     Failed as status-503    2, first: answered 503
     Connections opened:     20 (keep-alive)

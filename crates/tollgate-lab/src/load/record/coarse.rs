@@ -1,0 +1,228 @@
+//! Times in coarse places, so that many parts of a load can have a distribution each: those of a single load's time, in
+//! which answers are counted while it lasts, and blocks of a run.
+//!
+//! A place is a 64th of a halving: 1 % wide. What it deliberately does not do: give a time back.
+
+use std::time::Instant;
+
+use hdrhistogram::Histogram;
+
+use super::recorder::nanoseconds;
+use tollgate_facts::stats::percentile_interval::Cluster;
+
+/// Shorter times are all in the first place: 2^10 ns.
+const OCTAVE_MIN: u32 = 10;
+/// Longer ones are all in the last: 2^36 ns are 69 s, beyond what a recorder tells apart.
+const OCTAVE_MAX: u32 = 36;
+/// Places of an octave, as a power of two.
+const PLACES_BITS: u32 = 6;
+/// All places: 6.5 KiB of counts.
+const PLACES: usize = ((OCTAVE_MAX - OCTAVE_MIN) as usize) << PLACES_BITS;
+/// Most stretches of a load: from half as many on, whatever it lasts.
+const STRETCHES: usize = 64;
+/// A stretch is that many nanoseconds at first, as a power of two: a millisecond.
+const WIDTH_BITS: u32 = 20;
+
+/// The place of a time.
+#[inline]
+fn place(ns: u64) -> usize {
+    let ns = ns.clamp(1 << OCTAVE_MIN, (1 << OCTAVE_MAX) - 1);
+    let octave = ns.ilog2();
+    let within = (ns >> (octave - PLACES_BITS)) as usize & ((1 << PLACES_BITS) - 1);
+    ((octave - OCTAVE_MIN) as usize) << PLACES_BITS | within
+}
+
+/// The part of a place's times that is longer than this one, which is in it.
+fn beyond_within(ns: u64) -> f64 {
+    let ns = ns.clamp(1 << OCTAVE_MIN, (1 << OCTAVE_MAX) - 1);
+    let width = 1 << (ns.ilog2() - PLACES_BITS);
+    1.0 - ((ns & (width - 1)) + 1) as f64 / width as f64
+}
+
+/// What was answered by these counts, and what of it took longer than this.
+fn cluster(counts: &[u32], ns: u64) -> Cluster {
+    let at = place(ns).min(counts.len().saturating_sub(1));
+    let sum = |counts: &[u32]| counts.iter().map(|count| u64::from(*count)).sum::<u64>() as f64;
+    let beyond = sum(&counts[at + 1..]) + f64::from(counts[at]) * beyond_within(ns);
+    Cluster { answers: sum(counts), beyond }
+}
+
+/// A distribution.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Coarse(Vec<u32>);
+
+impl Default for Coarse {
+    fn default() -> Coarse {
+        Coarse(vec![0; PLACES])
+    }
+}
+
+impl Coarse {
+    /// Adds a histogram in nanoseconds.
+    pub(crate) fn add(&mut self, times: &Histogram<u64>) {
+        for value in times.iter_recorded() {
+            self.0[place(value.value_iterated_to())] += value.count_at_value() as u32;
+        }
+    }
+
+    /// Adds another one.
+    pub(crate) fn join(&mut self, other: &Coarse) {
+        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own += other);
+    }
+
+    /// What was answered, and what of it took longer than this.
+    pub(crate) fn cluster(&self, ns: u64) -> Cluster {
+        cluster(&self.0, ns)
+    }
+}
+
+/// The distribution of each stretch of a load's time. When the load lasts longer than there are stretches, neighbours become
+/// one: nothing is allocated while it lasts, and there are always more than half of the most.
+#[derive(Debug, Clone)]
+pub(crate) struct Stretches {
+    start: Instant,
+    width_bits: u32,
+    counts: Vec<u32>,
+    /// Places that were counted in, from and until.
+    used: (usize, usize),
+}
+
+impl Default for Stretches {
+    fn default() -> Stretches {
+        let counts = vec![0; STRETCHES * PLACES];
+        Stretches { start: Instant::now(), width_bits: WIDTH_BITS, counts, used: (PLACES, 0) }
+    }
+}
+
+impl Stretches {
+    /// Forgets everything, and has its memory ready.
+    pub(crate) fn reset(&mut self, start: Instant) {
+        self.counts.fill(0);
+        (self.start, self.width_bits, self.used) = (start, WIDTH_BITS, (PLACES, 0));
+    }
+
+    /// What counts begins now.
+    pub(crate) fn begin(&mut self, start: Instant) {
+        self.start = start;
+    }
+
+    /// An answer that came then and took so long.
+    #[inline]
+    pub(crate) fn record(&mut self, finished: Instant, ns: u64) {
+        let since_ns = nanoseconds(finished, self.start);
+        while since_ns >> self.width_bits >= STRETCHES as u64 {
+            self.double();
+        }
+        let place = place(ns);
+        self.used = (self.used.0.min(place), self.used.1.max(place + 1));
+        self.counts[(since_ns >> self.width_bits) as usize * PLACES + place] += 1;
+    }
+
+    /// Each two neighbours become one.
+    fn double(&mut self) {
+        let places = self.used.0..self.used.1.max(self.used.0);
+        for stretch in 0..STRETCHES {
+            let (from, to) = (stretch * PLACES, stretch / 2 * PLACES);
+            for place in places.clone() {
+                let count = std::mem::take(&mut self.counts[from + place]);
+                self.counts[to + place] += count;
+            }
+        }
+        self.width_bits += 1;
+    }
+
+    /// Adds those of another worker that began at the same time.
+    pub(crate) fn add(&mut self, other: &Stretches) {
+        if self.width_bits > other.width_bits {
+            let mut other = other.clone();
+            while self.width_bits > other.width_bits {
+                other.double();
+            }
+            return self.add(&other);
+        }
+        while self.width_bits < other.width_bits {
+            self.double();
+        }
+        self.used = (self.used.0.min(other.used.0), self.used.1.max(other.used.1));
+        self.counts.iter_mut().zip(&other.counts).for_each(|(own, other)| *own += other);
+    }
+
+    /// Of each stretch what was answered, and what of it took longer than this.
+    pub(crate) fn clusters(&self, ns: u64) -> Vec<Cluster> {
+        self.counts.chunks_exact(PLACES).map(|counts| cluster(counts, ns)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_place_is_at_most_a_64th_wide_and_none_is_left_out() {
+        assert_eq!((place(0), place(1 << OCTAVE_MIN), place(u64::MAX)), (0, 0, PLACES - 1));
+        let mut ns = 1_u64 << OCTAVE_MIN;
+        while ns < 1 << OCTAVE_MAX {
+            let next = ns + (1 << (ns.ilog2() - PLACES_BITS));
+            assert_eq!(place(next.min((1 << OCTAVE_MAX) - 1)), (place(ns) + 1).min(PLACES - 1), "{ns}");
+            assert_eq!(place(next - 1), place(ns));
+            ns = next;
+        }
+    }
+
+    #[test]
+    fn what_is_beyond_a_time_is_counted_to_a_place() {
+        let mut times = super::super::recorder::times();
+        (1..=1_000).for_each(|us| times.record(us * 1_000).unwrap());
+        let mut coarse = Coarse::default();
+        coarse.add(&times);
+        for us in [10_u64, 100, 499, 990] {
+            let Cluster { answers, beyond } = coarse.cluster(us * 1_000);
+            let expected = (1_000 - us) as f64;
+            assert!((answers - 1_000.0).abs() < 0.5 && (beyond - expected).abs() <= 2.0, "{us}: {beyond}");
+        }
+        let mut twice = coarse.clone();
+        twice.join(&coarse);
+        assert!((twice.cluster(100_000).beyond - 2.0 * coarse.cluster(100_000).beyond).abs() < 1e-9);
+    }
+
+    #[test]
+    fn however_long_a_load_lasts_it_has_32_to_64_stretches() {
+        let start = Instant::now();
+        for (answers, every_ms) in [(1_000_u64, 1_u64), (10_000, 7), (70, 100_000), (50, 1)] {
+            let mut stretches = Stretches::default();
+            stretches.reset(start);
+            for number in 0..answers {
+                // The second half is slow.
+                let ns = if number < answers / 2 { 1_000_000 } else { 9_000_000 };
+                stretches.record(start + Duration::from_millis(number * every_ms), ns);
+            }
+            let clusters = stretches.clusters(2_000_000);
+            let with_answers = clusters.iter().filter(|cluster| cluster.answers > 0.0).count();
+            assert!((32..=64).contains(&with_answers), "{with_answers} of {answers}");
+            let sum = |of: fn(&Cluster) -> f64| clusters.iter().map(of).sum::<f64>();
+            assert!((sum(|cluster| cluster.answers) - answers as f64).abs() < 0.5);
+            assert!((sum(|cluster| cluster.beyond) - (answers / 2) as f64).abs() < 0.5);
+            assert!(clusters[..with_answers / 2 - 1].iter().all(|cluster| cluster.beyond < 0.5));
+        }
+    }
+
+    #[test]
+    fn those_of_workers_are_one_whichever_saw_the_end() {
+        let start = Instant::now();
+        let of = |last_ms: u64| {
+            let mut stretches = Stretches::default();
+            stretches.reset(start);
+            (0..=last_ms).for_each(|ms| stretches.record(start + Duration::from_millis(ms), 1_000_000));
+            stretches
+        };
+        let (long, short) = (of(1_000), of(99));
+        let (mut one, mut other) = (long.clone(), short.clone());
+        one.add(&short);
+        other.add(&long);
+        assert_eq!(one.clusters(1), other.clusters(1));
+        let answers: f64 = one.clusters(1).iter().map(|cluster| cluster.answers).sum();
+        assert!((answers - 1_101.0).abs() < 0.5);
+    }
+}
