@@ -15,6 +15,7 @@ mod pair;
 pub mod ranks;
 pub mod round_trips;
 pub mod scaling;
+mod theft;
 pub mod variance;
 mod verdict;
 

@@ -131,6 +131,7 @@ fn toll() -> impl Strategy<Value = Toll> {
             by_ranks: None,
             between_starts: None,
             drift: None,
+            theft: None,
         },
     )
 }
