@@ -43,7 +43,7 @@ pub use scenario::{
 };
 pub use tail::{TAIL_SHARE_MAX, Tail};
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
-pub use toll::{BetweenStarts, ByRanks, Comparison, Drift, Peer, Toll, TollVerdict};
+pub use toll::{BetweenStarts, ByRanks, Comparison, Drift, Peer, Theft, Toll, TollVerdict};
 
 use crate::stats::sequential::Looking;
 use schemars::JsonSchema;
@@ -548,6 +548,9 @@ pub struct Trial {
     pub generator_busiest_cpu_us: f64,
     /// Time for which the one of its threads that waited longest was ready and had no core.
     pub generator_run_queue_us: f64,
+    /// Share of the cores' time that the host stole; 0 where the kernel does not tell, and in results that do not have it.
+    #[serde(default)]
+    pub stolen_share: f64,
 }
 
 /// What was watched over time in one cell.

@@ -50,6 +50,10 @@ pub struct Toll {
     pub between_starts: Option<BetweenStarts>,
     /// By how much it changed while it was measured; absent where there are too few blocks to tell, and at equal rate.
     pub drift: Option<Drift>,
+    /// What the host stole meanwhile, where ratio, interval and probability are without it; absent where it stole less than 2 %
+    /// of the cores' time, and in results that do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub theft: Option<Theft>,
 }
 
 impl Toll {
@@ -127,6 +131,17 @@ pub struct BetweenStarts {
     /// where starts were seen to differ (p < 0.05) and that interval was the wider one.
     #[serde(default)]
     pub is_interval_over_starts: bool,
+}
+
+/// What the host stole while a toll was measured, and what of the differences between blocks goes along with it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Theft {
+    /// Mean share of the cores' time that it stole.
+    pub share: f64,
+    /// Variance of the log ratios of a start's blocks.
+    pub variance_before: f64,
+    /// What is left of it beside the difference in theft between variant and baseline.
+    pub variance_after: f64,
 }
 
 /// By how much a ratio changes from the first block of a start to the last one.

@@ -3,6 +3,7 @@
 //! What it deliberately does not do: know trials, cells or figures (that is `toll`), or smooth, drop or repair a value.
 
 pub mod between_starts;
+pub mod covariance;
 pub mod drift;
 pub mod hodges_lehmann;
 pub mod holm;

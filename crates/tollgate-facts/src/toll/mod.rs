@@ -16,6 +16,7 @@ pub mod ranks;
 pub mod round_trips;
 mod ruler;
 pub mod scaling;
+mod theft;
 pub mod variance;
 mod verdict;
 

@@ -2,6 +2,7 @@
 //!
 //! It knows nothing of the family of claims that a ratio belongs to.
 
+use super::theft::{self, Without};
 use super::{Left, unconfirmed};
 use crate::results::{
     BetweenStarts, ByRanks, Cell, Drift, Experiment, Figure, Gap, GapKind, RunResult, Settings, Toll, TollVerdict,
@@ -89,10 +90,17 @@ impl<'a> Pair<'a> {
             return Some((refused(reason), None));
         }
         let ratios = log_ratios(&of_either);
-        let differences: Vec<f64> = ratios.values().copied().collect();
-        let (blocks, looking) = (differences.len(), self.run.settings.looking());
+        let (blocks, looking) = (ratios.len(), self.run.settings.looking());
         let alpha = looking.alpha();
-        let Some(over_blocks) = mean_interval(&differences, alpha) else {
+        let (ratios, over_blocks, theft) = match theft::without(self, figure, &ratios, alpha) {
+            Some(Without { ratios, over_blocks, theft }) => (ratios, Some(over_blocks), Some(theft)),
+            None => {
+                let over_blocks = mean_interval(&ratios.values().copied().collect::<Vec<f64>>(), alpha);
+                (ratios, over_blocks, None)
+            }
+        };
+        let differences: Vec<f64> = ratios.values().copied().collect();
+        let Some(over_blocks) = over_blocks else {
             return Some((refused(format!("no interval from {blocks} complete block(s): take more")), None));
         };
         let starts = match figure.is_at_rate() {
@@ -128,6 +136,7 @@ impl<'a> Pair<'a> {
             by_ranks,
             between_starts,
             drift,
+            theft,
             ..refused(String::new())
         };
         let own = joint.is_none().then_some(own);

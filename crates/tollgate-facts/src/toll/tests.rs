@@ -1,5 +1,7 @@
 //! Tolls on synthetic trials with known answers.
 
+mod regressed;
+
 use std::sync::LazyLock;
 
 use super::*;
@@ -66,6 +68,7 @@ fn trial(variant: &str, block: u32, place: u32, unit_ms: f64, cpu_us: f64, bytes
         generator_cpu_us: 1.0,
         generator_busiest_cpu_us: 1.0,
         generator_run_queue_us: 0.0,
+        stolen_share: 0.0,
     }
 }
 

@@ -132,6 +132,7 @@ fn toll() -> impl Strategy<Value = Toll> {
             by_ranks: None,
             between_starts: None,
             drift: None,
+            theft: None,
         },
     )
 }

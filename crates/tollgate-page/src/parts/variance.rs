@@ -1,4 +1,4 @@
-//! Where the variance of tolls comes from: a row for each of which there is something to say.
+//! Where the variance of tolls comes from: a row for each of which there is something to say, and what theft had of it.
 //!
 //! It deliberately says nothing of tolls whose trials explain nearly all: more of the same narrows those.
 
@@ -10,16 +10,18 @@ use tollgate_facts::toll::variance::{self, VarianceShares};
 
 /// From this share on it is told what blocks or starts have.
 const SHARE_MIN: f64 = 0.25;
+const TITLE: &str = "Where the variance comes from";
 /// Rows of a page with pictures.
 const ROWS_MAX: usize = 12;
 
-/// The section, where blocks or starts have much of any toll's variance.
+/// The section, where blocks or starts have much of any toll's variance, or theft was taken from it.
 pub fn section(view: &View<'_>) -> Option<Section> {
     let run = view.run;
     let found = run.tolls.iter().filter_map(|toll| Some((toll, variance::shares(run, toll)?)));
     let told: Vec<(&Toll, VarianceShares)> = found.filter(|(_, shares)| is_told(shares)).collect();
+    let of_theft = theft(&run.tolls);
     if told.is_empty() {
-        return None;
+        return of_theft.map(|words| Section::background(TITLE, vec![Block::Legend(vec![words])]));
     }
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let mut table = Table::of(
@@ -36,13 +38,27 @@ pub fn section(view: &View<'_>) -> Option<Section> {
         ],
     );
     table.page_rows_max = Some(ROWS_MAX);
-    let legend = vec![
+    let mut legend = vec![
         "Shares of the variance of each toll's ratio, where blocks or starts have a quarter or more and are seen to differ".to_owned(),
         "Trials: requests, and the machine from one slice to the next. Blocks: their connections, and slower moods of the \
          machine. Starts: what a start of the servers has of its own"
             .to_owned(),
     ];
-    Some(Section::background("Where the variance comes from", vec![Block::Legend(legend), Block::Table(table)]))
+    legend.extend(of_theft);
+    Some(Section::background(TITLE, vec![Block::Legend(legend), Block::Table(table)]))
+}
+
+/// What the host stole, and how much of the variance between blocks went with it at most.
+fn theft(tolls: &[Toll]) -> Option<String> {
+    let found = tolls.iter().filter_map(|toll| toll.theft);
+    let largest = found.map(|theft| (1.0 - theft.variance_after / theft.variance_before, theft.share));
+    let (explained, share) = largest.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    Some(format!(
+        "The host stole {:.0} % of the cores' time; of the variance between blocks up to {:.0} % went with it, and intervals of \
+         times and CPU times are those without it",
+        share * 100.0,
+        explained.max(0.0) * 100.0
+    ))
 }
 
 fn is_told(shares: &VarianceShares) -> bool {
@@ -56,5 +72,23 @@ fn narrowed_by(shares: &VarianceShares) -> &'static str {
         (trials, blocks) if starts > trials.max(blocks) => "more starts",
         (trials, blocks) if blocks > trials => "more blocks",
         _ => "longer trials",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tollgate_facts::results::Theft;
+
+    use super::*;
+
+    #[test]
+    fn theft_is_told_with_what_went_with_it_at_most() {
+        let of = |variance_after: f64| {
+            let theft = Theft { share: 0.152, variance_before: 0.04, variance_after };
+            Toll { theft: Some(theft), ..Toll::default() }
+        };
+        let words = theft(&[of(0.03), Toll::default(), of(0.02)]).unwrap();
+        assert!(words.starts_with("The host stole 15 % of the cores' time; of the variance between blocks up to 50 %"));
+        assert_eq!(theft(&[Toll::default()]), None);
     }
 }

@@ -142,7 +142,8 @@ impl Kind for Commands {
             memory_bytes_max = finished.memory_bytes_max.unwrap_or(0).max(memory_bytes_max);
         }
         let used = run.kind.seen.entry((name.clone(), block.level)).or_default();
-        used.ticks += Ticks::now(&run.cores.subjects).since(ticks);
+        let ticks = Ticks::now(&run.cores.subjects).since(ticks);
+        used.ticks += ticks;
         used.cpu += cpu + (own_cpu() - own);
         used.memory_bytes_max = used.memory_bytes_max.max(memory_bytes_max);
         let runs = times.len() as u64;
@@ -152,6 +153,7 @@ impl Kind for Commands {
             requests: runs,
             unit_times_ms: times,
             subject_cpu_us: Some(cpu.as_secs_f64() * 1e6),
+            stolen_share: ticks.steal_share(),
             ..turn.trial(&name, start)
         });
         Ok(())

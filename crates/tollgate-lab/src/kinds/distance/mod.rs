@@ -265,6 +265,7 @@ impl Session<'_> {
             subject_cpu_us: Some(cpu_us),
             backend_cpu_us: database_us,
             batch: Some(Batched { documents, link_us, ..told }),
+            stolen_share: ticks.steal_share(),
             ..turn.trial(&self.experiment.variants[variant].name, start)
         };
         let away = self.options.link.map(|_| away);

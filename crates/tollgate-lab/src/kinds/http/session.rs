@@ -517,6 +517,7 @@ pub(crate) fn trial_of(name: &str, turn: Turn<'_>, measured: &Measured) -> Trial
         generator_cpu_us: measured.used.cpu_ns as f64 / 1e3,
         generator_busiest_cpu_us: measured.used.busiest_cpu_ns as f64 / 1e3,
         generator_run_queue_us: measured.used.run_queue_max_ns as f64 / 1e3,
+        stolen_share: measured.passed.ticks.steal_share(),
         ..turn.trial(name, measured.start)
     }
 }

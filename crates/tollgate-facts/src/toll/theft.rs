@@ -1,0 +1,50 @@
+//! What the host stole of the machine meanwhile, taken from the log ratios of times and CPU times by regression.
+//!
+//! It takes from the time that passes, from a layer and from its baseline alike, so that the ratio at equal theft is the
+//! layer's. Whether it is taken out is decided by the theft alone, before any ratio is looked at: where ratios decide, equals
+//! differ too often. Deliberately not taken out is what is a part of the time itself, such as what threads waited for a core.
+
+use super::pair::{Logs, Pair};
+use crate::results::{Figure, Theft, Trial};
+use crate::stats::covariance::{self, Slope};
+use crate::stats::{Interval, by_key, mean};
+
+/// A host that steals less of the cores' time explains nothing, and its slope costs a degree of freedom.
+const SHARE_MIN: f64 = 0.02;
+
+/// Log ratios without what goes along with theft.
+pub(super) struct Without {
+    pub(super) ratios: Logs,
+    pub(super) over_blocks: Interval,
+    pub(super) theft: Theft,
+}
+
+/// The log ratios of a pair without theft. Absent where there is too little of it or where it was not watched, of too few
+/// blocks, and of figures that it does not touch.
+pub(super) fn without(pair: &Pair<'_>, figure: Figure, ratios: &Logs, alpha: f64) -> Option<Without> {
+    if !matches!(figure, Figure::UnitTime | Figure::SubjectCpu) {
+        return None;
+    }
+    let [variant, baseline] = pair.trials.each_ref().map(|trials| shares(trials));
+    let of_blocks = |of: fn(f64, f64) -> f64| -> Logs {
+        ratios.keys().map(|block| (*block, of(variant[block], baseline[block]))).collect()
+    };
+    let share = mean(&of_blocks(|variant, baseline| (variant + baseline) / 2.0).into_values().collect::<Vec<f64>>())?;
+    if share < SHARE_MIN {
+        return None;
+    }
+    let more = of_blocks(|variant, baseline| variant - baseline);
+    let found = covariance::slope(&pair.by_start(ratios), &pair.by_start(&more))?;
+    let Slope { slope, before, after, .. } = found;
+    let largest = ratios.values().fold(0.0_f64, |largest, ratio| largest.max(ratio.abs()));
+    let ratios: Logs = ratios.iter().map(|(block, ratio)| (*block, ratio - slope * more[block])).collect();
+    let middle = mean(&ratios.values().copied().collect::<Vec<f64>>())?;
+    let over_blocks = Interval { n: ratios.len(), ..found.interval(middle, largest, alpha) };
+    Some(Without { ratios, over_blocks, theft: Theft { share, variance_before: before, variance_after: after } })
+}
+
+/// The mean share that was stolen by block.
+fn shares(trials: &[&Trial]) -> Logs {
+    let told = by_key(trials.iter().map(|trial| (trial.block, trial.stolen_share)));
+    told.into_iter().filter_map(|(block, shares)| Some((block, mean(&shares)?))).collect()
+}
