@@ -7,6 +7,7 @@
 pub mod cpu;
 pub mod generator;
 pub mod interface;
+pub mod listener;
 pub mod machine;
 pub(crate) mod memory;
 pub mod meter;
