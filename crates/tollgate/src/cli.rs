@@ -6,7 +6,7 @@ use std::io::Write;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::commands::experiment::{compare, list, plan, report, run};
+use crate::commands::experiment::{compare, list, plan, report, run, versus};
 use crate::commands::gateway::{cert, generate, password, serve};
 use crate::commands::machine::{doctor, probe, selfcheck};
 use crate::commands::tools::{completions, schema, xpath, xslt};
@@ -40,6 +40,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Verb {
     /// Run an experiment: the table, the tolls, and a report worth forwarding
     Run(Box<run::Arguments>),
+    /// Which is faster? Compare URLs or commands, without a file
+    Versus(Box<versus::Arguments>),
     /// Say how long an experiment would take and what it would do, without running it
     Plan(Box<plan::Arguments>),
     /// List the experiments with their questions, variants and levels, and the subjects that can be compared
@@ -81,6 +83,7 @@ impl Verb {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<Exit, Failure> {
         match self {
             Verb::Run(arguments) => run::run(arguments, out),
+            Verb::Versus(arguments) => versus::run(arguments, out),
             Verb::Plan(arguments) => plan::run(arguments, out),
             Verb::List(arguments) => list::run(arguments, out),
             Verb::Compare(arguments) => compare::run(arguments, out),

@@ -8,6 +8,7 @@ pub mod cpu;
 pub mod generator;
 pub mod instructions;
 pub mod interface;
+pub mod listener;
 pub mod machine;
 pub(crate) mod memory;
 pub mod meter;

@@ -1,4 +1,4 @@
-//! Verbs of experiments: run one, say what it would do, list them, read stored ones again.
+//! Verbs of experiments: run one, compare two addresses without one, say what it would do, list them, read stored ones again.
 //!
 //! Deliberately not here: how an experiment is conducted (the lab), how a result is rendered (the reports).
 
@@ -10,3 +10,4 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(super) mod secrets;
 pub(super) mod selection;
+pub(crate) mod versus;

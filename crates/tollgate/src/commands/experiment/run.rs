@@ -3,11 +3,11 @@
 //! Deliberately not here: measuring (the lab) and rendering (the lab's reporters, from the stored result).
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tollgate_facts::results::{RunResult, TollVerdict, Verdict};
-use tollgate_lab::run::{Ending, StopFlag};
+use tollgate_lab::run::{Ending, RunOptions, StopFlag};
 use tollgate_report::{self, RenderOptions};
 
 use super::expected::{self, Expected};
@@ -56,8 +56,19 @@ const REPORT: &str = "report.html";
 
 /// Runs the experiment.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
-    let thresholds = arguments.expected.read()?;
-    let mut options = selection::run_options(&arguments.selection, arguments.out.clone(), arguments.seed)?;
+    let options = selection::run_options(&arguments.selection, arguments.out.clone(), arguments.seed)?;
+    carried_out(options, &arguments.expected, None, arguments.json, out)
+}
+
+/// Runs what an experiment and its options come to, and prints what came out.
+pub(super) fn carried_out(
+    mut options: RunOptions,
+    expected: &Expected,
+    html: Option<&Path>,
+    as_json: bool,
+    out: &mut dyn Write,
+) -> Result<Exit, Failure> {
+    let thresholds = expected.read()?;
     let plan = tollgate_lab::run::check(&options).map_err(selection::failure)?;
     options.experiment.expect(thresholds, &plan.variants, &plan.levels).map_err(|error| expected::failure(&error))?;
     let stop = StopFlag::new();
@@ -73,11 +84,13 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     let rendered = |format: &str, options: &RenderOptions| {
         tollgate_report::render(format, &outcome.result, tollgate_lab::page, options)
     };
-    output::whole_file(&report, rendered("html", &RenderOptions::default()).as_bytes())?;
-    if let Some(path) = &arguments.expected.junit {
+    for page in [Some(&*report), html].into_iter().flatten() {
+        output::whole_file(page, rendered("html", &RenderOptions::default()).as_bytes())?;
+    }
+    if let Some(path) = &expected.junit {
         output::whole_file(path, rendered("junit", &RenderOptions::default()).as_bytes())?;
     }
-    if arguments.json {
+    if as_json {
         let text = rendered("json", &RenderOptions::default());
         out.write_all(text.as_bytes()).map_err(Failure::output)?;
     } else {

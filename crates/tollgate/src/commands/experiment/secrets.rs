@@ -5,9 +5,9 @@
 use tollgate_lab::secret::{HIDDEN, hide};
 
 /// Flags whose value is a secret as a whole, in all their spellings.
-const SECRET_FLAGS: &[&str] = &["--basic"];
+const SECRET_FLAGS: &[&str] = &["--basic", "-A", "-C", "-P"];
 /// Flags whose value is a header field: the name is kept.
-const HEADER_FLAGS: &[&str] = &["--header"];
+const HEADER_FLAGS: &[&str] = &["--header", "-H"];
 
 /// The command line with every secret replaced, and the program's path reduced to its name.
 pub(crate) fn without_secrets(arguments: impl IntoIterator<Item = String>) -> Vec<String> {
@@ -20,7 +20,11 @@ pub(crate) fn without_secrets(arguments: impl IntoIterator<Item = String>) -> Ve
         }
         let (flag, value) = match argument.split_once('=') {
             Some((flag, value)) if flag.starts_with("--") => (flag, Some(value)),
-            _ => (argument.as_str(), None),
+            // The value of a letter may stand right behind it.
+            _ => match argument.split_at_checked(2) {
+                Some((letter, value)) if is_letter(letter) && !value.is_empty() => (letter, Some(value)),
+                _ => (argument.as_str(), None),
+            },
         };
         let replace: Option<fn(&str) -> String> = match flag {
             _ if SECRET_FLAGS.contains(&flag) => Some(hidden),
@@ -28,12 +32,17 @@ pub(crate) fn without_secrets(arguments: impl IntoIterator<Item = String>) -> Ve
             _ => None,
         };
         kept.push(match (replace, value) {
+            (Some(replace), Some(value)) if is_letter(flag) => format!("{flag}{}", replace(value)),
             (Some(replace), Some(value)) => format!("{flag}={}", replace(value)),
             _ => hide(&argument),
         });
         secret_follows = replace.filter(|_| value.is_none());
     }
     kept
+}
+
+fn is_letter(flag: &str) -> bool {
+    flag.len() == 2 && !flag.starts_with("--")
 }
 
 fn hidden(_: &str) -> String {
@@ -61,6 +70,8 @@ mod tests {
         check(&["t", "run", "--basic", "me:secret", "--quick"], &["tollgate", "run", "--basic", "…", "--quick"]);
         check(&["t", "run", "--basic=me:secret"], &["tollgate", "run", "--basic=…"]);
         check(&["t", "--header", "Authorization: Bearer x"], &["tollgate", "--header", "Authorization: …"]);
+        check(&["t", "versus", "-A", "me:secret", "-C", "s=1"], &["tollgate", "versus", "-A", "…", "-C", "…"]);
+        check(&["t", "-Ame:secret", "-HX-Key:x", "-c20"], &["tollgate", "-A…", "-HX-Key: …", "-c20"]);
         check(&["t", "--header=X-Key:x=y"], &["tollgate", "--header=X-Key: …"]);
         check(
             &["t", "run", "--subject", "a=https://me:secret@sap.example/x?y=1&sap-password=x"],

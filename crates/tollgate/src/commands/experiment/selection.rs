@@ -18,13 +18,9 @@ use crate::commands::input;
 use crate::failure::Failure;
 use crate::values::{Assignment, Credentials, HeaderField, share};
 
-/// What is to be run, and how much of it: shared by `run` and `plan`.
+/// How much is measured: shared by `run`, `plan` and `versus`.
 #[derive(Debug, Args)]
-pub(crate) struct Selection {
-    /// Name of a built-in experiment (`tollgate list`), or a file of your own ending in .toml
-    #[arg(value_name = "EXPERIMENT|FILE.toml")]
-    pub(super) experiment: String,
-
+pub(crate) struct Amount {
     /// Few levels and few, short blocks: an answer in well under a minute
     #[arg(long, conflicts_with = "full", help_heading = "How much")]
     pub(super) quick: bool,
@@ -46,6 +42,22 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "SHARE", value_parser = width, help_heading = "How much")]
     pub(super) equivalence: Option<u32>,
 
+    /// How long connections stay open that your server would keep: `per-block` (each block draws others, so that intervals
+    /// contain what connections differ by), `per-start`, or `kept` [default: what the experiment says, else per-block]
+    #[arg(long, value_name = "HOW", value_parser = str::parse::<Connections>, help_heading = "How much")]
+    pub(super) connections: Option<Connections>,
+}
+
+/// What is to be run, and how much of it: shared by `run` and `plan`.
+#[derive(Debug, Args)]
+pub(crate) struct Selection {
+    /// Name of a built-in experiment (`tollgate list`), or a file of your own ending in .toml
+    #[arg(value_name = "EXPERIMENT|FILE.toml")]
+    pub(super) experiment: String,
+
+    #[command(flatten)]
+    pub(super) amount: Amount,
+
     /// Only these variants; their baselines come along
     #[arg(long, value_name = "VARIANT,…", value_delimiter = ',', help_heading = "How much")]
     pub(super) only: Vec<String>,
@@ -62,11 +74,6 @@ pub(crate) struct Selection {
     /// end in .toml
     #[arg(long = "subjects", value_name = "NAME,…", value_delimiter = ',', help_heading = "Peers")]
     pub(super) peers: Vec<String>,
-
-    /// How long connections stay open that your server would keep: `per-block` (each block draws others, so that intervals
-    /// contain what connections differ by), `per-start`, or `kept` [default: what the experiment says, else per-block]
-    #[arg(long, value_name = "HOW", value_parser = str::parse::<Connections>, help_heading = "How much")]
-    pub(super) connections: Option<Connections>,
 
     /// One more argument of tollgate's own gateway; `{folder}` in it is a folder of that process alone
     #[arg(long = "serve-arg", value_name = "ARGUMENT", allow_hyphen_values = true, help_heading = "Our own subject")]
@@ -153,28 +160,33 @@ fn on_peers(experiment: Experiment, subjects: &[String]) -> Result<(Experiment, 
     Ok((experiment, peers))
 }
 
+/// The program that serves the built-in subjects: this one.
+pub(super) fn serve_program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| {
+        Failure::failed(format_args!("cannot find this program, which serves the built-in subjects: {error}"))
+    })
+}
+
 /// All that the lab needs to know; `plan` gives it no folder and no seed.
 pub(crate) fn run_options(
     selection: &Selection,
     out: Option<PathBuf>,
     seed: Option<u64>,
 ) -> Result<RunOptions, Failure> {
-    let serve_program = std::env::current_exe().map_err(|error| {
-        Failure::failed(format_args!("cannot find this program, which serves the built-in subjects: {error}"))
-    })?;
+    let serve_program = serve_program()?;
     let mut experiment = experiment(&selection.experiment)?;
     if selection.subjects.iter().any(|subject| subject.value.starts_with("https://")) {
         experiment = experiment.elsewhere();
     }
-    if let Some(connections) = selection.connections {
-        let on = experiment.on_connections(connections);
-        experiment = on.map_err(|message| Failure::usage(format_args!("--connections: {message}")))?;
-    }
-    let (experiment, peers) = on_peers(experiment, &selection.peers)?;
+    let (experiment, peers) = on_peers(selection.amount.connected(experiment)?, &selection.peers)?;
     Ok(RunOptions {
         experiment,
         peers,
-        plan: plan_options(selection),
+        plan: PlanOptions {
+            only: selection.only.clone(),
+            levels: (!selection.level.is_empty()).then(|| selection.level.clone()),
+            ..selection.amount.plan()
+        },
         out,
         subjects: selection.subjects.iter().map(|subject| (subject.name.clone(), subject.value.clone())).collect(),
         serve_arguments: selection.serve_arguments.clone(),
@@ -216,19 +228,27 @@ pub(crate) fn failure(error: RunError) -> Failure {
     }
 }
 
-/// How much of it.
-fn plan_options(arguments: &Selection) -> PlanOptions {
-    PlanOptions {
-        extent: match (arguments.quick, arguments.full) {
-            (true, _) => Extent::Quick,
-            (_, true) => Extent::Full,
-            _ => Extent::Default,
-        },
-        blocks: arguments.blocks.map(u32::from),
-        only: arguments.only.clone(),
-        levels: (!arguments.level.is_empty()).then(|| arguments.level.clone()),
-        until_width_ppm: arguments.until_width,
-        equivalence_ppm: arguments.equivalence,
+impl Amount {
+    /// How much of it, of all variants and levels.
+    pub(super) fn plan(&self) -> PlanOptions {
+        PlanOptions {
+            extent: match (self.quick, self.full) {
+                (true, _) => Extent::Quick,
+                (_, true) => Extent::Full,
+                _ => Extent::Default,
+            },
+            blocks: self.blocks.map(u32::from),
+            until_width_ppm: self.until_width,
+            equivalence_ppm: self.equivalence,
+            ..PlanOptions::default()
+        }
+    }
+
+    /// The experiment with the connections that are asked for.
+    pub(super) fn connected(&self, experiment: Experiment) -> Result<Experiment, Failure> {
+        let Some(connections) = self.connections else { return Ok(experiment) };
+        let on = experiment.on_connections(connections);
+        on.map_err(|message| Failure::usage(format_args!("--connections: {message}")))
     }
 }
 

@@ -12,9 +12,9 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use tollgate_lab::traffic::stages::Stages;
 use tollgate_lab::traffic::statuses::Statuses;
-use tollgate_net::tls::{Suite, Version};
 
-use super::asked::{LoadField, Place, Protocol};
+use super::asked::Place;
+use crate::commands::asking::{Request, Tls, with_scheme};
 use crate::values::{Credentials, count, duration, requests_per_second, seconds};
 
 const EXAMPLES: &str = "\
@@ -37,7 +37,7 @@ Exit codes: 0 done, 1 requests failed, 2 usage, 3 the figures are refused, 130 i
 #[command(version, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// What to ask for, http where it does not say; with a feed, {{column}} is one of its values
-    #[arg(value_name = "URL", value_parser = with_scheme)]
+    #[arg(value_name = "URL", value_parser = |url: &str| Ok::<String, Infallible>(with_scheme(url)))]
     pub(super) url: String,
 
     /// Stop after so many requests [default: 1, or no bound if a time is given]
@@ -115,42 +115,12 @@ pub(crate) struct Arguments {
     #[arg(long = "i-may-load", value_name = "HOST", help_heading = "Connections")]
     pub(super) may_load: Vec<String>,
 
-    /// Method [default: GET, or POST with -p, PUT with -u]
-    #[arg(short = 'm', long, value_name = "METHOD", help_heading = "Request")]
-    pub(super) method: Option<String>,
-
-    /// Ask with HEAD
-    #[arg(short = 'i', conflicts_with_all = ["method", "post", "put"], help_heading = "Request")]
-    pub(super) head: bool,
-
-    /// A header field, sent as often as it is said; it replaces what tollgate would send by that name, and Host names
-    /// another host than the URL's
-    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", help_heading = "Request")]
-    pub(super) headers: Vec<LoadField>,
-
-    /// A cookie
-    #[arg(short = 'C', value_name = "NAME=VALUE", help_heading = "Request")]
-    pub(super) cookies: Vec<String>,
-
-    /// Basic authentication, sent at once
-    #[arg(short = 'A', long = "basic", value_name = "USER:PASSWORD", help_heading = "Request")]
-    pub(super) basic: Option<Credentials>,
+    #[command(flatten)]
+    pub(super) request: Request,
 
     /// Basic authentication to the proxy, sent at once
     #[arg(short = 'P', value_name = "USER:PASSWORD", help_heading = "Request")]
     pub(super) proxy_basic: Option<Credentials>,
-
-    /// Send this file's content with POST; `-` is stdin
-    #[arg(short = 'p', long, value_name = "FILE", conflicts_with = "put", help_heading = "Request")]
-    pub(super) post: Option<PathBuf>,
-
-    /// Send this file's content with PUT; `-` is stdin
-    #[arg(short = 'u', long, value_name = "FILE", help_heading = "Request")]
-    pub(super) put: Option<PathBuf>,
-
-    /// Content type of what is sent [default: text/plain; with --soap the envelope's, with --batch application/json]
-    #[arg(short = 'T', long, value_name = "TYPE", help_heading = "Request")]
-    pub(super) content_type: Option<String>,
 
     /// Send bodies in chunks of so many bytes instead of with their length [16384 where none are said]
     #[arg(long, value_name = "BYTES", num_args = 0..=1, require_equals = true, default_missing_value = "16384", value_parser = count::<NonZeroUsize>, help_heading = "Request")]
@@ -202,37 +172,8 @@ pub(crate) struct Arguments {
     #[arg(short = 'l', help_heading = "Answers")]
     pub(super) any_length: bool,
 
-    /// Do not verify the server's certificate
-    #[arg(long, conflicts_with = "authorities", help_heading = "TLS")]
-    pub(super) insecure: bool,
-
-    /// Trust the authorities in this PEM file too, besides the machine's own
-    #[arg(long = "ca", value_name = "FILE", help_heading = "TLS")]
-    pub(super) authorities: Option<PathBuf>,
-
-    /// Offer only this version of TLS: 1.2 or 1.3
-    #[arg(long = "tls", value_name = "VERSION", conflicts_with = "protocol", help_heading = "TLS")]
-    pub(super) tls_version: Option<Version>,
-
-    /// The same as ab has it: TLS1.2, TLS1.3 or ALL
-    #[arg(short = 'f', value_name = "PROTOCOL", help_heading = "TLS")]
-    pub(super) protocol: Option<Protocol>,
-
-    /// Offer only these cipher suites, by OpenSSL's names, with `:` between them
-    #[arg(short = 'Z', value_name = "SUITES", value_delimiter = ':', help_heading = "TLS")]
-    pub(super) suites: Vec<Suite>,
-
-    /// Show this certificate (PEM: certificate, those above it, key)
-    #[arg(short = 'E', value_name = "FILE", help_heading = "TLS")]
-    pub(super) identity: Option<PathBuf>,
-
-    /// Do not name the server in the handshake (SNI)
-    #[arg(short = 'I', help_heading = "TLS")]
-    pub(super) no_server_name: bool,
-
-    /// Open each connection with a full handshake
-    #[arg(long, help_heading = "TLS")]
-    pub(super) no_resumption: bool,
+    #[command(flatten)]
+    pub(super) tls: Tls,
 
     /// Print the figures as JSON (`tollgate schema load`)
     #[arg(long, help_heading = "Output")]
@@ -331,12 +272,6 @@ pub(super) enum FeedEnding {
     Again,
     /// Nothing: the load ends
     Stop,
-}
-
-/// ab takes `host:port/path`, too.
-fn with_scheme(url: &str) -> Result<String, Infallible> {
-    let host = url.split('/').next().unwrap_or_default();
-    Ok(if host.ends_with(':') { url.to_owned() } else { format!("http://{url}") })
 }
 
 fn stages(text: &str) -> Result<Arc<Stages>, String> {

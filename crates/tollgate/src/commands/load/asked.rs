@@ -2,7 +2,6 @@
 //!
 //! Deliberately not here: what can be known wrong only by the lab, such as a place in a body that no column fills.
 
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -16,40 +15,30 @@ use tollgate_lab::load::target::Connection;
 use tollgate_lab::single::{AnswerLength, QuickLoad, Rate, Via, Wrapping};
 use tollgate_lab::traffic::feed::csv::Table;
 use tollgate_lab::traffic::feed::{Feed, FeedEnd, Order};
-use tollgate_lab::traffic::header::{basic_authorization, check_load_header, completed};
+use tollgate_lab::traffic::header::{basic_authorization, completed};
 use tollgate_lab::traffic::model::Arrivals;
 use tollgate_lab::traffic::stages::Unit;
 use tollgate_net::connect::SocketOptions;
 use tollgate_net::http1::client::{BodyFraming, Target};
-use tollgate_net::tls::{ClientSettings, Resumption, ServerNameSent, TlsChoice, Version};
 
 use super::arguments::{Arguments, BatchFormat, FeedEnding, FeedOrder, SoapVersion};
-use crate::commands::input;
+use crate::commands::asking::{PLAIN, read};
 use crate::failure::Failure;
+use crate::values::Credentials;
 
 /// Users at a rate, unless said otherwise.
 const USERS_AT_A_RATE: usize = 1000;
-/// The largest body that is sent.
-const BODY_BYTES_MAX: u64 = 256 << 20;
 /// The largest feed.
 const FEED_BYTES_MAX: u64 = 1 << 30;
 /// Requests that are kept by themselves for -g.
 const LOG_REQUESTS_MAX: usize = 1_000_000;
-/// Who asks, as logs of servers have it; ab says its own name, too.
-const USER_AGENT: &str = concat!("tollgate/", env!("CARGO_PKG_VERSION"));
-/// Content type of a body that nobody said anything of, as ab has it.
-const PLAIN: &str = "text/plain";
 /// Content type of the parts of a batch.
 const PART: &str = "application/json";
 
 /// What the lab is to do.
 pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
-    let (body, implied) = match (&arguments.post, &arguments.put) {
-        (Some(file), _) => (Some(file), "POST"),
-        (None, Some(file)) => (Some(file), "PUT"),
-        (None, None) => (None, if arguments.head { "HEAD" } else { "GET" }),
-    };
-    if arguments.soap.is_some() && body.is_none() {
+    let request = &arguments.request;
+    if arguments.soap.is_some() && request.file().is_none() {
         return Err(Failure::usage("--soap needs a payload: say -p FILE"));
     }
     let stages = arguments.stages.clone();
@@ -96,10 +85,10 @@ pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
             None if arguments.keep_alive => Connection::KeepAlive,
             None => Connection::New,
         },
-        method: arguments.method.clone().unwrap_or_else(|| implied.to_owned()),
-        headers: headers(arguments, body.is_some()),
-        body: body.map(|file| read(file, BODY_BYTES_MAX)).transpose()?.unwrap_or_default(),
-        tls: tls(arguments),
+        method: request.method(),
+        headers: headers(arguments),
+        body: request.body()?.unwrap_or_default(),
+        tls: arguments.tls.settings(),
         timeout: arguments.timeout,
         threads: arguments.threads.map(usize::from),
         may_load: arguments.may_load.clone(),
@@ -120,13 +109,9 @@ fn drawn() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since: Duration| since.as_nanos() as u64)
 }
 
-fn read(file: &Path, bytes_max: u64) -> Result<Vec<u8>, Failure> {
-    if file == Path::new("-") { input::stdin(bytes_max) } else { input::bytes(file, bytes_max) }
-}
-
 fn feed(arguments: &Arguments, seed: u64) -> Result<Option<Feed>, Failure> {
     let Some(file) = &arguments.feed else { return Ok(None) };
-    if file == Path::new("-") && [&arguments.post, &arguments.put].into_iter().flatten().any(|body| body == file) {
+    if file == Path::new("-") && arguments.request.file() == Some(file) {
         return Err(Failure::usage("stdin cannot be both the body and the feed: write one of them to a file"));
     }
     let table = Table::parse(&read(file, FEED_BYTES_MAX)?);
@@ -146,41 +131,21 @@ fn feed(arguments: &Arguments, seed: u64) -> Result<Option<Feed>, Failure> {
     Ok(Some(Feed { table: Arc::new(table), order, end, seed }))
 }
 
-fn headers(arguments: &Arguments, has_body: bool) -> Vec<(String, String)> {
-    let mut ours = vec![("User-Agent".to_owned(), USER_AGENT.to_owned())];
-    // In a batch it would be each part's.
-    if arguments.batch.is_none() {
-        ours.push(("Accept".to_owned(), "*/*".to_owned()));
-    }
+fn headers(arguments: &Arguments) -> Vec<(String, String)> {
     let default = match (arguments.batch, &arguments.soap) {
         (Some(_), _) => Some(PART),
         (None, Some(_)) => None,
         (None, None) => Some(PLAIN),
     };
-    if let Some(content_type) = arguments.content_type.as_deref().or(default).filter(|_| has_body) {
-        ours.push(("Content-Type".to_owned(), content_type.to_owned()));
+    let mut ours = arguments.request.implied(default);
+    if arguments.batch.is_some() {
+        // It would be each part's.
+        ours.retain(|(name, _)| name != "Accept");
     }
-    let credentials = [("Authorization", &arguments.basic), ("Proxy-Authorization", &arguments.proxy_basic)];
-    for (name, credentials) in credentials {
-        if let Some(credentials) = credentials {
-            ours.push((name.to_owned(), basic_authorization(&credentials.user, &credentials.password)));
-        }
-    }
-    let cookies = (!arguments.cookies.is_empty()).then(|| ("Cookie".to_owned(), arguments.cookies.join("; ")));
-    let written = arguments.headers.iter().map(|field| (field.name.clone(), field.value.clone()));
-    completed(cookies.into_iter().chain(written).collect(), ours)
-}
-
-fn tls(arguments: &Arguments) -> ClientSettings {
-    ClientSettings {
-        choice: if arguments.insecure { TlsChoice::Insecure } else { TlsChoice::Verify },
-        authorities: arguments.authorities.clone(),
-        version: arguments.tls_version.or(arguments.protocol.and_then(|protocol| protocol.0)),
-        resumption: if arguments.no_resumption { Resumption::Disabled } else { Resumption::Allowed },
-        suites: arguments.suites.clone(),
-        server_name: if arguments.no_server_name { ServerNameSent::No } else { ServerNameSent::Yes },
-        identity: arguments.identity.clone(),
-    }
+    ours.extend(arguments.proxy_basic.as_ref().map(|Credentials { user, password }| {
+        ("Proxy-Authorization".to_owned(), basic_authorization(user, password))
+    }));
+    completed(arguments.request.said(), ours)
 }
 
 fn wrapping(arguments: &Arguments) -> Wrapping {
@@ -220,31 +185,6 @@ fn via(arguments: &Arguments) -> Result<Option<Via>, Failure> {
     Ok(Some(Via::Address(place.address)))
 }
 
-/// A header field of a load; unlike those of runs it may be `Host`.
-#[derive(Clone, PartialEq, Eq)]
-pub(super) struct LoadField {
-    pub(super) name: String,
-    pub(super) value: String,
-}
-
-impl FromStr for LoadField {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, value) = text.split_once(':').ok_or("expected `Name: value`, but there is no `:`")?;
-        let value = value.trim();
-        check_load_header(name, value)?;
-        Ok(LoadField { name: name.to_owned(), value: value.to_owned() })
-    }
-}
-
-// A header may be a secret, so its value is not shown even when the arguments are printed for debugging.
-impl fmt::Debug for LoadField {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: …", self.name)
-    }
-}
-
 /// Where connections go, as `--resolve` has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
@@ -266,26 +206,6 @@ impl FromStr for Place {
     }
 }
 
-/// A version of TLS as ab has it; `ALL` is none in particular.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Protocol(Option<Version>);
-
-impl FromStr for Protocol {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.to_ascii_uppercase().as_str() {
-            "ALL" => Ok(Protocol(None)),
-            "TLS1.2" => Ok(Protocol(Some(Version::Tls12))),
-            "TLS1.3" => Ok(Protocol(Some(Version::Tls13))),
-            "SSL2" | "SSL3" | "TLS1" | "TLS1.1" => {
-                Err(format!("{text} is broken and is not spoken: write TLS1.2, TLS1.3 or ALL"))
-            }
-            _ => Err(format!("`{text}` is no protocol: write TLS1.2, TLS1.3 or ALL")),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -300,22 +220,5 @@ mod tests {
         check("sap.example:443:[::1]", Some("[::1]:443"));
         check("sap.example:127.0.0.1", None);
         check("sap.example:x:127.0.0.1", None);
-    }
-
-    #[test]
-    fn a_broken_protocol_is_refused_by_name() {
-        assert_eq!("all".parse(), Ok(Protocol(None)));
-        assert_eq!("TLS1.3".parse(), Ok(Protocol(Some(Version::Tls13))));
-        assert!("TLS1.1".parse::<Protocol>().unwrap_err().starts_with("TLS1.1 is broken"));
-    }
-
-    #[test]
-    fn a_header_field_may_name_another_host_and_smuggles_nothing() {
-        let check = |text: &str, accepted: bool| assert_eq!(text.parse::<LoadField>().is_ok(), accepted, "{text:?}");
-        check("Host: shop.example", true);
-        check("Host: a b", false);
-        check("Content-Length: 3", false);
-        check("A: b\r\nC: d", false);
-        assert_eq!(format!("{:?}", "Cookie: secret".parse::<LoadField>().unwrap()), "Cookie: …");
     }
 }

@@ -1,0 +1,229 @@
+//! What `load` and `versus` share: the flags that say what is asked and how TLS is spoken, by ApacheBench's letters.
+//!
+//! Deliberately not here: how much is asked, and what becomes of the answers.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::Args;
+use tollgate_lab::traffic::header::{basic_authorization, check_load_header};
+use tollgate_net::tls::{ClientSettings, Resumption, ServerNameSent, Suite, TlsChoice, Version};
+
+use super::input;
+use crate::failure::Failure;
+use crate::values::Credentials;
+
+/// The largest body that is sent.
+const BODY_BYTES_MAX: u64 = 256 << 20;
+/// Who asks, as logs of servers have it; ab says its own name, too.
+const USER_AGENT: &str = concat!("tollgate/", env!("CARGO_PKG_VERSION"));
+/// Content type of a body that nobody said anything of, as ab has it.
+pub(crate) const PLAIN: &str = "text/plain";
+
+/// What is asked.
+#[derive(Debug, Args)]
+pub(crate) struct Request {
+    /// Method [default: GET, or POST with -p, PUT with -u]
+    #[arg(short = 'm', long, value_name = "METHOD", help_heading = "Request")]
+    pub(crate) method: Option<String>,
+
+    /// Ask with HEAD
+    #[arg(short = 'i', conflicts_with_all = ["method", "post", "put"], help_heading = "Request")]
+    pub(crate) head: bool,
+
+    /// A header field, sent as often as it is said; it replaces what tollgate would send by that name, and Host names
+    /// another host than the URL's
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", help_heading = "Request")]
+    pub(crate) headers: Vec<LoadField>,
+
+    /// A cookie
+    #[arg(short = 'C', value_name = "NAME=VALUE", help_heading = "Request")]
+    pub(crate) cookies: Vec<String>,
+
+    /// Basic authentication, sent at once
+    #[arg(short = 'A', long = "basic", value_name = "USER:PASSWORD", help_heading = "Request")]
+    pub(crate) basic: Option<Credentials>,
+
+    /// Send this file's content with POST; `-` is stdin
+    #[arg(short = 'p', long, value_name = "FILE", conflicts_with = "put", help_heading = "Request")]
+    pub(crate) post: Option<PathBuf>,
+
+    /// Send this file's content with PUT; `-` is stdin
+    #[arg(short = 'u', long, value_name = "FILE", help_heading = "Request")]
+    pub(crate) put: Option<PathBuf>,
+
+    /// Content type of what is sent [default: text/plain; of `load --soap` the envelope's, with --batch application/json]
+    #[arg(short = 'T', long, value_name = "TYPE", help_heading = "Request")]
+    pub(crate) content_type: Option<String>,
+}
+
+/// How TLS is spoken.
+#[derive(Debug, Args)]
+pub(crate) struct Tls {
+    /// Do not verify the server's certificate
+    #[arg(long, conflicts_with = "authorities", help_heading = "TLS")]
+    pub(crate) insecure: bool,
+
+    /// Trust the authorities in this PEM file too, besides the machine's own
+    #[arg(long = "ca", value_name = "FILE", help_heading = "TLS")]
+    pub(crate) authorities: Option<PathBuf>,
+
+    /// Offer only this version of TLS: 1.2 or 1.3
+    #[arg(long = "tls", value_name = "VERSION", conflicts_with = "protocol", help_heading = "TLS")]
+    pub(crate) tls_version: Option<Version>,
+
+    /// The same as ab has it: TLS1.2, TLS1.3 or ALL
+    #[arg(short = 'f', value_name = "PROTOCOL", help_heading = "TLS")]
+    pub(crate) protocol: Option<Protocol>,
+
+    /// Offer only these cipher suites, by OpenSSL's names, with `:` between them
+    #[arg(short = 'Z', value_name = "SUITES", value_delimiter = ':', help_heading = "TLS")]
+    pub(crate) suites: Vec<Suite>,
+
+    /// Show this certificate (PEM: certificate, those above it, key)
+    #[arg(short = 'E', value_name = "FILE", help_heading = "TLS")]
+    pub(crate) identity: Option<PathBuf>,
+
+    /// Do not name the server in the handshake (SNI)
+    #[arg(short = 'I', help_heading = "TLS")]
+    pub(crate) no_server_name: bool,
+
+    /// Open each connection with a full handshake
+    #[arg(long, help_heading = "TLS")]
+    pub(crate) no_resumption: bool,
+}
+
+impl Request {
+    /// The method, said or implied by what is sent.
+    pub(crate) fn method(&self) -> String {
+        let implied = match (&self.post, &self.put) {
+            (Some(_), _) => "POST",
+            (None, Some(_)) => "PUT",
+            (None, None) => if self.head { "HEAD" } else { "GET" },
+        };
+        self.method.clone().unwrap_or_else(|| implied.to_owned())
+    }
+
+    /// The file that is sent.
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
+        self.post.as_ref().or(self.put.as_ref())
+    }
+
+    /// What stands in it, if there is one.
+    pub(crate) fn body(&self) -> Result<Option<Vec<u8>>, Failure> {
+        self.file().map(|file| read(file, BODY_BYTES_MAX)).transpose()
+    }
+
+    /// The user's own header fields, cookies among them.
+    pub(crate) fn said(&self) -> Vec<(String, String)> {
+        let cookies = (!self.cookies.is_empty()).then(|| ("Cookie".to_owned(), self.cookies.join("; ")));
+        let written = self.headers.iter().map(|field| (field.name.clone(), field.value.clone()));
+        cookies.into_iter().chain(written).collect()
+    }
+
+    /// The fields that are sent where the user's own say nothing else; `plain` is the content type of a body.
+    pub(crate) fn implied(&self, plain: Option<&str>) -> Vec<(String, String)> {
+        let [agent, accept] = [("User-Agent", USER_AGENT), ("Accept", "*/*")];
+        let mut ours = [agent, accept].map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let content_type = self.content_type.as_deref().or(plain).filter(|_| self.file().is_some());
+        ours.extend(content_type.map(|content_type| ("Content-Type".to_owned(), content_type.to_owned())));
+        ours.extend(self.basic.as_ref().map(|Credentials { user, password }| {
+            ("Authorization".to_owned(), basic_authorization(user, password))
+        }));
+        ours
+    }
+}
+
+impl Tls {
+    /// What the connections are told.
+    pub(crate) fn settings(&self) -> ClientSettings {
+    ClientSettings {
+        choice: if self.insecure { TlsChoice::Insecure } else { TlsChoice::Verify },
+        authorities: self.authorities.clone(),
+        version: self.tls_version.or(self.protocol.and_then(|protocol| protocol.0)),
+        resumption: if self.no_resumption { Resumption::Disabled } else { Resumption::Allowed },
+        suites: self.suites.clone(),
+        server_name: if self.no_server_name { ServerNameSent::No } else { ServerNameSent::Yes },
+        identity: self.identity.clone(),
+    }
+}
+}
+
+/// What stands in a file, or on stdin.
+pub(crate) fn read(file: &Path, bytes_max: u64) -> Result<Vec<u8>, Failure> {
+    if file == Path::new("-") { input::stdin(bytes_max) } else { input::bytes(file, bytes_max) }
+}
+
+/// A URL, which ab takes as `host:port/path`, too.
+pub(crate) fn with_scheme(url: &str) -> String {
+    let host = url.split('/').next().unwrap_or_default();
+    if host.ends_with(':') { url.to_owned() } else { format!("http://{url}") }
+}
+
+/// A header field of a load; unlike those of runs it may be `Host`.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct LoadField {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+impl FromStr for LoadField {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, value) = text.split_once(':').ok_or("expected `Name: value`, but there is no `:`")?;
+        let value = value.trim();
+        check_load_header(name, value)?;
+        Ok(LoadField { name: name.to_owned(), value: value.to_owned() })
+    }
+}
+
+// A header may be a secret, so its value is not shown even when the arguments are printed for debugging.
+impl fmt::Debug for LoadField {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: …", self.name)
+    }
+}
+
+/// A version of TLS as ab has it; `ALL` is none in particular.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Protocol(Option<Version>);
+
+impl FromStr for Protocol {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.to_ascii_uppercase().as_str() {
+            "ALL" => Ok(Protocol(None)),
+            "TLS1.2" => Ok(Protocol(Some(Version::Tls12))),
+            "TLS1.3" => Ok(Protocol(Some(Version::Tls13))),
+            "SSL2" | "SSL3" | "TLS1" | "TLS1.1" => {
+                Err(format!("{text} is broken and is not spoken: write TLS1.2, TLS1.3 or ALL"))
+            }
+            _ => Err(format!("`{text}` is no protocol: write TLS1.2, TLS1.3 or ALL")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_protocol_is_refused_by_name() {
+        assert_eq!("all".parse(), Ok(Protocol(None)));
+        assert_eq!("TLS1.3".parse(), Ok(Protocol(Some(Version::Tls13))));
+        assert!("TLS1.1".parse::<Protocol>().unwrap_err().starts_with("TLS1.1 is broken"));
+    }
+
+    #[test]
+    fn a_header_field_may_name_another_host_and_smuggles_nothing() {
+        let check = |text: &str, accepted: bool| assert_eq!(text.parse::<LoadField>().is_ok(), accepted, "{text:?}");
+        check("Host: shop.example", true);
+        check("Host: a b", false);
+        check("Content-Length: 3", false);
+        check("A: b\r\nC: d", false);
+        assert_eq!(format!("{:?}", "Cookie: secret".parse::<LoadField>().unwrap()), "Cookie: …");
+    }
+}

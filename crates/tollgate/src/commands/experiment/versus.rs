@@ -1,0 +1,227 @@
+//! `tollgate versus`: which is faster? Addresses or commands become an experiment without a file, and the first of them is
+//! what the others are held against.
+//!
+//! Deliberately not here: measuring (the lab), and what is printed (`run` prints the same).
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::net::ToSocketAddrs;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::Args;
+use tollgate_lab::experiment::Experiment;
+use tollgate_lab::probe::listener::{Listener, listeners};
+use tollgate_lab::run::{RunOptions, StopFlag};
+use tollgate_lab::secret::hide;
+use tollgate_lab::single::{AnswerLength, QuickLoad, quick};
+use tollgate_lab::traffic::header::completed;
+use tollgate_net::http1::client::Target;
+
+use super::expected::Expected;
+use super::selection::{Amount, failure, serve_program};
+use super::{run, secrets};
+use crate::commands::asking::{PLAIN, Request, Tls, with_scheme};
+use crate::failure::{Exit, Failure};
+use crate::values::{Assignment, count};
+
+const EXAMPLES: &str = "\
+Examples:
+  tollgate versus http://127.0.0.1:8080/v1/items http://127.0.0.1:8080/v2/items
+  tollgate versus -c 20 -A me:secret --i-may-load old.example --i-may-load new.example \\
+      https://old.example/items https://new.example/items
+  tollgate versus --command 'gzip -k -f big.log' 'xz -k -f big.log' 'zstd -k -f big.log'
+  tollgate versus --until-width 1% --threshold 'toll(b) < 1.05' http://127.0.0.1:8080/ http://127.0.0.1:8081/
+
+The first is called a, the next b, and so on; a is what the others are held against.
+
+Exit codes: as of `tollgate run`.";
+
+/// More are no question any more.
+const THINGS_MAX: usize = 8;
+
+/// Arguments of `versus`.
+#[derive(Debug, Args)]
+#[command(version, after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// What is compared: URLs, http where they do not say; with --command, commands
+    #[arg(value_name = "URL", required = true, num_args = 2..=THINGS_MAX)]
+    things: Vec<String>,
+
+    /// They are commands, each in quotes: a program and its arguments, which no shell reads
+    #[arg(long, conflicts_with_all = ["concurrency", "pids", "any_length", "contains"])]
+    command: bool,
+
+    /// Users at the same time, each with one connection
+    #[arg(short = 'c', long, visible_alias = "users", value_name = "N", value_parser = count::<NonZeroU32>, default_value = "1", help_heading = "Load")]
+    concurrency: NonZeroU32,
+
+    #[command(flatten)]
+    amount: Amount,
+
+    /// Seed of every order and choice; a fresh one is drawn and stored if it is not given
+    #[arg(long, value_name = "N", help_heading = "How much")]
+    seed: Option<u64>,
+
+    /// The process whose CPU time and memory are watched, such as b=4711 [default: the one that listens on this machine]
+    #[arg(long = "pid", value_name = "NAME=PID", help_heading = "Load")]
+    pids: Vec<Assignment<u32>>,
+
+    /// A host off this machine that you are allowed to load
+    #[arg(long = "i-may-load", value_name = "HOST", help_heading = "Load")]
+    may_load: Vec<String>,
+
+    #[command(flatten)]
+    request: Request,
+
+    /// Text that every answer must contain
+    #[arg(long = "expect-body", value_name = "TEXT", help_heading = "Answers")]
+    contains: Option<String>,
+
+    /// Accept answers of any length; without it each must be as long as the first of its address, if its second is
+    #[arg(short = 'l', help_heading = "Answers")]
+    any_length: bool,
+
+    #[command(flatten)]
+    tls: Tls,
+
+    #[command(flatten)]
+    expected: Expected,
+
+    /// Write the report to this file, too
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<PathBuf>,
+
+    /// Folder of the result [default: runs/versus-<time>]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    out: Option<PathBuf>,
+
+    /// Print result.json to stdout in the place of the table
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// Compares them.
+pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
+    let experiment = Experiment::parse(&arguments.text()?, "versus").map_err(Failure::usage)?;
+    let experiment = arguments.amount.connected(experiment)?;
+    let mut options = RunOptions {
+        plan: arguments.amount.plan(),
+        out: arguments.out.clone(),
+        seed: arguments.seed,
+        may_load: arguments.may_load.clone(),
+        headers: completed(arguments.request.said(), arguments.request.implied(Some(PLAIN))),
+        tls: arguments.tls.settings(),
+        subject_pids: arguments.pids.iter().map(|pid| (pid.name.clone(), pid.value)).collect(),
+        command_line: secrets::without_secrets(std::env::args()),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..RunOptions::of(experiment, serve_program()?)
+    };
+    if !arguments.command {
+        arguments.ask_first(&mut options)?;
+    }
+    run::carried_out(options, &arguments.expected, arguments.html.as_deref(), arguments.json, out)
+}
+
+/// What the n-th is called.
+fn name(place: usize) -> String {
+    char::from(b'a' + place as u8).to_string()
+}
+
+/// A text as TOML and JSON write it alike.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+impl Arguments {
+    /// The file that the experiment would be.
+    fn text(&self) -> Result<String, Failure> {
+        let kind = if self.command { "command" } else { "request" };
+        let factor = if self.command { "argument" } else { "concurrency" };
+        let level = if self.command { 1 } else { self.concurrency.get() };
+        let mut text = format!(
+            "name = \"versus\"\nquestion = \"Which is faster?\"\n[factor]\nname = \"{factor}\"\nlevels = [{level}]\n\
+             [workload]\nkind = \"{kind}\"\n"
+        );
+        for (place, thing) in self.things.iter().enumerate() {
+            let (name, title) = (name(place), quoted(&hide(thing)));
+            let what = if self.command { words(thing)? } else { format!("url = {}", quoted(&with_scheme(thing))) };
+            let baseline = if place == 0 { "" } else { "baseline = \"a\"\n" };
+            let variant = format!("[[variant]]\nname = \"{name}\"\ntitle = {title}\n{baseline}{what}\n");
+            text.write_str(&variant).expect("a String takes whatever is written");
+        }
+        Ok(text)
+    }
+
+    /// Asks each address twice before anything is measured: what it answers is what it must answer, and whoever listens there
+    /// on this machine is watched.
+    fn ask_first(&self, options: &mut RunOptions) -> Result<(), Failure> {
+        let body = self.request.body()?.unwrap_or_default();
+        let mut told: BTreeMap<u32, String> = BTreeMap::new();
+        for (place, thing) in self.things.iter().enumerate() {
+            let (name, url) = (name(place), with_scheme(thing));
+            let load = QuickLoad {
+                requests: Some(2),
+                method: self.request.method(),
+                headers: options.headers.clone(),
+                body: body.clone(),
+                tls: options.tls.clone(),
+                may_load: options.may_load.clone(),
+                contains: self.contains.clone(),
+                length: if self.any_length { AnswerLength::Any } else { AnswerLength::AsFirst },
+                ..QuickLoad::new(url.clone())
+            };
+            let found = quick(&load, &StopFlag::new()).map_err(failure)?;
+            let wrong = found.errors.keys().find(|class| *class != "length");
+            if let Some(class) = wrong {
+                let example = found.error_examples.get(class).map_or("", String::as_str);
+                return Err(Failure::failed(format_args!("{name} ({}): {class}: {example}", hide(&url))));
+            }
+            let is_constant = !self.any_length && found.errors.is_empty();
+            let request = &mut options.experiment.variants[place].request;
+            request.method.clone_from(&load.method);
+            request.body.clone_from(&load.body);
+            request.contains.clone_from(&self.contains);
+            request.answer_bytes = is_constant.then_some(found.body_bytes_received / 2);
+            if !is_constant && !self.any_length {
+                say(&format!("{name}: its answers differ in length, so that is not checked"))?;
+            }
+            if self.pids.iter().any(|pid| pid.name == name) {
+                continue;
+            }
+            for Listener { process, name: program } in local(&url) {
+                options.subject_pids.push((name.clone(), process));
+                told.entry(process).or_insert_with(|| format!("{program} (process {process})"));
+            }
+        }
+        if !told.is_empty() {
+            let all: Vec<String> = told.into_values().collect();
+            say(&format!("watched on this machine: {}; --pid names others", all.join(", ")))?;
+        }
+        Ok(())
+    }
+}
+
+/// Tells something that is no result.
+fn say(text: &str) -> Result<(), Failure> {
+    writeln!(std::io::stderr(), "{text}").map_err(Failure::output)
+}
+
+/// Who listens on this machine where a URL leads.
+fn local(url: &str) -> Vec<Listener> {
+    let Ok(target) = Target::parse(url) else { return Vec::new() };
+    let addresses = (target.host().trim_matches(['[', ']']), target.port()).to_socket_addrs();
+    match addresses.is_ok_and(|mut addresses| addresses.all(|address| address.ip().is_loopback())) {
+        true => listeners(target.port()),
+        false => Vec::new(),
+    }
+}
+
+/// The words of a command, as a shell reads them.
+fn words(command: &str) -> Result<String, Failure> {
+    let words = shlex::split(command).filter(|words| !words.is_empty());
+    let words = words.ok_or_else(|| Failure::usage(format_args!("`{command}` is no command: a quote is not closed")))?;
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    Ok(format!("command = [{}]", words.join(", ")))
+}
