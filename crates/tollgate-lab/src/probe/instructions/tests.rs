@@ -9,6 +9,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::*;
 use crate::probe::cpu::CpuClocks;
+use crate::probe::watch::Extent;
 
 /// Says to a child that it is one.
 const CHILD: &str = "TOLLGATE_TEST_BURNS";
@@ -72,7 +73,7 @@ fn a_counter_sees_threads_that_begin_later_and_counts_none_twice() {
     let counters = Counters(vec![counting.of_one(child.id(), Software::TASK_CLOCK).unwrap()]);
     let again = counting.of_one(child.id(), Software::TASK_CLOCK).unwrap();
     assert!(Arc::ptr_eq(&counters.0[0], &again), "whoever asks for a process has its one counter");
-    let clock = CpuClocks::new(&[child.id()]).unwrap();
+    let clock = CpuClocks::new(&[child.id()], Extent::Alone).unwrap();
     let read = || (counters.read().unwrap(), clock.read_ns().unwrap());
     let (began, before) = (Instant::now(), read());
     writeln!(told).unwrap();

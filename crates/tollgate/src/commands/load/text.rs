@@ -36,8 +36,8 @@ impl Layout {
     /// As the flags say.
     pub(super) fn of(arguments: &Arguments) -> Layout {
         Layout {
-            with_bodies: arguments.post.is_some() || arguments.put.is_some(),
-            with_put: arguments.put.is_some(),
+            with_bodies: arguments.request.file().is_some(),
+            with_put: arguments.request.put.is_some(),
             keep_alive: arguments.keep_alive,
             any_length: arguments.any_length || arguments.feed.is_some() || arguments.batch.is_some(),
             no_percentages: arguments.no_percentages,
