@@ -138,6 +138,8 @@ pub struct BetweenStarts {
 pub struct Theft {
     /// Mean share of the cores' time that it stole.
     pub share: f64,
+    /// The ratio with what it stole.
+    pub ratio_with: f64,
     /// Variance of the log ratios of a start's blocks.
     pub variance_before: f64,
     /// What is left of it beside the difference in theft between variant and baseline.

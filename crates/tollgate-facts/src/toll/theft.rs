@@ -37,10 +37,12 @@ pub(super) fn without(pair: &Pair<'_>, figure: Figure, ratios: &Logs, alpha: f64
     let found = covariance::slope(&pair.by_start(ratios), &pair.by_start(&more))?;
     let Slope { slope, before, after, .. } = found;
     let largest = ratios.values().fold(0.0_f64, |largest, ratio| largest.max(ratio.abs()));
+    let ratio_with = mean(&ratios.values().copied().collect::<Vec<f64>>())?.exp();
     let ratios: Logs = ratios.iter().map(|(block, ratio)| (*block, ratio - slope * more[block])).collect();
     let middle = mean(&ratios.values().copied().collect::<Vec<f64>>())?;
     let over_blocks = Interval { n: ratios.len(), ..found.interval(middle, largest, alpha) };
-    Some(Without { ratios, over_blocks, theft: Theft { share, variance_before: before, variance_after: after } })
+    let theft = Theft { share, ratio_with, variance_before: before, variance_after: after };
+    Some(Without { ratios, over_blocks, theft })
 }
 
 /// The mean share that was stolen by block.

@@ -44,7 +44,7 @@ pub(crate) struct Stretch {
 
 /// How one of its figures went in ten parts of a load.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Way {
+struct OneWay {
     /// In the first and in the last parts.
     from: f64,
     to: f64,
@@ -58,15 +58,15 @@ struct Way {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Trend {
     /// Response times, in milliseconds.
-    times: Way,
+    times: OneWay,
     /// How much of the whole lies between the middles of the first and the last parts with an answer.
     apart: f64,
     /// By how much times grew in the second half, in milliseconds, over this much of the whole.
     late: Growth,
     /// Answers each second, from the first one on while something was due.
-    answered: Option<Way>,
+    answered: Option<OneWay>,
     /// Requests under way meanwhile, by Little's law.
-    under_way: Option<Way>,
+    under_way: Option<OneWay>,
 }
 
 /// By how much times grew, over how much of the whole.
@@ -89,9 +89,9 @@ pub(crate) struct OfRate<'a> {
     pub(crate) is_trials: bool,
 }
 
-impl Way {
+impl OneWay {
     /// Of the values of parts in their order, each with its place; absent where they are too few or nothing.
-    fn of(parts: &[(f64, f64)]) -> Option<Way> {
+    fn of(parts: &[(f64, f64)]) -> Option<OneWay> {
         let count = parts.len();
         let (_, mean) = middle(parts);
         if count < PARTS_MIN || mean <= 0.0 {
@@ -105,7 +105,7 @@ impl Way {
         let all = count * (count - 1) / 2;
         let [(_, from), (_, to)] = [&parts[..2], &parts[count - 2..]].map(middle);
         let tau = unlike.iter().sum::<f64>() / ((unlike.len().max(1) * all) as f64).sqrt();
-        Some(Way { from, to, change: (to - from) / mean, tau })
+        Some(OneWay { from, to, change: (to - from) / mean, tau })
     }
 
     /// Whether it went one way, and far.
@@ -138,12 +138,12 @@ impl Trend {
 
     fn of_enough(stretches: &[Stretch], due: usize) -> Option<Trend> {
         let parts = ten(stretches, |part| (part.answers > 0.0).then(|| part.total_ms / part.answers));
-        let times = Way::of(&parts)?;
+        let times = OneWay::of(&parts)?;
         // What is begun first is answered only after a while.
         let begun = stretches.iter().position(|stretch| stretch.answers > 0.0).unwrap_or(due);
         let each_second = |of: fn(&Stretch) -> f64| {
             let while_due = stretches.get(begun..due).unwrap_or_default();
-            Way::of(&ten(while_due, |part| (part.lasted_ms > 0.0).then(|| of(part) / part.lasted_ms)))
+            OneWay::of(&ten(while_due, |part| (part.lasted_ms > 0.0).then(|| of(part) / part.lasted_ms)))
         };
         let growth = |from: &[(f64, f64)], to: &[(f64, f64)]| {
             let [(from, from_ms), (to, to_ms)] = [from, to].map(middle);
@@ -169,7 +169,7 @@ impl Trend {
             (self.under_way, "requests under way", 2, ""),
         ];
         ways.into_iter().find_map(|(way, what, digits, unit)| {
-            let Way { from, to, change, .. } = way.filter(Way::is_one)?;
+            let OneWay { from, to, change, .. } = way.filter(OneWay::is_one)?;
             Some((format!("{what} went from {from:.digits$} to {to:.digits$}{unit} {meanwhile}"), change.abs()))
         })
     }

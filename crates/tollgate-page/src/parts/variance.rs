@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn theft_is_told_with_what_went_with_it_at_most() {
         let of = |variance_after: f64| {
-            let theft = Theft { share: 0.152, variance_before: 0.04, variance_after };
+            let theft = Theft { share: 0.152, ratio_with: 1.2, variance_before: 0.04, variance_after };
             Toll { theft: Some(theft), ..Toll::default() }
         };
         let words = theft(&[of(0.03), Toll::default(), of(0.02)]).unwrap();

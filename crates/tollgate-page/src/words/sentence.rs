@@ -8,7 +8,8 @@ use crate::gather::first_of;
 use crate::number;
 use tollgate_facts::across::RunHead;
 use tollgate_facts::results::{
-    BetweenStarts, Comparison, Distance, Experiment, Figure, Gap, GapKind, Piece, RunResult, State, Toll, TollVerdict,
+    BetweenStarts, Comparison, Distance, Experiment, Figure, Gap, GapKind, Piece, RunResult, State, Theft, Toll,
+    TollVerdict,
 };
 use tollgate_facts::stats::ALPHA;
 use tollgate_facts::stats::warm_up::Course;
@@ -248,7 +249,9 @@ pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
     let a_noun = one(unit_noun(&run.experiment));
     let of_time = |time: &Toll| {
         let (ratio, blocks) = (ratio(time), time.blocks);
-        let difference = format!("{}, {blocks} blocks", difference(time));
+        let with = |theft: Theft| format!("; {}x with what the host stole", number::three_digits(theft.ratio_with));
+        let theft = time.theft.map(with);
+        let difference = format!("{}, {blocks} blocks{}", difference(time), theft.unwrap_or_default());
         Some(match time.verdict {
             TollVerdict::Dearer | TollVerdict::Cheaper => {
                 format!("{a_noun} takes {ratio} the time of {baseline} ({difference})")

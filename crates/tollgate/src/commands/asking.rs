@@ -100,7 +100,13 @@ impl Request {
         let implied = match (&self.post, &self.put) {
             (Some(_), _) => "POST",
             (None, Some(_)) => "PUT",
-            (None, None) => if self.head { "HEAD" } else { "GET" },
+            (None, None) => {
+                if self.head {
+                    "HEAD"
+                } else {
+                    "GET"
+                }
+            }
         };
         self.method.clone().unwrap_or_else(|| implied.to_owned())
     }
@@ -128,9 +134,11 @@ impl Request {
         let mut ours = [agent, accept].map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         let content_type = self.content_type.as_deref().or(plain).filter(|_| self.file().is_some());
         ours.extend(content_type.map(|content_type| ("Content-Type".to_owned(), content_type.to_owned())));
-        ours.extend(self.basic.as_ref().map(|Credentials { user, password }| {
-            ("Authorization".to_owned(), basic_authorization(user, password))
-        }));
+        ours.extend(
+            self.basic.as_ref().map(|Credentials { user, password }| {
+                ("Authorization".to_owned(), basic_authorization(user, password))
+            }),
+        );
         ours
     }
 }
@@ -138,16 +146,16 @@ impl Request {
 impl Tls {
     /// What the connections are told.
     pub(crate) fn settings(&self) -> ClientSettings {
-    ClientSettings {
-        choice: if self.insecure { TlsChoice::Insecure } else { TlsChoice::Verify },
-        authorities: self.authorities.clone(),
-        version: self.tls_version.or(self.protocol.and_then(|protocol| protocol.0)),
-        resumption: if self.no_resumption { Resumption::Disabled } else { Resumption::Allowed },
-        suites: self.suites.clone(),
-        server_name: if self.no_server_name { ServerNameSent::No } else { ServerNameSent::Yes },
-        identity: self.identity.clone(),
+        ClientSettings {
+            choice: if self.insecure { TlsChoice::Insecure } else { TlsChoice::Verify },
+            authorities: self.authorities.clone(),
+            version: self.tls_version.or(self.protocol.and_then(|protocol| protocol.0)),
+            resumption: if self.no_resumption { Resumption::Disabled } else { Resumption::Allowed },
+            suites: self.suites.clone(),
+            server_name: if self.no_server_name { ServerNameSent::No } else { ServerNameSent::Yes },
+            identity: self.identity.clone(),
+        }
     }
-}
 }
 
 /// What stands in a file, or on stdin.

@@ -16,3 +16,4 @@ mod scenarios;
 mod serve;
 mod tls;
 mod users;
+mod versus;

@@ -50,7 +50,7 @@ fn at_equal_rate(rate_slice_ms: u32, connection: &str) -> String {
 fn at_share(users: u32, share: f64, rate_slice_ms: u32, connection: &str) -> String {
     format!(
         "[factor]\nname = \"encryption\"\n[[factor.level]]\ntitle = \"TLS 1.3\"\ntls = \"1.3\"\nkey = \"p256\"\n\
-         [workload]\nkind = \"request\"\npath = \"/rest/flights/AA/0017/20110601\"\ncontains = \"AA\"\nusers = {users}\n\
+         [workload]\nkind = \"request\"\ncontains = \"AA\"\nusers = {users}\n\
          [equal_rate]\nshare = {share}\n\
          [extent.quick]\nblocks = 1\nslice_ms = 500\nrate_blocks = 1\nrate_slice_ms = {rate_slice_ms}\n\
          [[variant]]\nname = \"service\"\n{connection}\n"

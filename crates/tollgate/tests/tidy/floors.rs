@@ -16,7 +16,10 @@ pub(crate) type Row<'a> = (&'a str, &'a [&'a str]);
 /// Arrows lead down only.
 pub(crate) const FLOORS: &[Row] = &[
     ("tollgate", &["failure", "readable", "signals", "values", "progress", "commands", "cli"]),
-    ("tollgate/commands", &["input", "output", "stored", "experiment", "load", "link", "machine", "gateway", "tools"]),
+    (
+        "tollgate/commands",
+        &["input", "asking", "output", "stored", "experiment", "load", "link", "machine", "gateway", "tools"],
+    ),
     (
         "tollgate-net",
         &["clock", "limits", "meter", "tcp", "connect", "listen", "link", "pacer", "tls", "stream", "http1"],

@@ -41,6 +41,9 @@ Exit codes: as of `tollgate run`.";
 /// More are no question any more.
 const THINGS_MAX: usize = 8;
 
+/// Flags that mean nothing to commands.
+const OF_ADDRESSES: [&str; 7] = ["concurrency", "pids", "may_load", "Request", "contains", "any_length", "Tls"];
+
 /// Arguments of `versus`.
 #[derive(Debug, Args)]
 #[command(version, after_help = EXAMPLES)]
@@ -50,7 +53,7 @@ pub(crate) struct Arguments {
     things: Vec<String>,
 
     /// They are commands, each in quotes: a program and its arguments, which no shell reads
-    #[arg(long, conflicts_with_all = ["concurrency", "pids", "any_length", "contains"])]
+    #[arg(long, conflicts_with_all = OF_ADDRESSES)]
     command: bool,
 
     /// Users at the same time, each with one connection
@@ -111,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         out: arguments.out.clone(),
         seed: arguments.seed,
         may_load: arguments.may_load.clone(),
-        headers: completed(arguments.request.said(), arguments.request.implied(Some(PLAIN))),
+        headers: arguments.headers(),
         tls: arguments.tls.settings(),
         subject_pids: arguments.pids.iter().map(|pid| (pid.name.clone(), pid.value)).collect(),
         command_line: secrets::without_secrets(std::env::args()),
@@ -152,6 +155,11 @@ impl Arguments {
             text.write_str(&variant).expect("a String takes whatever is written");
         }
         Ok(text)
+    }
+
+    /// The header fields of every request.
+    fn headers(&self) -> Vec<(String, String)> {
+        if self.command { Vec::new() } else { completed(self.request.said(), self.request.implied(Some(PLAIN))) }
     }
 
     /// Asks each address twice before anything is measured: what it answers is what it must answer, and whoever listens there
@@ -221,7 +229,8 @@ fn local(url: &str) -> Vec<Listener> {
 /// The words of a command, as a shell reads them.
 fn words(command: &str) -> Result<String, Failure> {
     let words = shlex::split(command).filter(|words| !words.is_empty());
-    let words = words.ok_or_else(|| Failure::usage(format_args!("`{command}` is no command: a quote is not closed")))?;
+    let words =
+        words.ok_or_else(|| Failure::usage(format_args!("`{command}` is no command: a quote is not closed")))?;
     let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     Ok(format!("command = [{}]", words.join(", ")))
 }

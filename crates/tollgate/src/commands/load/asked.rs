@@ -142,9 +142,11 @@ fn headers(arguments: &Arguments) -> Vec<(String, String)> {
         // It would be each part's.
         ours.retain(|(name, _)| name != "Accept");
     }
-    ours.extend(arguments.proxy_basic.as_ref().map(|Credentials { user, password }| {
-        ("Proxy-Authorization".to_owned(), basic_authorization(user, password))
-    }));
+    ours.extend(
+        arguments.proxy_basic.as_ref().map(|Credentials { user, password }| {
+            ("Proxy-Authorization".to_owned(), basic_authorization(user, password))
+        }),
+    );
     completed(arguments.request.said(), ours)
 }
 
