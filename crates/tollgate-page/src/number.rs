@@ -13,6 +13,8 @@ const RATIO_DECIMALS_MAX: usize = 4;
 /// An interval that reaches no further than this share of its mean is as far above it as below, to the digits that are
 /// printed: on the log scale the two sides of 10 % differ by a tenth of themselves.
 const NEARLY_SYMMETRIC_SHARE: f64 = 0.1;
+/// … and neither end is further away than so many halves of it.
+const LOPSIDED_MAX: f64 = 1.1;
 
 /// What stands where there is no value.
 pub const NOTHING: &str = "–";
@@ -58,7 +60,8 @@ pub fn with_half(estimate: Estimate, one: impl Fn(f64) -> String) -> String {
 pub fn spread(estimate: Estimate, end: impl Fn(f64) -> String, half: impl Fn(f64) -> String) -> String {
     let Some((low, high)) = estimate.interval() else { return String::new() };
     let reach = (high - low) / 2.0;
-    match reach <= NEARLY_SYMMETRIC_SHARE * estimate.mean {
+    let further = (high - estimate.mean).max(estimate.mean - low);
+    match reach <= NEARLY_SYMMETRIC_SHARE * estimate.mean && further <= LOPSIDED_MAX * reach {
         true => format!(" ±{}", half(reach)),
         // Older results have intervals of times that reach below zero.
         false => format!(" [{}, {}]", end(low.max(0.0)), end(high)),

@@ -34,6 +34,10 @@ pub(super) fn without(pair: &Pair<'_>, figure: Figure, ratios: &Logs, alpha: f64
         return None;
     }
     let more = of_blocks(|variant, baseline| variant - baseline);
+    if pair.by_start(ratios).len() > 1 {
+        // The error of the slope moves all starts alike, and shows in no difference between them.
+        return None;
+    }
     let found = covariance::slope(&pair.by_start(ratios), &pair.by_start(&more))?;
     let Slope { slope, before, after, .. } = found;
     let largest = ratios.values().fold(0.0_f64, |largest, ratio| largest.max(ratio.abs()));

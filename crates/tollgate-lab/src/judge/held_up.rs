@@ -31,7 +31,7 @@ const OTHERS_REMEDY: &str = "stop what else runs on this machine";
 /// What helps where generator and subject filled the cores by themselves.
 const READ_CPU_REMEDY: &str = "read CPU per request instead of times";
 /// What helps where nobody knows whether they did.
-const UNWATCHED_REMEDY: &str = "stop what else runs; if the subject runs on this machine, name its process (--subject-pid) and read CPU per request";
+const UNWATCHED_REMEDY: &str = "stop what else runs; if the subject runs on this machine, name its process (--subject-pid, of `versus` --pid) and read CPU per request";
 
 /// What helps where connections were turned away.
 const TURNED_AWAY_REMEDY: &str = "raise the server's backlog and net.core.somaxconn, or let fewer users connect at once: who is turned away waits for a second";
@@ -118,7 +118,12 @@ pub(crate) fn joint(ticks: Ticks, own: Option<OwnCpu>) -> Option<Finding> {
             let others = ticks.others_share((generator_us + subject_us) * 1e3);
             let remedy = if others > OTHERS_SHARE_MAX { OTHERS_REMEDY } else { READ_CPU_REMEDY };
             let (generator, subject, others) = (of(generator_us), of(subject_us), percent(others));
-            (format!("{generator} by the generator, {subject} by the subject, {others} by other programs"), remedy)
+            (
+                format!(
+                    "{generator} by the generator, {subject} by the subject, {others} by what else runs here, a backend that nobody named among it"
+                ),
+                remedy,
+            )
         }
     };
     let busy = ticks.busy_share();
@@ -163,10 +168,11 @@ mod tests {
         };
         let seconds = |seconds: f64| Some(seconds * 1e6);
         let all = "by the generator, 40 % by the subject,";
-        check(Some([seconds(2.0), seconds(8.0)]), &format!("10 % {all} 40 % by other programs"), "stop what else runs");
-        check(Some([seconds(8.0), seconds(8.0)]), &format!("40 % {all} 10 % by other programs"), "CPU per request");
+        let others = "by what else runs here, a backend that nobody named among it";
+        check(Some([seconds(2.0), seconds(8.0)]), &format!("10 % {all} 40 % {others}"), "stop what else runs");
+        check(Some([seconds(8.0), seconds(8.0)]), &format!("40 % {all} 10 % {others}"), "CPU per request");
         // Where the kernel charges interrupts to programs they are there twice.
-        check(Some([seconds(10.0), seconds(8.0)]), &format!("50 % {all} 0 % by other programs"), "CPU per request");
+        check(Some([seconds(10.0), seconds(8.0)]), &format!("50 % {all} 0 % {others}"), "CPU per request");
         let rest = "10 % by the generator, the rest by the subject and what else runs";
         check(Some([seconds(2.0), None]), rest, "--subject-pid");
         check(None, "a joint figure of generator, subject and what else runs", "CPU per request");

@@ -85,7 +85,9 @@ impl Doer for Asker {
                     let time = answer.finished.saturating_duration_since(due);
                     match answer.opened {
                         Some(_) => portions.opened(),
-                        None if recorder.detail.is_some() => portions.add(time.as_nanos() as u64),
+                        None if recorder.detail.is_some() => {
+                            portions.add(time.saturating_sub(answer.own).as_nanos() as u64)
+                        }
                         None => {}
                     }
                     recorder.unit_ended(due, (begun, answer.finished), Some(time));

@@ -25,7 +25,7 @@ impl Extent {
     pub fn defaults(self) -> ExtentDefaults {
         match self {
             Extent::Quick => ExtentDefaults { blocks: 8, slice_ms: 100, starts: 1, blocks_of_stages: 1 },
-            Extent::Default => ExtentDefaults { blocks: 16, slice_ms: 110, starts: 1, blocks_of_stages: 4 },
+            Extent::Default => ExtentDefaults { blocks: 16, slice_ms: 110, starts: 1, blocks_of_stages: 6 },
             Extent::Full => ExtentDefaults { blocks: 36, slice_ms: 200, starts: 6, blocks_of_stages: 8 },
         }
     }

@@ -234,7 +234,12 @@ fn of_process(builder: &mut Builder<'_>, process: u32) -> Result<Vec<Counter>, L
 }
 
 fn threads(process: u32) -> Result<BTreeSet<libc::pid_t>, Lack> {
-    let found = fs::read_dir(format!("/proc/{process}/task")).map_err(|error| Lack::Other(error.to_string()))?;
+    let found = match fs::read_dir(format!("/proc/{process}/task")) {
+        Ok(found) => found,
+        // It ended since somebody saw it, and executes nothing any more.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        Err(error) => return Err(Lack::Other(error.to_string())),
+    };
     Ok(found.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 

@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::net::{IpAddr, SocketAddr};
 
 use super::process;
 
@@ -16,30 +17,54 @@ pub struct Listener {
     pub name: String,
 }
 
-/// Those that listen on a TCP port, as far as we may look into them. A process whose parent is one of them is not told:
+/// Those that listen on an address of this machine, as far as we may look into them. A process whose parent is one of them is not told:
 /// it is its parent's worker.
-pub fn listeners(port: u16) -> Vec<Listener> {
+pub fn listeners(address: SocketAddr) -> Vec<Listener> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| fs::read_to_string(table).unwrap_or_default());
-    let sockets: HashSet<String> = tables.iter().flat_map(|table| sockets(table, port)).collect();
+    let sockets: HashSet<String> = tables.iter().flat_map(|table| sockets(table, address)).collect();
     if sockets.is_empty() {
         return Vec::new();
     }
-    let all = process::all().into_iter().flatten().filter(|(process, _)| holds(*process, &sockets));
+    let all =
+        process::all().into_iter().flatten().filter(|(process, _)| is_program(*process) && holds(*process, &sockets));
     let all: Vec<_> = all.collect();
     let is_worker = |parent: u32| all.iter().any(|(process, _)| *process == parent);
     let roots = all.iter().filter(|(_, stat)| !is_worker(stat.parent));
     roots.map(|(process, stat)| Listener { process: *process, name: stat.name.clone() }).collect()
 }
 
-/// What links to the sockets in a table of the kernel that listen on a port.
-fn sockets(table: &str, port: u16) -> impl Iterator<Item = String> {
-    let suffix = format!(":{port:04X}");
+/// The first process holds sockets for others, and starts all of them.
+fn is_program(process: u32) -> bool {
+    process > 1
+}
+
+/// What links to the sockets in a table of the kernel that listen on an address, or on its port at any.
+fn sockets(table: &str, address: SocketAddr) -> impl Iterator<Item = String> {
+    let names = names(address);
     table.lines().filter_map(move |line| {
         // Number, own address, the other's, state (0A listens), queues, timer, retransmissions, user, timeout, inode.
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        let listens = fields.get(1)?.ends_with(&suffix) && *fields.get(3)? == "0A";
+        fields.get(1)?;
+        let listens = names.iter().any(|name| name == fields[1]) && *fields.get(3)? == "0A";
         listens.then(|| format!("socket:[{}]", fields.get(9).copied().unwrap_or_default()))
     })
+}
+
+/// How the kernel's tables name an address, and those that stand for it: words of four bytes in hexadecimal, each as a
+/// number of this machine.
+fn names(address: SocketAddr) -> Vec<String> {
+    let words = |bytes: &[u8]| -> String {
+        let word = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_ne_bytes);
+        bytes.chunks(4).map(|bytes| format!("{:08X}", word(bytes))).collect()
+    };
+    let ip = address.ip().to_canonical();
+    let hosts = match ip {
+        IpAddr::V4(ip) => {
+            vec![words(&ip.octets()), words(&[0; 4]), words(&ip.to_ipv6_mapped().octets()), words(&[0; 16])]
+        }
+        IpAddr::V6(ip) => vec![words(&ip.octets()), words(&[0; 16])],
+    };
+    hosts.into_iter().map(|host| format!("{host}:{:04X}", address.port())).collect()
 }
 
 fn holds(process: u32, sockets: &HashSet<String>) -> bool {
@@ -59,19 +84,23 @@ mod tests {
     #[test]
     fn whoever_listens_is_found() {
         let listening = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listening.local_addr().unwrap().port();
-        let found: Vec<u32> = listeners(port).into_iter().map(|found| found.process).collect();
+        let found: Vec<u32> =
+            listeners(listening.local_addr().unwrap()).into_iter().map(|found| found.process).collect();
         assert_eq!(found, [std::process::id()]);
         drop(listening);
     }
 
     #[test]
-    fn only_sockets_that_listen_on_the_port_count() {
+    #[cfg(target_endian = "little")]
+    fn only_sockets_that_listen_on_the_address_count() {
         let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
                      0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 41 1\n   \
                      1: 0100007F:1F90 0100007F:9C40 01 00000000:00000000 00:00000000 00000000     0        0 42 1\n   \
-                     2: 0100007F:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 43 1\n";
-        assert_eq!(sockets(table, 8080).collect::<Vec<_>>(), ["socket:[41]"]);
-        assert_eq!(sockets(table, 443).count(), 0);
+                     2: 00000000:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 43 1\n";
+        let on = |address: &str| sockets(table, address.parse().unwrap()).collect::<Vec<_>>();
+        assert_eq!(on("127.0.0.1:8080"), ["socket:[41]"]);
+        assert_eq!(on("127.0.0.2:8080"), [""; 0]);
+        assert_eq!(on("127.0.0.1:443"), [""; 0]);
+        assert_eq!(on("127.0.0.1:80"), ["socket:[43]"]);
     }
 }

@@ -249,16 +249,17 @@ pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
     let a_noun = one(unit_noun(&run.experiment));
     let of_time = |time: &Toll| {
         let (ratio, blocks) = (ratio(time), time.blocks);
-        let with = |theft: Theft| format!("; {}x with what the host stole", number::three_digits(theft.ratio_with));
-        let theft = time.theft.map(with);
-        let difference = format!("{}, {blocks} blocks{}", difference(time), theft.unwrap_or_default());
+        let difference = format!("{}, {blocks} blocks{}", difference(time), with_theft(time));
         Some(match time.verdict {
             TollVerdict::Dearer | TollVerdict::Cheaper => {
                 format!("{a_noun} takes {ratio} the time of {baseline} ({difference})")
             }
             TollVerdict::NoToll => {
                 let band = band(run);
-                format!("{a_noun} takes as long as with {baseline}: {ratio}, inside {band} ({blocks} blocks)")
+                format!(
+                    "{a_noun} takes as long as with {baseline}: {ratio}, inside {band} ({blocks} blocks{})",
+                    with_theft(time)
+                )
             }
             TollVerdict::Unconfirmed => {
                 let why = time.note.as_deref().unwrap_or(UNCONFIRMED);
@@ -282,13 +283,19 @@ pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
             let (text, exact) = text.strip_suffix(" exact").map_or((text.as_str(), ""), |text| (text, " (exact)"));
             let is_open = matches!(toll.verdict, TollVerdict::Unconfirmed | TollVerdict::Unclear);
             let open = if is_open { format!(" ({})", toll.verdict) } else { String::new() };
-            parts.push(format!("{text} the {of_what}{exact}{open}"));
+            parts.push(format!("{text} the {of_what}{exact}{open}{}", with_theft(toll)));
         }
     }
     if tolls.time.is_some_and(|time| time.verdict == TollVerdict::Joint) {
         parts.push(format!("no toll on time over {baseline}, as the cores were full"));
     }
     Some(format!("{variant} at {}: {}", level(&run.experiment, at), parts.join("; ")))
+}
+
+/// What a ratio is with what the host stole, where it was taken out.
+fn with_theft(toll: &Toll) -> String {
+    let with = |theft: Theft| format!(" - {}x with what the host stole", number::three_digits(theft.ratio_with));
+    toll.theft.map(with).unwrap_or_default()
 }
 
 /// How the answer begins, what it compares and where that toll stands.

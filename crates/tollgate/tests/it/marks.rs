@@ -48,9 +48,11 @@ fn at_equal_rate(rate_slice_ms: u32, connection: &str) -> String {
 
 /// The same by so many users, and at such a share.
 fn at_share(users: u32, share: f64, rate_slice_ms: u32, connection: &str) -> String {
+    // A variant that says by a URL of its own where it is asked needs none.
+    let path = if connection.contains("url") { "" } else { "path = \"/rest/flights/AA/0017/20110601\"\n" };
     format!(
         "[factor]\nname = \"encryption\"\n[[factor.level]]\ntitle = \"TLS 1.3\"\ntls = \"1.3\"\nkey = \"p256\"\n\
-         [workload]\nkind = \"request\"\ncontains = \"AA\"\nusers = {users}\n\
+         [workload]\nkind = \"request\"\n{path}contains = \"AA\"\nusers = {users}\n\
          [equal_rate]\nshare = {share}\n\
          [extent.quick]\nblocks = 1\nslice_ms = 500\nrate_blocks = 1\nrate_slice_ms = {rate_slice_ms}\n\
          [[variant]]\nname = \"service\"\n{connection}\n"

@@ -187,12 +187,10 @@ fn time_and_cpu_are_without_theft_where_there_is_some_and_bytes_never_are() {
         assert!((toll.ratio.ln() - 0.43).abs() < 0.01 && toll.high / toll.low < 1.04, "{toll:?}");
     }
     assert!(all[2].figure == Figure::Bytes && theft(&all[2]).is_none());
-    // Over starts it is the same slope; what starts differ by stays.
+    // Over starts nothing is taken out: the slope's error would be in all of them alike.
     let over_starts = of(&trials(&SHARES, 4, 0.4)).remove(0);
-    assert!(
-        over_starts.between_starts.is_some_and(|between| between.is_interval_over_starts && between.deviation > 0.09)
-    );
-    assert!(theft(&over_starts).unwrap().variance_after < 0.05 * theft(&over_starts).unwrap().variance_before);
+    assert!(over_starts.between_starts.is_some_and(|between| between.is_interval_over_starts));
+    assert_eq!(theft(&over_starts), None);
     // Too few blocks, and a host that steals little.
     assert_eq!(theft(&of(&trials(&SHARES[..7], 12, 0.4))[0]), None);
     let mut little = trials(&SHARES, 12, 0.4);

@@ -27,6 +27,7 @@ use crate::load::record::recorder::Recorder;
 use crate::plan::schedule;
 use crate::plan::{Note, Plan, PlanOptions};
 use crate::probe::system::Ticks;
+use crate::secret::hide;
 use crate::subject::end_with_this_thread;
 use file::Words;
 use rules::CommandEvidence;
@@ -83,7 +84,7 @@ fn check(options: &RunOptions, _plan: &mut Plan) -> Result<(), RunError> {
 
 fn run(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
     let stored = |variant: &Variant| match &variant.at {
-        Location::Here(words) => variant.stored(words.clone()),
+        Location::Here(words) => variant.stored(hide(words)),
         Location::Gateway(_) | Location::Url(_) => variant.stored(String::new()),
     };
     let variants = beginning.plan.variants_of(&beginning.options.experiment).map(stored).collect();

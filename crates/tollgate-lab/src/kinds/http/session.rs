@@ -200,7 +200,10 @@ impl<W: Way> Session<'_, '_, W> {
                 Some(format!("of {variant} not: {}", subject.uncounted.as_ref()?.words()))
             })
         };
-        told.reason = told.reason.take().or_else(uncounted);
+        told.reason = match (told.reason.take(), uncounted()) {
+            (Some(all), Some(one)) if !all.contains(&one) => Some(format!("{all}; {one}")),
+            (all, one) => all.or(one),
+        };
     }
 
     /// Begins the subject of a site, in a process that was begun for another one if they share it.

@@ -16,6 +16,9 @@ use crate::server::{TruthServer, truth_server};
 
 /// Runs of each row: with fewer a mean by chance is off by more than its bound.
 const RUNS: u32 = 40;
+/// Blocks of each, of two trials that are as long as an iteration's thinking at least. A row takes 15 minutes, half an hour
+/// of those who think for two seconds, and uses little of a core: three may be measured beside each other.
+const BLOCKS: u32 = 8;
 /// Of so many runs the interval must cover the truth.
 const COVERED_MIN: usize = 36;
 /// Simulated seconds, after those in which the queue comes to rest.
@@ -87,7 +90,7 @@ fn think(users: u32, think_ms: u32, service: Service, unit_us: u32) {
         .map(|_| {
             table.calm.measure(|number| {
                 let class = format!("{}-{unit_us},queue-1,seed-{number}", service.class);
-                let (outcome, _folder) = measure(&server, experiment(&server, &class, users, think_ms), 16, &());
+                let (outcome, _folder) = measure(&server, experiment(&server, &class, users, think_ms), BLOCKS, &());
                 outcome.result.cells.into_iter().next().expect("it has one cell")
             })
         })
@@ -123,22 +126,42 @@ fn a_simulation_without_a_queue_is_the_law_of_response_times() {
 
 #[test]
 #[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
-fn fifty_users_who_think() {
+fn fifty_users_at_a_server_that_rests() {
     think(50, 500, CONSTANT, 1000);
+}
+
+#[test]
+#[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
+fn fifty_users_at_a_constant_server() {
     think(50, 500, CONSTANT, 6000);
+}
+
+#[test]
+#[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
+fn fifty_users_at_a_bimodal_server() {
     think(50, 500, BIMODAL, 3000);
 }
 
 #[test]
 #[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
-fn two_hundred_users_who_think() {
+fn two_hundred_users_at_a_constant_server() {
     think(200, 1000, CONSTANT, 3000);
+}
+
+#[test]
+#[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
+fn two_hundred_users_at_a_bimodal_server() {
     think(200, 1000, BIMODAL, 1500);
 }
 
 #[test]
 #[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
-fn a_thousand_users_who_think() {
+fn a_thousand_users_at_a_constant_server() {
     think(1000, 2000, CONSTANT, 1000);
+}
+
+#[test]
+#[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
+fn a_thousand_users_at_a_bimodal_server() {
     think(1000, 2000, BIMODAL, 600);
 }

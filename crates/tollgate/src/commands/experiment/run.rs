@@ -84,8 +84,9 @@ pub(super) fn carried_out(
     let rendered = |format: &str, options: &RenderOptions| {
         tollgate_report::render(format, &outcome.result, tollgate_lab::page, options)
     };
-    for page in [Some(&*report), html].into_iter().flatten() {
-        output::whole_file(page, rendered("html", &RenderOptions::default()).as_bytes())?;
+    let page = rendered("html", &RenderOptions::default());
+    for path in [Some(&*report), html].into_iter().flatten() {
+        output::whole_file(path, page.as_bytes())?;
     }
     if let Some(path) = &expected.junit {
         output::whole_file(path, rendered("junit", &RenderOptions::default()).as_bytes())?;

@@ -5,9 +5,13 @@
 use tollgate_lab::secret::{HIDDEN, hide};
 
 /// Flags whose value is a secret as a whole, in all their spellings.
-const SECRET_FLAGS: &[&str] = &["--basic", "-A", "-C", "-P"];
+const SECRET_FLAGS: &[&str] = &["--basic"];
 /// Flags whose value is a header field: the name is kept.
-const HEADER_FLAGS: &[&str] = &["--header", "-H"];
+const HEADER_FLAGS: &[&str] = &["--header"];
+/// The same as letters, which may stand behind others that have no value.
+const SECRET_LETTERS: &str = "ACP";
+const HEADER_LETTERS: &str = "H";
+const LETTERS_ALONE: &str = "liIkqrdS";
 
 /// The command line with every secret replaced, and the program's path reduced to its name.
 pub(crate) fn without_secrets(arguments: impl IntoIterator<Item = String>) -> Vec<String> {
@@ -20,29 +24,43 @@ pub(crate) fn without_secrets(arguments: impl IntoIterator<Item = String>) -> Ve
         }
         let (flag, value) = match argument.split_once('=') {
             Some((flag, value)) if flag.starts_with("--") => (flag, Some(value)),
-            // The value of a letter may stand right behind it.
-            _ => match argument.split_at_checked(2) {
-                Some((letter, value)) if is_letter(letter) && !value.is_empty() => (letter, Some(value)),
-                _ => (argument.as_str(), None),
-            },
+            _ => (argument.as_str(), None),
         };
+        if let Some((before, letter, value)) = bundled(&argument) {
+            let replace = if HEADER_LETTERS.contains(letter) { without_value } else { hidden };
+            kept.push(format!("{before}{letter}{}", if value.is_empty() { String::new() } else { replace(value) }));
+            secret_follows = value.is_empty().then_some(replace);
+            continue;
+        }
         let replace: Option<fn(&str) -> String> = match flag {
             _ if SECRET_FLAGS.contains(&flag) => Some(hidden),
             _ if HEADER_FLAGS.contains(&flag) => Some(without_value),
             _ => None,
         };
         kept.push(match (replace, value) {
-            (Some(replace), Some(value)) if is_letter(flag) => format!("{flag}{}", replace(value)),
             (Some(replace), Some(value)) => format!("{flag}={}", replace(value)),
-            _ => hide(&argument),
+            _ => hidden_in(&argument),
         });
         secret_follows = replace.filter(|_| value.is_none());
     }
     kept
 }
 
-fn is_letter(flag: &str) -> bool {
-    flag.len() == 2 && !flag.starts_with("--")
+/// What stands before the first letter of a word of letters whose value is a secret, that letter, and what stands behind it.
+fn bundled(argument: &str) -> Option<(&str, char, &str)> {
+    let letters = argument.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+    let (at, letter) = letters.char_indices().find(|(_, letter)| !LETTERS_ALONE.contains(*letter))?;
+    let is_secret = SECRET_LETTERS.contains(letter) || HEADER_LETTERS.contains(letter);
+    is_secret.then(|| (&argument[..=at], letter, &letters[at + letter.len_utf8()..]))
+}
+
+/// A word without the secrets of the address that it may be, which need not say that it is one of http.
+fn hidden_in(word: &str) -> String {
+    const SCHEME: &str = "http://";
+    match word.contains("://") || !word.contains('?') {
+        true => hide(word),
+        false => hide(&format!("{SCHEME}{word}")).split_off(SCHEME.len()),
+    }
 }
 
 fn hidden(_: &str) -> String {
@@ -71,6 +89,8 @@ mod tests {
         check(&["t", "run", "--basic=me:secret"], &["tollgate", "run", "--basic=…"]);
         check(&["t", "--header", "Authorization: Bearer x"], &["tollgate", "--header", "Authorization: …"]);
         check(&["t", "versus", "-A", "me:secret", "-C", "s=1"], &["tollgate", "versus", "-A", "…", "-C", "…"]);
+        check(&["t", "-lA", "me:secret", "-lIAme:secret"], &["tollgate", "-lA", "…", "-lIA…"]);
+        check(&["t", "versus", "h:80/x?key=secret"], &["tollgate", "versus", "h:80/x?key=…"]);
         check(&["t", "-Ame:secret", "-HX-Key:x", "-c20"], &["tollgate", "-A…", "-HX-Key: …", "-c20"]);
         check(&["t", "--header=X-Key:x=y"], &["tollgate", "--header=X-Key: …"]);
         check(

@@ -107,6 +107,10 @@ pub(crate) struct Arguments {
 
 /// Compares them.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
+    if arguments.request.said().iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        return Err(Failure::usage("each address is asked by its own name: leave -H Host out"));
+    }
+    arguments.expected.read()?;
     let experiment = Experiment::parse(&arguments.text()?, "versus").map_err(Failure::usage)?;
     let experiment = arguments.amount.connected(experiment)?;
     let mut options = RunOptions {
@@ -122,6 +126,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         ..RunOptions::of(experiment, serve_program()?)
     };
     if !arguments.command {
+        tollgate_lab::run::check(&options).map_err(failure)?;
         arguments.ask_first(&mut options)?;
     }
     run::carried_out(options, &arguments.expected, arguments.html.as_deref(), arguments.json, out)
@@ -148,8 +153,10 @@ impl Arguments {
              [workload]\nkind = \"{kind}\"\n"
         );
         for (place, thing) in self.things.iter().enumerate() {
-            let (name, title) = (name(place), quoted(&hide(thing)));
-            let what = if self.command { words(thing)? } else { format!("url = {}", quoted(&with_scheme(thing))) };
+            let name = name(place);
+            let thing = if self.command { thing.clone() } else { with_scheme(thing) };
+            let title = quoted(&hide(&thing));
+            let what = if self.command { words(&thing)? } else { format!("url = {}", quoted(&thing)) };
             let baseline = if place == 0 { "" } else { "baseline = \"a\"\n" };
             let variant = format!("[[variant]]\nname = \"{name}\"\ntitle = {title}\n{baseline}{what}\n");
             text.write_str(&variant).expect("a String takes whatever is written");
@@ -220,10 +227,9 @@ fn say(text: &str) -> Result<(), Failure> {
 fn local(url: &str) -> Vec<Listener> {
     let Ok(target) = Target::parse(url) else { return Vec::new() };
     let addresses = (target.host().trim_matches(['[', ']']), target.port()).to_socket_addrs();
-    match addresses.is_ok_and(|mut addresses| addresses.all(|address| address.ip().is_loopback())) {
-        true => listeners(target.port()),
-        false => Vec::new(),
-    }
+    let address = addresses.ok().and_then(|mut addresses| addresses.next());
+    let here = address.filter(|address| address.ip().to_canonical().is_loopback());
+    here.map(listeners).unwrap_or_default()
 }
 
 /// The words of a command, as a shell reads them.
@@ -231,6 +237,10 @@ fn words(command: &str) -> Result<String, Failure> {
     let words = shlex::split(command).filter(|words| !words.is_empty());
     let words =
         words.ok_or_else(|| Failure::usage(format_args!("`{command}` is no command: a quote is not closed")))?;
+    if command.contains("{level}") {
+        let hint = "a file of kind `command` gives it a meaning";
+        return Err(Failure::usage(format_args!("`{command}`: {{level}} stands for nothing here")).hint(hint));
+    }
     let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     Ok(format!("command = [{}]", words.join(", ")))
 }

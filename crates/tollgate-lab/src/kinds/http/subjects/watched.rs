@@ -205,7 +205,9 @@ impl Watched {
             (Origin::Child(_), Some(_)) | (Origin::There(_), _) => Vec::new(),
         };
         let ours = behind.iter().flat_map(|(_, process)| process.borrow().watched.clone());
-        let theirs = sites::processes_behind(site, sites, &options.experiment);
+        let mut theirs = sites::processes_behind(site, sites, &options.experiment);
+        // What the subject started is the subject.
+        theirs.retain(|process| !subject.processes().contains(process));
         let extent = if theirs.is_empty() { Extent::Alone } else { Extent::Tree };
         let behind_clocks = CpuClocks::new(&ours.chain(theirs).collect::<Vec<u32>>(), extent)?;
         let counters = around.counting.of(&subject.processes());
