@@ -2,9 +2,9 @@
 """Runs the truth tests with their narrow bounds and writes what they found as a dated report.
 
 Each truth is a row: what is so, what the lab may report of it, what it reported in how many runs. Give it a quiet machine for
-three quarters of an hour, or a few minutes for each part (`--only`, then `--keep`). With `--keep` a row that is measured anew says
-how often it failed before in this report, each part is told with when and how it was measured, and what stands below the rows
-stays. Exit code 1 if a row does not hold, 2 if a test ended before its rows were told. wrk is taken if it is there.
+three hours, half of them for users who think, or measure part by part (`--only`, then `--keep`). With `--keep` a row that is
+measured anew says how often it failed before in this report, each part is told with when and how it was measured, and what
+stands below the rows stays. Exit code 1 if a row does not hold, 2 if a test ended before its rows were told. wrk is taken if it is there.
 
     python3 bench/truth/report.py [--runs 100] [--only WORD]... [--keep] [--out docs/reports/DATE-truth.md]
 """

@@ -61,7 +61,9 @@ pub fn spread(estimate: Estimate, end: impl Fn(f64) -> String, half: impl Fn(f64
     let Some((low, high)) = estimate.interval() else { return String::new() };
     let reach = (high - low) / 2.0;
     let further = (high - estimate.mean).max(estimate.mean - low);
-    match reach <= NEARLY_SYMMETRIC_SHARE * estimate.mean && further <= LOPSIDED_MAX * reach {
+    // Where both ends are printed alike there is nothing to tell apart.
+    let is_even = further <= LOPSIDED_MAX * reach || end(low) == end(high);
+    match reach <= NEARLY_SYMMETRIC_SHARE * estimate.mean && is_even {
         true => format!(" ±{}", half(reach)),
         // Older results have intervals of times that reach below zero.
         false => format!(" [{}, {}]", end(low.max(0.0)), end(high)),
@@ -217,6 +219,9 @@ mod tests {
         let text = |found| with_half(found, three_digits);
         assert_eq!(text(estimate(12.3, 11.9, 12.7, 8)), "12.3 ±0.400");
         assert_eq!(text(estimate(24.1, 2.70, 215.0, 8)), "24.1 [2.70, 215]");
+        // Narrow, and yet further above than below.
+        assert_eq!(text(estimate(10.0, 9.9, 10.7, 8)), "10.0 [9.90, 10.7]");
+        assert_eq!(text(estimate(5.0, 4.9998, 5.0018, 8)), "5.00 ±0.00100");
         // As older results have it: 24.1 ± 86.5.
         assert_eq!(text(estimate(24.1, -62.4, 110.6, 8)), "24.1 [0, 111]");
         assert_eq!(text(estimate(24.1, 24.1, 24.1, 1)), "24.1 (n=1)");

@@ -186,7 +186,9 @@ impl Threshold {
         let (outcome, decided) = decide(self.comparison, interval.unwrap_or((found.mean, found.mean)), self.bound);
         // Of what has an interval, one block says nothing of it.
         let (outcome, reason) = match outcome {
-            _ if found.n == 1 => (Outcome::NotShown, Some("so few blocks or starts have no interval: take more")),
+            _ if found.n == 1 => {
+                (Outcome::NotShown, Some("there is no interval: too few blocks or starts, or they differ too much"))
+            }
             Outcome::NotShown => (outcome, Some("the bound is inside the interval: take more blocks")),
             Outcome::Holds | Outcome::Fails => (outcome, None),
         };

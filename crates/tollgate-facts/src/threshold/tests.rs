@@ -181,7 +181,7 @@ fn a_percentile_holds_only_if_its_interval_does() {
     check(open, 16, "p99 < 100 ms", Outcome::NotShown, "inside the interval");
     check(open, 16, "p99 < 3.7 ms", Outcome::Fails, "");
     check(open, 16, "p99 > 3.7 ms", Outcome::Holds, "");
-    check(None, 4, "p99 < 100 ms", Outcome::NotShown, "have no interval");
+    check(None, 4, "p99 < 100 ms", Outcome::NotShown, "there is no interval");
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(crate) struct Pair<'a> {
     variant: &'a str,
     baseline: &'a str,
     level: u64,
-    over: Over,
+    pub(super) over: Over,
     /// The trials of either.
     pub(super) trials: [Vec<&'a Trial>; 2],
 }

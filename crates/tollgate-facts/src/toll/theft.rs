@@ -4,7 +4,7 @@
 //! layer's. Whether it is taken out is decided by the theft alone, before any ratio is looked at: where ratios decide, equals
 //! differ too often. Deliberately not taken out is what is a part of the time itself, such as what threads waited for a core.
 
-use super::pair::{Logs, Pair};
+use super::pair::{Logs, Over, Pair};
 use crate::results::{Figure, Theft, Trial};
 use crate::stats::covariance::{self, Slope};
 use crate::stats::{Interval, by_key, mean};
@@ -22,7 +22,9 @@ pub(super) struct Without {
 /// The log ratios of a pair without theft. Absent where there is too little of it or where it was not watched, of too few
 /// blocks, and of figures that it does not touch.
 pub(super) fn without(pair: &Pair<'_>, figure: Figure, ratios: &Logs, alpha: f64) -> Option<Without> {
-    if !matches!(figure, Figure::UnitTime | Figure::SubjectCpu) {
+    // A peer is no layer. Over several starts the error of the slope moves all alike, and shows in no difference between them.
+    let is_one_start = pair.over != Over::Tollgate && pair.by_start(ratios).len() < 2;
+    if !is_one_start || !matches!(figure, Figure::UnitTime | Figure::SubjectCpu) {
         return None;
     }
     let [variant, baseline] = pair.trials.each_ref().map(|trials| shares(trials));
@@ -34,16 +36,13 @@ pub(super) fn without(pair: &Pair<'_>, figure: Figure, ratios: &Logs, alpha: f64
         return None;
     }
     let more = of_blocks(|variant, baseline| variant - baseline);
-    if pair.by_start(ratios).len() > 1 {
-        // The error of the slope moves all starts alike, and shows in no difference between them.
-        return None;
-    }
-    let found = covariance::slope(&pair.by_start(ratios), &pair.by_start(&more))?;
+    let of = |logs: &Logs| logs.values().copied().collect::<Vec<f64>>();
+    let found = covariance::slope(&of(ratios), &of(&more))?;
     let Slope { slope, before, after, .. } = found;
     let largest = ratios.values().fold(0.0_f64, |largest, ratio| largest.max(ratio.abs()));
-    let ratio_with = mean(&ratios.values().copied().collect::<Vec<f64>>())?.exp();
+    let ratio_with = mean(&of(ratios))?.exp();
     let ratios: Logs = ratios.iter().map(|(block, ratio)| (*block, ratio - slope * more[block])).collect();
-    let middle = mean(&ratios.values().copied().collect::<Vec<f64>>())?;
+    let middle = mean(&of(&ratios))?;
     let over_blocks = Interval { n: ratios.len(), ..found.interval(middle, largest, alpha) };
     let theft = Theft { share, ratio_with, variance_before: before, variance_after: after };
     Some(Without { ratios, over_blocks, theft })

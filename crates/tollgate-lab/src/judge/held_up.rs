@@ -31,7 +31,7 @@ const OTHERS_REMEDY: &str = "stop what else runs on this machine";
 /// What helps where generator and subject filled the cores by themselves.
 const READ_CPU_REMEDY: &str = "read CPU per request instead of times";
 /// What helps where nobody knows whether they did.
-const UNWATCHED_REMEDY: &str = "stop what else runs; if the subject runs on this machine, name its process (--subject-pid, of `versus` --pid) and read CPU per request";
+const UNWATCHED_REMEDY: &str = "stop what else runs; if the subject runs on this machine, name its process (--subject-pid, for `versus` --pid) and read CPU per request";
 
 /// What helps where connections were turned away.
 const TURNED_AWAY_REMEDY: &str = "raise the server's backlog and net.core.somaxconn, or let fewer users connect at once: who is turned away waits for a second";
@@ -120,7 +120,7 @@ pub(crate) fn joint(ticks: Ticks, own: Option<OwnCpu>) -> Option<Finding> {
             let (generator, subject, others) = (of(generator_us), of(subject_us), percent(others));
             (
                 format!(
-                    "{generator} by the generator, {subject} by the subject, {others} by what else runs here, a backend that nobody named among it"
+                    "{generator} by the generator, {subject} by the subject, {others} by other programs (a backend that nobody named counts as one)"
                 ),
                 remedy,
             )
@@ -168,7 +168,7 @@ mod tests {
         };
         let seconds = |seconds: f64| Some(seconds * 1e6);
         let all = "by the generator, 40 % by the subject,";
-        let others = "by what else runs here, a backend that nobody named among it";
+        let others = "by other programs (a backend that nobody named counts as one)";
         check(Some([seconds(2.0), seconds(8.0)]), &format!("10 % {all} 40 % {others}"), "stop what else runs");
         check(Some([seconds(8.0), seconds(8.0)]), &format!("40 % {all} 10 % {others}"), "CPU per request");
         // Where the kernel charges interrupts to programs they are there twice.

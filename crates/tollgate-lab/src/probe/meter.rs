@@ -16,6 +16,8 @@ pub struct Meter {
     pub subject: CpuClocks,
     /// Clocks of the servers behind it, likewise.
     pub behind: CpuClocks,
+    /// All servers behind it are processes that it started: what they use is in its own figures, and nothing is beside them.
+    pub behind_is_inside: bool,
     /// Counters of instructions of the subject, likewise.
     pub subject_instructions: Counters,
     /// Those of the servers behind it.
@@ -69,14 +71,14 @@ impl Meter {
             Some(after?.saturating_sub(before?) + clocks.look_around())
         };
         let counted = |before: Option<Count>, after: Option<Count>| Some(after?.since(before?));
-        Passed {
-            subject_cpu_ns: between(&self.subject, begun.subject_cpu_ns, subject),
-            behind_cpu_ns: between(&self.behind, begun.behind_cpu_ns, behind),
-            subject_instructions: counted(begun.subject_instructions, subject_counted),
-            behind_instructions: counted(begun.behind_instructions, behind_counted),
-            ticks,
-            tcp,
-        }
+        let subject_cpu_ns = between(&self.subject, begun.subject_cpu_ns, subject);
+        let subject_instructions = counted(begun.subject_instructions, subject_counted);
+        let (behind_cpu_ns, behind_instructions) = if self.behind_is_inside {
+            (subject_cpu_ns.map(|_| 0), subject_instructions.map(|_| Count::default()))
+        } else {
+            (between(&self.behind, begun.behind_cpu_ns, behind), counted(begun.behind_instructions, behind_counted))
+        };
+        Passed { subject_cpu_ns, behind_cpu_ns, subject_instructions, behind_instructions, ticks, tcp }
     }
 
     fn counted(&self) -> (Option<Count>, Option<Count>) {
@@ -96,5 +98,15 @@ mod tests {
         let passed = meter.end(&meter.begin());
         assert!(passed.subject_cpu_ns.is_some_and(|used_ns| used_ns > 0), "{passed:?}");
         assert_eq!((passed.behind_cpu_ns, passed.ticks), (None, Ticks::default()));
+    }
+
+    #[test]
+    fn servers_that_the_subject_started_are_in_its_own_time() {
+        let own = CpuClocks::new(&[std::process::id()], Extent::Alone).unwrap();
+        let meter = Meter { subject: own, behind_is_inside: true, ..Meter::default() };
+        let passed = meter.end(&meter.begin());
+        assert_eq!((passed.behind_cpu_ns, passed.behind_instructions), (Some(0), None));
+        let nobody = Meter { behind_is_inside: true, ..Meter::default() };
+        assert_eq!(nobody.end(&nobody.begin()).behind_cpu_ns, None);
     }
 }

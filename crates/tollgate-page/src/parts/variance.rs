@@ -54,8 +54,8 @@ fn theft(tolls: &[Toll]) -> Option<String> {
     let largest = found.map(|theft| (1.0 - theft.variance_after / theft.variance_before, theft.share));
     let (explained, share) = largest.max_by(|one, other| one.0.total_cmp(&other.0))?;
     Some(format!(
-        "The host stole {:.0} % of the cores' time; of the variance between blocks up to {:.0} % went with it, and intervals of \
-         times and CPU times are those without it",
+        "The host stole {:.0} % of the cores' time; of the variance between blocks up to {:.0} % went with it. Tolls on \
+         time and CPU time are those without it, the shares here those with it",
         share * 100.0,
         explained.max(0.0) * 100.0
     ))

@@ -294,7 +294,8 @@ pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
 
 /// What a ratio is with what the host stole, where it was taken out.
 fn with_theft(toll: &Toll) -> String {
-    let with = |theft: Theft| format!(" - {}x with what the host stole", number::three_digits(theft.ratio_with));
+    let with =
+        |theft: Theft| format!(", {}x if what the host stole is counted", number::three_digits(theft.ratio_with));
     toll.theft.map(with).unwrap_or_default()
 }
 

@@ -32,8 +32,8 @@ pub(crate) struct Request {
     #[arg(short = 'i', conflicts_with_all = ["method", "post", "put"], help_heading = "Request")]
     pub(crate) head: bool,
 
-    /// A header field, sent as often as it is said; it replaces what tollgate would send by that name, and Host names
-    /// another host than the URL's
+    /// A header field, sent as often as it is said; it replaces what tollgate would send by that name. Of
+    /// `load`, Host names another host than the URL's
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", help_heading = "Request")]
     pub(crate) headers: Vec<LoadField>,
 

@@ -52,6 +52,10 @@ fn an_address_that_answers_wrongly_is_named_before_anything_is_measured() {
     check(&["http://192.0.2.1/", &right], 2, "--i-may-load");
     check(&[&right], 2, "URL");
     check(&["--command", "true", "echo 'open"], 2, "a quote is not closed");
+    check(&["--command", "true", "echo {level}"], 2, "{level} stands for nothing here");
+    check(&["--command", "true", "true", "-c", "2"], 2, "--command");
+    check(&[&right, &right, "-H", "Host: else"], 2, "leave -H Host out");
+    check(&[&right, &right, "--threshold", "tol(b) < 2"], 2, "there is no figure `tol`");
 }
 
 #[test]

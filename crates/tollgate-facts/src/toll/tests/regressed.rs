@@ -33,7 +33,7 @@ fn plain(run: &[Block]) -> Interval {
 fn without(run: &[Block]) -> Interval {
     let (values, more): (Vec<f64>, Vec<f64>) = run.iter().copied().unzip();
     let middle = |slope: f64| mean(&run.iter().map(|(ratio, more)| ratio - slope * more).collect::<Vec<f64>>());
-    let found = covariance::slope(&[values], &[more]);
+    let found = covariance::slope(&values, &more);
     found.map_or_else(|| plain(run), |found| found.interval(middle(found.slope).unwrap(), 1.0, ALPHA))
 }
 

@@ -16,9 +16,10 @@ use crate::server::{TruthServer, truth_server};
 
 /// Runs of each row: with fewer a mean by chance is off by more than its bound.
 const RUNS: u32 = 40;
-/// Blocks of each, of two trials that are as long as an iteration's thinking at least. A row takes 15 minutes, half an hour
-/// of those who think for two seconds, and uses little of a core: three may be measured beside each other.
+/// Blocks of each, of two trials that are as long as an iteration's thinking at least: a quarter of an hour. A thousand users
+/// think for longer, and are asked for as many answers in half of them.
 const BLOCKS: u32 = 8;
+const MANY_USERS: u32 = 1_000;
 /// Of so many runs the interval must cover the truth.
 const COVERED_MIN: usize = 36;
 /// Simulated seconds, after those in which the queue comes to rest.
@@ -84,13 +85,14 @@ fn think(users: u32, think_ms: u32, service: Service, unit_us: u32) {
     let server = truth_server();
     let truths = simulated(users, think_ms, service, unit_us);
     let utilisation = truths[0] * service.mean * f64::from(unit_us) / 1e6;
+    let blocks = if users < MANY_USERS { BLOCKS } else { BLOCKS / 2 };
     let mut table = Table::default();
     table.calm.unit = "runs";
     let cells: Vec<Cell> = (0..RUNS)
         .map(|_| {
             table.calm.measure(|number| {
                 let class = format!("{}-{unit_us},queue-1,seed-{number}", service.class);
-                let (outcome, _folder) = measure(&server, experiment(&server, &class, users, think_ms), BLOCKS, &());
+                let (outcome, _folder) = measure(&server, experiment(&server, &class, users, think_ms), blocks, &());
                 outcome.result.cells.into_iter().next().expect("it has one cell")
             })
         })

@@ -227,9 +227,9 @@ fn say(text: &str) -> Result<(), Failure> {
 fn local(url: &str) -> Vec<Listener> {
     let Ok(target) = Target::parse(url) else { return Vec::new() };
     let addresses = (target.host().trim_matches(['[', ']']), target.port()).to_socket_addrs();
-    let address = addresses.ok().and_then(|mut addresses| addresses.next());
-    let here = address.filter(|address| address.ip().to_canonical().is_loopback());
-    here.map(listeners).unwrap_or_default()
+    // A name may stand for several: `localhost` is ::1 first, and a server often listens at 127.0.0.1 alone.
+    let here = addresses.into_iter().flatten().filter(|address| address.ip().to_canonical().is_loopback());
+    here.map(listeners).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 /// The words of a command, as a shell reads them.

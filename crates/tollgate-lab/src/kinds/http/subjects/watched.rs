@@ -207,7 +207,9 @@ impl Watched {
         let ours = behind.iter().flat_map(|(_, process)| process.borrow().watched.clone());
         let mut theirs = sites::processes_behind(site, sites, &options.experiment);
         // What the subject started is the subject.
+        let named = theirs.len();
         theirs.retain(|process| !subject.processes().contains(process));
+        let behind_is_inside = named > 0 && theirs.is_empty() && behind.is_empty();
         let extent = if theirs.is_empty() { Extent::Alone } else { Extent::Tree };
         let behind_clocks = CpuClocks::new(&ours.chain(theirs).collect::<Vec<u32>>(), extent)?;
         let counters = around.counting.of(&subject.processes());
@@ -217,6 +219,7 @@ impl Watched {
         let meter = Meter {
             subject,
             behind: behind_clocks,
+            behind_is_inside,
             subject_instructions,
             behind_instructions,
             cores: around.cores.all.clone(),
