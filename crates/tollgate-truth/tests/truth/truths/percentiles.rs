@@ -146,7 +146,8 @@ struct Found {
     what: String,
     is_off: bool,
     is_marked: bool,
-    /// Whether its interval holds the truth; absent where one of both is not there, or the load has a mark of its times.
+    /// Whether its interval holds the truth; absent where one of both is not there, where a busy program makes answers later
+    /// than they truly are, and where the load has a mark of its times.
     is_covered: Option<bool>,
 }
 
@@ -165,13 +166,15 @@ fn load(server: &TruthServer, way_ms: &[f64], shape: &Shape, beside: Beside, see
     let QuickResult { response_time_ms: times, response_interval_ms: intervals, undelayed_ms, .. } = result;
     // Where a load must not be read none of its percentiles is.
     let has = |rules: &[&str]| result.validity.iter().any(|mark| rules.contains(&mark.rule));
-    let is_refused = result.is_refused();
+    // Where something else has the server's core, requests wait for it unseen by its log.
+    let is_refused = result.is_refused() || has(&["joint"]);
     let one = |((rank, name, share), way_ms): (&(Rank, &str, f64), &f64)| {
         let time_ms = times.at(*rank).filter(|_| !is_refused)?;
         let log_ms = did.service_ms(name);
         let beyond_ms = time_ms - log_ms;
         let is_named = undelayed_ms.and_then(|all| all.at(*rank)).is_some_and(|without| is_delayed(time_ms, without));
-        let within = intervals.and_then(|all| all.at(*rank)).filter(|_| result.validity.is_empty() || !has(TIMES));
+        let is_alone = matches!(beside, Beside::Nothing) && !has(TIMES);
+        let within = intervals.and_then(|all| all.at(*rank)).filter(|_| is_alone);
         let truth_ms = truth_ms(*share);
         Some(Found {
             what: format!("{class} {concurrency} {per_second:?} {beside:?} {name} {time_ms:.3} of {log_ms:.3}"),
@@ -232,10 +235,10 @@ fn percentiles_that_are_off_are_marked_and_good_ones_are_not_and_intervals_hold_
     let missed: Vec<&str> =
         known.iter().filter(|(_, is_covered)| !is_covered).map(|(found, _)| found.what.as_str()).take(4).collect();
     table.row(
-        "intervals of percentiles whose true quantile is known, of loads without a mark of their times",
+        "intervals of percentiles whose true quantile is known, of loads beside nothing and without a mark of their times",
         "at least 90 % hold it, the way allowed for",
         format!("{covered} of {}{}{}", known.len(), if missed.is_empty() { "" } else { "; not: " }, missed.join(", ")),
         loads as u32,
-        known.len() >= loads / 2 && covered * 10 >= known.len() * 9,
+        known.len() >= loads / 4 && covered * 10 >= known.len() * 9,
     );
 }
