@@ -12,6 +12,10 @@ pub const RUN_QUEUE_SHARE_MAX: f64 = 0.05;
 pub(crate) const SUBJECT_CORES_BUSY_MAX: f64 = 0.9;
 /// A backend that uses less than this of what the subject uses does not limit it.
 pub(crate) const BACKEND_PART_MIN: f64 = 0.1;
+/// What a link adds may be off by one part in ten of what was asked …
+pub(crate) const LINK_SHARE_MAX: f64 = 0.1;
+/// … or by so much: what two wake-ups of a thread vary by.
+pub(crate) const LINK_OFF_US: f64 = 30.0;
 /// Stolen time above this share is marked.
 pub const STEAL_SHARE_MAX: f64 = 0.01;
 /// Connections opened beyond the users' own, by requests.

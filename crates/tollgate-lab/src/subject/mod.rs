@@ -6,6 +6,7 @@ mod child;
 mod guard;
 pub mod peer;
 mod postgres;
+mod reached;
 
 pub use child::Child;
 pub(crate) use child::{end_with_this_thread, ended};
@@ -13,3 +14,4 @@ pub use guard::{check_loadable, is_named};
 pub use peer::{Peer, Surroundings, TlsListener};
 pub(crate) use postgres::programs as postgres_programs;
 pub use postgres::{Postgres, PostgresError};
+pub(crate) use reached::reached;

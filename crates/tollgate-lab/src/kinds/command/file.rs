@@ -1,8 +1,10 @@
-//! What the file of commands says: the words of each variant's command, where it is run, and which exit status it has.
+//! What the file of commands says: the words of each variant's command, where it is run, by which link it reaches a server,
+//! and which exit status it has.
 //!
 //! What it deliberately does not do: run it, or hand it to a shell.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -11,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{At, Experiment, ExperimentError, Location, Own, UpTo};
+use crate::experiment::{At, Checker, Experiment, ExperimentError, Location, Own, UpTo};
 
 /// Highest level: a number that a command is given.
 const LEVEL_MAX: u64 = 1_000_000_000;
@@ -19,8 +21,13 @@ const LEVEL_MAX: u64 = 1_000_000_000;
 const SECONDS_MAX: u32 = 3600;
 /// The same where the file says nothing.
 const SECONDS_DEFAULT: u32 = 60;
+/// Longest round trip of a link, in microseconds.
+const ROUND_TRIP_US_MAX: u32 = 10_000_000;
 /// Stands for the level in a command's words.
 const LEVEL: &str = "{level}";
+/// Stand in them for where the link listens.
+const HOST: &str = "{host}";
+const PORT: &str = "{port}";
 
 /// The keys.
 pub(super) const KEYS: &[&[Keys]] =
@@ -36,7 +43,8 @@ struct LongestFile {
 /// What a variant runs.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct CommandFile {
-    /// The program and its arguments, a word each: no shell reads them. `{level}` in one stands for the level.
+    /// The program and its arguments, a word each: no shell reads them. `{level}` in one stands for the level, `{host}` and
+    /// `{port}` for where its `link` listens.
     command: Option<At<Vec<String>>>,
     /// The exit status of every run; absent: 0.
     status: Option<UpTo<255, 0>>,
@@ -45,6 +53,26 @@ struct CommandFile {
     /// Further variables of its environment.
     #[serde(default)]
     environment: BTreeMap<String, String>,
+    /// An emulated network between it and a server.
+    link: Option<At<LinkFile>>,
+}
+
+/// An emulated network between a command and a server.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct LinkFile {
+    /// Where the server listens, such as `127.0.0.1:5432`.
+    to: String,
+    /// The round trip that it adds, in microseconds; absent: none, which is what others are held against.
+    round_trip_us: Option<UpTo<ROUND_TRIP_US_MAX, 0>>,
+}
+
+/// A link that a command needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LinkTo {
+    /// Host and port of the server.
+    pub(super) server: (String, u16),
+    pub(super) round_trip: Duration,
 }
 
 /// What is run for a variant.
@@ -57,12 +85,20 @@ pub(super) struct Words {
     pub(super) status: i32,
     /// A run that lasts longer is ended.
     pub(super) longest: Duration,
+    /// The link by which it reaches a server.
+    pub(super) link: Option<LinkTo>,
 }
 
 impl Words {
-    /// The command at a level.
-    pub(super) fn command(&self, level: u64) -> Command {
-        let at = |word: &String| word.replace(LEVEL, &level.to_string());
+    /// The command at a level, by way of a link that listens there.
+    pub(super) fn command(&self, level: u64, link: Option<SocketAddr>) -> Command {
+        let at = |word: &String| {
+            let word = word.replace(LEVEL, &level.to_string());
+            match link {
+                Some(link) => word.replace(HOST, &link.ip().to_string()).replace(PORT, &link.port().to_string()),
+                None => word,
+            }
+        };
         let mut command = Command::new(at(&self.words[0]));
         command.args(self.words[1..].iter().map(at)).current_dir(&self.directory);
         command.envs(self.environment.iter().map(|(name, value)| (name, at(value))));
@@ -89,6 +125,13 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         if command.as_ref().first().is_none_or(String::is_empty) {
             return Err(document.checker.fault(command.span(), "the command has no program", help));
         }
+        let names_link = |word: &String| word.contains(HOST) || word.contains(PORT);
+        let is_linked = command.as_ref().iter().chain(file.environment.values()).any(names_link);
+        let link = file.link.as_ref().map(|link| document.checker.link(link, is_linked)).transpose()?;
+        if is_linked && link.is_none() {
+            let help = "add `link = { to = \"127.0.0.1:5432\", round_trip_us = 200 }`";
+            return Err(document.checker.fault(command.span(), "`{host}` and `{port}` stand for nothing here", help));
+        }
         let directory = file.directory.map_or_else(|| here.clone(), |directory| here.join(directory));
         variant.at = Location::Here(command.as_ref().join(" "));
         variant.own = Own::new(Words {
@@ -98,9 +141,29 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
             environment: file.environment,
             status: file.status.map_or(0, |UpTo(status)| status as i32),
             longest,
+            link,
         });
     }
     Ok(experiment)
+}
+
+impl Checker<'_> {
+    /// Where a link leads, and how long it is.
+    fn link(&self, file: &At<LinkFile>, is_named: bool) -> Result<LinkTo, ExperimentError> {
+        let LinkFile { to, round_trip_us } = file.as_ref();
+        if !is_named {
+            let help = "write `{host}` and `{port}` where it names its server";
+            return Err(self.fault(file.span(), "the command does not use its link", help));
+        }
+        let server = to.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
+        let Some((host, port)) = server.filter(|(host, _)| !host.is_empty()) else {
+            let help = "write host and port, such as `127.0.0.1:5432`";
+            return Err(self.fault(file.span(), &format!("`{to}` is no place of a server"), help));
+        };
+        let host = host.trim_matches(['[', ']']).to_owned();
+        let round_trip = Duration::from_micros(round_trip_us.map_or(0, |UpTo(us)| us).into());
+        Ok(LinkTo { server: (host, port), round_trip })
+    }
 }
 
 #[cfg(test)]
@@ -126,13 +189,24 @@ status = 3
     fn a_command_is_words_with_the_level_in_them() {
         let experiment = Experiment::parse(SOUND, "folder/hash.toml").unwrap();
         let words: &Words = experiment.variants[0].own().unwrap();
-        let command = words.command(20);
+        let command = words.command(20, None);
         assert_eq!(command.get_args().collect::<Vec<_>>(), ["20"]);
         assert_eq!(command.get_current_dir().unwrap().to_str().unwrap(), "folder/");
         let two: &Words = experiment.variants[1].own().unwrap();
         assert_eq!((two.status, two.longest), (3, Duration::from_secs(5)));
         let text = SOUND.replacen(", levels = [1, 20]", "", 1);
         assert_eq!(Experiment::parse(&text, "hash.toml").unwrap().levels, [1]);
+    }
+
+    #[test]
+    fn a_link_stands_where_a_command_names_its_server() {
+        let link = "[\"seq\", \"{host}:{port}\"]\nlink = { to = \"[::1]:81\", round_trip_us = 200 }";
+        let experiment = Experiment::parse(&SOUND.replacen("[\"seq\", \"{level}\"]", link, 1), "hash.toml").unwrap();
+        let words: &Words = experiment.variants[0].own().unwrap();
+        let server = ("::1".to_owned(), 81);
+        assert_eq!(words.link, Some(LinkTo { server, round_trip: Duration::from_micros(200) }));
+        let command = words.command(1, Some("127.0.0.1:9".parse().unwrap()));
+        assert_eq!(command.get_args().collect::<Vec<_>>(), ["127.0.0.1:9"]);
     }
 
     #[test]
@@ -148,5 +222,9 @@ status = 3
         check("seconds_max = 5", "seconds_max = 0", "`seconds_max`: 0 is not from 1 to 3600");
         check("status = 3", "url = \"/rest\"", "`url` has no meaning here");
         check("\"argument\"", "\"concurrency\"", "factor and workload do not fit");
+        check("{level}", "{port}", "`{host}` and `{port}` stand for nothing here");
+        check("status = 3", "link = { to = \"db:81\" }", "the command does not use its link");
+        let linked = "[\"seq\", \"{port}\"]\nlink = { to = \"db\" }";
+        check("[\"seq\", \"{level}\"]", linked, "`db` is no place of a server");
     }
 }

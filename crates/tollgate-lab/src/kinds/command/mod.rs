@@ -4,6 +4,7 @@
 //! What it deliberately does not do: look into what a command prints.
 
 mod file;
+mod links;
 mod page;
 pub(crate) mod rules;
 
@@ -30,8 +31,9 @@ use crate::probe::system::Ticks;
 use crate::secret::hide;
 use crate::subject::end_with_this_thread;
 use file::Words;
+use links::Links;
 use rules::CommandEvidence;
-use tollgate_facts::results::{Piece, SubjectUse, Trial};
+use tollgate_facts::results::{Moment, Piece, SubjectUse, Trial};
 
 /// The kind in the list.
 pub(super) const KIND: Listed = Listed {
@@ -69,7 +71,7 @@ fn notes(_experiment: &Experiment, _plan: &Plan) -> Vec<Note> {
 }
 
 /// What a command cannot be asked for.
-fn check(options: &RunOptions, _plan: &mut Plan) -> Result<(), RunError> {
+fn check(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> {
     let is_given = !options.subjects.is_empty() || !options.subject_pids.is_empty() || !options.peers.is_empty();
     let is_asked = !options.headers.is_empty() || options.basic.is_some() || !options.serve_arguments.is_empty();
     if is_given || is_asked || options.database.is_some() || options.link != Some(LinkMode::default()) {
@@ -79,7 +81,7 @@ fn check(options: &RunOptions, _plan: &mut Plan) -> Result<(), RunError> {
              --database and --link out"
         )));
     }
-    Ok(())
+    links::check(options, plan)
 }
 
 fn run(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
@@ -88,7 +90,7 @@ fn run(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
         Location::Gateway(_) | Location::Url(_) => variant.stored(String::new()),
     };
     let variants = beginning.plan.variants_of(&beginning.options.experiment).map(stored).collect();
-    let commands = Commands { seen: BTreeMap::new(), began: Instant::now() };
+    let commands = Commands { seen: BTreeMap::new(), began: Instant::now(), links: Links::default() };
     beginning.of(commands, variants, String::new()).conduct()
 }
 
@@ -97,6 +99,7 @@ struct Commands {
     /// What was seen of each cell beside its trials.
     seen: BTreeMap<(String, u64), Used>,
     began: Instant,
+    links: Links,
 }
 
 /// What of a cell is not in its trials.
@@ -117,6 +120,8 @@ impl Kind for Commands {
     const DOER: &'static str = "command of";
 
     fn measure(run: &mut Running<'_>) -> Result<(), Halt> {
+        run.kind.links = Links::start(&run.experiment, &run.plan, &run.cores).map_err(Halt::Ours)?;
+        run.measure_links(Moment::Before)?;
         // What a command reads is then in memory for all of them.
         for variant in run.plan.variants.clone() {
             let name = run.experiment.variants[variant].name.clone();
@@ -127,7 +132,8 @@ impl Kind for Commands {
         }
         run.plan_trials(run.plan.trials());
         let blocks = schedule::blocks(&run.plan, run.result.seed);
-        run.blocks(&blocks, &mut ())
+        run.blocks(&blocks, &mut ())?;
+        run.measure_links(Moment::After)
     }
 
     fn trial(run: &mut Running<'_>, _subjects: &mut (), turn: Turn<'_>) -> Result<(), Halt> {
@@ -174,12 +180,26 @@ impl Kind for Commands {
 }
 
 impl Running<'_> {
+    fn measure_links(&mut self, moment: Moment) -> Result<(), Halt> {
+        let (experiment, plan) = (&self.options.experiment, &self.plan);
+        for measured in links::measured(moment, experiment, plan).map_err(Halt::Ours)? {
+            self.book.faults.extend(measured.doubts(experiment, plan));
+            self.result.links.push(measured.check);
+            let network = &mut self.result.settings.network;
+            let before =
+                if network.is_empty() { "emulated links (no handshake, no slow start, no loss): " } else { "; " };
+            network.push_str(&format!("{before}{}", measured.words()));
+        }
+        Ok(())
+    }
+
     /// Runs the command of a variant once.
     fn once(&self, variant: usize, level: u64) -> Result<Finished, Halt> {
         self.goes_on()?;
         let words: &Words = self.experiment.variants[variant].own().expect("every variant has a command");
         let Words { status, longest, .. } = *words;
-        let finite = Finite { command: words.command(level), cores: &self.cores, stop: self.stop, longest, status };
+        let command = words.command(level, self.kind.links.of(variant));
+        let finite = Finite { command, cores: &self.cores, stop: self.stop, longest, status };
         finite.run(start, |_| {}).map_err(|broken| self.broken(variant, level, broken))
     }
 }
@@ -278,6 +298,37 @@ command = ["sh", "-c", "i=0; while [ $i -lt {level}00 ]; do i=$((i+1)); done"]
             "[\"no-such-program\", \"-c\", \"i=0; while [ $i -lt {level} ]",
             "`few` cannot be started",
         );
+    }
+
+    #[test]
+    fn a_command_reaches_its_server_over_a_link_of_the_length_that_was_asked() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            for socket in listener.incoming().map_while(Result::ok) {
+                // Who only looks whether somebody listens is gone by now.
+                let _ = io::Write::write_all(&mut &socket, b"here\n");
+            }
+        });
+        let ask = r#"["bash", "-c", "exec 3<>/dev/tcp/{host}/{port}; read -u 3 line; [ $line = here ]"]"#;
+        let link =
+            |round_trip_us: u32| format!("link = {{ to = \"127.0.0.1:{port}\", round_trip_us = {round_trip_us} }}");
+        let text = format!(
+            "name = \"asking\"\nquestion = \"How far?\"\nworkload = {{ kind = \"command\" }}\nfactor = {{ name = \"argument\" }}\n\
+             [extent.quick]\nslice_ms = 1\n[[variant]]\nname = \"near\"\ncommand = {ask}\n{}\n\
+             [[variant]]\nname = \"far\"\nbaseline = \"near\"\ncommand = {ask}\n{}\n",
+            link(0),
+            link(40_000)
+        );
+        let (RunOutcome { ending, result, .. }, _folder) = ran(&text).unwrap();
+        assert_eq!(ending, Ending::Complete);
+        let lengths: Vec<(Moment, f64)> = result.links.iter().map(|check| (check.moment, check.asked_ms)).collect();
+        assert_eq!(lengths, [(Moment::Before, 40.0), (Moment::After, 40.0)]);
+        // What the server says takes half a round trip, and is never early.
+        let far = result.trials.iter().filter(|trial| trial.variant == "far").flat_map(|trial| &trial.unit_times_ms);
+        assert!(far.clone().count() > 0 && far.clone().all(|time_ms| *time_ms >= 20.0), "{:?}", result.trials);
+        let Err(error) = ran(&text.replace(&port.to_string(), "1")) else { panic!("nobody listens there") };
+        assert!(error.to_string().contains("`near`: 127.0.0.1, port 1, cannot be reached"), "{error}");
     }
 
     #[test]

@@ -32,7 +32,8 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let before = vec![cards::section(view), Some(Section::main("The commands", blocks)), tolls::section(view)];
     let curve = || Section::background("Against argument", vec![Block::Figure(curves::unit_time(view))]);
     let after = vec![(experiment.levels.len() > 1).then(curve)];
-    let method = Method { load: LOAD, checked: Some(("exit status", "of every run".to_owned())), ..Method::default() };
+    let checked = Some(("exit status", "of every run".to_owned()));
+    let method = Method { load: LOAD, between: "commands and their servers", checked, ..Method::default() };
     Some(parts::page(view, Lead::default(), before, Depth::Background, after, &method))
 }
 

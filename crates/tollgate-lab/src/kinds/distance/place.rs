@@ -3,14 +3,11 @@
 //! It deliberately understands nothing else of the URL: that is for whoever connects.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
-use tollgate_net::connect;
+use crate::subject::reached;
 
 /// The port that PostgreSQL listens on where a URL names none.
 const PORT: u16 = 5432;
-/// How long a database may take to accept a connection.
-const REACHED_WITHIN: Duration = Duration::from_secs(10);
 /// How such URLs begin.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
@@ -56,15 +53,7 @@ impl DatabaseUrl {
     /// # Errors
     /// Host and port, and why they cannot be reached.
     pub(crate) fn reached(&self) -> Result<SocketAddr, String> {
-        let DatabaseUrl { host, port, .. } = self;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.map_err(|error| format!("no event loop: {error}"))?.block_on(async {
-            let addresses = connect::resolve(host, *port).await.map_err(|error| format!("{host}: {error}"))?;
-            let (_, address, _) = connect::connect(&addresses, REACHED_WITHIN)
-                .await
-                .map_err(|error| format!("{host}, port {port}, cannot be reached: {error}"))?;
-            Ok(address)
-        })
+        reached(&self.host, self.port)
     }
 
     /// The URL by way of this address.

@@ -1,5 +1,6 @@
 //! Rules about a batch: whether it did what it was asked, and whether the link before its database was what was asked.
 
+use crate::judge::bounds::{LINK_OFF_US, LINK_SHARE_MAX};
 use crate::judge::held_up::steal;
 use crate::judge::trend::Trend;
 use crate::judge::{few_blocks, over_trials, told};
@@ -7,10 +8,6 @@ use crate::probe::system::Ticks;
 use tollgate_facts::results::{Cell, Validity};
 use tollgate_facts::rules::{self, Finding, Rule, marked, refused};
 
-/// What a link adds may be off by one part in ten of what was asked …
-pub(crate) const LINK_SHARE_MAX: f64 = 0.1;
-/// … or by so much: what two wake-ups of a thread vary by.
-pub(crate) const LINK_OFF_US: f64 = 30.0;
 /// Off by more, a cell is marked, since its name is not what it is: times are held against what the link added, not against
 /// what it was asked. From a quarter on it is refused.
 pub(crate) const LINK_REFUSED_SHARE: f64 = 0.25;
