@@ -5,15 +5,18 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use tollgate_net::http1::client::{Scheme, Target};
+use tollgate_net::http1::client::Target;
 
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{At, Experiment, ExperimentError, Location, Own, Variant};
+use crate::experiment::{At, CELL_MS_MAX, Experiment, ExperimentError, Location, Own, Variant};
 use crate::kinds::http::file::served::{self, Served};
 use crate::secret;
 use crate::traffic::mode::Mode;
 use crate::traffic::places::{InsertPlaces, Record};
 use tollgate_facts::results::Distance;
+
+/// A cell of a service of others may last so many times as long as one of our own: nobody knows how fast it is.
+const OTHERS_CELL: u32 = 6;
 
 /// The keys.
 pub(super) const KEYS: &[&[Keys]] =
@@ -87,16 +90,16 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
 }
 
 /// The same of an entity set that is there already, at this URL: records are made as the service describes them, and deleted
-/// by their keys. What it cannot do is left out: all records in one array, and over an emulated link anything encrypted.
+/// by their keys. Left out are all records in one array, which no such service takes, and the emulated link: a file of one's
+/// own may have both.
 ///
 /// # Errors
 /// That it is no URL of an entity set.
-pub(in crate::kinds) fn of_entity_set(experiment: Experiment, url: &str) -> Result<Experiment, String> {
+pub(in crate::kinds) fn of_entity_set(mut experiment: Experiment, url: &str) -> Result<Experiment, String> {
     let fault = |why: &str| Err(format!("`{}` is no URL of an entity set: {why}", secret::hide(url)));
-    let target = match Target::parse(url) {
-        Ok(target) => target,
-        Err(error) => return fault(&error.to_string()),
-    };
+    if let Err(error) = Target::parse(url) {
+        return fault(&error.to_string());
+    }
     let (origin, path) = split(url);
     let path = path.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
     let (service, entity_set) = path.rsplit_once('/').unwrap_or_default();
@@ -113,26 +116,21 @@ pub(in crate::kinds) fn of_entity_set(experiment: Experiment, url: &str) -> Resu
         delete_all: None,
         record: Record::Described(Map::new()),
     };
-    let is_custom = |variant: &Variant| variant.own() == Some(&Mode::CustomRest);
-    let is_over_tls = |variant: &Variant| target.scheme() == Scheme::Https && variant.distance == Distance::Remote;
-    let first = |distance: Distance| {
-        let of = |variant: &&Variant| variant.distance == distance && !is_custom(variant);
-        experiment.variants.iter().find(of).map(|variant| variant.name.clone())
-    };
-    let custom: Vec<&str> =
-        experiment.variants.iter().filter(|variant| is_custom(variant)).map(|variant| variant.name.as_str()).collect();
-    let kept = experiment.variants.iter().filter(|variant| !is_custom(variant) && !is_over_tls(variant));
-    let variants = kept.map(|variant| {
-        let is_left = |baseline: &String| !custom.contains(&baseline.as_str());
-        let baseline = variant.baseline.clone().and_then(|baseline| match is_left(&baseline) {
-            true => Some(baseline),
-            false => first(variant.distance).filter(|first| *first != variant.name),
-        });
+    let goes = |variant: &Variant| variant.own() == Some(&Mode::CustomRest) || variant.distance == Distance::Remote;
+    let (gone, mut variants): (Vec<Variant>, Vec<Variant>) = experiment.variants.into_iter().partition(goes);
+    let first = variants.first().map(|variant| variant.name.clone());
+    for variant in &mut variants {
+        let is_gone = |baseline: &String| gone.iter().any(|gone| gone.name == *baseline);
+        if variant.baseline.as_ref().is_some_and(is_gone) {
+            variant.baseline = first.clone().filter(|first| *first != variant.name);
+        }
         let mode: &Mode = variant.own().expect("every variant of an insert has a mode");
-        Variant { baseline, at: location(Some(origin), places.path(*mode)), ..variant.clone() }
-    });
-    let variants = variants.collect();
-    Ok(Experiment { variants, own: Own::new(places), ..experiment })
+        variant.at = location(Some(origin), places.path(*mode));
+    }
+    for cell_ms in experiment.extents.values_mut().filter_map(|extent| extent.cell_ms.as_mut()) {
+        cell_ms.0 = cell_ms.0.saturating_mul(OTHERS_CELL).min(CELL_MS_MAX);
+    }
+    Ok(Experiment { variants, round_trip_ms: None, own: Own::new(places), ..experiment })
 }
 
 /// A URL's scheme and authority, and what is behind them.

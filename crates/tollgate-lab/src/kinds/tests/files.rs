@@ -204,20 +204,17 @@ fn an_insert_goes_into_any_entity_set() {
     assert_eq!(places(&batching()).record, Record::Published);
     let into = batching().into_entity_set("http://h:1/odata/v4/admin/Books").unwrap();
     let known = |name: &str| into.variants.iter().find(|variant| variant.name == name);
-    assert!(known("custom-rest").is_none() && known("custom-rest-remote").is_none());
+    assert!(known("custom-rest").is_none() && known("sequential-remote").is_none());
     for (name, baseline, path) in [
         ("sequential", None, "Books"),
         ("parallel-10", Some("sequential"), "Books"),
         ("batch-10", Some("sequential"), "$batch"),
-        ("batch-10-remote", Some("sequential-remote"), "$batch"),
     ] {
         let variant = known(name).unwrap();
         assert_eq!(variant.baseline.as_deref(), baseline, "{name}");
         assert_eq!(variant.at, Location::Url(format!("http://h:1/odata/v4/admin/{path}")), "{name}");
     }
     assert_eq!(places(&into).entity_path(), "/odata/v4/admin/Books");
-    let over_tls = batching().into_entity_set("https://h/s/Books/").unwrap();
-    assert!(over_tls.variants.iter().all(|variant| !variant.name.ends_with("-remote")));
     let refused = |experiment: Experiment, url: &str| experiment.into_entity_set(url).unwrap_err();
     assert!(refused(batching(), "http://h/").contains("is no URL of an entity set: such as "));
     assert_eq!(refused(Experiment::builtin("protocol").unwrap(), "http://h/s/B"), "`protocol` inserts no records");
