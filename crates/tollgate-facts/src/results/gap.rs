@@ -28,4 +28,6 @@ pub enum GapKind {
     TooLong,
     /// The link cannot keep so short a delay.
     TooShort,
+    /// The subject does not do the work in this way at all.
+    Unsupported,
 }

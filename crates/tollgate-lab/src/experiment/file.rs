@@ -18,7 +18,7 @@ const SLICE_MS_MAX: u32 = 60_000;
 /// Most starts of a subject.
 const STARTS_MAX: u32 = 32;
 /// Longest time for the trials of one cell in milliseconds.
-const CELL_MS_MAX: u32 = 600_000;
+pub(crate) const CELL_MS_MAX: u32 = 600_000;
 /// Longest round trip of an emulated link in milliseconds.
 pub(crate) const ROUND_TRIP_MS_MAX: u32 = 1000;
 

@@ -22,8 +22,8 @@ pub use description::{
 };
 pub(crate) use description::{Own, place};
 pub use error::ExperimentError;
+pub(crate) use file::{CELL_MS_MAX, ExtentFile, ROUND_TRIP_MS_MAX, VariantFile};
 pub use file::{Extent, PublishedTable};
-pub(crate) use file::{ExtentFile, ROUND_TRIP_MS_MAX, VariantFile};
 pub use files::Files;
 pub(crate) use schema::schema;
 pub(crate) use values::{At, UpTo};

@@ -94,6 +94,14 @@ impl Experiment {
         read(text, &format!("{name}.toml"), &Files::BuiltIn)
     }
 
+    /// The same inserts into an entity set that is there already, at this URL.
+    ///
+    /// # Errors
+    /// That it inserts nothing, or that it is no URL of an entity set.
+    pub fn into_entity_set(self, url: &str) -> Result<Experiment, String> {
+        insert::of_entity_set(self, url)
+    }
+
     /// The same on servers that are there already, which offer what they offer.
     #[must_use]
     pub fn elsewhere(self) -> Experiment {

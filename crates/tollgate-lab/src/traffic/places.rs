@@ -1,35 +1,57 @@
-//! Where an `insert` sends its records: the OData service, its entity set, and the two custom paths beside it.
+//! Where an `insert` sends its records: the OData service, its entity set, and the two custom paths beside it; and what a
+//! record is.
 //!
 //! What it deliberately does not do: say how records are sent (that is a variant's [`crate::traffic::mode::Mode`]).
+
+use serde_json::{Map, Value};
 
 use crate::traffic::mode::Mode;
 
 /// The places of an insert, each a path without a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InsertPlaces {
-    /// Root of the OData V4 service, with a slash at its end.
+    /// Root of the OData service, with a slash at its end.
     pub service: String,
     /// The entity set.
     pub entity_set: String,
-    /// Takes all records in one array.
-    pub insert_all: String,
-    /// Empties the table when it is posted to.
-    pub delete_all: String,
+    /// Takes all records in one array; absent where no variant sends them so.
+    pub insert_all: Option<String>,
+    /// Empties the table when it is posted to; absent: records are deleted by their keys.
+    pub delete_all: Option<String>,
+    /// What a record is.
+    pub record: Record,
+}
+
+/// What a record is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Record {
+    /// That of the published measurement, with eleven columns.
+    Published,
+    /// What the service's `$metadata` says, with these values in all records.
+    Described(Map<String, Value>),
 }
 
 impl InsertPlaces {
     /// The path that requests of a mode go to.
+    ///
+    /// # Panics
+    /// All records are sent in one array, and nothing takes them.
     pub fn path(&self, mode: Mode) -> String {
         match mode {
             Mode::Single { .. } => self.entity_path(),
-            Mode::Batch { .. } => format!("{}$batch", self.service),
-            Mode::CustomRest => self.insert_all.clone(),
+            Mode::Batch { .. } => self.batch_path(),
+            Mode::CustomRest => self.insert_all.clone().expect("a mode whose path is missing is refused"),
         }
     }
 
     /// The path of the entity set.
     pub fn entity_path(&self) -> String {
         format!("{}{}", self.service, self.entity_set)
+    }
+
+    /// The path that batches go to.
+    pub(crate) fn batch_path(&self) -> String {
+        format!("{}$batch", self.service)
     }
 
     /// The path at which its rows are counted.

@@ -6,6 +6,7 @@
 mod ab;
 mod command_line;
 mod compare;
+mod entity_set;
 #[allow(dead_code, reason = "it is shared, and no test binary needs all of it")]
 mod helper;
 mod load;

@@ -62,6 +62,11 @@ pub(crate) trait Way: Sized {
         None
     }
 
+    /// Header fields that every request has beside the user's.
+    fn headers(&self) -> &[(String, String)] {
+        &[]
+    }
+
     /// What our own gateway has beyond others.
     fn secured(&self) -> Option<&Secured> {
         None

@@ -4,12 +4,19 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Map, Value};
+use tollgate_net::http1::client::Target;
 
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{At, Experiment, ExperimentError, Location, Own};
+use crate::experiment::{At, CELL_MS_MAX, Experiment, ExperimentError, Location, Own, Variant};
 use crate::kinds::http::file::served::{self, Served};
+use crate::secret;
 use crate::traffic::mode::Mode;
-use crate::traffic::places::InsertPlaces;
+use crate::traffic::places::{InsertPlaces, Record};
+use tollgate_facts::results::Distance;
+
+/// A cell of a service of others may last so many times as long as one of our own: nobody knows how fast it is.
+const OTHERS_CELL: u32 = 6;
 
 /// The keys.
 pub(super) const KEYS: &[&[Keys]] =
@@ -18,14 +25,31 @@ pub(super) const KEYS: &[&[Keys]] =
 /// Where records go.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct PlacesFile {
-    /// For `insert`: the root of the OData V4 service, such as `/odata/v4/refsvc/`.
+    /// For `insert`: the root of the OData service: a path on tollgate's own gateway such as `/odata/v4/refsvc/`, or a whole
+    /// URL of a service of V4 or V2 that is there already.
     service: Option<At<String>>,
     /// For `insert`: the entity set, such as `TestRecords`.
     entity_set: Option<At<String>>,
-    /// For `insert`: the path that takes all records in one array.
+    /// For `insert`: the path that takes all records in one array, for the mode `custom-rest`.
     insert_all: Option<At<String>>,
-    /// For `insert`: the path that empties the table when it is posted to.
+    /// For `insert`: the path that empties the table when it is posted to. Absent: what was inserted is deleted by its keys,
+    /// and all other rows stay.
     delete_all: Option<At<String>>,
+    /// For `insert`: what a record is. Usually `published` where there is a `delete_all`, and else `described`.
+    record: Option<At<RecordFile>>,
+    /// For `insert`: values of properties that all records have, by their names; the others are drawn from the run's seed.
+    #[serde(default)]
+    values: Map<String, Value>,
+}
+
+/// What a record is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum RecordFile {
+    /// That of the published measurement, with eleven columns.
+    Published,
+    /// What the service's `$metadata` says of the entity set.
+    Described,
 }
 
 /// How a variant sends them.
@@ -42,39 +66,109 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     let (served, places) = (Served::take(document)?, document.take(TableName::Workload)?);
     let modes: Vec<ModeFile> = document.each()?;
     let checker = &document.checker;
-    let places = checked(places, document)?;
+    let (origin, places) = checked(places, document)?;
     let mut experiment = document.experiment(document.levels_of_users()?)?;
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(modes.iter().zip(&document.ways)) {
         let help = "add `mode`, such as `mode = \"batch-100\"`";
         let written = file.mode.as_ref().ok_or_else(|| checker.unsaid(way, "how it sends its records", help))?;
         let fault = |message: String| checker.fault(written.span(), &message, "such as `mode = \"batch-100\"`");
         let mode: Mode = written.as_ref().parse().map_err(fault)?;
+        if mode == Mode::CustomRest && places.insert_all.is_none() {
+            let help =
+                "add `insert_all = \"/rest/mass-change/insertAll\"` below `[workload]`, or leave this variant out";
+            return Err(checker.fault(written.span(), "`custom-rest` needs `insert_all`", help));
+        }
         if way.title.is_none() {
             variant.title = mode.title();
         }
         variant.request.method = "POST".to_owned();
         variant.own = Own::new(mode);
     }
-    let of_mode = |mode: &Mode| Ok(Location::Gateway(places.path(*mode)));
+    let of_mode = |mode: &Mode| Ok(location(origin.as_deref(), places.path(*mode)));
     experiment.own = Own::new(places.clone());
     served.fill(document, experiment, |variant| variant.own().map(of_mode))
 }
 
-fn checked(file: PlacesFile, document: &Document<'_>) -> Result<InsertPlaces, ExperimentError> {
+/// The same of an entity set that is there already, at this URL: records are made as the service describes them, and deleted
+/// by their keys. Left out are all records in one array, which no such service takes, and the emulated link: a file of one's
+/// own may have both.
+///
+/// # Errors
+/// That it is no URL of an entity set.
+pub(in crate::kinds) fn of_entity_set(mut experiment: Experiment, url: &str) -> Result<Experiment, String> {
+    let fault = |why: &str| Err(format!("`{}` is no URL of an entity set: {why}", secret::hide(url)));
+    if let Err(error) = Target::parse(url) {
+        return fault(&error.to_string());
+    }
+    let (origin, path) = split(url);
+    let path = path.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    let (service, entity_set) = path.rsplit_once('/').unwrap_or_default();
+    if !is_identifier(entity_set) {
+        return fault("such as http://127.0.0.1:4004/odata/v4/admin/Books");
+    }
+    if experiment.own::<InsertPlaces>().is_none() {
+        return Err(format!("`{}` inserts no records", experiment.name));
+    }
+    let places = InsertPlaces {
+        service: format!("{service}/"),
+        entity_set: entity_set.to_owned(),
+        insert_all: None,
+        delete_all: None,
+        record: Record::Described(Map::new()),
+    };
+    let goes = |variant: &Variant| variant.own() == Some(&Mode::CustomRest) || variant.distance == Distance::Remote;
+    let (gone, mut variants): (Vec<Variant>, Vec<Variant>) = experiment.variants.into_iter().partition(goes);
+    let first = variants.first().map(|variant| variant.name.clone());
+    for variant in &mut variants {
+        let is_gone = |baseline: &String| gone.iter().any(|gone| gone.name == *baseline);
+        if variant.baseline.as_ref().is_some_and(is_gone) {
+            variant.baseline = first.clone().filter(|first| *first != variant.name);
+        }
+        let mode: &Mode = variant.own().expect("every variant of an insert has a mode");
+        variant.at = location(Some(origin), places.path(*mode));
+    }
+    for cell_ms in experiment.extents.values_mut().filter_map(|extent| extent.cell_ms.as_mut()) {
+        cell_ms.0 = cell_ms.0.saturating_mul(OTHERS_CELL).min(CELL_MS_MAX);
+    }
+    Ok(Experiment { variants, round_trip_ms: None, own: Own::new(places), ..experiment })
+}
+
+/// A URL's scheme and authority, and what is behind them.
+fn split(url: &str) -> (&str, &str) {
+    let authority = url.find("://").map_or(0, |at| at + "://".len());
+    url.split_at(url[authority..].find(['/', '?', '#']).map_or(url.len(), |at| authority + at))
+}
+
+/// A path of a service that is there already, or else of tollgate's own gateway.
+fn location(origin: Option<&str>, path: String) -> Location {
+    match origin {
+        Some(origin) => Location::Url(format!("{origin}{path}")),
+        None => Location::Gateway(path),
+    }
+}
+
+/// Where records go, and the service's scheme and authority if it is there already.
+fn checked(file: PlacesFile, document: &Document<'_>) -> Result<(Option<String>, InsertPlaces), ExperimentError> {
     let checker = &document.checker;
     let said = |value: Option<At<String>>, key: &str, example: &str| {
         let (message, help) = (format!("an insert needs `{key}`"), format!("add `{key} = \"{example}\"`"));
         value.ok_or_else(|| checker.fault(document.workload_span(), &message, &help))
     };
-    let path = |value: Option<At<String>>, key: &str, example: &str| {
-        let path = said(value, key, example)?;
+    let path = |path: At<String>, example: &str| {
         let (message, help) = (format!("`{}` is no path", path.as_ref()), format!("write a path such as `{example}`"));
         match path.as_ref().starts_with('/') {
             true => Ok(path.into_inner()),
             false => Err(checker.fault(path.span(), &message, &help)),
         }
     };
-    let mut service = path(file.service, "service", "/odata/v4/refsvc/")?;
+    let service = said(file.service, "service", "/odata/v4/refsvc/")?;
+    let (origin, mut service) = match checker.location(&service)? {
+        Location::Url(url) => {
+            let (origin, path) = split(&url);
+            (Some(origin.to_owned()), path.to_owned())
+        }
+        Location::Gateway(path) | Location::Here(path) => (None, path),
+    };
     if !service.ends_with('/') {
         service.push('/');
     }
@@ -83,12 +177,22 @@ fn checked(file: PlacesFile, document: &Document<'_>) -> Result<InsertPlaces, Ex
         let message = format!("`{}` is no entity set", entity_set.as_ref());
         return Err(checker.fault(entity_set.span(), &message, "write a name such as `TestRecords`"));
     }
-    Ok(InsertPlaces {
-        service,
-        entity_set: entity_set.into_inner(),
-        insert_all: path(file.insert_all, "insert_all", "/rest/mass-change/insertAll")?,
-        delete_all: path(file.delete_all, "delete_all", "/rest/mass-change/deleteAllRecs")?,
-    })
+    let insert_all = file.insert_all.map(|value| path(value, "/rest/mass-change/insertAll")).transpose()?;
+    let delete_all = file.delete_all.map(|value| path(value, "/rest/mass-change/deleteAllRecs")).transpose()?;
+    let record = match (&file.record, &delete_all) {
+        (Some(record), None) if *record.as_ref() == RecordFile::Published => {
+            let help = "add `delete_all = \"/rest/mass-change/deleteAllRecs\"`, or write `record = \"described\"`";
+            return Err(checker.fault(record.span(), "published records have no key to be deleted by", help));
+        }
+        (Some(record), _) => *record.as_ref(),
+        (None, Some(_)) if file.values.is_empty() => RecordFile::Published,
+        (None, _) => RecordFile::Described,
+    };
+    let record = match record {
+        RecordFile::Published => Record::Published,
+        RecordFile::Described => Record::Described(file.values),
+    };
+    Ok((origin, InsertPlaces { service, entity_set: entity_set.into_inner(), insert_all, delete_all, record }))
 }
 
 /// Whether it can be the name of an entity set (OData CSDL, simple identifier, in ASCII).

@@ -8,8 +8,11 @@ mod onset;
 mod page;
 mod plan;
 mod survey;
+mod token;
 mod transfers;
 mod warming;
+
+pub(super) use file::of_entity_set;
 
 use super::http;
 use super::http::session::Session;
@@ -59,10 +62,16 @@ impl Way for Inserting {
 
     fn begin(beginning: &Beginning<'_>, sites: &[Site], headers: &[(String, String)]) -> Result<Inserting, RunError> {
         emptying::check(beginning.options, sites, headers)?;
-        Ok(Inserting::new(beginning.result.seed, beginning.plan.levels.iter().copied().max().unwrap_or(0)))
+        let headers = token::of(beginning.options, sites, headers)?;
+        Ok(Inserting { records: None, headers, tables: Vec::new() })
+    }
+
+    fn headers(&self) -> &[(String, String)] {
+        &self.headers
     }
 
     fn warm_up(run: &mut Session<'_, '_, Self>, subjects: &mut [Watched]) -> Result<(), Halt> {
+        run.make_records(subjects)?;
         run.warm_up_inserts(subjects)
     }
 

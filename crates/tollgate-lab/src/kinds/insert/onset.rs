@@ -4,12 +4,15 @@
 
 use super::transfers::Inserting;
 use crate::kinds::http::session::Session;
+use crate::load::answer::failure::ErrorClass;
 use crate::load::record::recorder::Tally;
 use tollgate_facts::results::{Gap, GapKind};
 
 /// How a transfer or a trial failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failed {
+    /// The first failure's class.
+    pub(crate) class: ErrorClass,
     /// The first failure's words.
     pub(crate) example: String,
     /// Requests that failed.
@@ -21,9 +24,15 @@ pub(crate) struct Failed {
 impl Failed {
     /// What failed in a trial; `None` where nothing did.
     pub(crate) fn of(tally: &Tally) -> Option<Failed> {
-        let example = tally.errors.first()?.example.clone();
+        let first = tally.errors.first()?;
+        let (class, example) = (first.class, first.example.clone());
         let failures = tally.failures();
-        Some(Failed { example, failures, requests: tally.requests + failures })
+        Some(Failed { class, example, failures, requests: tally.requests + failures })
+    }
+
+    /// Whether it was refused for what it is: the same records went in another way, and no load was on the server.
+    pub(crate) fn is_of_the_way(&self) -> bool {
+        matches!(self.class, ErrorClass::Status(400..=407 | 409..=412 | 414..=428 | 431..=499 | 501 | 505))
     }
 
     /// `503 Service Unavailable (2 of 120 requests)`.
@@ -45,6 +54,18 @@ impl Session<'_, '_, Inserting> {
         let begun = || format!("errors began at {level} records");
         gaps.extend(above.map(|above| gap(*above, GapKind::AfterOnset, begun())));
     }
+
+    /// The service does not take records in this way: nothing is measured of it.
+    pub(crate) fn note_unsupported(&mut self, variant: usize, failed: &Failed) {
+        let name = &self.options.experiment.variants[variant].name;
+        let gap = |level: &u64| Gap {
+            variant: name.clone(),
+            level: *level,
+            kind: GapKind::Unsupported,
+            reason: failed.example.clone(),
+        };
+        self.result.gaps.extend(self.plan.levels.iter().map(gap));
+    }
 }
 
 #[cfg(test)]
@@ -54,7 +75,12 @@ mod tests {
     #[test]
     fn a_failure_says_how_many_requests_it_hit() {
         let check = |failures: u64, requests: u64, expected: &str| {
-            let failed = Failed { example: "503 Service Unavailable".to_owned(), failures, requests };
+            let failed = Failed {
+                class: ErrorClass::Status(503),
+                example: "503 Service Unavailable".to_owned(),
+                failures,
+                requests,
+            };
             assert_eq!(failed.words(), expected);
         };
         check(2, 120, "503 Service Unavailable (2 of 120 requests)");

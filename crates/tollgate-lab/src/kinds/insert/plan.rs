@@ -41,18 +41,28 @@ pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
 
 /// What is told of it.
 pub(super) fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
-    let table = experiment.own().map_or_else(String::new, InsertPlaces::entity_path);
+    let places = experiment.own::<InsertPlaces>();
+    let table = places.map_or_else(String::new, InsertPlaces::entity_path);
     let cell = seconds(plan.cell.unwrap_or_default());
-    let mut notes = vec![
-        ("empties", format!("{table}, before and after each transfer: all its rows go")),
-        ("", "one of yours that holds rows is refused, unless --i-may-empty HOST allows it".to_owned()),
+    let emptied = match places.is_some_and(|places| places.delete_all.is_none()) {
+        true => vec![(
+            "deletes",
+            format!("from {table} after each transfer what it inserted, by its keys; other rows stay"),
+        )],
+        false => vec![
+            ("empties", format!("{table}, before and after each transfer: all its rows go")),
+            ("", "one of yours that holds rows is refused, unless --i-may-empty HOST allows it".to_owned()),
+        ],
+    };
+    let mut notes = emptied;
+    notes.extend([
         (
             "cells",
             format!(
                 "at most {cell} of trials each: a cell for whose time that is too much gets fewer blocks, or is skipped and labelled so"
             ),
         ),
-    ];
+    ]);
     for (row, (position, level)) in plan.too_far.iter().enumerate() {
         let name = &experiment.variants[*position].name;
         let label = if row == 0 { "skipped" } else { "" };

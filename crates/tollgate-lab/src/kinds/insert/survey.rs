@@ -55,7 +55,11 @@ impl Session<'_, '_, Inserting> {
                     let (url, failure) = (secret::hide(&subject.target(level).target.to_string()), failed.example);
                     return Err(self.failed(variant, format!("gives no valid answer at {url}: {failure}")));
                 }
-                self.note_onset(variant, level, &failed);
+                let is_least = level == self.plan.levels[0];
+                match is_least && matches!(mode, Mode::Batch { .. }) && failed.is_of_the_way() {
+                    true => self.note_unsupported(variant, &failed),
+                    false => self.note_onset(variant, level, &failed),
+                }
                 return Ok(());
             }
             let Some(time) = time else { continue };

@@ -9,26 +9,34 @@ use crate::experiment::Variant;
 use crate::kinds::http::session::Session;
 use crate::kinds::http::subjects::watched::Watched;
 use crate::kinds::http::trial::{Asked, Asking, Measured};
-use crate::load::insert::{Closeness, Records, Transfer};
+use crate::load::insert::{Beside, Closeness, Emptying, Records, Transfer, described, forgotten};
 use crate::load::record::course::Course;
 use crate::load::renewal::Renewal;
 use crate::traffic::mode::Mode;
 use crate::traffic::model::{End, Load};
+use crate::traffic::places::Record;
 
 /// What a run of inserts knows beyond its plan.
 #[derive(Debug)]
 pub(crate) struct Inserting {
-    /// The records of every transfer.
-    pub(crate) records: Arc<Records>,
+    /// The records of every transfer; none before the service has described them.
+    pub(super) records: Option<Arc<Records>>,
+    /// Header fields that every request needs.
+    pub(super) headers: Vec<(String, String)>,
+    /// The tables from which records are deleted by their keys.
+    pub(super) tables: Vec<Beside>,
+}
+
+/// A transfer that was given up, as by Ctrl-C, leaves nothing behind.
+impl Drop for Inserting {
+    fn drop(&mut self) {
+        let Some(records) = &self.records else { return };
+        // Nobody is left to be told what stays: the run has ended.
+        self.tables.iter().for_each(|table| drop(forgotten(table, records)));
+    }
 }
 
 impl Inserting {
-    /// The records of the largest level.
-    pub(crate) fn new(seed: u64, level_max: u64) -> Inserting {
-        let count = usize::try_from(level_max).expect("levels are bounded");
-        Inserting { records: Arc::new(Records::generate(seed, count)) }
-    }
-
     /// So many transfers, settled so closely.
     pub(crate) fn transfers(
         &self,
@@ -42,7 +50,7 @@ impl Inserting {
         let transfer = Transfer {
             mode,
             count: level as usize,
-            records: Arc::clone(&self.records),
+            records: Arc::clone(self.records.as_ref().expect("records are made before the first transfer")),
             beside: subject.beside.clone().expect("an insert asks beside its transfers"),
             clocks: subject.meter.subject.clone(),
             counters: subject.meter.subject_instructions.clone(),
@@ -54,6 +62,29 @@ impl Inserting {
 }
 
 impl Session<'_, '_, Inserting> {
+    /// Makes the records of the largest level, as the experiment or the first subject describes them, unless they are made.
+    pub(super) fn make_records(&mut self, subjects: &[Watched]) -> Result<(), Halt> {
+        let by_keys = subjects.iter().filter_map(|subject| subject.beside.clone());
+        self.kind.way.tables = by_keys.filter(|beside| beside.permission == Emptying::OwnKeys).collect();
+        if self.kind.way.records.is_some() {
+            return Ok(());
+        }
+        let level_max = self.plan.levels.iter().copied().max().unwrap_or(0);
+        let (seed, count) = (self.result.seed, usize::try_from(level_max).expect("levels are bounded"));
+        let first = &subjects[0];
+        let beside = first.beside.as_ref().expect("an insert asks beside its transfers");
+        let records = match &beside.places.record {
+            Record::Published => Records::generate(seed, count),
+            Record::Described(given) => {
+                let records = described(beside, given).and_then(|set| Records::of(set, seed, count));
+                records
+                    .map_err(|why| self.failed(first.variant, format!("describes no record that can be made: {why}")))?
+            }
+        };
+        self.kind.way.records = Some(Arc::new(records));
+        Ok(())
+    }
+
     /// One transfer before the trials.
     pub(super) fn transfer(
         &mut self,

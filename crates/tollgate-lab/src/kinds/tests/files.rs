@@ -3,6 +3,7 @@
 use crate::experiment::{Extent, Location, UpTo, Variant};
 use crate::kinds::*;
 use crate::traffic::mode::Mode;
+use crate::traffic::places::{InsertPlaces, Record};
 use tollgate_facts::results::Distance;
 
 const GOOD: &str = r#"name = "mine"
@@ -176,8 +177,54 @@ fn an_insert_says_where_and_how() {
     check("/all", "all", "`all` is no path");
     check("TestRecords", "Test Records", "`Test Records` is no entity set");
     check(r#"entity_set = "TestRecords""#, "", "an insert needs `entity_set`");
+    let all = "insert_all = \"/all\"\ndelete_all = \"/none\"";
+    check(all, "record = \"published\"", "published records have no key to be deleted by");
+    check("\"batch-10\"", "\"custom-rest\"\ninsert_all = 1", "`insert_all` has no meaning here");
     check(r#"name = "records""#, r#"name = "concurrency""#, "factor and workload do not fit");
     check(r#"kind = "insert""#, r#"kind = "walk""#, "factor and workload do not fit");
+}
+
+#[test]
+fn an_insert_goes_into_any_entity_set() {
+    let places = |experiment: &Experiment| experiment.own::<InsertPlaces>().unwrap().clone();
+    let text = INSERT.replacen("/odata/v4/refsvc", "https://h:8443/admin", 1).replacen(
+        "insert_all = \"/all\"\ndelete_all = \"/none\"",
+        "values = { author_ID = 7 }",
+        1,
+    );
+    let own = Experiment::parse(&text, "mine.toml").unwrap();
+    assert_eq!(own.variants[0].at, Location::Url("https://h:8443/admin/$batch".to_owned()));
+    let given = serde_json::from_str("{\"author_ID\":7}").unwrap();
+    assert_eq!((places(&own).service.as_str(), places(&own).record), ("/admin/", Record::Described(given)));
+    let custom = text.replacen("batch-10", "custom-rest", 1);
+    let message = Experiment::parse(&custom, "mine.toml").unwrap_err().message;
+    assert_eq!(message, "`custom-rest` needs `insert_all`");
+
+    let batching = || Experiment::builtin("batching").unwrap();
+    assert_eq!(places(&batching()).record, Record::Published);
+    let into = batching().into_entity_set("http://h:1/odata/v4/admin/Books").unwrap();
+    let known = |name: &str| into.variants.iter().find(|variant| variant.name == name);
+    assert!(known("custom-rest").is_none() && known("sequential-remote").is_none());
+    for (name, baseline, path) in [
+        ("sequential", None, "Books"),
+        ("parallel-10", Some("sequential"), "Books"),
+        ("batch-10", Some("sequential"), "$batch"),
+    ] {
+        let variant = known(name).unwrap();
+        assert_eq!(variant.baseline.as_deref(), baseline, "{name}");
+        assert_eq!(variant.at, Location::Url(format!("http://h:1/odata/v4/admin/{path}")), "{name}");
+    }
+    assert_eq!(places(&into).entity_path(), "/odata/v4/admin/Books");
+    let refused = |experiment: Experiment, url: &str| experiment.into_entity_set(url).unwrap_err();
+    assert!(refused(batching(), "http://h/").contains("is no URL of an entity set: such as "));
+    assert_eq!(refused(Experiment::builtin("protocol").unwrap(), "http://h/s/B"), "`protocol` inserts no records");
+}
+
+#[test]
+fn the_example_of_an_insert_of_ones_own_is_right() {
+    let text = include_str!("../../../../../examples/own/batching.toml");
+    let example = Experiment::parse(text, "batching.toml").unwrap();
+    assert_eq!(example.variants[0].at, Location::Url("http://127.0.0.1:4004/odata/v4/admin/Books".to_owned()));
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use crate::load::answer::failure::{ErrorClass, Failure};
 use crate::load::answer::odata_batch::{complete, each_answer};
+use crate::load::insert::render::is_json;
 use crate::traffic::mode::{BatchForm, Mode};
+use tollgate_wire::edm::Version;
 
 /// What stands fast of each record of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,7 +26,7 @@ pub(super) enum Standing {
 /// The first failure of a part, or an answer that does not answer every part; what was acknowledged is marked all the
 /// same.
 pub(super) fn acknowledge(
-    mode: Mode,
+    (mode, version): (Mode, Version),
     body: &[u8],
     records: Range<usize>,
     standing: &mut [Standing],
@@ -32,7 +34,7 @@ pub(super) fn acknowledge(
     let sent = records.len();
     if let Mode::Batch { form, .. } = mode {
         standing[records.clone()].fill(Standing::Uncertain);
-        let answered = parts(form != BatchForm::Multipart, body, records.clone(), standing);
+        let answered = parts(is_json(form, version), body, records.clone(), standing);
         let is_refused = answered.as_ref().is_err_and(|failure| matches!(failure.class, ErrorClass::Status(_)));
         let standing = &mut standing[records];
         if form == BatchForm::Changeset && is_refused && !standing.contains(&Standing::Acknowledged) {
@@ -91,7 +93,7 @@ mod tests {
 
     fn check(mode: &str, body: &str, expected: Result<(), &str>, acknowledged: &[usize]) {
         let mut standing = [Standing::Absent; 6];
-        let outcome = acknowledge(mode.parse().unwrap(), body.as_bytes(), 2..5, &mut standing);
+        let outcome = acknowledge((mode.parse().unwrap(), Version::V4), body.as_bytes(), 2..5, &mut standing);
         assert_eq!(outcome.map_err(|failure| failure.text), expected.map_err(str::to_owned), "{body}");
         let found: Vec<usize> = (0..6).filter(|serial| standing[*serial] == Standing::Acknowledged).collect();
         assert_eq!(found, acknowledged, "{body}");
@@ -121,7 +123,7 @@ mod tests {
         use Standing::{Absent, Acknowledged, Uncertain};
         let check = |mode: &str, body: &str, expected: [Standing; 3]| {
             let mut standing = [Absent; 3];
-            acknowledge(mode.parse().unwrap(), body.as_bytes(), 0..3, &mut standing).unwrap_err();
+            acknowledge((mode.parse().unwrap(), Version::V4), body.as_bytes(), 0..3, &mut standing).unwrap_err();
             assert_eq!(standing, expected, "{mode} {body}");
         };
         let part = |id: u32, status: u16| format!("{{\"id\":\"{id}\",\"status\":{status}}}");

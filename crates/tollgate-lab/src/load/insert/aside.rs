@@ -1,56 +1,59 @@
-//! What is asked beside the measured requests, on a connection of its own and past any link: how many rows there are,
-//! what they hold, and that they go.
+//! What is asked beside the measured requests, on a connection of its own and past any link: what the service is, how many
+//! rows there are, what they hold, and that they go.
 //!
 //! Nothing of it is in a figure.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime};
 
-use serde::Deserialize;
-use tollgate_net::http1::client::{Collect, Connector};
+use serde_json::{Map, Value};
+use tollgate_net::http1::client::{Collect, Connector, ResponseHead};
 
 use super::super::REQUEST_TIMEOUT;
-use super::super::target::{LoadTarget, resolve};
+use super::super::target::{LoadTarget, Manner, resolve};
 use super::super::user::{Asking, User};
-use super::records::Row;
+use super::answers::Standing;
+use super::described::{self, Described};
+use super::records::Records;
+use super::render;
 use super::{Beside, Emptying};
-use crate::load::answer::failure::Failure;
+use crate::load::answer::failure::{ErrorClass, Failure};
+use crate::load::answer::odata_batch::each_answer;
 use crate::load::record::recorder::Recorder;
+use crate::load::scenario::cookies::Cookies;
 
 /// Bytes of one page of rows that are read.
 const PAGE_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Pages of rows: a server that never ends its list is stopped here.
 const PAGES_MAX: usize = 100_000;
+/// Rows that one batch deletes: servers allow at least so many.
+const DELETED_PER_BATCH: usize = 50;
+/// What was given up is looked for so often, and in between the server has so long to end what it does.
+const FORGOTTEN_LOOKS: u32 = 10;
+const FORGOTTEN_PAUSE: Duration = Duration::from_millis(200);
+/// The field in which a server of SAP's hands out a token, and wants it back.
+const TOKEN: &str = "X-CSRF-Token";
 
 /// One who asks beside the measurement.
 pub(super) struct Aside<'a> {
     user: &'a mut User,
     beside: &'a Beside,
+    connector: Rc<Connector>,
     reading: Rc<Asking>,
-    emptying: Rc<Asking>,
     /// Where these requests are written down: nobody reads it.
     recorder: RefCell<Recorder>,
     answer: Collect,
 }
 
-#[derive(Deserialize)]
-struct Page {
-    value: Vec<Row>,
-    #[serde(rename = "@odata.nextLink", alias = "@nextLink")]
-    next: Option<String>,
-}
-
 impl<'a> Aside<'a> {
     /// One who asks all that.
     pub(super) fn new(user: &'a mut User, connector: &Rc<Connector>, beside: &'a Beside) -> Aside<'a> {
-        let asking = |target: &Arc<LoadTarget>| {
-            let (connector, target) = (Rc::clone(connector), Arc::clone(target));
-            Rc::new(Asking { connector, target, closing: Rc::default(), addresses: Default::default() })
-        };
         let (recorder, answer) = (RefCell::default(), Collect::up_to(PAGE_BYTES_MAX));
-        let (reading, emptying) = (asking(&beside.reading), asking(&beside.emptying));
-        Aside { user, beside, reading, emptying, recorder, answer }
+        let reading = asking(connector, &beside.reading);
+        Aside { user, beside, connector: Rc::clone(connector), reading, recorder, answer }
     }
 
     /// How many rows there are.
@@ -59,7 +62,7 @@ impl<'a> Aside<'a> {
     /// That they cannot be counted, and why.
     pub(super) async fn count(&mut self) -> Result<u64, Failure> {
         let path = self.beside.places.count_path();
-        let asked = self.ask(Rc::clone(&self.reading), &path).await;
+        let asked = self.read(&path).await;
         asked.map_err(|failure| because("the rows cannot be counted", failure))?;
         let text = String::from_utf8_lossy(&self.answer.bytes);
         // A byte order mark before the number is allowed (OData URL conventions, 4.8).
@@ -71,7 +74,7 @@ impl<'a> Aside<'a> {
     ///
     /// # Errors
     /// That they cannot be read, and why.
-    pub(super) async fn read_all(&mut self, mut each: impl FnMut(&Row)) -> Result<(), Failure> {
+    pub(super) async fn read_all(&mut self, mut each: impl FnMut(&Value)) -> Result<(), Failure> {
         let mut next = Some(self.beside.places.entity_path());
         let mut pages = 0;
         while let Some(path) = next {
@@ -79,49 +82,193 @@ impl<'a> Aside<'a> {
             if pages > PAGES_MAX {
                 return Err(Failure::content(format!("the rows have more than {PAGES_MAX} pages")));
             }
-            let asked = self.ask(Rc::clone(&self.reading), &path).await;
-            asked.map_err(|failure| because("the rows cannot be read", failure))?;
-            let page: Page = serde_json::from_slice(&self.answer.bytes)
-                .map_err(|error| Failure::content(format!("the rows cannot be read: {error}")))?;
-            page.value.iter().for_each(&mut each);
-            next = page.next.map(|link| resolve(&path, &link));
+            let (rows, link) = self.page(&path).await?;
+            rows.iter().for_each(&mut each);
+            next = link.map(|link| resolve(&path, &link));
         }
         Ok(())
     }
 
-    /// Sees to it that the table is empty, as far as it may.
+    /// Reads rows, and where there are more.
+    async fn page(&mut self, path: &str) -> Result<(Vec<Value>, Option<String>), Failure> {
+        let asked = self.read(path).await;
+        asked.map_err(|failure| because("the rows cannot be read", failure))?;
+        let page: Value = serde_json::from_slice(&self.answer.bytes)
+            .map_err(|error| Failure::content(format!("the rows cannot be read: {error}")))?;
+        page_of(page).ok_or_else(|| Failure::content("the rows cannot be read: the answer is no list of OData"))
+    }
+
+    /// Sees to it that the table is empty, as far as it may, and says how many rows of others are in it.
     ///
     /// # Errors
-    /// That it holds rows of others; that it cannot be counted or emptied, and why.
-    pub(super) async fn make_empty(&mut self) -> Result<(), Failure> {
+    /// That it holds rows of others that are in the way; that it cannot be counted or emptied, and why.
+    pub(super) async fn make_empty(&mut self) -> Result<u64, Failure> {
         match self.beside.permission {
-            Emptying::AllRows => self.delete_all().await,
+            Emptying::AllRows => self.delete_all().await.map(|()| 0),
             Emptying::OnlyOwnRows => match self.count().await? {
-                0 => Ok(()),
+                0 => Ok(0),
                 rows => Err(Failure::content(format!("{rows} rows of others stand in the table, and may not go"))),
             },
+            Emptying::OwnKeys => self.count().await,
         }
     }
 
-    /// Empties the table.
+    /// Deletes what a transfer may have stored, all rows or by their keys: so many of others stay.
     ///
     /// # Errors
-    /// That it cannot be emptied, and why.
-    pub(super) async fn delete_all(&mut self) -> Result<(), Failure> {
-        let asked = self.ask(Rc::clone(&self.emptying), &self.beside.places.delete_all).await;
+    /// That it cannot be deleted, and why.
+    pub(super) async fn delete(
+        &mut self,
+        records: &Records,
+        standing: &[Standing],
+        others: u64,
+    ) -> Result<(), Failure> {
+        if self.beside.permission != Emptying::OwnKeys {
+            return self.delete_all().await;
+        }
+        let may_be_there = (0..).zip(standing).filter(|(_, standing)| **standing != Standing::Absent);
+        let keys: Vec<&str> = may_be_there.filter_map(|(serial, _)| records.key(serial)).collect();
+        self.delete_keys(&keys).await?;
+        match self.count().await? {
+            rows if rows == others => {
+                self.beside.state.left.store(0, Ordering::Relaxed);
+                Ok(())
+            }
+            rows => Err(Failure::content(format!(
+                "{rows} rows are there once the records are deleted, and {others} were there before"
+            ))),
+        }
+    }
+
+    /// Deletes the entities with these keys; one that is not there is no fault.
+    async fn delete_keys(&mut self, keys: &[&str]) -> Result<(), Failure> {
+        let mut first = 0;
+        while first < keys.len() && !self.beside.state.refuses_batches.load(Ordering::Relaxed) {
+            let some = &keys[first..keys.len().min(first + DELETED_PER_BATCH)];
+            let batching = asking(&self.connector, &self.beside.batching);
+            let request = render::deleting(&batching.target, &self.beside.places, some);
+            let is_answered = self.ask(&batching, &request).await.is_ok();
+            if !is_answered || !are_done(&self.answer.bytes, some.len()) {
+                self.beside.state.refuses_batches.store(true, Ordering::Relaxed);
+                break;
+            }
+            first += some.len();
+        }
+        let deleting = asking(&self.connector, &self.beside.deleting);
+        for key in &keys[first..] {
+            let mut request = Vec::new();
+            deleting.target.render(&format!("{}{key}", self.beside.places.entity_path()), &mut request);
+            match self.ask(&deleting, &request).await {
+                Ok(()) => {}
+                Err(failure) if failure.class == ErrorClass::Status(404) => {}
+                Err(failure) => return Err(because("the records cannot be deleted", failure)),
+            }
+        }
+        Ok(())
+    }
+
+    async fn delete_all(&mut self) -> Result<(), Failure> {
+        let Some(path) = &self.beside.places.delete_all else {
+            return Err(Failure::content("the table cannot be emptied: nobody says how"));
+        };
+        let emptying = asking(&self.connector, &self.beside.emptying);
+        let mut request = Vec::new();
+        emptying.target.render(path, &mut request);
+        let asked = self.ask(&emptying, &request).await;
         asked.map_err(|failure| because("the table cannot be emptied", failure))
     }
 
-    async fn ask(&mut self, asking: Rc<Asking>, path: &str) -> Result<(), Failure> {
-        let mut request = Vec::new();
-        asking.target.render(path, &mut request);
+    /// What the service says of the entity set, with a value of another entity where one must be named.
+    async fn described(&mut self, given: &Map<String, Value>) -> Result<Described, Failure> {
+        let places = Arc::clone(&self.beside.places);
+        let describing = asking(&self.connector, &self.beside.describing);
+        let (mut request, path) = (Vec::new(), format!("{}$metadata", places.service));
+        describing.target.render(&path, &mut request);
+        let asked = self.ask(&describing, &request).await;
+        asked.map_err(|failure| because(&format!("{path} cannot be read"), failure))?;
+        let read = described::read(&self.answer.bytes, &places.entity_set, given);
+        let mut set = read.map_err(|why| Failure::content(format!("{path}: {why}")))?;
+        for property in set.properties.iter_mut().filter(|property| property.given.is_none()) {
+            let Some(refers) = &property.refers else { continue };
+            let path = format!("{}{}?$top=1&$select={}", places.service, refers.set, refers.property);
+            let (rows, _) = self.page(&path).await.map_err(|failure| because(&path, failure))?;
+            let found = rows.first().and_then(|row| row.get(&refers.property)).cloned();
+            property.given = Some(found.ok_or_else(|| {
+                let (name, set) = (&property.name, &refers.set);
+                Failure::content(format!("`{name}` names an entity of `{set}`, and there is none: give its value"))
+            })?);
+        }
+        Ok(set)
+    }
+
+    /// Fields that hold a token against forged requests, and the cookies that it goes with; none where nobody wants them.
+    async fn token(&mut self) -> Result<Vec<(String, String)>, Failure> {
+        let describing = asking(&self.connector, &self.beside.describing);
+        let (target, mut request) = (&describing.target, Vec::new());
+        target.render(&format!("{}$metadata", self.beside.places.service), &mut request);
+        let (method, statuses) = (&*target.shape.method, &target.checks.statuses);
+        let manner = Manner { answers: target.answers(), method, statuses };
+        let (mut token, mut cookies) = (None, Cookies::default());
+        let on_head = |head: &ResponseHead| {
+            token = head.header(TOKEN).map(str::to_owned);
+            for (name, value) in head.headers() {
+                if name.eq_ignore_ascii_case("set-cookie") {
+                    cookies.keep(value, SystemTime::now());
+                }
+            }
+        };
         self.answer.clear();
-        match self.user.ask(&asking, &request, &mut self.answer, &self.recorder).await {
+        let asked = self.user.ask_as(&describing, &request, &mut self.answer, &self.recorder, manner, on_head).await;
+        asked.map_err(|failure| because("the service cannot be asked", failure.in_words_of(&self.answer.bytes)))?;
+        let Some(token) = token.filter(|token| !token.eq_ignore_ascii_case("Required")) else { return Ok(Vec::new()) };
+        let mut fields = vec![(TOKEN.to_owned(), token)];
+        if !cookies.text().is_empty() {
+            fields.push(("Cookie".to_owned(), String::from_utf8_lossy(cookies.text()).into_owned()));
+        }
+        Ok(fields)
+    }
+
+    async fn read(&mut self, path: &str) -> Result<(), Failure> {
+        let (reading, mut request) = (Rc::clone(&self.reading), Vec::new());
+        reading.target.render(path, &mut request);
+        self.ask(&reading, &request).await
+    }
+
+    async fn ask(&mut self, asking: &Asking, request: &[u8]) -> Result<(), Failure> {
+        self.answer.clear();
+        match self.user.ask(asking, request, &mut self.answer, &self.recorder).await {
             Ok(_) if self.answer.is_cut() => Err(Failure::content("the answer is too long")),
             Ok(_) => Ok(()),
             Err(failure) => Err(failure.in_words_of(&self.answer.bytes)),
         }
     }
+}
+
+fn asking(connector: &Rc<Connector>, target: &Arc<LoadTarget>) -> Rc<Asking> {
+    let (connector, target) = (Rc::clone(connector), Arc::clone(target));
+    Rc::new(Asking { connector, target, closing: Rc::default(), addresses: Default::default() })
+}
+
+/// Whether the answer to a multipart batch says that all of so many requests succeeded.
+fn are_done(body: &[u8], requests: usize) -> bool {
+    let mut done = 0;
+    let answered = each_answer(false, body, |_, answer| done += usize::from(answer.status < 300));
+    answered.is_ok_and(|answered| answered == requests) && done == requests
+}
+
+/// The rows of a page and the link to the next one, as V4 has them or as V2 does.
+fn page_of(mut page: Value) -> Option<(Vec<Value>, Option<String>)> {
+    let link = |page: &Value, names: &[&str]| names.iter().find_map(|name| page.get(name)?.as_str()).map(str::to_owned);
+    if let Some(inner) = page.get_mut("d") {
+        let mut inner = inner.take();
+        let next = link(&inner, &["__next"]);
+        let rows = if inner.is_array() { inner } else { inner.get_mut("results")?.take() };
+        let Value::Array(rows) = rows else { return None };
+        return Some((rows, next));
+    }
+    let next = link(&page, &["@odata.nextLink", "@nextLink"]);
+    let Value::Array(rows) = page.get_mut("value")?.take() else { return None };
+    Some((rows, next))
 }
 
 fn because(what: &str, failure: Failure) -> Failure {
@@ -133,10 +280,74 @@ fn because(what: &str, failure: Failure) -> Failure {
 /// # Errors
 /// That they cannot be counted, and why.
 pub fn count(beside: &Beside) -> Result<u64, String> {
+    at_once(beside, async |aside| aside.count().await)
+}
+
+/// Asks the service of an entity set what a record of it is made of, with these values in all records.
+///
+/// # Errors
+/// What it does not say, or what cannot be made.
+pub(crate) fn described(beside: &Beside, given: &Map<String, Value>) -> Result<Described, String> {
+    at_once(beside, async |aside| aside.described(given).await)
+}
+
+/// Header fields that writing requests need: a token against forged requests and its cookies, where the service hands one
+/// out.
+///
+/// # Errors
+/// That the service cannot be asked.
+pub(crate) fn token(beside: &Beside) -> Result<Vec<(String, String)>, String> {
+    at_once(beside, async |aside| aside.token().await)
+}
+
+/// Deletes what a transfer that was given up may have left.
+///
+/// # Errors
+/// That it cannot be deleted, and why.
+pub(crate) fn forgotten(beside: &Beside, records: &Records) -> Result<(), String> {
+    let left = beside.state.left.swap(0, Ordering::Relaxed);
+    let keys: Vec<&str> = (0..left).filter_map(|serial| records.key(serial)).collect();
+    if keys.is_empty() || beside.permission != Emptying::OwnKeys {
+        return Ok(());
+    }
+    at_once(beside, async |aside| {
+        let others = beside.state.others.load(Ordering::Relaxed);
+        for _ in 0..FORGOTTEN_LOOKS {
+            aside.delete_keys(&keys).await?;
+            if aside.count().await? <= others {
+                return Ok(());
+            }
+            // The server is still busy with a request whose answer nobody waits for.
+            tokio::time::sleep(FORGOTTEN_PAUSE).await;
+        }
+        Err(Failure::content("its records do not go"))
+    })
+}
+
+/// Asks something while nothing is measured, and waits for it.
+fn at_once<T>(beside: &Beside, what: impl AsyncFnOnce(&mut Aside<'_>) -> Result<T, Failure>) -> Result<T, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("no runtime to ask with: {error}"))?;
     let connector = Rc::new(Connector::new(beside.reading.tls.clone()).exchange_timeout(REQUEST_TIMEOUT));
     let mut user = User::default();
     let mut aside = Aside::new(&mut user, &connector, beside);
-    runtime.block_on(aside.count()).map_err(|failure| failure.text)
+    runtime.block_on(what(&mut aside)).map_err(|failure| failure.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_found_in_lists_of_both_versions() {
+        let check = |json: &str, expected: Option<(usize, Option<&str>)>| {
+            let found = page_of(serde_json::from_str(json).unwrap()).map(|(rows, next)| (rows.len(), next));
+            assert_eq!(found, expected.map(|(rows, next)| (rows, next.map(str::to_owned))), "{json}");
+        };
+        check(r#"{"value":[{},{}],"@odata.nextLink":"S?x"}"#, Some((2, Some("S?x"))));
+        check(r#"{"d":{"results":[{}],"__next":"http://h/S?x"}}"#, Some((1, Some("http://h/S?x"))));
+        check(r#"{"d":[{}]}"#, Some((1, None)));
+        check(r#"{"d":{"ID":1}}"#, None);
+        check(r#"{"error":{}}"#, None);
+    }
 }

@@ -1,4 +1,5 @@
-//! The insert: a transfer puts so many records into an empty table, in one mode; one transfer is one unit of work.
+//! The insert: a transfer puts so many records into a table that is empty, or has the same rows of others each time, in one
+//! mode; one transfer is one unit of work.
 //!
 //! Timed is what lies between the first byte out and the last byte in. All else happens outside of it: requests are
 //! rendered before, connections are open, and afterwards the account is settled (rows counted, and where it is asked
@@ -9,6 +10,8 @@
 
 mod answers;
 mod aside;
+mod described;
+mod drawn;
 mod records;
 mod render;
 mod settle;
@@ -16,12 +19,15 @@ mod settle;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 use tollgate_net::http1::client::{Collect, Discard};
+use tollgate_wire::edm::Version;
 
 pub use aside::count;
+pub(crate) use aside::{described, forgotten, token};
 pub use records::Records;
 pub(super) use render::Rendered;
 pub use settle::Closeness;
@@ -76,8 +82,27 @@ pub struct Beside {
     pub reading: Arc<LoadTarget>,
     /// How the table is emptied: with POST.
     pub emptying: Arc<LoadTarget>,
+    /// How batches are sent that delete rows.
+    pub batching: Arc<LoadTarget>,
+    /// How a row is deleted: with DELETE.
+    pub deleting: Arc<LoadTarget>,
+    /// How the service is asked what it is, and for a token.
+    pub describing: Arc<LoadTarget>,
     /// Which rows may go.
     pub permission: Emptying,
+    /// What is known of it meanwhile.
+    pub(crate) state: Arc<BesideState>,
+}
+
+/// What becomes known of a table while it is measured.
+#[derive(Debug, Default)]
+pub(crate) struct BesideState {
+    /// Records that were sent and not deleted again: the first ones.
+    left: AtomicUsize,
+    /// Rows of others that stood there before them.
+    others: AtomicU64,
+    /// Whether it refused to delete in batches.
+    refuses_batches: AtomicBool,
 }
 
 /// Which rows of a table may go.
@@ -87,6 +112,8 @@ pub enum Emptying {
     AllRows,
     /// Those that a transfer put there. One that holds rows before a transfer is left as it is.
     OnlyOwnRows,
+    /// Those that a transfer put there, by their keys. All others stay.
+    OwnKeys,
 }
 
 /// One request's outcome, judged when the transfer is over.
@@ -125,10 +152,13 @@ pub(super) async fn run(
     // Copied only where a cancelled transfer still holds its requests.
     Rc::make_mut(rendered).render(&asking.target, transfer);
     let mut aside = Aside::new(aside_user, &asking.connector, &transfer.beside);
-    if let Err(failure) = begin(&mut users, &asking, &mut aside, &transfer.beside, &recorder).await {
-        recorder.borrow_mut().failure(&failure, Instant::now(), Instant::now());
-        return (users, used);
-    }
+    let others = match begin(&mut users, &asking, &mut aside, &transfer.beside, &recorder).await {
+        Ok(others) => others,
+        Err(failure) => {
+            recorder.borrow_mut().failure(&failure, Instant::now(), Instant::now());
+            return (users, used);
+        }
+    };
     let began = Instant::now();
     let mut timed = Duration::ZERO;
     loop {
@@ -143,6 +173,8 @@ pub(super) async fn run(
             keeps_answers: matches!(transfer.mode, Mode::Batch { .. } | Mode::CustomRest),
             done: RefCell::new(Vec::with_capacity(rendered.count())),
         });
+        transfer.beside.state.others.store(others, Ordering::Relaxed);
+        transfer.beside.state.left.store(transfer.count, Ordering::Relaxed);
         users = send_all(users, &shared).await;
         let thread_used = thread_use.read().since(before.2);
         let cpu_ns = before.0.zip(at_rest_ns(&transfer.clocks));
@@ -157,10 +189,10 @@ pub(super) async fn run(
         let is_last = end.is_reached(timed, recorder.borrow().tally.units + 1)
             || end.after.is_some_and(|slice| began.elapsed() >= slice * SETTLING_SLICES_MAX);
         let mut standing = vec![Standing::Absent; transfer.count];
-        let is_whole = judge(transfer.mode, done, rendered, &mut standing, &recorder);
+        let is_whole = judge((transfer.mode, transfer.records.version()), done, rendered, &mut standing, &recorder);
         let closeness = if is_last || !is_whole { transfer.closeness } else { Closeness::Count };
-        let settled = settle::settle(&mut aside, &transfer.records, &standing, closeness).await;
-        let emptied = aside.delete_all().await;
+        let settled = settle::settle(&mut aside, (&transfer.records, others), &standing, closeness).await;
+        let emptied = aside.delete(&transfer.records, &standing, others).await;
         let mut recorder = recorder.borrow_mut();
         match settled {
             Ok((settlement, fault)) => recorder.tally.transfers.settle(settlement, fault),
@@ -181,15 +213,16 @@ pub(super) async fn run(
     }
 }
 
-/// Opens every connection, or sees that it is still open: to open one is no part of a transfer. And empties the table.
+/// Opens every connection, or sees that it is still open: to open one is no part of a transfer. And empties the table, as
+/// far as it may: so many rows of others stay.
 async fn begin(
     users: &mut Vec<User>,
     asking: &Rc<Asking>,
     aside: &mut Aside<'_>,
     beside: &Beside,
     recorder: &Rc<RefCell<Recorder>>,
-) -> Result<(), Failure> {
-    aside.make_empty().await?;
+) -> Result<u64, Failure> {
+    let others = aside.make_empty().await?;
     let mut request = Vec::new();
     beside.reading.render(&beside.places.count_path(), &mut request);
     let request: Rc<[u8]> = request.into();
@@ -203,7 +236,8 @@ async fn begin(
     let tally = &mut recorder.borrow_mut().tally;
     (tally.sent_bytes, tally.received_bytes) = (0, 0);
     (tally.wire_sent_bytes, tally.wire_received_bytes) = (0, 0);
-    opened.into_iter().collect()
+    opened.into_iter().collect::<Result<(), Failure>>()?;
+    Ok(others)
 }
 
 /// Asks something harmless over a connection. One that the server has closed meanwhile is opened again.
@@ -290,7 +324,7 @@ fn span(done: &[Done]) -> Duration {
 
 /// Reads what was answered, writes it down, and says whether every record was acknowledged.
 fn judge(
-    mode: Mode,
+    mode: (Mode, Version),
     done: Vec<Done>,
     rendered: &Rendered,
     standing: &mut [Standing],

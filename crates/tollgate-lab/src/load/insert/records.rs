@@ -1,9 +1,11 @@
-//! The records that are inserted: generated from the run's seed, each different, about 600 bytes as JSON; and how one
-//! that is read back is told from any other.
+//! The records that are inserted, generated from the run's seed, each different; and how one that is read back is told
+//! from any other. They are those of the published measurement, about 600 bytes as JSON, or those of any entity set (see
+//! [`super::drawn`]).
 //!
-//! A record's serial number stands in `integerField`. Keys and managed fields are the server's to fill in. What this
-//! deliberately does not do: send anything.
+//! A published record's serial number stands in `integerField`. Keys and managed fields are the server's to fill in. What
+//! this deliberately does not do: send anything.
 
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 
@@ -11,13 +13,17 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 use serde_json::Value;
+use tollgate_wire::edm::Version;
+
+use super::described::Described;
+use super::drawn::{Drawing, fingerprint};
 
 /// Characters of the short text.
 const TEXT_LENGTH: usize = 40;
 /// Characters of the long text: it makes a record about 600 bytes.
 const LARGE_TEXT_LENGTH: usize = 256;
 /// Letters of which texts are made.
-const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+pub(super) const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 /// Records with the serial numbers from 0.
 #[derive(Debug)]
@@ -26,13 +32,46 @@ pub struct Records {
     /// Where the first record begins and each ends.
     ends: Vec<usize>,
     fingerprints: Vec<u64>,
+    /// What they are of, if they are not the published ones.
+    own: Option<Own>,
+}
+
+/// What is known of records of any entity set.
+#[derive(Debug)]
+struct Own {
+    set: Described,
+    /// Their keys as they stand in URLs.
+    keys: Vec<String>,
+    /// Their serial numbers by their keys.
+    serials: HashMap<String, usize>,
 }
 
 impl Records {
-    /// So many records; the same for the same seed.
+    /// So many records of an entity set; the same for the same seed.
+    ///
+    /// # Errors
+    /// Why they cannot be made.
+    pub(crate) fn of(set: Described, seed: u64, count: usize) -> Result<Records, String> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let drawing = Drawing::new(&set, count, &mut random)?;
+        let mut records = Records { text: Vec::new(), ends: vec![0], fingerprints: Vec::new(), own: None };
+        let (mut keys, mut serials) = (Vec::with_capacity(count), HashMap::with_capacity(count));
+        for serial in 0..count {
+            keys.push(drawing.write(serial, &mut random, &mut records.text));
+            records.ends.push(records.text.len());
+            let row: Value = serde_json::from_slice(records.json(serial)).expect("a record is written as JSON");
+            let (key, fingerprint) = fingerprint(&set, row.as_object().expect("a record is an object"));
+            serials.insert(key, serial);
+            records.fingerprints.push(fingerprint);
+        }
+        records.own = Some(Own { set, keys, serials });
+        Ok(records)
+    }
+
+    /// So many published records; the same for the same seed.
     pub fn generate(seed: u64, count: usize) -> Records {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut records = Records { text: Vec::new(), ends: vec![0], fingerprints: Vec::new() };
+        let mut records = Records { text: Vec::new(), ends: vec![0], fingerprints: Vec::new(), own: None };
         for serial in 0..count {
             write_record(serial, &mut random, &mut records.text);
             records.ends.push(records.text.len());
@@ -52,9 +91,24 @@ impl Records {
         self.fingerprints.len()
     }
 
+    /// The version of OData in whose form they are.
+    pub(super) fn version(&self) -> Version {
+        self.own.as_ref().map_or(Version::V4, |own| own.set.version)
+    }
+
+    /// The key of one record as it stands in URLs; absent where the server makes it.
+    pub(super) fn key(&self, serial: usize) -> Option<&str> {
+        self.own.as_ref().map(|own| own.keys[serial].as_str())
+    }
+
     /// Whether a row that was read back is the record of its serial number; `None` where there is no such record.
-    pub(super) fn is_same(&self, row: &Row) -> Option<(usize, bool)> {
-        let (serial, fingerprint) = row.fingerprint();
+    pub(super) fn is_same(&self, row: &Value) -> Option<(usize, bool)> {
+        if let Some(Own { set, serials, .. }) = &self.own {
+            let (key, fingerprint) = fingerprint(set, row.as_object()?);
+            let serial = *serials.get(&key)?;
+            return Some((serial, self.fingerprints[serial] == fingerprint));
+        }
+        let (serial, fingerprint) = Row::deserialize(row).ok()?.fingerprint();
         let serial = usize::try_from(serial?).ok().filter(|serial| *serial < self.count())?;
         Some((serial, self.fingerprints[serial] == fingerprint))
     }
@@ -63,7 +117,7 @@ impl Records {
 /// A record as it is read back; what a server does not give is absent.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Row {
+struct Row {
     string_field: Option<String>,
     large_string_field: Option<String>,
     boolean_field: Option<bool>,
@@ -149,7 +203,7 @@ fn write_record(serial: usize, random: &mut ChaCha8Rng, out: &mut Vec<u8>) {
     .expect(FAILS);
 }
 
-fn write_text(length: usize, random: &mut ChaCha8Rng, out: &mut Vec<u8>) {
+pub(super) fn write_text(length: usize, random: &mut ChaCha8Rng, out: &mut Vec<u8>) {
     // Words of seven letters, so that it looks like text to whatever compresses or indexes it.
     let is_blank = |index: usize| index % 8 == 7 && index + 1 < length;
     let mut letter = || LETTERS[random.random_range(0..LETTERS.len())];
@@ -160,7 +214,7 @@ fn write_text(length: usize, random: &mut ChaCha8Rng, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    fn row(json: &[u8]) -> Row {
+    fn row(json: &[u8]) -> Value {
         serde_json::from_slice(json).unwrap()
     }
 

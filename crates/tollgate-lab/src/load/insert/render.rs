@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use tollgate_wire::batch::{Outgoing, json, multipart};
 
+use tollgate_wire::edm::Version;
+
 use super::{Beside, Transfer};
 use crate::load::target::LoadTarget;
 use crate::traffic::mode::{BatchForm, Mode};
@@ -35,7 +37,8 @@ impl Rendered {
         let Rendered { text, requests, body } = self;
         text.clear();
         requests.clear();
-        let head = head(target, transfer.mode);
+        let head =
+            head(target, target.target.path_and_query(), content_type(transfer.mode, transfer.records.version()));
         let count = transfer.count;
         let step = usize::try_from(transfer.mode.records_per_request(count as u64)).unwrap_or(usize::MAX).max(1);
         for first in (0..count).step_by(step) {
@@ -66,18 +69,51 @@ impl Rendered {
     }
 }
 
+/// Whether a batch and its answer are JSON. OData V2 has none such: its change sets are parts of a multipart batch.
+pub(super) fn is_json(form: BatchForm, version: Version) -> bool {
+    match form {
+        BatchForm::Json => true,
+        BatchForm::Changeset => version == Version::V4,
+        BatchForm::Multipart => false,
+    }
+}
+
+/// Renders a multipart batch that deletes the entities with these keys: together or not at all.
+pub(super) fn deleting(target: &LoadTarget, places: &InsertPlaces, keys: &[&str]) -> Vec<u8> {
+    let mut body = Vec::new();
+    let mut writer = multipart::RequestWriter::new(&mut body, BOUNDARY);
+    writer.begin_change_set();
+    for (id, key) in keys.iter().enumerate() {
+        let (id, target) = (id.to_string(), format!("{}{key}", places.entity_set));
+        writer.request(&Outgoing { id: Some(&id), method: "DELETE", target: &target, ..Outgoing::default() });
+    }
+    writer.end_change_set();
+    writer.finish();
+    let mut request = head(target, &places.batch_path(), multipart_type());
+    request.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
+    request.extend_from_slice(&body);
+    request
+}
+
+fn content_type(mode: Mode, version: Version) -> String {
+    match mode {
+        Mode::Batch { form, .. } if !is_json(form, version) => multipart_type(),
+        Mode::Single { .. } | Mode::Batch { .. } | Mode::CustomRest => "application/json".to_owned(),
+    }
+}
+
+fn multipart_type() -> String {
+    format!("{};boundary={BOUNDARY}", multipart::MEDIA_TYPE)
+}
+
 /// All of a request's head but its length, which differs.
-fn head(target: &LoadTarget, mode: Mode) -> Vec<u8> {
+fn head(target: &LoadTarget, path: &str, content_type: String) -> Vec<u8> {
     let mut head = Vec::new();
-    target.render(target.target.path_and_query(), &mut head);
+    target.render(path, &mut head);
     // The template has an empty body: its length and the empty line go.
     let marker = b"Content-Length: 0\r\n\r\n";
     debug_assert!(head.ends_with(marker), "an insert's request is rendered without a body");
     head.truncate(head.len().saturating_sub(marker.len()));
-    let content_type = match mode {
-        Mode::Batch { form: BatchForm::Multipart, .. } => format!("{};boundary={BOUNDARY}", multipart::MEDIA_TYPE),
-        Mode::Single { .. } | Mode::Batch { .. } | Mode::CustomRest => "application/json".to_owned(),
-    };
     head.extend_from_slice(format!("Content-Type: {content_type}\r\n").as_bytes());
     head
 }
@@ -93,12 +129,28 @@ fn write_body(transfer: &Transfer, range: Range<usize>, out: &mut Vec<u8>) {
             let begin = format!("{{\"insEntity\":\"{}\",\"insArray\":[", places.entity_set);
             [begin.as_bytes(), &all.join(&b','), b"]}"].iter().for_each(|part| out.extend_from_slice(part));
         }
-        Mode::Batch { form: BatchForm::Multipart, .. } => {
+        Mode::Batch { form, .. } if !is_json(*form, records.version()) => {
             let mut writer = multipart::RequestWriter::new(out, BOUNDARY);
-            each.for_each(|(id, body)| writer.request(&outgoing(places, &id, body, group)));
+            // In V2 whatever changes something is in a change set, and if it is the only one there.
+            let is_each_alone = group.is_none() && records.version() == Version::V2;
+            if group.is_some() {
+                writer.begin_change_set();
+            }
+            each.for_each(|(id, body)| {
+                if is_each_alone {
+                    writer.begin_change_set();
+                }
+                writer.request(&outgoing(places, &id, body, None));
+                if is_each_alone {
+                    writer.end_change_set();
+                }
+            });
+            if group.is_some() {
+                writer.end_change_set();
+            }
             writer.finish();
         }
-        Mode::Batch { form: BatchForm::Json | BatchForm::Changeset, .. } => {
+        Mode::Batch { .. } => {
             let mut writer = json::RequestWriter::new(out);
             each.for_each(|(id, body)| writer.request(&outgoing(places, &id, body, group)));
             writer.finish();

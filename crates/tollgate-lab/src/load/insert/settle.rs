@@ -2,7 +2,9 @@
 
 use super::answers::Standing;
 use super::aside::Aside;
-use super::records::{Records, Row};
+use serde_json::Value;
+
+use super::records::Records;
 use crate::load::answer::failure::Failure;
 use tollgate_facts::results::Settlement;
 
@@ -15,24 +17,29 @@ pub enum Closeness {
     Compare,
 }
 
-/// Counts the rows, and compares them if they are to be compared or do not come to what was acknowledged. With the first
-/// thing that does not agree.
+/// Others' rows beside which records are compared: they are all read, and who has more of them is only counted.
+const OTHERS_READ_MAX: u64 = 10_000;
+
+/// Counts the rows, and compares them if they are to be compared or do not come to what was acknowledged. So many are
+/// others', and stood there before. With the first thing that does not agree.
 ///
 /// # Errors
 /// That the table could not be asked.
 pub(super) async fn settle(
     aside: &mut Aside<'_>,
-    records: &Records,
+    (records, others): (&Records, u64),
     standing: &[Standing],
     closeness: Closeness,
 ) -> Result<(Settlement, Option<String>), Failure> {
     let count = |of: Standing| standing.iter().filter(|standing| **standing == of).count() as u64;
     let (acknowledged, uncertain) = (count(Standing::Acknowledged), count(Standing::Uncertain));
     let rows = aside.count().await?;
-    if closeness == Closeness::Count && (acknowledged..=acknowledged + uncertain).contains(&rows) {
+    let closeness = if others > OTHERS_READ_MAX { Closeness::Count } else { closeness };
+    let expected = others + acknowledged..=others + acknowledged + uncertain;
+    if closeness == Closeness::Count && expected.contains(&rows) {
         return Ok((Settlement { counted: 1, ..Settlement::default() }, None));
     }
-    let mut found = Found { counts: vec![0; standing.len()], unknown: 0, wrong: Vec::new() };
+    let mut found = Found { counts: vec![0; standing.len()], unknown: 0, others, wrong: Vec::new() };
     aside.read_all(|row| found.add(records, row)).await?;
     Ok(found.settled(standing, rows))
 }
@@ -43,12 +50,14 @@ struct Found {
     counts: Vec<u32>,
     /// Rows without a serial number that was sent.
     unknown: u64,
+    /// Rows that stood there before.
+    others: u64,
     /// Serial numbers whose rows are not what was sent.
     wrong: Vec<usize>,
 }
 
 impl Found {
-    fn add(&mut self, records: &Records, row: &Row) {
+    fn add(&mut self, records: &Records, row: &Value) {
         let found = records.is_same(row).filter(|(serial, _)| *serial < self.counts.len());
         let Some((serial, is_same)) = found else {
             self.unknown += 1;
@@ -59,7 +68,8 @@ impl Found {
     }
 
     fn settled(&self, standing: &[Standing], counted: u64) -> (Settlement, Option<String>) {
-        let (mut lost, mut surplus) = (0_u64, self.unknown);
+        let (unknown, missing) = (self.unknown.saturating_sub(self.others), self.others.saturating_sub(self.unknown));
+        let (mut lost, mut surplus) = (missing, unknown);
         let mut fault = None;
         let mut say = |text: String| {
             fault.get_or_insert(text);
@@ -82,8 +92,11 @@ impl Found {
             }
         }
         let read: u64 = self.counts.iter().map(|count| u64::from(*count)).sum::<u64>() + self.unknown;
-        if self.unknown > 0 {
-            say(format!("{} rows are no records of this run", self.unknown));
+        if unknown > 0 {
+            say(format!("{unknown} rows are no records of this run"));
+        }
+        if missing > 0 {
+            say(format!("{missing} rows that stood there before are gone"));
         }
         if let Some(serial) = self.wrong.first() {
             say(format!("record {serial} is stored with another content than was sent"));
@@ -111,8 +124,8 @@ mod tests {
         expected: (u64, u64, u64),
         fault: Option<&str>,
     ) {
-        let found = Found { counts: counts.to_vec(), unknown, wrong: wrong.to_vec() };
-        let rows = counts.iter().map(|count| u64::from(*count)).sum::<u64>() + unknown;
+        let found = Found { counts: counts.to_vec(), unknown: unknown + 5, others: 5, wrong: wrong.to_vec() };
+        let rows = counts.iter().map(|count| u64::from(*count)).sum::<u64>() + unknown + 5;
         let (Settlement { lost, surplus, wrong, .. }, found) = found.settled(standing, rows);
         assert_eq!(((lost, surplus, wrong), found.as_deref()), (expected, fault), "{standing:?} {counts:?}");
     }
@@ -135,9 +148,13 @@ mod tests {
 
     #[test]
     fn a_count_that_the_rows_do_not_come_to_is_a_fault() {
-        let found = Found { counts: vec![1], unknown: 0, wrong: Vec::new() };
+        let found = Found { counts: vec![1], unknown: 0, others: 0, wrong: Vec::new() };
         let (settlement, fault) = found.settled(&[Acknowledged], 2);
         assert_eq!(fault.as_deref(), Some("2 rows are counted and 1 are read"));
         assert_eq!(settlement.surplus, 1);
+        let found = Found { counts: vec![1], unknown: 3, others: 4, wrong: Vec::new() };
+        let (settlement, fault) = found.settled(&[Acknowledged], 4);
+        assert_eq!(fault.as_deref(), Some("1 rows that stood there before are gone"));
+        assert_eq!(settlement.lost, 1);
     }
 }

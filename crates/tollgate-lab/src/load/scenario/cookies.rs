@@ -14,7 +14,7 @@ const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "au
 
 /// What servers asked a user to keep.
 #[derive(Debug, Default)]
-pub(super) struct Cookies {
+pub(in crate::load) struct Cookies {
     kept: Vec<(Vec<u8>, Vec<u8>)>,
     /// The same as they are sent.
     text: Vec<u8>,
@@ -22,12 +22,12 @@ pub(super) struct Cookies {
 
 impl Cookies {
     /// The value of the `Cookie` field; empty if there are none.
-    pub(super) fn text(&self) -> &[u8] {
+    pub(in crate::load) fn text(&self) -> &[u8] {
         &self.text
     }
 
     /// Takes the value of a `Set-Cookie` field: a cookie of the same name is replaced, one whose age is over goes.
-    pub(super) fn keep(&mut self, field: &[u8], now: SystemTime) {
+    pub(in crate::load) fn keep(&mut self, field: &[u8], now: SystemTime) {
         let mut parts = field.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
         let pair = parts.next().unwrap_or_default();
         let Some(equals) = pair.iter().position(|byte| *byte == b'=') else { return };

@@ -4,7 +4,7 @@
 //! Response times of steps are recorded as those of single requests are. What it deliberately does not do: count what users
 //! do before and after (setup, teardown), or the time that they think.
 
-mod cookies;
+pub(super) mod cookies;
 mod find;
 mod pauses;
 mod player;

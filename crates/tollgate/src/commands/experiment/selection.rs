@@ -70,6 +70,11 @@ pub(crate) struct Selection {
     #[arg(long = "subject", value_name = "VARIANT=URL", help_heading = "Your own subject")]
     pub(super) subjects: Vec<Assignment<String>>,
 
+    /// An entity set of an OData service of yours, V4 or V2, in the place of the one into which records are inserted: records
+    /// are made from its `$metadata`, and deleted by their keys
+    #[arg(long, value_name = "URL", conflicts_with_all = ["subjects", "peers"], help_heading = "Your own subject")]
+    pub(super) entity_set: Option<String>,
+
     /// Several subjects in one table: names of `tollgate list`, `tollgate` for our own gateway, or subject files that
     /// end in .toml
     #[arg(long = "subjects", value_name = "NAME,…", value_delimiter = ',', help_heading = "Peers")]
@@ -177,6 +182,10 @@ pub(crate) fn run_options(
     let mut experiment = experiment(&selection.experiment)?;
     if selection.subjects.iter().any(|subject| subject.value.starts_with("https://")) {
         experiment = experiment.elsewhere();
+    }
+    if let Some(url) = &selection.entity_set {
+        let into = experiment.into_entity_set(url);
+        experiment = into.map_err(|message| Failure::usage(format_args!("--entity-set: {message}")))?;
     }
     let (experiment, peers) = on_peers(selection.amount.connected(experiment)?, &selection.peers)?;
     Ok(RunOptions {

@@ -39,8 +39,13 @@ pub(crate) fn beside(
     Ok(Some(Beside {
         reading: ask("GET", &[("Accept", "application/json, text/plain")], b"")?,
         emptying: ask("POST", &[("Content-Type", "application/json"), ("Accept", "application/json")], b"{}")?,
+        batching: ask("POST", &[("Accept", "multipart/mixed")], b"")?,
+        deleting: ask("DELETE", &[], b"")?,
+        describing: ask("GET", &[("Accept", "application/xml, */*;q=0.1"), ("X-CSRF-Token", "Fetch")], b"")?,
         places: Arc::new(places_on(site, options, places)?),
+        state: Arc::default(),
         permission: match &site.place {
+            _ if places.delete_all.is_none() => Emptying::OwnKeys,
             Origin::There(target) if !is_named(target.host(), &options.may_empty) => Emptying::OnlyOwnRows,
             Origin::There(_) | Origin::Child(_) => Emptying::AllRows,
         },
@@ -54,9 +59,9 @@ fn places_on(site: &Site, options: &RunOptions, places: &InsertPlaces) -> Result
     let own = |path: &String| peer.path(name, path).unwrap_or_else(|| path.clone());
     Ok(InsertPlaces {
         service: own(&places.service),
-        entity_set: places.entity_set.clone(),
-        insert_all: own(&places.insert_all),
-        delete_all: own(&places.delete_all),
+        insert_all: places.insert_all.as_ref().map(own),
+        delete_all: places.delete_all.as_ref().map(own),
+        ..places.clone()
     })
 }
 

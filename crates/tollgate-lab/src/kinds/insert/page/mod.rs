@@ -6,7 +6,7 @@ mod published;
 mod wide;
 
 use std::collections::BTreeSet;
-use tollgate_facts::results::{Fit, GapKind, Piece, RunResult, Settlement, Toll, TollVerdict, Variant};
+use tollgate_facts::results::{Fit, Gap, GapKind, Piece, RunResult, Settlement, Toll, TollVerdict, Variant};
 use tollgate_page::blocks::{Block, Depth, Figure, Page, Section, Table};
 use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point};
 use tollgate_page::chart::{Size, Standing};
@@ -93,6 +93,11 @@ fn legend(view: &View<'_>) -> Vec<String> {
     if view.rows.iter().any(|row| !row.marks.is_empty()) {
         texts.push("* marked: see the doubts below".to_owned());
     }
+    let mut unsupported: Vec<&Gap> = run.gaps.iter().filter(|gap| gap.kind == GapKind::Unsupported).collect();
+    unsupported.dedup_by_key(|gap| &gap.variant);
+    texts.extend(
+        unsupported.iter().map(|gap| format!("{}: left out, as the subject refuses it: {}", gap.variant, gap.reason)),
+    );
     let is_skipped = run.gaps.iter().any(|gap| gap.kind == GapKind::TooLong);
     if let Some(cell_ms) = run.settings.cell_ms.filter(|_| is_skipped) {
         let cell = number::three_digits(cell_ms / 1e3);

@@ -88,7 +88,7 @@ fn ours<'r>(view: &'r View<'r>, key: usize, variant: &'r Variant, figure: Figure
         });
         match gap.map(|gap| (gap.kind, gap.reason.as_str())) {
             Some((GapKind::ErrorOnset, reason)) => WideCell::Onset(reason),
-            Some((GapKind::AfterOnset, _)) => WideCell::Empty,
+            Some((GapKind::AfterOnset | GapKind::Unsupported, _)) => WideCell::Empty,
             Some((GapKind::TooLong | GapKind::TooShort, reason)) => value.unwrap_or(WideCell::Skipped(reason)),
             None => value.unwrap_or(WideCell::Empty),
         }

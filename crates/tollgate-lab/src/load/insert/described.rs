@@ -1,0 +1,395 @@
+//! An entity set as the `$metadata` of its service describes it, as far as it takes to make a record (CSDL XML of OData V2
+//! and V4).
+//!
+//! It deliberately draws no value.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+use tollgate_facts::names::did_you_mean;
+use tollgate_wire::edm::{Primitive, Version};
+use tollgate_xml::tree::{NodeId, NodeKind};
+use tollgate_xml::{Document, Options};
+
+/// Types that derive from each other, at most: one that derives from itself ends here.
+const BASES_MAX: usize = 32;
+
+/// An entity set and what a new entity of it is made of.
+#[derive(Debug)]
+pub(crate) struct Described {
+    /// The version of OData that the service speaks.
+    pub(crate) version: Version,
+    /// The properties that are sent, in the order of the document.
+    pub(crate) properties: Vec<Property>,
+}
+
+/// A property that is sent.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Property {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) is_key: bool,
+    /// The value of all records.
+    pub(crate) given: Option<Value>,
+    /// Where a value of it can be found, if it names another entity.
+    pub(crate) refers: Option<Reference>,
+}
+
+/// What values of a property look like.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Kind {
+    Plain(Primitive),
+    /// An enumeration's, by the names of its members.
+    Members(Vec<String>),
+    /// Anything else: its value must be given.
+    Other,
+}
+
+/// A property of another entity set.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reference {
+    pub(crate) set: String,
+    pub(crate) property: String,
+}
+
+/// Reads the entity set of that name, of which some properties have a value that is given. The others are what a client
+/// may write and must know: no property that the service computes or has a default for, and no optional one that names
+/// another entity, is a list or is structured.
+///
+/// # Errors
+/// What is not described, or cannot be made.
+pub(crate) fn read(metadata: &[u8], set: &str, given: &Map<String, Value>) -> Result<Described, String> {
+    let parsed = Document::parse_bytes(metadata, &Options::default());
+    let document = parsed.map_err(|error| format!("the answer is no XML: {error}"))?;
+    let root = document.document_element().filter(|root| document.local_name(*root) == "Edmx");
+    let root = root.ok_or("the answer is no description of an OData service")?;
+    let csdl = Csdl { document: &document, root };
+    let version = match csdl.attribute(root, "Version") {
+        Some(version) if version.starts_with('4') => Version::V4,
+        _ => Version::V2,
+    };
+    csdl.entity_set(set, version, given)
+}
+
+struct Csdl<'d> {
+    document: &'d Document<'d>,
+    root: NodeId,
+}
+
+/// A type with the names that it goes by.
+struct Declared {
+    element: NodeId,
+    names: Vec<String>,
+}
+
+impl<'d> Csdl<'d> {
+    fn entity_set(&self, name: &str, version: Version, given: &Map<String, Value>) -> Result<Described, String> {
+        let sets = || self.containers().flat_map(|container| self.elements(container, "EntitySet"));
+        let set = sets().find(|set| self.attribute(*set, "Name") == Some(name)).ok_or_else(|| {
+            let help = did_you_mean(name, sets().filter_map(|set| self.attribute(set, "Name")));
+            format!("there is no entity set `{name}`: {help}")
+        })?;
+        let chain = self.chain(self.attribute(set, "EntityType").unwrap_or_default())?;
+        let key: BTreeSet<&str> = chain
+            .iter()
+            .flat_map(|declared| self.elements(declared.element, "Key"))
+            .flat_map(|key| self.elements(key, "PropertyRef"))
+            .filter_map(|part| self.attribute(part, "Name"))
+            .collect();
+        let (mut properties, mut known) = (Vec::new(), Vec::new());
+        for declared in &chain {
+            for element in self.elements(declared.element, "Property") {
+                let Some(name) = self.attribute(element, "Name") else { continue };
+                known.push(name);
+                let refers = self.reference(&chain, set, name);
+                properties.extend(self.property(
+                    declared,
+                    element,
+                    (name, key.contains(name)),
+                    refers,
+                    given.get(name),
+                )?);
+            }
+        }
+        if let Some(unknown) = given.keys().find(|name| !known.contains(&name.as_str())) {
+            let help = did_you_mean(unknown, known);
+            return Err(format!("`{name}` has no property `{unknown}`: {help}"));
+        }
+        Ok(Described { version, properties })
+    }
+
+    /// A property, if it is one that is sent.
+    fn property(
+        &self,
+        declared: &Declared,
+        element: NodeId,
+        (name, is_key): (&str, bool),
+        refers: Option<Option<Reference>>,
+        given: Option<&Value>,
+    ) -> Result<Option<Property>, String> {
+        let terms = self.annotations(declared, element, name);
+        let is_on = |annotation: &&NodeId| self.attribute(**annotation, "Bool") != Some("false");
+        let of_term = |term: &'static str| {
+            let is_it = move |node: &&NodeId| self.attribute(**node, "Term").is_some_and(|of| of.ends_with(term));
+            terms.iter().filter(is_it)
+        };
+        let says = |term, member: &str| {
+            of_term(term).any(|node| self.attribute(*node, "EnumMember").is_some_and(|said| said.ends_with(member)))
+        };
+        let is_computed = of_term(".Computed").any(|node| is_on(&node))
+            || says(".Permissions", "/Read")
+            || self.attribute(element, "creatable") == Some("false");
+        let is_needed = self.attribute(element, "Nullable") == Some("false") || says(".FieldControl", "/Mandatory");
+        let default = self.attribute(element, "DefaultValue");
+        if given.is_none() && !is_key && (is_computed || default.is_some() || refers.is_some() && !is_needed) {
+            return Ok(None);
+        }
+        let written = self.attribute(element, "Type").unwrap_or_default();
+        let kind = self.kind(written, element);
+        let given = match (&kind, given, default) {
+            (_, Some(given), _) => Some(given.clone()),
+            // A key that says whether an entity is a draft, or the like: its usual value.
+            (Kind::Plain(Primitive::Boolean), None, default) if is_key => Some(Value::Bool(default != Some("false"))),
+            (Kind::Other, None, _) if is_key || is_needed && !written.starts_with("Collection(") => {
+                return Err(format!("the property `{name}` is of type {written}: give its value"));
+            }
+            (Kind::Other, None, _) => return Ok(None),
+            _ => None,
+        };
+        Ok(Some(Property { name: name.to_owned(), kind, is_key, given, refers: refers.flatten() }))
+    }
+
+    /// The type of that qualified name, behind those that it derives from.
+    fn chain(&self, name: &str) -> Result<Vec<Declared>, String> {
+        let (mut chain, mut next) = (Vec::new(), Some(name));
+        while let Some(name) = next.filter(|_| chain.len() < BASES_MAX) {
+            let declared = self.declared("EntityType", name).ok_or_else(|| format!("there is no type `{name}`"))?;
+            next = self.attribute(declared.element, "BaseType");
+            chain.insert(0, declared);
+        }
+        Ok(chain)
+    }
+
+    /// What is declared by this element under this qualified name.
+    fn declared(&self, element: &str, qualified: &str) -> Option<Declared> {
+        let (namespace, name) = qualified.rsplit_once('.')?;
+        self.schemas().find_map(|schema| {
+            let own = ["Namespace", "Alias"].map(|attribute| self.attribute(schema, attribute));
+            own.contains(&Some(namespace)).then_some(())?;
+            let found = self.elements(schema, element).find(|found| self.attribute(*found, "Name") == Some(name))?;
+            let names = own.iter().flatten().map(|namespace| format!("{namespace}.{name}")).collect();
+            Some(Declared { element: found, names })
+        })
+    }
+
+    /// The annotations of a property, within it or elsewhere.
+    fn annotations(&self, declared: &Declared, element: NodeId, name: &str) -> Vec<NodeId> {
+        let targets: Vec<String> = declared.names.iter().map(|of| format!("{of}/{name}")).collect();
+        let is_its =
+            |group: &NodeId| self.attribute(*group, "Target").is_some_and(|of| targets.iter().any(|own| own == of));
+        let elsewhere = self.schemas().flat_map(|schema| self.elements(schema, "Annotations")).filter(is_its);
+        [element].into_iter().chain(elsewhere).flat_map(|at| self.elements(at, "Annotation")).collect()
+    }
+
+    /// Whether a property names another entity, and where such entities are found if that is said.
+    fn reference(&self, chain: &[Declared], set: NodeId, property: &str) -> Option<Option<Reference>> {
+        let links = || chain.iter().flat_map(|declared| self.elements(declared.element, "NavigationProperty"));
+        // V4: the navigation property has the constraint, and the set binds it.
+        for link in links() {
+            let mut constraints = self.elements(link, "ReferentialConstraint");
+            let Some(own) = constraints.find(|one| self.attribute(*one, "Property") == Some(property)) else {
+                continue;
+            };
+            let path = self.attribute(link, "Name");
+            let mut bindings = self.elements(set, "NavigationPropertyBinding");
+            let bound = bindings.find(|binding| self.attribute(*binding, "Path") == path);
+            let target = bound.and_then(|binding| self.attribute(binding, "Target"));
+            return Some(target.zip(self.attribute(own, "ReferencedProperty")).map(|(set, property)| Reference {
+                set: set.rsplit('/').next().unwrap_or(set).to_owned(),
+                property: property.to_owned(),
+            }));
+        }
+        // V2: an association has it, whose ends are bound by an association set.
+        links().find_map(|link| {
+            let association = self.attribute(link, "Relationship")?;
+            let declared = self.declared("Association", association)?;
+            let constraint = self.elements(declared.element, "ReferentialConstraint").next()?;
+            let end = |name: &str| self.elements(constraint, name).next();
+            let names = |end: NodeId| self.elements(end, "PropertyRef").map(|part| self.attribute(part, "Name"));
+            let (dependent, principal) = (end("Dependent")?, end("Principal")?);
+            (self.attribute(dependent, "Role") == self.attribute(link, "FromRole")).then_some(())?;
+            let place = names(dependent).position(|name| name == Some(property))?;
+            let role = self.attribute(principal, "Role");
+            let sets = self.containers().flat_map(|container| self.elements(container, "AssociationSet"));
+            let target = sets
+                .filter(|set| {
+                    self.attribute(*set, "Association").is_some_and(|of| declared.names.iter().any(|name| name == of))
+                })
+                .flat_map(|set| self.elements(set, "End"))
+                .find(|end| self.attribute(*end, "Role") == role);
+            let target = target.and_then(|end| self.attribute(end, "EntitySet"));
+            let there = names(principal).nth(place).flatten();
+            Some(
+                target
+                    .zip(there)
+                    .map(|(set, property)| Reference { set: set.to_owned(), property: property.to_owned() }),
+            )
+        })
+    }
+
+    fn kind(&self, written: &str, element: NodeId) -> Kind {
+        let number = |name: &str| self.attribute(element, name).and_then(|text| text.parse::<u32>().ok());
+        let length_max = number("MaxLength").unwrap_or(0);
+        let plain = match written.strip_prefix("Edm.") {
+            Some("Boolean") => Primitive::Boolean,
+            Some("Byte") => Primitive::Byte,
+            Some("SByte") => Primitive::SByte,
+            Some("Int16") => Primitive::Int16,
+            Some("Int32") => Primitive::Int32,
+            Some("Int64") => Primitive::Int64,
+            Some("Single") => Primitive::Single,
+            Some("Double") => Primitive::Double,
+            Some("Decimal") => {
+                let digits = |name: &str| number(name).and_then(|digits| u16::try_from(digits).ok()).unwrap_or(0);
+                Primitive::Decimal { precision: digits("Precision"), scale: digits("Scale") }
+            }
+            Some("String") => Primitive::String { length_max },
+            Some("Binary") => Primitive::Binary { length_max },
+            Some("Guid") => Primitive::Guid,
+            Some("Date") => Primitive::Date,
+            Some("DateTime") => Primitive::DateTime { precision: 0 },
+            Some("DateTimeOffset") => Primitive::DateTimeOffset { precision: 0 },
+            Some("TimeOfDay" | "Time") => Primitive::TimeOfDay { precision: 0 },
+            Some("Duration") => Primitive::Duration,
+            Some(_) => return Kind::Other,
+            None => return self.own_kind(written),
+        };
+        Kind::Plain(plain)
+    }
+
+    /// A type that the service declares itself.
+    fn own_kind(&self, written: &str) -> Kind {
+        if let Some(declared) = self.declared("EnumType", written) {
+            let members = self.elements(declared.element, "Member");
+            return Kind::Members(members.filter_map(|one| self.attribute(one, "Name")).map(str::to_owned).collect());
+        }
+        match self.declared("TypeDefinition", written) {
+            Some(declared) => match self.attribute(declared.element, "UnderlyingType") {
+                Some(under) if under.starts_with("Edm.") => self.kind(under, declared.element),
+                _ => Kind::Other,
+            },
+            None => Kind::Other,
+        }
+    }
+
+    fn schemas(&self) -> impl Iterator<Item = NodeId> {
+        self.elements(self.root, "DataServices").flat_map(|services| self.elements(services, "Schema"))
+    }
+
+    fn containers(&self) -> impl Iterator<Item = NodeId> {
+        self.schemas().flat_map(|schema| self.elements(schema, "EntityContainer"))
+    }
+
+    fn elements(&self, of: NodeId, name: &str) -> impl Iterator<Item = NodeId> {
+        let document = self.document;
+        let is_it = |node: &NodeId| document.kind(*node) == NodeKind::Element && document.local_name(*node) == name;
+        document.children(of).filter(is_it).collect::<Vec<_>>().into_iter()
+    }
+
+    /// An attribute, whatever its namespace.
+    fn attribute(&self, of: NodeId, name: &str) -> Option<&'d str> {
+        let document = self.document;
+        document.attributes(of).find(|node| document.local_name(*node) == name).map(|node| document.value(node))
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in crate::load::insert) const BOOKS: &[u8] = br#"<edmx:Edmx Version="4.0"
+        xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+        <Schema Namespace="Admin" Alias="Self" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+        <EntityContainer Name="C"><EntitySet Name="Books" EntityType="Admin.Book">
+        <NavigationPropertyBinding Path="author" Target="Authors"/></EntitySet>
+        <EntitySet Name="Authors" EntityType="Admin.Author"/></EntityContainer>
+        <EntityType Name="Managed" Abstract="true"><Property Name="createdAt" Type="Edm.DateTimeOffset"/></EntityType>
+        <EntityType Name="Book" BaseType="Self.Managed"><Key><PropertyRef Name="ID"/><PropertyRef Name="IsActive"/></Key>
+        <Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+        <Property Name="IsActive" Type="Edm.Boolean" Nullable="false" DefaultValue="true"/>
+        <Property Name="hasDraft" Type="Edm.Boolean" Nullable="false" DefaultValue="false"/>
+        <NavigationProperty Name="author" Type="Admin.Author"><ReferentialConstraint Property="author_ID"
+            ReferencedProperty="ID"/></NavigationProperty>
+        <NavigationProperty Name="genre" Type="Admin.Genre"><ReferentialConstraint Property="genre_ID"
+            ReferencedProperty="ID"/></NavigationProperty>
+        <Property Name="author_ID" Type="Edm.Int32"/><Property Name="genre_ID" Type="Edm.Guid"/>
+        <Property Name="title" Type="Edm.String" MaxLength="30"/>
+        <Property Name="price" Type="Edm.Decimal" Precision="9" Scale="2"/>
+        <Property Name="state" Type="Self.State"/><Property Name="tags" Type="Collection(Edm.String)" Nullable="false"/>
+        <Property Name="image" Type="Edm.Stream"/></EntityType>
+        <EntityType Name="Author"/><EnumType Name="State"><Member Name="New" Value="0"/><Member Name="Old"/></EnumType>
+        <Annotations Target="Self.Book/author_ID"><Annotation Term="Common.FieldControl"
+            EnumMember="Common.FieldControlType/Mandatory"/></Annotations>
+        <Annotations Target="Admin.Managed/createdAt"><Annotation Term="Core.Computed" Bool="true"/></Annotations>
+        </Schema></edmx:DataServices></edmx:Edmx>"#;
+
+    pub(in crate::load::insert) const ITEMS: &[u8] = br#"<edmx:Edmx Version="1.0"
+        xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices>
+        <Schema Namespace="N" xmlns="http://schemas.microsoft.com/ado/2008/09/edm"
+            xmlns:sap="http://www.sap.com/Protocols/SAPData">
+        <EntityType Name="Item"><Key><PropertyRef Name="Order"/><PropertyRef Name="Position"/></Key>
+        <Property Name="Order" Type="Edm.String" Nullable="false" MaxLength="10"/>
+        <Property Name="Position" Type="Edm.Int32" Nullable="false"/>
+        <Property Name="Due" Type="Edm.DateTime"/><Property Name="At" Type="Edm.Time"/>
+        <Property Name="Amount" Type="Edm.Decimal" Precision="13" Scale="3"/>
+        <Property Name="ChangedBy" Type="Edm.String" sap:creatable="false"/>
+        <NavigationProperty Name="ToOrder" Relationship="N.Items" FromRole="item" ToRole="order"/></EntityType>
+        <Association Name="Items"><End Type="N.Order" Multiplicity="1" Role="order"/><ReferentialConstraint>
+        <Principal Role="order"><PropertyRef Name="Number"/></Principal>
+        <Dependent Role="item"><PropertyRef Name="Order"/></Dependent></ReferentialConstraint></Association>
+        <EntityContainer Name="C"><EntitySet Name="Items" EntityType="N.Item"/><EntitySet Name="Orders"
+            EntityType="N.Order"/><AssociationSet Name="S" Association="N.Items"><End EntitySet="Orders" Role="order"/>
+            <End EntitySet="Items" Role="item"/></AssociationSet></EntityContainer>
+        </Schema></edmx:DataServices></edmx:Edmx>"#;
+
+    fn given(json: &str) -> Map<String, Value> {
+        serde_json::from_str(json).unwrap()
+    }
+
+    fn told(described: &Described) -> Vec<String> {
+        let one = |property: &Property| {
+            let key = if property.is_key { "key " } else { "" };
+            let given = property.given.as_ref().map(|given| format!(" = {given}")).unwrap_or_default();
+            let refers = property.refers.as_ref().map(|to| format!(" of {}/{}", to.set, to.property));
+            format!("{key}{}{given}{}", property.name, refers.unwrap_or_default())
+        };
+        described.properties.iter().map(one).collect()
+    }
+
+    #[test]
+    fn what_a_client_must_know_is_sent_and_what_the_service_makes_is_not() {
+        let check = |metadata: &[u8], set: &str, values: &str, expected: &[&str]| {
+            assert_eq!(told(&read(metadata, set, &given(values)).unwrap()), expected, "{set} {values}");
+        };
+        let usual = ["key ID", "key IsActive = true", "author_ID of Authors/ID", "title", "price", "state"];
+        check(BOOKS, "Books", "{}", &usual);
+        let some =
+            ["key ID", "key IsActive = true", "author_ID = 7 of Authors/ID", "title", "price", "state", "tags = []"];
+        check(BOOKS, "Books", r#"{"author_ID":7,"tags":[]}"#, &some);
+        check(ITEMS, "Items", "{}", &["key Order of Orders/Number", "key Position", "Due", "At", "Amount"]);
+    }
+
+    #[test]
+    fn what_cannot_be_made_is_said() {
+        let check = |metadata: &[u8], set: &str, values: &str, expected: &str| {
+            let error = read(metadata, set, &given(values)).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        };
+        check(BOOKS, "Book", "{}", "there is no entity set `Book`: did you mean `Books`?");
+        check(BOOKS, "Books", r#"{"titel":"x"}"#, "`Books` has no property `titel`: did you mean `title`?");
+        check(b"{}", "Books", "{}", "the answer is no XML");
+        check(b"<html/>", "Books", "{}", "the answer is no description of an OData service");
+        let needed = String::from_utf8_lossy(BOOKS).replace("Edm.Stream\"", "Edm.GeographyPoint\" Nullable=\"false\"");
+        check(needed.as_bytes(), "Books", "{}", "the property `image` is of type Edm.GeographyPoint: give its value");
+    }
+}

@@ -1,0 +1,402 @@
+//! Records of an entity set that nobody knew before: values drawn by their types, keys that no two records share, and how
+//! a row that is read back is told from any other.
+//!
+//! A server may write a value in another form than it was sent: what is compared is the value.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Map, Value};
+use tollgate_wire::edm::{Cell, Primitive, Version};
+use tollgate_wire::url::write_literal;
+
+use super::described::{Described, Kind, Property};
+use super::records::{LETTERS, write_text};
+
+/// Characters of a text, at most.
+const TEXT_LENGTH: u32 = 40;
+/// Characters of a text that numbers records, at most.
+const KEY_LENGTH: u32 = 9;
+/// Digits of a number: any reader keeps them, even one with binary floating point.
+const DIGITS: u32 = 15;
+/// Digits of a text that numbers records.
+const KEY_DIGITS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// A value as it is drawn, in the same form for both versions.
+enum Drawn {
+    Integer(i64),
+    Text(String),
+}
+
+/// How records of a set are drawn.
+pub(super) struct Drawing<'d> {
+    set: &'d Described,
+    /// The part of the key that no two records share, and what it is for the first one.
+    serial: (usize, i64),
+}
+
+impl<'d> Drawing<'d> {
+    /// For so many records.
+    ///
+    /// # Errors
+    /// That they cannot have keys of their own.
+    pub(super) fn new(set: &'d Described, count: usize, random: &mut ChaCha8Rng) -> Result<Drawing<'d>, String> {
+        let is_named = |property: &&Property| matches!(property.kind, Kind::Members(_)) && property.given.is_none();
+        if let Some(property) = set.properties.iter().filter(|property| property.is_key).find(is_named) {
+            return Err(format!("its key `{}` is an enumeration: give its value", property.name));
+        }
+        let of_key = |(_, property): &(usize, &Property)| property.is_key && property.given.is_none();
+        let widest = set.properties.iter().enumerate().filter(of_key).max_by_key(|(_, property)| capacity(property));
+        let (place, property) = widest.ok_or("no part of its key can be drawn")?;
+        let capacity = capacity(property);
+        // Half of them at least, so that the first one can be drawn.
+        if capacity / 2 < count as i64 {
+            let name = &property.name;
+            return Err(format!("its key `{name}` has no values of its own for {count} records: choose lower levels"));
+        }
+        Ok(Drawing { set, serial: (place, random.random_range(capacity / 2..=capacity - count as i64)) })
+    }
+
+    /// Writes a record as JSON, and its key as it stands in URLs.
+    pub(super) fn write(&self, number: usize, random: &mut ChaCha8Rng, json: &mut Vec<u8>) -> String {
+        let Described { version, properties } = self.set;
+        let mut key: Vec<(&str, Vec<u8>)> = Vec::new();
+        for (place, property) in properties.iter().enumerate() {
+            json.push(if place == 0 { b'{' } else { b',' });
+            json.extend_from_slice(Value::from(property.name.as_str()).to_string().as_bytes());
+            json.push(b':');
+            let mut literal = Vec::new();
+            match (&property.kind, &property.given) {
+                (kind, Some(given)) => {
+                    json.extend_from_slice(given.to_string().as_bytes());
+                    write_given(*version, kind, given, &mut literal);
+                }
+                (Kind::Plain(primitive), None) => {
+                    let serial = (place == self.serial.0).then_some(self.serial.1 + number as i64);
+                    let drawn = match serial {
+                        Some(serial) => numbered(*primitive, serial, random),
+                        None => drawn(*primitive, *version, random),
+                    };
+                    write_json(*version, *primitive, &drawn, json);
+                    write_literal(&mut literal, *version, *primitive, drawn.cell());
+                }
+                (Kind::Members(members), None) => {
+                    let member = &members[random.random_range(0..members.len())];
+                    json.extend_from_slice(Value::from(member.as_str()).to_string().as_bytes());
+                }
+                (Kind::Other, None) => unreachable!("what cannot be drawn is given or left out"),
+            }
+            if property.is_key {
+                key.push((&property.name, literal));
+            }
+        }
+        json.push(b'}');
+        let one = |(name, literal): &(&str, Vec<u8>)| match key.len() {
+            1 => String::from_utf8_lossy(literal).into_owned(),
+            _ => format!("{name}={}", String::from_utf8_lossy(literal)),
+        };
+        format!("({})", key.iter().map(one).collect::<Vec<_>>().join(","))
+    }
+}
+
+impl Drawn {
+    fn cell(&self) -> Cell<'_> {
+        match self {
+            Drawn::Integer(number) => Cell::Integer(*number),
+            Drawn::Text(text) => Cell::Text(text.as_bytes()),
+        }
+    }
+}
+
+/// The key of a row, and a number that two rows of which a value that was sent differs share only by a chance of 2^-64.
+pub(super) fn fingerprint(set: &Described, row: &Map<String, Value>) -> (String, u64) {
+    let (mut key, mut hasher) = (String::new(), DefaultHasher::new());
+    for property in &set.properties {
+        let value = row.get(&property.name).and_then(|value| canonical(&property.kind, value));
+        value.hash(&mut hasher);
+        if property.is_key {
+            key.push_str(value.as_deref().unwrap_or_default());
+            key.push('\n');
+        }
+    }
+    (key, hasher.finish())
+}
+
+/// How many values a part of a key has that can be counted through; none where it cannot be.
+fn capacity(property: &Property) -> i64 {
+    let digits = |count: u32| 10_i64.pow(count.min(DIGITS));
+    match property.kind {
+        Kind::Plain(Primitive::Guid | Primitive::Int64) => digits(DIGITS),
+        Kind::Plain(Primitive::Int32) => i32::MAX.into(),
+        Kind::Plain(Primitive::Int16) => i16::MAX.into(),
+        Kind::Plain(Primitive::Byte | Primitive::SByte) => i8::MAX.into(),
+        Kind::Plain(Primitive::Decimal { precision, scale }) => digits(whole_digits(precision, scale)),
+        Kind::Plain(Primitive::String { length_max }) => 36_i64.pow(key_length(length_max)),
+        _ => 0,
+    }
+}
+
+fn key_length(length_max: u32) -> u32 {
+    if length_max == 0 { KEY_LENGTH } else { length_max.min(KEY_LENGTH) }
+}
+
+/// Digits before the point.
+fn whole_digits(precision: u16, scale: u16) -> u32 {
+    match precision {
+        0 => 9,
+        precision => u32::from(precision.saturating_sub(scale)).min(9),
+    }
+}
+
+/// The value of a key's part that numbers records.
+fn numbered(primitive: Primitive, serial: i64, random: &mut ChaCha8Rng) -> Drawn {
+    match primitive {
+        Primitive::Guid => Drawn::Text(guid(random)),
+        Primitive::String { length_max } => {
+            let (mut left, mut text) = (serial, Vec::new());
+            for _ in 0..key_length(length_max) {
+                text.push(KEY_DIGITS[(left % 36) as usize]);
+                left /= 36;
+            }
+            text.reverse();
+            Drawn::Text(String::from_utf8_lossy(&text).into_owned())
+        }
+        Primitive::Decimal { .. } => Drawn::Text(serial.to_string()),
+        _ => Drawn::Integer(serial),
+    }
+}
+
+fn drawn(primitive: Primitive, version: Version, random: &mut ChaCha8Rng) -> Drawn {
+    let mut two = |least: u32, most: u32| format!("{:02}", random.random_range(least..most));
+    let text = match primitive {
+        Primitive::Boolean => return Drawn::Integer(i64::from(random.random_bool(0.5))),
+        Primitive::Byte | Primitive::SByte => return Drawn::Integer(random.random_range(1..=i64::from(i8::MAX))),
+        Primitive::Int16 => return Drawn::Integer(random.random_range(1..=i64::from(i16::MAX))),
+        Primitive::Int32 => return Drawn::Integer(random.random_range(1..=i64::from(i32::MAX))),
+        Primitive::Int64 => return Drawn::Integer(random.random_range(1 << 32..1 << 49)),
+        // Halves and quarters are the same number in binary and in decimal.
+        Primitive::Single | Primitive::Double => format!("{}.25", random.random_range(1..100_000)),
+        Primitive::Decimal { precision, scale } => {
+            let whole = random.random_range(1..10_i64.pow(whole_digits(precision, scale).clamp(1, 9)));
+            let whole = if whole_digits(precision, scale) == 0 { 0 } else { whole };
+            match u32::from(scale).min(DIGITS - 9) {
+                0 => whole.to_string(),
+                // Never a zero at the end, which a server may leave out.
+                scale => format!(
+                    "{whole}.{:0width$}5",
+                    random.random_range(0..10_i64.pow(scale - 1)),
+                    width = scale as usize - 1
+                ),
+            }
+        }
+        Primitive::String { length_max } => {
+            let length = if length_max == 0 { TEXT_LENGTH } else { length_max.min(TEXT_LENGTH) };
+            let mut text = Vec::new();
+            write_text(length as usize, random, &mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        }
+        // Base64 of three bytes each, without signs that another alphabet has not.
+        Primitive::Binary { length_max } => {
+            let length = if length_max == 0 { 24 } else { (length_max as usize / 3 * 4).min(24) };
+            (0..length).map(|_| char::from(LETTERS[random.random_range(0..LETTERS.len())])).collect()
+        }
+        Primitive::Guid => guid(random),
+        Primitive::Date => format!("20{}-{}-{}", two(10, 30), two(1, 13), two(1, 29)),
+        Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. } => {
+            let zone = if matches!((primitive, version), (Primitive::DateTime { .. }, Version::V2)) { "" } else { "Z" };
+            let date = format!("20{}-{}-{}", two(10, 30), two(1, 13), two(1, 29));
+            // Midnight: in V2 it may be a date.
+            format!("{date}T00:00:00{zone}")
+        }
+        Primitive::TimeOfDay { .. } => format!("{}:{}:{}", two(10, 24), two(10, 60), two(10, 60)),
+        Primitive::Duration => format!("PT{}H{}M", two(10, 24), two(10, 60)),
+        Primitive::Collection(_) => String::new(),
+    };
+    Drawn::Text(text)
+}
+
+fn guid(random: &mut ChaCha8Rng) -> String {
+    let bits: u128 = random.random();
+    // Version 4, variant 1 (RFC 9562, section 5.4).
+    let bits = bits & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let text = format!("{bits:032x}");
+    [&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]].join("-")
+}
+
+/// Writes a value as it stands in JSON of that version.
+fn write_json(version: Version, primitive: Primitive, drawn: &Drawn, out: &mut Vec<u8>) {
+    let is_quoted = match (primitive, version) {
+        (Primitive::Boolean | Primitive::Byte | Primitive::SByte | Primitive::Int16 | Primitive::Int32, _) => false,
+        (Primitive::Int64 | Primitive::Decimal { .. } | Primitive::Single | Primitive::Double, version) => {
+            version == Version::V2
+        }
+        _ => true,
+    };
+    let text = match drawn {
+        Drawn::Integer(number) if primitive == Primitive::Boolean => (*number != 0).to_string(),
+        Drawn::Integer(number) => number.to_string(),
+        Drawn::Text(text) if version == Version::V2 => match primitive {
+            Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. } => {
+                format!("/Date({})/", instant_ms(text).unwrap_or_default())
+            }
+            Primitive::TimeOfDay { .. } => format!("PT{}H{}M{}S", &text[..2], &text[3..5], &text[6..]),
+            _ => text.clone(),
+        },
+        Drawn::Text(text) => text.clone(),
+    };
+    out.extend_from_slice(if is_quoted { Value::from(text).to_string() } else { text }.as_bytes());
+}
+
+/// Writes the value that all records have as it stands in a key.
+fn write_given(version: Version, kind: &Kind, given: &Value, out: &mut Vec<u8>) {
+    let primitive = if let Kind::Plain(primitive) = kind { *primitive } else { Primitive::String { length_max: 0 } };
+    let text = match given {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match (given, given.as_i64()) {
+        (Value::Bool(is_so), _) => write_literal(out, version, primitive, Cell::Integer((*is_so).into())),
+        (_, Some(number)) => write_literal(out, version, primitive, Cell::Integer(number)),
+        _ => write_literal(out, version, primitive, Cell::Text(text.as_bytes())),
+    }
+}
+
+/// A value in the one form in which values are compared; absent where it has none.
+fn canonical(kind: &Kind, value: &Value) -> Option<String> {
+    let Kind::Plain(primitive) = kind else {
+        // A structure may come back with more than was sent.
+        return (!value.is_object() && !value.is_array()).then(|| value.to_string());
+    };
+    let text = value.as_str();
+    Some(match (primitive, text) {
+        (
+            Primitive::Byte
+            | Primitive::SByte
+            | Primitive::Int16
+            | Primitive::Int32
+            | Primitive::Int64
+            | Primitive::Single
+            | Primitive::Double
+            | Primitive::Decimal { .. },
+            text,
+        ) => {
+            let number: Option<f64> = text.map_or_else(|| value.as_f64(), |text| text.trim().parse().ok());
+            number?.to_string()
+        }
+        (_, None) => value.to_string(),
+        (Primitive::Guid, Some(text)) => text.to_ascii_lowercase(),
+        (Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. }, Some(text)) => instant_ms(text)?.to_string(),
+        (Primitive::TimeOfDay { .. }, Some(text)) if text.contains('.') => {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+        (Primitive::Binary { .. }, Some(text)) => text.trim_end_matches('=').replace('-', "+").replace('_', "/"),
+        (_, Some(text)) => text.to_owned(),
+    })
+}
+
+/// Milliseconds since 1970 of a time, in the forms of both versions; one without a zone is UTC.
+fn instant_ms(text: &str) -> Option<i64> {
+    if let Some(inner) = text.strip_prefix("/Date(") {
+        let inner = inner.strip_suffix(")/")?;
+        // The zone behind the number is only how it is shown (OData 2.0, JSON format).
+        let end =
+            inner.char_indices().skip(1).find(|(_, sign)| ['+', '-'].contains(sign)).map_or(inner.len(), |(at, _)| at);
+        return inner[..end].parse().ok();
+    }
+    let parse = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond);
+    parse(text).or_else(|| parse(&format!("{text}Z")))
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::super::described::{read, tests};
+    use super::*;
+
+    fn records(metadata: &[u8], set: &str, count: usize) -> (Described, Vec<(String, Value)>) {
+        let given = serde_json::from_str("{\"author_ID\":7,\"Order\":\"O'1\"}");
+        let mut given: Map<String, Value> = given.unwrap();
+        given.retain(|name, _| String::from_utf8_lossy(metadata).contains(&format!("\"{name}\"")));
+        let set = read(metadata, set, &given).unwrap();
+        let mut random = ChaCha8Rng::seed_from_u64(5);
+        let drawing = Drawing::new(&set, count, &mut random).unwrap();
+        let one = |number: usize| {
+            let mut json = Vec::new();
+            let key = drawing.write(number, &mut random, &mut json);
+            (key, serde_json::from_slice(&json).unwrap())
+        };
+        let all = (0..count).map(one).collect();
+        (set, all)
+    }
+
+    #[test]
+    fn a_record_has_a_value_of_each_type_and_a_key_of_its_own() {
+        let (set, all) = records(tests::BOOKS, "Books", 50);
+        assert_eq!(set.version, Version::V4);
+        for (number, (key, record)) in all.iter().enumerate() {
+            assert_eq!(*key, format!("(ID={},IsActive=true)", record["ID"]));
+            assert_eq!(record["ID"].as_i64().unwrap() - all[0].1["ID"].as_i64().unwrap(), number as i64);
+            assert_eq!((&record["author_ID"], record["title"].as_str().unwrap().len()), (&Value::from(7), 30));
+            assert!(["New", "Old"].contains(&record["state"].as_str().unwrap()));
+            let price = record["price"].to_string();
+            assert!(price.len() <= 10 && price.rsplit_once('.').unwrap().1.len() == 2, "{price}");
+        }
+        let (_, all) = records(tests::ITEMS, "Items", 2);
+        let (key, record) = &all[0];
+        assert_eq!(*key, format!("(Order='O''1',Position={})", record["Position"]));
+        assert!(
+            record["Due"].as_str().unwrap().starts_with("/Date(1") && record["At"].as_str().unwrap().starts_with("PT")
+        );
+        assert!(record["Amount"].is_string(), "{record}");
+    }
+
+    #[test]
+    fn a_row_is_the_same_in_any_form_of_its_values_and_no_other() {
+        let (set, all) = records(tests::ITEMS, "Items", 2);
+        let of = |row: &Value| fingerprint(&set, row.as_object().unwrap());
+        let sent = &all[0].1;
+        let mut row = sent.clone();
+        row["ChangedBy"] = "me".into();
+        row["Amount"] = Value::from(format!("{}0", sent["Amount"].as_str().unwrap()));
+        row["Due"] = Value::from(sent["Due"].as_str().unwrap().replace(")/", "+0000)/"));
+        assert_eq!(of(&row), of(sent));
+        assert_ne!(of(&row).0, of(&all[1].1).0);
+        for name in ["Amount", "Due", "At"] {
+            let mut changed = sent.clone();
+            changed[name] = "1".into();
+            assert_ne!(of(&changed).1, of(sent).1, "{name}");
+        }
+    }
+
+    #[test]
+    fn values_are_compared_and_not_their_forms() {
+        let check = |primitive: Primitive, one: &str, other: &str| {
+            let canonical = |json: &str| canonical(&Kind::Plain(primitive), &serde_json::from_str(json).unwrap());
+            assert!(canonical(one).is_some(), "{one}");
+            assert_eq!(canonical(one), canonical(other), "{one} {other}");
+        };
+        check(Primitive::Decimal { precision: 9, scale: 2 }, "12.5", "\"12.50\"");
+        check(Primitive::Guid, "\"ABCDEF01-0000-4000-8000-000000000000\"", "\"abcdef01-0000-4000-8000-000000000000\"");
+        check(
+            Primitive::DateTimeOffset { precision: 0 },
+            "\"2020-01-02T00:00:00Z\"",
+            "\"2020-01-02T01:00:00.000+01:00\"",
+        );
+        check(Primitive::DateTime { precision: 0 }, "\"1970-01-01T00:00:01\"", "\"/Date(1000)/\"");
+        check(Primitive::TimeOfDay { precision: 0 }, "\"12:34:56\"", "\"12:34:56.000\"");
+        check(Primitive::Binary { length_max: 0 }, "\"ab-_\"", "\"ab+/\"");
+    }
+
+    #[test]
+    fn too_few_keys_are_refused() {
+        let narrow =
+            String::from_utf8_lossy(tests::BOOKS).replace("\"ID\" Type=\"Edm.Int32\"", "\"ID\" Type=\"Edm.Byte\"");
+        let set = read(narrow.as_bytes(), "Books", &Map::new()).unwrap();
+        let mut random = ChaCha8Rng::seed_from_u64(5);
+        let refused = Drawing::new(&set, 100, &mut random).err().unwrap();
+        assert_eq!(refused, "its key `ID` has no values of its own for 100 records: choose lower levels");
+        assert!(Drawing::new(&set, 60, &mut random).is_ok());
+    }
+}
