@@ -3,6 +3,7 @@
 //!
 //! What it deliberately does not do: ask (see [`super::first`]).
 
+use std::env::VarError;
 use std::sync::Arc;
 
 use tollgate_net::tls::{ClientSettings, TlsChoice};
@@ -52,9 +53,17 @@ pub(crate) fn access(
     site: &Site,
     all: &[(String, String)],
 ) -> Result<(Fields, ClientSettings), String> {
-    let Variant { name, access, .. } = &options.experiment.variants[site.variant];
+    access_by(|variable| std::env::var(variable), &options.experiment.variants[site.variant], (all, &options.tls))
+}
+
+/// The same of a variant, with the variables of this environment.
+fn access_by(
+    environment: impl Fn(&str) -> Result<String, VarError>,
+    Variant { name, access, .. }: &Variant,
+    (all, tls): (&[(String, String)], &ClientSettings),
+) -> Result<(Fields, ClientSettings), String> {
     let value = |variable: &String| {
-        std::env::var(variable)
+        environment(variable)
             .map_err(|error| format!("variant `{name}` needs `{variable}` of the environment: {error}"))
     };
     let mut fields = all.to_vec();
@@ -72,7 +81,7 @@ pub(crate) fn access(
         })?;
         fields.push((field.clone(), value));
     }
-    let mut tls = options.tls.clone();
+    let mut tls = tls.clone();
     if access.authorities.is_some() {
         tls.authorities.clone_from(&access.authorities);
     }
@@ -174,23 +183,29 @@ mod tests {
 
     #[test]
     fn secrets_of_a_variant_are_taken_out_of_the_environment_when_it_is_asked() {
-        let found = |keys: &str| {
-            let text = format!("{FILE}access = {{ {keys} }}\n");
-            let options = RunOptions::of(Experiment::parse(&text, "folder/mine.toml").unwrap(), "/nowhere".into());
-            access(&options, &at(theirs(), 0), &[("A".to_owned(), "1".to_owned())])
+        let environment = |variable: &str| match variable {
+            "SHOP_KEY" => Ok("k".to_owned()),
+            "SHOP_LOGIN" => Ok("Aladdin:open sesame".to_owned()),
+            _ => Err(VarError::NotPresent),
         };
-        // Cargo sets this one for tests.
-        let (fields, tls) = found("headers_env = { X-Key = \"CARGO_PKG_NAME\" }, ca = \"ca.pem\"").unwrap();
-        assert_eq!(
-            fields,
-            [("A", "1"), ("X-Key", "tollgate-lab")].map(|(name, value)| (name.to_owned(), value.to_owned()))
-        );
+        let found = |keys: &str| {
+            let experiment = Experiment::parse(&format!("{FILE}access = {{ {keys} }}\n"), "folder/mine.toml").unwrap();
+            let all = [("A".to_owned(), "1".to_owned())];
+            access_by(environment, &experiment.variants[0], (&all, &ClientSettings::default()))
+        };
+        let fields = |fields: &[(&str, &str)]| -> Fields {
+            fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        let (sent, tls) = found("headers_env = { X-Key = \"SHOP_KEY\" }, ca = \"ca.pem\"").unwrap();
+        assert_eq!(sent, fields(&[("A", "1"), ("X-Key", "k")]));
         assert_eq!((tls.authorities, tls.choice), (Some("folder/ca.pem".into()), TlsChoice::Verify));
-        assert_eq!(found("insecure = true").unwrap().1.choice, TlsChoice::Insecure);
-        let error = found("basic_env = \"CARGO_PKG_NAME\"").unwrap_err();
-        assert_eq!(error, "variant `v`: `CARGO_PKG_NAME` of the environment holds no USER:PASSWORD");
-        let error = found("basic_env = \"TOLLGATE_NOBODY_SETS_THIS\"").unwrap_err();
-        assert!(error.starts_with("variant `v` needs `TOLLGATE_NOBODY_SETS_THIS` of the environment"), "{error}");
+        let (sent, tls) = found("basic_env = \"SHOP_LOGIN\", insecure = true").unwrap();
+        assert_eq!(sent, fields(&[("A", "1"), ("Authorization", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")]));
+        assert_eq!(tls.choice, TlsChoice::Insecure);
+        let error = found("basic_env = \"SHOP_KEY\"").unwrap_err();
+        assert_eq!(error, "variant `v`: `SHOP_KEY` of the environment holds no USER:PASSWORD");
+        let error = found("basic_env = \"NOBODYS\"").unwrap_err();
+        assert!(error.starts_with("variant `v` needs `NOBODYS` of the environment"), "{error}");
     }
 
     #[test]
