@@ -58,7 +58,7 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// OData's own options are none, whatever their names: `$skiptoken` is only a place in a list.
-fn is_secret(name: &str) -> bool {
+pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     !name.starts_with(['$', '%']) && NAMES.iter().any(|secret| name.contains(secret))
 }

@@ -88,8 +88,8 @@ impl Drop for TestServer {
 }
 
 /// `/items` is a list of [`ITEMS`] entities `/items/ID`, `/paged` the same on two pages, `/wrong` one whose entities
-/// are all the first, `/changing` one that has other entities once it was asked for, while its second page fails;
-/// `/noted/…` is kept, `/every-third-fails` answers 503 and `/every-third-closes` nothing to each
+/// are all the first, `/client` one of OData V2 that answers 400 to whoever does not say `client=7`, `/changing` one that has other entities once it was asked for, while its second page fails;
+/// `/noted/…` is kept, `/growing` is longer each time, `/every-third-fails` answers 503 and `/every-third-closes` nothing to each
 /// third request.
 struct Scripted {
     seen: Arc<Seen>,
@@ -122,6 +122,9 @@ impl Service for Scripted {
         if target == "/every-third-fails" && count.is_multiple_of(3) || target == "/changing?page=2" && count == 7 {
             response.status = 503;
         }
+        if target.starts_with("/client") && !target.contains("client=7") {
+            response.status = 400;
+        }
         response.body.extend_from_slice(body(&target, count).as_bytes());
         Ok(())
     }
@@ -142,6 +145,12 @@ fn body(target: &str, count: u64) -> String {
         }
         "/changing?page=2" => list(2..3, "").replace("items/", "noted/"),
         "/empty" => list(0..0, ""),
+        "/growing" => "x".repeat(count as usize),
+        _ if target.starts_with("/client?") => {
+            let of = |id| format!("{{\"__metadata\":{{\"uri\":\"http://elsewhere/client('{id}')\"}},\"ID\":\"{id}\"}}");
+            format!("{{\"d\":{{\"results\":[{}]}}}}", (0..ITEMS).map(of).collect::<Vec<_>>().join(","))
+        }
+        _ if target.starts_with("/client(") => format!("{{\"d\":{{\"ID\":\"{}\"}}}}", &target[9..10]),
         _ if target.starts_with("/wrong/") => "{\"id\":\"0\"}".to_owned(),
         _ => match target.strip_prefix("/items/") {
             Some(id) => format!("{{\"id\":\"{id}\"}}"),

@@ -6,8 +6,6 @@ use std::num::NonZeroU64;
 use std::str::FromStr;
 use std::time::Duration;
 
-use tollgate_lab::traffic::header::check_header;
-
 /// `NAME=VALUE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Assignment<T> {
@@ -34,33 +32,6 @@ where
         }
         let value = value.parse().map_err(|error| format!("`{value}` for `{name}`: {error}"))?;
         Ok(Assignment { name: name.to_owned(), value })
-    }
-}
-
-/// `Name: value`, safe to be written into a request as it is.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct HeaderField {
-    /// The field's name.
-    pub(crate) name: String,
-    /// Its value.
-    pub(crate) value: String,
-}
-
-impl FromStr for HeaderField {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, value) = text.split_once(':').ok_or("expected `Name: value`, but there is no `:`")?;
-        let value = value.trim();
-        check_header(name, value)?;
-        Ok(HeaderField { name: name.to_owned(), value: value.to_owned() })
-    }
-}
-
-// A header may be a secret, so its value is not shown even when the arguments are printed for debugging.
-impl std::fmt::Debug for HeaderField {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}: …", self.name)
     }
 }
 
@@ -315,20 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_field_cannot_smuggle_a_second_one() {
-        let check = |text: &str, accepted: bool| assert_eq!(text.parse::<HeaderField>().is_ok(), accepted, "{text:?}");
-        check("Accept: application/json", true);
-        check("X-Empty:", true);
-        check("Accept", false);
-        check(": value", false);
-        check("Two words: value", false);
-        check("A: b\r\nHost: elsewhere", false);
-    }
-
-    #[test]
     fn secrets_are_not_shown_when_arguments_are_printed() {
-        let (header, credentials) =
-            ("Authorization: hidden".parse::<HeaderField>(), "me:hidden".parse::<Credentials>());
-        assert_eq!(format!("{:?} {:?}", header.unwrap(), credentials.unwrap()), "Authorization: … me:…");
+        assert_eq!(format!("{:?}", "me:hidden".parse::<Credentials>().unwrap()), "me:…");
     }
 }

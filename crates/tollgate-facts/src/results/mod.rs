@@ -258,10 +258,23 @@ pub struct Variant {
     pub connecting: Option<Connecting>,
     /// The backend that did the work, past any subject; absent where there was none to be past of.
     pub backend: Option<String>,
+    /// What its answers had to be where its subject's first ones are the model; absent where the experiment says it, and in
+    /// results that do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_answers: Option<FirstAnswers>,
     /// At which rate its iterations began, beside variants whose users wait; absent where it is loaded as all are, and in
     /// results that do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<OpenModel>,
+}
+
+/// What answers of a server of the user's had to be beside their status (2xx): what its first two answers were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FirstAnswers {
+    /// Their length in bytes; absent where they differ in it, or any was asked for.
+    pub bytes: Option<u64>,
+    /// Whether each had to contain a text that the command line says.
+    pub has_text: bool,
 }
 
 impl Experiment {

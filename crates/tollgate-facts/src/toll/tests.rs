@@ -35,6 +35,7 @@ fn experiment(variants: &[&str]) -> Experiment {
                 connecting: None,
                 backend: None,
                 model: None,
+                first_answers: None,
             })
             .collect(),
         unit_of_work: "pass".into(),

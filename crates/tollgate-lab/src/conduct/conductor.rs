@@ -324,6 +324,7 @@ fn text(time: jiff::Timestamp) -> String {
 fn blank(options: &RunOptions, plan: &Plan, cores: &Cores, started: jiff::Timestamp) -> RunResult {
     let experiment = &options.experiment;
     let heading = experiment.heading;
+    let mut choices = experiment.variants.iter().map(|variant| variant.access.choice).chain([options.tls.choice]);
     RunResult {
         format: FORMAT,
         experiment: results::Experiment {
@@ -353,7 +354,7 @@ fn blank(options: &RunOptions, plan: &Plan, cores: &Cores, started: jiff::Timest
             equivalence_share: plan
                 .equivalence_ppm
                 .map_or(tollgate_facts::results::NO_TOLL_BAND, |ppm| f64::from(ppm) / 1e6),
-            insecure: options.tls.choice == TlsChoice::Insecure,
+            insecure: choices.any(|choice| choice == TlsChoice::Insecure),
             connections: experiment.connections.stored(),
             ramp_ms: (!plan.ramp.is_zero()).then_some(plan.ramp.as_secs_f64() * 1e3),
             cell_ms: plan.cell.map(|cell| cell.as_secs_f64() * 1e3),

@@ -9,6 +9,7 @@ use tollgate_net::tls::ClientSettings;
 use crate::experiment::{Experiment, Variant};
 use crate::plan::PlanOptions;
 use crate::subject::{Peer, PostgresError};
+use crate::traffic::request::{AnswerLength, OwnRequest};
 
 /// What a run is asked.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +28,8 @@ pub struct RunOptions {
     pub serve_arguments: Vec<String>,
     /// `--subject-pid VARIANT=PID`: whose CPU and memory are watched; several for one variant are added up.
     pub subject_pids: Vec<(String, u32)>,
+    /// What is asked of the user's subjects in the place of what the experiment says.
+    pub own_request: OwnRequest,
     /// `--header`: fields of every request, in order.
     pub headers: Vec<(String, String)>,
     /// `--basic`: user and password, sent at once.
@@ -55,7 +58,9 @@ pub struct RunOptions {
 impl RunOptions {
     /// An experiment as it stands, with the usual extent, on subjects that `serve_program` serves.
     pub fn of(experiment: Experiment, serve_program: PathBuf) -> RunOptions {
-        RunOptions { experiment, serve_program, link: Some(LinkMode::default()), ..RunOptions::default() }
+        let own_request = OwnRequest { length: AnswerLength::AsFirst, ..OwnRequest::default() };
+        let link = Some(LinkMode::default());
+        RunOptions { experiment, serve_program, own_request, link, ..RunOptions::default() }
     }
 
     /// The peer that does the work of a variant; `None` where the experiment's own subject does.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::checker::{Checker, LEVEL_MAX};
-use super::description::{Experiment, Heading, Location, Own, Variant};
+use super::description::{Access, Experiment, Heading, Location, Own, Variant};
 use super::document::{Document, Table};
 use super::error::ExperimentError;
 use super::file::{Extent, ExtentFile, VariantFile};
@@ -108,6 +108,7 @@ impl Document<'_> {
             let baseline = file.baseline.as_ref();
             variants.push(Variant {
                 name: names[position].to_owned(),
+                access: Access::default(),
                 title: file.title.clone().unwrap_or_else(|| names[position].to_owned()),
                 baseline: baseline.map(|baseline| checker.baseline(baseline, position, &names)).transpose()?,
                 at: Location::Here(String::new()),

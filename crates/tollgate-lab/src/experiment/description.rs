@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tollgate_facts::names::did_you_mean;
 use tollgate_facts::results::{self, Distance, NamedLevel, OpenModel, OpenRate, Piece};
+use tollgate_net::tls::TlsChoice;
 
 use super::file::{Extent, ExtentFile, PublishedTable};
 use super::values::At;
@@ -53,6 +54,8 @@ pub struct Experiment {
     pub name: String,
     /// The question in one sentence.
     pub question: String,
+    /// Who wrote it.
+    pub author: Author,
     /// Of which kind it is.
     pub heading: Heading,
     /// Its levels, ascending, none twice.
@@ -86,6 +89,17 @@ pub struct Experiment {
     pub published_table: Option<PublishedTable>,
     /// What only its kind knows.
     pub(crate) own: Own,
+}
+
+/// Who wrote an experiment: what a built-in one says of answers is said of our own subjects and of peers, not of a server
+/// that stands in their place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Author {
+    /// The user.
+    #[default]
+    User,
+    /// It is built in.
+    Tollgate,
 }
 
 /// What only a kind of experiment knows: a value of a type of its own.
@@ -201,6 +215,8 @@ pub struct Variant {
     pub at: Location,
     /// How it is asked and understood.
     pub request: RequestShape,
+    /// With which credentials it is asked, and how TLS is spoken with it.
+    pub access: Access,
     /// From how far away it is asked.
     pub distance: Distance,
     /// The peer that does the work instead of what the file names, as its subject file is called.
@@ -213,6 +229,19 @@ pub struct Variant {
     pub(crate) left_out_of: BTreeSet<Extent>,
     /// What only its kind knows.
     pub(crate) own: Own,
+}
+
+/// Credentials and TLS of a variant's own. Secrets are named, and read when it is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Access {
+    /// The variable of the environment that holds user and password, with `:` between them.
+    pub basic: Option<String>,
+    /// Header fields, each with the variable of the environment that holds its value.
+    pub headers: Vec<(String, String)>,
+    /// A PEM file of authorities that are trusted, too.
+    pub authorities: Option<PathBuf>,
+    /// How certificates are judged, if the command line does not say otherwise.
+    pub choice: TlsChoice,
 }
 
 /// Where a variant's work begins.

@@ -18,7 +18,8 @@ mod values;
 pub(crate) use checker::Checker;
 pub use checker::LEVEL_MAX;
 pub use description::{
-    Backend, Configuration, Connections, Experiment, Factor, Heading, Location, TOLLGATE, Users, Variant,
+    Access, Author, Backend, Configuration, Connections, Experiment, Factor, Heading, Location, TOLLGATE, Users,
+    Variant,
 };
 pub(crate) use description::{Own, place};
 pub use error::ExperimentError;

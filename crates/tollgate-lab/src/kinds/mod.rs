@@ -17,7 +17,7 @@ mod walk;
 mod tests;
 
 use crate::experiment::document::{Document, FileFormat};
-use crate::experiment::{Experiment, ExperimentError, Files, Heading};
+use crate::experiment::{Author, Experiment, ExperimentError, Files, Heading};
 use crate::plan::{Note, Plan, PlanOptions};
 use listed::Listed;
 use tollgate_facts::results::RunResult;
@@ -91,7 +91,8 @@ impl Experiment {
         let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) else {
             return Err(ExperimentError::unknown("experiment", name, BUILT_IN.iter().map(|(known, _)| *known)));
         };
-        read(text, &format!("{name}.toml"), &Files::BuiltIn)
+        let experiment = read(text, &format!("{name}.toml"), &Files::BuiltIn)?;
+        Ok(Experiment { author: Author::Tollgate, ..experiment })
     }
 
     /// The same inserts into an entity set that is there already, at this URL.

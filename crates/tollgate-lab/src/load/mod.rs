@@ -4,6 +4,7 @@
 //! (see [`crate::judge`]).
 
 pub mod answer;
+mod carried;
 pub mod connections;
 pub mod insert;
 pub mod pace;

@@ -98,6 +98,12 @@ impl LoadTarget {
         self
     }
 
+    /// The same asked in the same way, whose answers are understood as this shape says.
+    #[must_use]
+    pub(crate) fn understood(self, shape: RequestShape) -> LoadTarget {
+        LoadTarget { checker: read::checker(&shape), shape, ..self }
+    }
+
     /// Whether its connections are opened while time counts and may take up a TLS session.
     pub(super) fn takes_up_sessions(&self) -> bool {
         let opens = self.connection != Connection::KeepAlive;

@@ -18,6 +18,7 @@ use super::answer::Verdict;
 use super::answer::compare::{Compare, KEPT_BYTES_MAX};
 use super::answer::failure::Failure;
 use super::answer::read;
+use super::carried::carry;
 use super::pass::{Detail, Now, Pass};
 use super::record::recorder::{Bodies, Recorder, nanoseconds};
 use super::target::{LoadTarget, resolve};
@@ -168,7 +169,7 @@ async fn get_list(walk: &mut Walk, user: &mut User, shared: &Shared) -> Result<D
             }
         }
         index += 1;
-        next = page.links.next.as_deref().map(|link| resolve(&path, link));
+        next = page.links.next.as_deref().map(|link| carry(first, target.shape.format, resolve(&path, link)));
         if index == PAGES_MAX && next.is_some() {
             recorder.failure(&Failure::content(format!("the list has more than {PAGES_MAX} pages")), now, now);
             return Err(());
@@ -285,7 +286,7 @@ fn details_of(pages: &[Page], target: &LoadTarget) -> Arc<[Detail]> {
     let links = pages.iter().flat_map(|page| &page.links.links);
     let detail = |link: &Link| {
         let mut request = Vec::new();
-        target.render(&resolve(base, &link.url), &mut request);
+        target.render(&carry(base, target.shape.format, resolve(base, &link.url)), &mut request);
         let expect = |checker: &Checker| checker.expect(link.values.iter().map(String::as_str));
         Detail { request, key: link.values.clone(), expected: target.checker.as_ref().map(expect) }
     };

@@ -7,7 +7,9 @@ use super::*;
 use crate::experiment::Experiment;
 use crate::plan::{Extent, PlanOptions};
 use crate::testing::{ITEMS, TestServer};
-use tollgate_facts::results::{RunResult, State, Verdict};
+use crate::traffic::request::{AnswerLength, OwnRequest};
+use tollgate_facts::results::{FirstAnswers, RunResult, State, Verdict};
+use tollgate_wire::links::Template;
 
 /// Options of a run of `protocol` that nothing is served for.
 pub(crate) fn options() -> RunOptions {
@@ -242,6 +244,80 @@ fn connections_for_one_trial_are_opened_before_it_and_a_length_is_asked_for_and_
     assert!(message.contains("the answer has 5 bytes instead of 6"), "{message}");
     server.end();
     assert!(server.seen.at_once_max.load(std::sync::atomic::Ordering::Relaxed) <= 5);
+}
+
+#[test]
+fn the_first_answers_of_a_server_of_the_users_are_the_model_of_all_others() {
+    let server = TestServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let silent = |name: &str, path: &str| format!("[[variant]]\nname = \"{name}\"\nurl = \"{}\"\n", server.url(path));
+    let common = PER_TRIAL.split("[[variant]]").next().unwrap();
+    let text = format!("{common}{}{}", silent("same", "/plain"), silent("other", "/growing"));
+    let options = |own: OwnRequest, text: &str, out: &str| RunOptions {
+        experiment: Experiment::parse(text, "again.toml").unwrap(),
+        subjects: Vec::new(),
+        own_request: own,
+        ..twice(&server, &folder.path().join(out))
+    };
+    let own = |contains: Option<&str>| OwnRequest {
+        contains: contains.map(str::to_owned),
+        length: AnswerLength::AsFirst,
+        ..OwnRequest::default()
+    };
+    let outcome = run(&options(own(None), &text, "silent"), &(), &StopFlag::new()).unwrap();
+    assert!(outcome.result.cells.iter().all(|cell| cell.errors.is_empty()), "{:?}", outcome.result.cells);
+    let learned = |name: &str| outcome.result.experiment.variant(name).unwrap().first_answers;
+    assert_eq!(learned("same"), Some(FirstAnswers { bytes: Some(5), has_text: false }));
+    assert_eq!(learned("other"), Some(FirstAnswers { bytes: None, has_text: false }));
+    let wrong =
+        run(&options(own(Some("no such text")), &text, "wrong"), &(), &StopFlag::new()).unwrap_err().to_string();
+    assert!(wrong.starts_with("the subject of `same` gives no valid answer at http://127.0.0.1:"), "{wrong}");
+    // What the user's own file says is asked.
+    let said = text.replacen("/plain\"\n", "/plain\"\ncontains = \"nothing\"\n", 1);
+    let wrong = run(&options(own(None), &said, "said"), &(), &StopFlag::new()).unwrap_err().to_string();
+    assert!(wrong.contains("the answer does not contain `nothing`"), "{wrong}");
+}
+
+#[test]
+fn a_list_of_the_users_is_walked_by_its_own_links_with_what_its_url_says() {
+    let server = TestServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let walk = |v2: &str, out: &str| RunOptions {
+        plan: PlanOptions {
+            extent: Extent::Quick,
+            only: vec!["odata-v2-json".to_owned()],
+            levels: Some(vec![1]),
+            blocks: Some(2),
+            ..PlanOptions::default()
+        },
+        out: Some(folder.path().join(out)),
+        subjects: [("rest-json", "/items"), ("odata-v2-json", v2)]
+            .map(|(name, path)| (name.to_owned(), server.url(path)))
+            .into(),
+        own_request: OwnRequest {
+            details: vec![("rest-json".to_owned(), Template::parse("items/{id}").unwrap())],
+            ..OwnRequest::default()
+        },
+        ..options()
+    };
+    let outcome = run(&walk("/client?$top=9&client=7", "run"), &(), &StopFlag::new()).unwrap();
+    let shares: Vec<(&str, usize, bool)> = outcome
+        .result
+        .cells
+        .iter()
+        .map(|cell| (cell.variant.as_str(), cell.errors.len(), cell.detail_bytes.is_some()))
+        .collect();
+    assert_eq!(shares, [("rest-json", 0, true), ("odata-v2-json", 0, true)]);
+    let unverified: Vec<&str> = outcome
+        .result
+        .validity
+        .iter()
+        .filter(|doubt| doubt.rule == "content")
+        .map(|doubt| doubt.variant.as_str())
+        .collect();
+    assert_eq!(unverified, ["odata-v2-json"], "nobody says what its key is");
+    let error = run(&walk("/client", "refused"), &(), &StopFlag::new()).unwrap_err().to_string();
+    assert!(error.contains("`odata-v2-json` gives no valid answer") && error.contains("400"), "{error}");
 }
 
 /// Users who take two steps, of which the second one is not everywhere answered as it should be.

@@ -22,6 +22,7 @@ use tollgate_net::tls::ClientSettings;
 pub(crate) use marks::names as mark_names;
 
 pub use crate::traffic::model::Rate;
+pub use crate::traffic::request::AnswerLength;
 use tollgate_facts::results::load::QuickResult;
 
 use crate::conduct::options::RunError;
@@ -124,16 +125,6 @@ pub enum Wrapping {
         /// Where the service root is, as a path with a slash behind it; absent: where the URL's last segment begins.
         root: Option<String>,
     },
-}
-
-/// Whether each answer must be as long as the first one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum AnswerLength {
-    /// It may be of any length.
-    #[default]
-    Any,
-    /// It must.
-    AsFirst,
 }
 
 /// Where connections go instead of the URL's own host and port.

@@ -4,7 +4,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tollgate_wire::links::Template;
+pub use tollgate_wire::links::Template;
 
 /// How a variant's requests look and how its answers are understood.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -38,6 +38,38 @@ pub struct Element {
     pub namespace: String,
     /// Its text.
     pub text: String,
+}
+
+/// Whether each answer must be as long as the first one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AnswerLength {
+    /// It may be of any length.
+    #[default]
+    Any,
+    /// It must.
+    AsFirst,
+}
+
+/// What the user asks of his own servers, and what they answer, in the place of what the experiment says.
+#[derive(Debug, Clone, Default)]
+pub struct OwnRequest {
+    /// The method; absent: the variant's.
+    pub method: Option<String>,
+    /// The body; absent: the variant's.
+    pub body: Option<Vec<u8>>,
+    /// Text that each answer must contain.
+    pub contains: Option<String>,
+    /// Whether each answer must be as long as the first one, where that is not said otherwise.
+    pub length: AnswerLength,
+    /// Of variants that walk, by name, where an entity is; the properties in it are its key.
+    pub details: Vec<(String, Template)>,
+}
+
+impl OwnRequest {
+    /// Whether it says anything that only single requests have.
+    pub(crate) fn is_said(&self) -> bool {
+        self.method.is_some() || self.body.is_some() || self.contains.is_some()
+    }
 }
 
 /// How the answers of a walk are read.

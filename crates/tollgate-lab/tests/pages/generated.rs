@@ -237,6 +237,7 @@ fn run() -> impl Strategy<Value = RunResult> {
                     connecting: None,
                     backend: None,
                     model: None,
+                    first_answers: None,
                 })
                 .collect();
             run.experiment.unit_of_work.clone_from(&text);

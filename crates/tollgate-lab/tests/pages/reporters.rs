@@ -2,8 +2,8 @@
 
 use tollgate_facts::fixture;
 use tollgate_facts::results::{
-    BetweenStarts, Comparison, Figure, Instructions, Percentiles, Played, RunResult, TollVerdict, Validity, Variant,
-    Verdict,
+    BetweenStarts, Comparison, Figure, FirstAnswers, Instructions, Percentiles, Played, RunResult, TollVerdict,
+    Validity, Variant, Verdict,
 };
 use tollgate_facts::rules;
 use tollgate_facts::threshold::{self, Threshold};
@@ -79,6 +79,25 @@ fn certificates_that_were_not_verified_are_told() {
     for (name, expected) in [("terminal", "were not verified (--insecure)"), ("html", "were not verified")] {
         assert!(text(name, &run).contains(expected), "{name}");
         assert!(!text(name, &fixture::encryption()).contains(expected), "{name}");
+    }
+}
+
+#[test]
+fn what_answers_of_the_users_servers_had_to_be_is_told() {
+    let mut run = fixture::mediation();
+    let learned = [(Some(1024), false), (Some(1), true), (None, false), (Some(1024), false)];
+    for (variant, (bytes, has_text)) in run.experiment.variants.iter_mut().zip(learned) {
+        variant.first_answers = Some(FirstAnswers { bytes, has_text });
+    }
+    let names: Vec<&str> = run.experiment.variants.iter().map(|variant| variant.name.as_str()).collect();
+    let expected = format!(
+        "alid answers of {}, {}: status 2xx, 1,024 bytes, as the first one has; of {}: status 2xx, 1 byte, as the first one \
+         has, the text of --expect-body; of {}: status 2xx, any length",
+        names[0], names[3], names[1], names[2]
+    );
+    for name in ["terminal", "html"] {
+        let words = text(name, &run).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(&expected), "{name}: {words}");
     }
 }
 

@@ -59,7 +59,7 @@ fn doubts(view: &View<'_>) -> Section {
     }
     let looks = view.run.settings.looks.iter().map(|looks| looks.words());
     let said = [sentence::starts(view.run), sentence::courses(view.run)].into_iter().flatten();
-    let mut notes: Vec<String> = said.chain(looks).collect();
+    let mut notes: Vec<String> = said.chain(looks).chain(sentence::first_answers(view.run)).collect();
     let counted = view.run.instructions.iter().filter(|counted| !counted.is_whole());
     notes.extend(counted.map(|counted| format!("instructions of the servers: {}", counted.words())));
     if view.run.settings.insecure {

@@ -102,6 +102,7 @@ fn words(run: &RunResult, method: &Method) -> Vec<String> {
     words.extend(played().any(|played| played.staged.is_some()).then(|| STAGED.to_owned()));
     words.extend(sentence::starts(run));
     words.extend(sentence::courses(run));
+    words.extend(sentence::first_answers(run).map(|text| format!("{}.", capitalized(&text))));
     if settings.network == "loopback" {
         words.push(
             "Generator and subject talked over the loopback of one machine. That hides what a network adds: distance \

@@ -4,12 +4,12 @@
 
 use super::peers;
 use super::view::{self, Group, Row, headline_level};
-use crate::gather::first_of;
+use crate::gather::{by_key, first_of};
 use crate::number;
 use tollgate_facts::across::RunHead;
 use tollgate_facts::results::{
-    BetweenStarts, Comparison, Distance, Experiment, Figure, Gap, GapKind, Piece, RunResult, State, Theft, Toll,
-    TollVerdict,
+    BetweenStarts, Comparison, Distance, Experiment, Figure, FirstAnswers, Gap, GapKind, Piece, RunResult, State,
+    Theft, Toll, TollVerdict,
 };
 use tollgate_facts::stats::ALPHA;
 use tollgate_facts::stats::warm_up::Course;
@@ -237,6 +237,22 @@ pub fn courses(run: &RunResult) -> Option<String> {
     };
     let texts: Vec<String> = kinds.into_iter().filter_map(text).collect();
     (!texts.is_empty()).then(|| format!("warm-ups: {}", texts.join(", ")))
+}
+
+/// What answers of the user's servers had to be, where nobody said it and the first ones are the model.
+pub fn first_answers(run: &RunResult) -> Option<String> {
+    let words = |FirstAnswers { bytes, has_text }: FirstAnswers| {
+        let length = match bytes {
+            Some(1) => "1 byte, as the first one has".to_owned(),
+            Some(bytes) => format!("{} bytes, as the first one has", number::whole(bytes)),
+            None => "any length".to_owned(),
+        };
+        format!("status 2xx, {length}{}", if has_text { ", the text of --expect-body" } else { "" })
+    };
+    let variants = run.experiment.variants.iter();
+    let told = by_key(variants.filter_map(|variant| Some((words(variant.first_answers?), variant.name.as_str()))));
+    let texts: Vec<String> = told.iter().map(|(words, names)| format!("of {}: {words}", names.join(", "))).collect();
+    (!texts.is_empty()).then(|| format!("valid answers {}", texts.join("; ")))
 }
 
 /// The headline of one variant; absent for one without a baseline.

@@ -5,6 +5,7 @@
 //! whatever the scanner is not sure of goes to the full reader of [`crate::document`]. URLs are not fetched here.
 
 use crate::address::encode;
+use crate::date;
 use crate::document::{self, Document, ReadError};
 use crate::format::Format;
 use crate::json;
@@ -82,7 +83,8 @@ pub struct Template {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Text(String),
-    /// A property; `quoted` if it stands in single quotes, where a quote of the value is doubled.
+    /// A property; `quoted` if it stands in single quotes, where a quote of the value is doubled and a date of V2's JSON
+    /// is written as its literals have it: `datetime'{fldate}'`.
     Property {
         name: String,
         quoted: bool,
@@ -154,7 +156,9 @@ impl Template {
             match part {
                 Part::Text(text) => url.extend_from_slice(text.as_bytes()),
                 Part::Property { name, quoted: true } => {
-                    encode(&mut url, value(name).replace('\'', "''").as_bytes());
+                    let value = value(name);
+                    let date = value.starts_with("/Date(").then(|| date::text_from_v2_json(value)).flatten();
+                    encode(&mut url, date.unwrap_or_else(|| value.replace('\'', "''")).as_bytes());
                 }
                 Part::Property { name, quoted: false } => encode(&mut url, value(name).as_bytes()),
             }
@@ -527,6 +531,21 @@ mod tests {
         check(XML, template, xml, &[("/e/1/7", "1")], Some("/e?2"));
         check(XML, Some("E('{k}')"), "<es><e><k>O'N</k><c/></e></es>", &[("E('O''N')", "O'N")], None);
         check(V4, Some("E({k})"), r#"{"value":[]}"#, &[], None);
+    }
+
+    #[test]
+    fn keys_are_written_as_the_literals_of_their_version() {
+        let check = |format, template: &str, document: &str, expected: &str| {
+            let found = search(format, Some(template), &[], document).unwrap();
+            assert_eq!(found.links[0].url, expected, "{template}");
+        };
+        let v2 = r#"{"d":[{"a":"O'N é","d":"\/Date(1306886400000)\/","o":"\/Date(1306886400000+0060)\/","n":"5"}]}"#;
+        check(Format::V2Json, "P(a='{a}',d=datetime'{d}')", v2, "P(a='O''N%20%C3%A9',d=datetime'2011-06-01T00:00:00')");
+        let offset = "P(o=datetimeoffset'2011-06-01T00:00:00Z',n={n}L)";
+        check(Format::V2Json, "P(o=datetimeoffset'{o}',n={n}L)", v2, offset);
+        let v4 = r#"{"value":[{"d":"2011-06-01","g":"01234567-89ab-cdef-0123-456789abcdef","n":7}]}"#;
+        check(V4, "P(d={d},g={g},n={n})", v4, "P(d=2011-06-01,g=01234567-89ab-cdef-0123-456789abcdef,n=7)");
+        check(V4, "/Date({n})", v4, "/Date(7)");
     }
 
     #[test]

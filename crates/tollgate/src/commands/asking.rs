@@ -1,4 +1,5 @@
-//! What `load` and `versus` share: the flags that say what is asked and how TLS is spoken, by ApacheBench's letters.
+//! What `load`, `versus` and `run` share: the flags that say what is asked, what answers must be and how TLS is spoken, by
+//! ApacheBench's letters.
 //!
 //! Deliberately not here: how much is asked, and what becomes of the answers.
 
@@ -8,6 +9,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use tollgate_lab::traffic::header::{basic_authorization, check_load_header};
+use tollgate_lab::traffic::request::{AnswerLength, OwnRequest};
 use tollgate_net::tls::{ClientSettings, Resumption, ServerNameSent, Suite, TlsChoice, Version};
 
 use super::input;
@@ -56,6 +58,18 @@ pub(crate) struct Request {
     /// Content type of what is sent [default: text/plain; of `load --soap` the envelope's, with --batch application/json]
     #[arg(short = 'T', long, value_name = "TYPE", help_heading = "Request")]
     pub(crate) content_type: Option<String>,
+}
+
+/// What an answer must be; of `versus` and `run`.
+#[derive(Debug, Args)]
+pub(crate) struct Answers {
+    /// Text that every answer must contain
+    #[arg(long = "expect-body", value_name = "TEXT", help_heading = "Answers")]
+    contains: Option<String>,
+
+    /// Accept answers of any length; without it each must be as long as the first of its address, if its second is
+    #[arg(short = 'l', help_heading = "Answers")]
+    any_length: bool,
 }
 
 /// How TLS is spoken.
@@ -128,12 +142,29 @@ impl Request {
         cookies.into_iter().chain(written).collect()
     }
 
+    /// What goes before what an experiment says of requests and answers; what is not said is its own.
+    pub(crate) fn own(&self, answers: &Answers) -> Result<OwnRequest, Failure> {
+        let is_said = self.method.is_some() || self.head || self.file().is_some();
+        Ok(OwnRequest {
+            method: is_said.then(|| self.method()),
+            body: self.body()?,
+            contains: answers.contains.clone(),
+            length: if answers.any_length { AnswerLength::Any } else { AnswerLength::AsFirst },
+            ..OwnRequest::default()
+        })
+    }
+
+    /// The content type of what is sent, if it is said or `plain`.
+    pub(crate) fn content_type(&self, plain: Option<&str>) -> Option<(String, String)> {
+        let content_type = self.content_type.as_deref().or(plain).filter(|_| self.file().is_some());
+        content_type.map(|content_type| ("Content-Type".to_owned(), content_type.to_owned()))
+    }
+
     /// The fields that are sent where the user's own say nothing else; `plain` is the content type of a body.
     pub(crate) fn implied(&self, plain: Option<&str>) -> Vec<(String, String)> {
         let [agent, accept] = [("User-Agent", USER_AGENT), ("Accept", "*/*")];
         let mut ours = [agent, accept].map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        let content_type = self.content_type.as_deref().or(plain).filter(|_| self.file().is_some());
-        ours.extend(content_type.map(|content_type| ("Content-Type".to_owned(), content_type.to_owned())));
+        ours.extend(self.content_type(plain));
         ours.extend(
             self.basic.as_ref().map(|Credentials { user, password }| {
                 ("Authorization".to_owned(), basic_authorization(user, password))
@@ -232,6 +263,10 @@ mod tests {
         check("Host: a b", false);
         check("Content-Length: 3", false);
         check("A: b\r\nC: d", false);
+        check("X-Empty:", true);
+        check("Accept", false);
+        check(": value", false);
+        check("Two words: value", false);
         assert_eq!(format!("{:?}", "Cookie: secret".parse::<LoadField>().unwrap()), "Cookie: …");
     }
 }

@@ -161,6 +161,10 @@ fn what_cannot_be_measured_ends_before_anything_is_written() {
     check(&["--subject", "one=http://other.example/"], 2, "--i-may-load other.example");
     check(&["--subject", "one=http://127.0.0.1:1/"], 1, "127.0.0.1:1");
     check(&["--subject-pid", "one=1"], 2, "--subject-pid one");
+    check(&["--expect-body", "AA"], 2, "are for single requests");
+    check(&["-H", "Host: other"], 2, "Host");
+    check(&["--detail", "tow={id}"], 2, "tow");
+    check(&["--detail", "one=flights"], 2, "no property stands in braces");
     let gateway = serving(&[]);
     let subject = format!("one={}", gateway.url);
     check(&["--subject", &subject, "--subject-pid", "one=4194303"], 1, "4194303");

@@ -50,6 +50,8 @@ impl Way for Connecting {
     // One gateway with many listeners.
     const PROCESSES: Processes = Processes::OfAll;
 
+    const LEARNS: bool = true;
+
     fn begin(beginning: &Beginning<'_>, sites: &[Site], _headers: &[(String, String)]) -> Result<Connecting, RunError> {
         let Beginning { options, plan, store, .. } = beginning;
         let experiment = &options.experiment;

@@ -7,7 +7,9 @@ pub(super) mod cells;
 mod descriptors;
 pub(super) mod encrypting;
 pub(super) mod file;
+mod first;
 pub(super) mod line;
+mod own;
 pub(super) mod plan;
 pub(super) mod remote;
 pub(super) mod session;
@@ -106,6 +108,7 @@ fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> 
         plan.starts = 1;
     }
     headers(options)?;
+    own::check(options, &sites, W::LEARNS)?;
     descriptors::check(&options.experiment, plan, W::LINKED).map_err(RunError::Usage)
 }
 

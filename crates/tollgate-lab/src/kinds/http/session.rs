@@ -26,15 +26,12 @@ use crate::plan::schedule::Block;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
 use crate::probe::instructions::{Count, Counting};
 use crate::probe::interface::kernel_network;
-use crate::secret;
 use crate::traffic::feed::FeedEnd;
 use crate::traffic::model::{End, Load, Pace};
 use tollgate_facts::results::{self, Moment, OpenRate, Trial};
 use tollgate_facts::stats::warm_up::{self, WarmUp, mser5};
 use tollgate_facts::toll::{round_trips, scaling};
 
-/// A subject has so long to answer its first unit of work.
-const FIRST_ANSWER_WITHIN: Duration = Duration::from_secs(2);
 /// Length of one part of the warm-up: ten bins.
 const WARM_UP_PART: Duration = Duration::from_millis(500);
 
@@ -240,45 +237,22 @@ impl<W: Way> Session<'_, '_, W> {
 
     /// Warms every subject up.
     pub(crate) fn warm_up_each(&mut self, subjects: &mut [Watched]) -> Result<(), Halt> {
-        for subject in subjects {
-            let name = &self.options.experiment.variants[subject.variant].name;
-            self.observer.progress(&Progress::WarmingUp { variant: name });
+        for subject in &mut *subjects {
             // One at each place: a listener that cannot do its work is told apart from one that fails under load.
             for level in subject.levels() {
                 self.first_answer(subject, level)?;
             }
+            self.part(subject.variant);
+        }
+        for subject in subjects {
+            let name = &self.options.experiment.variants[subject.variant].name;
+            self.observer.progress(&Progress::WarmingUp { variant: name });
             let is_steady = self.warm_up(subject)?;
             let only = (W::PROCESSES == Processes::OfEachLevel).then_some(self.kind.at);
             self.kind.cells.started(subject.variant, only, is_steady);
             self.part(subject.variant);
         }
         Ok(())
-    }
-
-    /// One unit of work by one user: a subject that cannot do that is told apart from one that fails under load.
-    fn first_answer(&mut self, subject: &mut Watched, level: u64) -> Result<(), Halt> {
-        let mut failed = None;
-        for units in W::FIRST_LOOKS {
-            let load = Load::closed(1, End { after: Some(FIRST_ANSWER_WITHIN), units: Some(*units) });
-            let work = W::first(self);
-            let asked = Asked { work, load, level, renewal: Renewal::Kept };
-            let measured = self.load(subject, asked, Course::Unrecorded)?;
-            let tally = &measured.recorder.tally;
-            let what = match (tally.requests, tally.units) {
-                (0, _) => Some("gives no valid answer"),
-                (_, 0) => W::FIRST_UNIT,
-                _ => None,
-            };
-            failed = what.zip(tally.errors.first()).map(|(what, failure)| {
-                let url = secret::hide(&subject.target(level).target.to_string());
-                format!("{what} at {url}: {}", failure.example)
-            });
-            self.kind.generator.keep(measured.recorder);
-            if failed.is_none() {
-                break;
-            }
-        }
-        failed.map_or(Ok(()), |how| Err(self.failed(subject.variant, how)))
     }
 
     /// Loads until response times are steady; says whether they became so.

@@ -51,6 +51,10 @@ pub(crate) trait Way: Sized {
     /// What is said of a subject that answers, but does no whole unit; absent: that is no fault yet.
     const FIRST_UNIT: Option<&'static str> = None;
 
+    /// Whether it asks single requests, of which the user may say what they are and what is answered, or else the first
+    /// answers of his servers do.
+    const LEARNS: bool = false;
+
     /// Whether what looks see of a gateway is the question: it is then looked at more often.
     const IS_SEEN: bool = false;
 

@@ -37,6 +37,8 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
 struct Requesting;
 
 impl Way for Requesting {
+    const LEARNS: bool = true;
+
     fn begin(_: &Beginning<'_>, _: &[Site], _: &[(String, String)]) -> Result<Requesting, RunError> {
         Ok(Requesting)
     }

@@ -10,13 +10,14 @@ use tollgate_lab::experiment::{Connections, Experiment, TOLLGATE, Variant};
 use tollgate_lab::plan::{Extent, PlanOptions};
 use tollgate_lab::run::{RunError, RunOptions};
 use tollgate_lab::subject::Peer;
+use tollgate_lab::traffic::request::{OwnRequest, Template};
 use tollgate_net::link::LinkMode;
-use tollgate_net::tls::{ClientSettings, TlsChoice};
 
 use super::secrets;
+use crate::commands::asking::{Answers, Request, Tls};
 use crate::commands::input;
 use crate::failure::Failure;
-use crate::values::{Assignment, Credentials, HeaderField, share};
+use crate::values::{Assignment, share};
 
 /// How much is measured: shared by `run`, `plan` and `versus`.
 #[derive(Debug, Args)]
@@ -88,21 +89,19 @@ pub(crate) struct Selection {
     #[arg(long = "subject-pid", value_name = "VARIANT=PID", help_heading = "Your own subject")]
     pub(super) subject_pids: Vec<Assignment<u32>>,
 
-    /// A header field for every request to your subjects; never stored
-    #[arg(long = "header", value_name = "NAME: VALUE", help_heading = "Your own subject")]
-    pub(super) headers: Vec<HeaderField>,
+    /// Where an entity of that subject's list is, relative to the list's URL, with the properties of its key in braces:
+    /// rest-json='products/{id}', odata-v4-json="Products('{ID}')"; without it OData's own links lead there
+    #[arg(long = "detail", value_name = "VARIANT=TEMPLATE", help_heading = "Your own subject")]
+    pub(super) details: Vec<Assignment<String>>,
 
-    /// Basic authentication for your subjects; never stored
-    #[arg(long, value_name = "USER:PASSWORD", help_heading = "Your own subject")]
-    pub(super) basic: Option<Credentials>,
+    #[command(flatten)]
+    pub(super) request: Request,
 
-    /// Do not verify your subjects' certificates; the result says so
-    #[arg(long, help_heading = "Your own subject")]
-    pub(super) insecure: bool,
+    #[command(flatten)]
+    pub(super) answers: Answers,
 
-    /// A PEM file of authorities that are trusted besides the machine's own
-    #[arg(long, value_name = "FILE", conflicts_with = "insecure", help_heading = "Your own subject")]
-    pub(super) ca: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) tls: Tls,
 
     /// A PostgreSQL of yours for a batch, in the place of one that is started for the run; the tables of its sample
     /// (tollgate_document, tollgate_unit, tollgate_result) are made there, or emptied, and stay: --i-may-empty says that
@@ -200,13 +199,13 @@ pub(crate) fn run_options(
         subjects: selection.subjects.iter().map(|subject| (subject.name.clone(), subject.value.clone())).collect(),
         serve_arguments: selection.serve_arguments.clone(),
         subject_pids: selection.subject_pids.iter().map(|subject| (subject.name.clone(), subject.value)).collect(),
-        headers: selection.headers.iter().map(|field| (field.name.clone(), field.value.clone())).collect(),
-        basic: selection.basic.clone().map(|credentials| (credentials.user, credentials.password)),
-        tls: ClientSettings {
-            choice: if selection.insecure { TlsChoice::Insecure } else { TlsChoice::Verify },
-            authorities: selection.ca.clone(),
-            ..ClientSettings::default()
+        own_request: OwnRequest {
+            details: selection.details.iter().map(detail).collect::<Result<_, _>>()?,
+            ..selection.request.own(&selection.answers)?
         },
+        headers: selection.request.said().into_iter().chain(selection.request.content_type(None)).collect(),
+        basic: selection.request.basic.clone().map(|credentials| (credentials.user, credentials.password)),
+        tls: selection.tls.settings(),
         may_load: selection.may_load.clone(),
         may_empty: selection.may_empty.clone(),
         link: selection.link,
@@ -216,6 +215,15 @@ pub(crate) fn run_options(
         serve_program,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
+}
+
+/// Where the entities of a variant are.
+fn detail(Assignment { name, value }: &Assignment<String>) -> Result<(String, Template), Failure> {
+    let template = Template::parse(value).map_err(|error| Failure::usage(format_args!("--detail {name}: {error}")))?;
+    let names_any = template.names().next().is_some();
+    names_any
+        .then_some((name.clone(), template))
+        .ok_or_else(|| Failure::usage(format_args!("--detail {name}: no property stands in braces, such as `{{id}}`")))
 }
 
 /// A kind of link; nothing is `none`, which is said as well. By this name it is no argument that may be left out.

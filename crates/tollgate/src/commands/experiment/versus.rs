@@ -13,16 +13,15 @@ use std::path::PathBuf;
 use clap::Args;
 use tollgate_lab::experiment::Experiment;
 use tollgate_lab::probe::listener::{Listener, listeners};
-use tollgate_lab::run::{RunOptions, StopFlag};
+use tollgate_lab::run::RunOptions;
 use tollgate_lab::secret::hide;
-use tollgate_lab::single::{AnswerLength, QuickLoad, quick};
 use tollgate_lab::traffic::header::completed;
 use tollgate_net::http1::client::Target;
 
 use super::expected::Expected;
 use super::selection::{Amount, failure, serve_program};
 use super::{run, secrets};
-use crate::commands::asking::{PLAIN, Request, Tls, with_scheme};
+use crate::commands::asking::{Answers, PLAIN, Request, Tls, with_scheme};
 use crate::failure::{Exit, Failure};
 use crate::values::{Assignment, count};
 
@@ -42,7 +41,7 @@ Exit codes: as of `tollgate run`.";
 const THINGS_MAX: usize = 8;
 
 /// Flags that mean nothing to commands.
-const OF_ADDRESSES: [&str; 7] = ["concurrency", "pids", "may_load", "Request", "contains", "any_length", "Tls"];
+const OF_ADDRESSES: [&str; 6] = ["concurrency", "pids", "may_load", "Request", "Answers", "Tls"];
 
 /// Arguments of `versus`.
 #[derive(Debug, Args)]
@@ -78,13 +77,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     request: Request,
 
-    /// Text that every answer must contain
-    #[arg(long = "expect-body", value_name = "TEXT", help_heading = "Answers")]
-    contains: Option<String>,
-
-    /// Accept answers of any length; without it each must be as long as the first of its address, if its second is
-    #[arg(short = 'l', help_heading = "Answers")]
-    any_length: bool,
+    #[command(flatten)]
+    answers: Answers,
 
     #[command(flatten)]
     tls: Tls,
@@ -126,8 +120,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         ..RunOptions::of(experiment, serve_program()?)
     };
     if !arguments.command {
+        options.own_request = arguments.request.own(&arguments.answers)?;
         tollgate_lab::run::check(&options).map_err(failure)?;
-        arguments.ask_first(&mut options)?;
+        arguments.watch_local(&mut options)?;
     }
     run::carried_out(options, &arguments.expected, arguments.html.as_deref(), arguments.json, out)
 }
@@ -169,58 +164,26 @@ impl Arguments {
         if self.command { Vec::new() } else { completed(self.request.said(), self.request.implied(Some(PLAIN))) }
     }
 
-    /// Asks each address twice before anything is measured: what it answers is what it must answer, and whoever listens there
-    /// on this machine is watched.
-    fn ask_first(&self, options: &mut RunOptions) -> Result<(), Failure> {
-        let body = self.request.body()?.unwrap_or_default();
+    /// Watches whoever listens on this machine where an address leads, and says so.
+    fn watch_local(&self, options: &mut RunOptions) -> Result<(), Failure> {
         let mut told: BTreeMap<u32, String> = BTreeMap::new();
         for (place, thing) in self.things.iter().enumerate() {
-            let (name, url) = (name(place), with_scheme(thing));
-            let load = QuickLoad {
-                requests: Some(2),
-                method: self.request.method(),
-                headers: options.headers.clone(),
-                body: body.clone(),
-                tls: options.tls.clone(),
-                may_load: options.may_load.clone(),
-                contains: self.contains.clone(),
-                length: if self.any_length { AnswerLength::Any } else { AnswerLength::AsFirst },
-                ..QuickLoad::new(url.clone())
-            };
-            let found = quick(&load, &StopFlag::new()).map_err(failure)?;
-            let wrong = found.errors.keys().find(|class| *class != "length");
-            if let Some(class) = wrong {
-                let example = found.error_examples.get(class).map_or("", String::as_str);
-                return Err(Failure::failed(format_args!("{name} ({}): {class}: {example}", hide(&url))));
-            }
-            let is_constant = !self.any_length && found.errors.is_empty();
-            let request = &mut options.experiment.variants[place].request;
-            request.method.clone_from(&load.method);
-            request.body.clone_from(&load.body);
-            request.contains.clone_from(&self.contains);
-            request.answer_bytes = is_constant.then_some(found.body_bytes_received / 2);
-            if !is_constant && !self.any_length {
-                say(&format!("{name}: its answers differ in length, so that is not checked"))?;
-            }
+            let name = name(place);
             if self.pids.iter().any(|pid| pid.name == name) {
                 continue;
             }
-            for Listener { process, name: program } in local(&url) {
+            for Listener { process, name: program } in local(&with_scheme(thing)) {
                 options.subject_pids.push((name.clone(), process));
                 told.entry(process).or_insert_with(|| format!("{program} (process {process})"));
             }
         }
-        if !told.is_empty() {
-            let all: Vec<String> = told.into_values().collect();
-            say(&format!("watched on this machine: {}; --pid names others", all.join(", ")))?;
+        if told.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let all: Vec<String> = told.into_values().collect();
+        let text = format!("watched on this machine: {}; --pid names others", all.join(", "));
+        writeln!(std::io::stderr(), "{text}").map_err(Failure::output)
     }
-}
-
-/// Tells something that is no result.
-fn say(text: &str) -> Result<(), Failure> {
-    writeln!(std::io::stderr(), "{text}").map_err(Failure::output)
 }
 
 /// Who listens on this machine where a URL leads.

@@ -10,10 +10,12 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tollgate_net::http1::client::Target;
+use tollgate_net::tls::TlsChoice;
 
 use crate::experiment::document::{Document, Keys, TableName};
 use crate::experiment::{
-    At, Backend, Checker, Configuration, Experiment, ExperimentError, Location, ROUND_TRIP_MS_MAX, UpTo, Variant, place,
+    Access, At, Backend, Checker, Configuration, Experiment, ExperimentError, Location, ROUND_TRIP_MS_MAX, UpTo,
+    Variant, place,
 };
 use crate::traffic::header::check_header;
 use tollgate_facts::names::did_you_mean;
@@ -52,6 +54,25 @@ pub(crate) struct AskedFile {
     headers: BTreeMap<String, At<String>>,
     /// The backend that serves it, past any subject.
     backend: Option<At<String>>,
+    /// Credentials and TLS of its own, beside those of the command line, which hold for all.
+    #[serde(default)]
+    access: AccessFile,
+}
+
+/// Credentials and TLS. Secrets stand in variables of the environment, whose names stand here; none is stored.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct AccessFile {
+    /// The variable that holds user and password of basic authentication, such as `me:secret`.
+    basic_env: Option<String>,
+    /// Header fields, each with the variable that holds its value: `{ X-Api-Key = "SHOP_KEY" }`.
+    #[serde(default)]
+    headers_env: BTreeMap<String, At<String>>,
+    /// A PEM file beside this one of authorities that are trusted, too.
+    ca: Option<String>,
+    /// Whether any certificate is accepted; the result says so.
+    #[serde(default)]
+    insecure: bool,
 }
 
 /// An emulated link.
@@ -116,6 +137,7 @@ impl Served {
                 }
             };
             variant.request.headers = checker.headers(asked)?;
+            variant.access = checker.access(&asked.access)?;
             variant.backend = checker.backend(asked, backends)?;
         }
         let Some(remote) = self.file.remote else { return Ok(experiment) };
@@ -223,6 +245,22 @@ impl Checker<'_> {
                 "write a path such as `/rest/flights`, or a URL such as `http://127.0.0.1:8080/flights`",
             )),
         }
+    }
+
+    fn access(&self, file: &AccessFile) -> Result<Access, ExperimentError> {
+        let mut headers = Vec::with_capacity(file.headers_env.len());
+        for (name, variable) in &file.headers_env {
+            check_header(name, "").map_err(|message| {
+                self.fault(variable.span(), &message, "write it as `headers_env = { Name = \"VARIABLE\" }`")
+            })?;
+            headers.push((name.clone(), variable.as_ref().clone()));
+        }
+        Ok(Access {
+            basic: file.basic_env.clone(),
+            headers,
+            authorities: file.ca.as_ref().map(|name| self.files.path(name)),
+            choice: if file.insecure { TlsChoice::Insecure } else { TlsChoice::Verify },
+        })
     }
 
     fn headers(&self, file: &AskedFile) -> Result<Vec<(String, String)>, ExperimentError> {

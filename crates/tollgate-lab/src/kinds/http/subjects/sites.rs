@@ -6,7 +6,7 @@ use tollgate_net::http1::client::{Scheme, Target};
 
 use crate::conduct::options::{RunError, RunOptions};
 use crate::cores::Cores;
-use crate::experiment::{Experiment, Location, Variant};
+use crate::experiment::{Author, Experiment, Location, Variant};
 use crate::judge::Systems;
 use crate::plan::Plan;
 use crate::secret;
@@ -51,7 +51,8 @@ pub(crate) fn sites(options: &RunOptions, plan: &Plan, processes: Processes) -> 
     let experiment = &options.experiment;
     let subjects = options.subjects.iter().map(|(name, _)| ("--subject", name));
     let watched = options.subject_pids.iter().map(|(name, _)| ("--subject-pid", name));
-    for (flag, name) in subjects.chain(watched) {
+    let told = options.own_request.details.iter().map(|(name, _)| ("--detail", name));
+    for (flag, name) in subjects.chain(watched).chain(told) {
         experiment.variants_named(name).map_err(|message| RunError::Usage(format!("{flag}: {message}")))?;
     }
     let mut sites: Vec<Site> =
@@ -123,7 +124,10 @@ fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result
     let peer = options.peer(shape).map_err(RunError::Usage)?;
     let place = match (given, &shape.at) {
         (None, at) if let Some(peer) = peer => Origin::Child(path_on(peer, experiment, at)?),
-        (Some(url), at) => Origin::There(target(&with_path(url, at), &format!("--subject {}", shape.name), options)?),
+        (Some(url), at) => {
+            let url = if has_path_of_ours(experiment, shape) { url.to_owned() } else { with_path(url, at) };
+            Origin::There(target(&url, &format!("--subject {}", shape.name), options)?)
+        }
         (None, Location::Url(url)) => Origin::There(target(url, &format!("variant `{}`", shape.name), options)?),
         (None, Location::Gateway(path)) => Origin::Child(path.clone()),
         (None, Location::Here(what)) => {
@@ -190,6 +194,12 @@ fn target(url: &str, who: &str, options: &RunOptions) -> Result<Target, RunError
         Target::parse(url).map_err(|error| RunError::Usage(format!("{who}: `{}`: {error}", secret::hide(url))))?;
     check_loadable(target.host(), &options.may_load).map_err(|error| RunError::Usage(format!("{who}: {error}")))?;
     Ok(target)
+}
+
+/// Whether its path is one that no server but our own gateway has: a peer is told what stands there, and whoever says
+/// `--subject https=https://host` means what that host has.
+fn has_path_of_ours(experiment: &Experiment, variant: &Variant) -> bool {
+    experiment.author == Author::Tollgate && variant.own::<Connecting>().is_some()
 }
 
 /// A URL of nothing but scheme and host keeps the path that the variant has on the gateway.
@@ -312,13 +322,12 @@ mod tests {
                 Origin::Child(path) => path.clone(),
             })
             .collect();
-        let path = "/fibonacci?n=20&bytes=1024";
         let expected = [
-            format!("http://127.0.0.1:81{path}"),
-            format!("http://127.0.0.1:81{path}"),
-            "https://localhost:82/x".to_owned(),
-            format!("https://127.0.0.1:83{path}"),
-            "https://127.0.0.1:83/fibonacci?n=20&bytes=1024".to_owned(),
+            "http://127.0.0.1:81/",
+            "http://127.0.0.1:81/",
+            "https://localhost:82/x",
+            "https://127.0.0.1:83/",
+            "https://127.0.0.1:83/",
         ];
         assert_eq!(places, expected);
         let processes: Vec<usize> = sites.iter().map(|site| site.processes.len()).collect();

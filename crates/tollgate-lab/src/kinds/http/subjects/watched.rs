@@ -21,7 +21,7 @@ use super::secured::Secured;
 use super::sites::{self, Origin, Site};
 use crate::conduct::options::RunOptions;
 use crate::cores::Cores;
-use crate::kinds::http::remote;
+use crate::kinds::http::{own, remote};
 use crate::load::insert::Beside;
 use crate::load::scenario::Program;
 use crate::load::target::{Connection, LoadTarget};
@@ -34,6 +34,7 @@ use crate::probe::metrics::Metrics;
 use crate::probe::watch::Extent;
 use crate::subject::Child;
 use crate::traffic::header::basic_authorization;
+use crate::traffic::request::RequestShape;
 use tollgate_facts::results::{Connecting, Distance, Encryption, Reading};
 
 /// What stands in an argument of a subject for a folder of that process alone.
@@ -54,6 +55,10 @@ pub(crate) struct Watched {
     pub(crate) meter: Meter,
     /// Why its instructions or those of the servers behind it are not counted, though others' can be.
     pub(crate) uncounted: Option<Lack>,
+    /// Whether its first valid answers are the model of all others.
+    pub(crate) learns: bool,
+    /// How its answers are understood if they are not what the experiment says.
+    pub(crate) by_links: Option<RequestShape>,
     /// Servers behind it with their names.
     backends: Vec<(String, Rc<RefCell<Process>>)>,
     /// What an insert asks beside its transfers, past any link.
@@ -191,7 +196,9 @@ impl Watched {
                 plan.levels.iter().map(place).collect::<Result<_, String>>()?
             }
             None => {
-                let mut target = load_target(measured, variant.request.clone(), (options.tls.clone(), headers))?;
+                let (headers, tls) = own::access(options, site, headers)?;
+                let mut target = load_target(measured, own::request(options, site), (tls, &headers))?;
+                Arc::make_mut(&mut target).checks = own::checks(options, site);
                 if let Some(played) = variant.own() {
                     let program = Arc::new(Program::new(played, &target)?);
                     Arc::make_mut(&mut target).program = Some(program);
@@ -224,8 +231,18 @@ impl Watched {
             behind_instructions,
             cores: around.cores.all.clone(),
         };
-        let variant = site.variant;
-        Ok(Watched { variant, places, meter, uncounted, backends: behind, beside, process, _link: link })
+        Ok(Watched {
+            variant: site.variant,
+            places,
+            meter,
+            uncounted,
+            learns: own::learns(options, site),
+            by_links: own::by_links(options, site),
+            backends: behind,
+            beside,
+            process,
+            _link: link,
+        })
     }
 
     /// A level for each place that is loaded.
@@ -241,6 +258,21 @@ impl Watched {
     /// What is loaded at a level, and how it is connected to.
     pub(crate) fn target(&self, level: u64) -> &Arc<LoadTarget> {
         &self.places[self.place(level)].1
+    }
+
+    /// From here on answers are understood as this shape says.
+    pub(crate) fn understand(&mut self, shape: &RequestShape) {
+        for (_, target) in &mut self.places {
+            *target = Arc::new(target.as_ref().clone().understood(shape.clone()));
+        }
+    }
+
+    /// Gives up that answers at a level are of one length; says of which they are, if they are.
+    pub(crate) fn settle_length(&mut self, level: u64, are_alike: bool) -> Option<u64> {
+        let place = self.place(level);
+        let checks = &mut Arc::make_mut(&mut self.places[place].1).checks;
+        checks.length = checks.length.take().filter(|_| are_alike);
+        checks.length.as_ref()?.get().copied()
     }
 
     /// Whether the run started it, and so may start it anew.
@@ -299,8 +331,7 @@ fn secured_target(
     around: &Environment<'_>,
 ) -> Result<LoadTarget, String> {
     let (options, secured) = (around.options, around.secured);
-    let mut headers = around.headers.to_vec();
-    let mut tls = options.tls.clone();
+    let (mut headers, mut tls) = own::access(options, site, around.headers)?;
     let target = match &site.place {
         Origin::There(target) => target.clone(),
         Origin::Child(path) => {
@@ -328,9 +359,10 @@ fn secured_target(
         Some(requests) if requests.get() == 1 => Connection::New,
         Some(requests) => Connection::Requests(requests),
     };
-    let request = options.experiment.variants[site.variant].request.clone();
-    let target = LoadTarget::new(target, request, &headers, connection);
-    Ok(target.map_err(|error| error.to_string())?.with_tls(tls))
+    let target = LoadTarget::new(target, own::request(options, site), &headers, connection);
+    let mut target = target.map_err(|error| error.to_string())?.with_tls(tls);
+    target.checks = own::checks(options, site);
+    Ok(target)
 }
 
 /// A path of a subject that says where it listens.

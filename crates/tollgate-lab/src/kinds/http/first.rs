@@ -1,0 +1,100 @@
+//! The first answers of a subject: whether it does its work at all, and of a server of the user's what its answers are.
+//!
+//! What it deliberately does not do: warm it up, or decide whose answers are the model (see [`super::own`]).
+
+use std::time::Duration;
+
+use super::session::Session;
+use super::subjects::watched::Watched;
+use super::trial::Asked;
+use super::way::Way;
+use crate::conduct::conductor::Halt;
+use crate::load::answer::failure::ErrorClass;
+use crate::load::record::course::Course;
+use crate::load::renewal::Renewal;
+use crate::secret;
+use crate::traffic::model::{End, Load};
+use tollgate_facts::results::FirstAnswers;
+
+/// A subject has so long to answer its first unit of work.
+const FIRST_ANSWER_WITHIN: Duration = Duration::from_secs(2);
+/// What is said of a subject that does not give it.
+const NO_ANSWER: Option<&str> = Some("gives no valid answer");
+/// The same of a list that it does give.
+const NO_ENTITY: Option<&str> = Some("gives a list, but none of its entities,");
+/// What helps where a list is not understood.
+const DETAIL: &str = "; `detail`, or --detail VARIANT='items/{id}', says where its entities are";
+/// So many first answers show whether they are of one length.
+const FIRST_ANSWERS: u64 = 2;
+
+/// What is wrong with first answers.
+struct Wrong {
+    how: String,
+    /// Whether an answer came, which may be another than the one that is understood.
+    came: bool,
+}
+
+impl<W: Way> Session<'_, '_, W> {
+    /// One unit of work by one user: a subject that cannot do that is told apart from one that fails under load. A list of
+    /// the user's that is not what a built-in experiment walks is walked by its own links.
+    pub(super) fn first_answer(&mut self, subject: &mut Watched, level: u64) -> Result<(), Halt> {
+        let mut wrong = self.tried(subject, level)?;
+        if let (Some(Wrong { came: true, .. }), Some(shape)) = (&wrong, subject.by_links.take()) {
+            subject.understand(&shape);
+            self.kind.generator.forget(subject.variant);
+            wrong = self.tried(subject, level)?;
+        }
+        wrong.map_or(Ok(()), |wrong| Err(self.failed(subject.variant, wrong.how)))
+    }
+
+    /// The same; says what is wrong. Of one whose first answers are the model there are two, which show whether all are of
+    /// one length.
+    fn tried(&mut self, subject: &mut Watched, level: u64) -> Result<Option<Wrong>, Halt> {
+        let learns = W::LEARNS && subject.learns;
+        let looks: &[u64] = if learns { &[FIRST_ANSWERS] } else { W::FIRST_LOOKS };
+        let (mut failed, mut are_alike) = (None, true);
+        for units in looks {
+            let after = (!learns).then_some(FIRST_ANSWER_WITHIN);
+            let load = Load::closed(1, End { after, units: Some(*units) });
+            let work = W::first(self);
+            let asked = Asked { work, load, level, renewal: Renewal::Kept };
+            let measured = self.load(subject, asked, Course::Unrecorded)?;
+            let tally = &measured.recorder.tally;
+            let failure = tally.errors.iter().find(|error| error.class != ErrorClass::Length);
+            let what = match (tally.requests, tally.units) {
+                (0, _) => NO_ANSWER,
+                _ if tally.lists.count > 0 && tally.details.count == 0 => NO_ENTITY,
+                (_, 0) => W::FIRST_UNIT,
+                _ if learns && failure.is_some() => NO_ANSWER,
+                _ => None,
+            };
+            are_alike = tally.errors.is_empty();
+            failed = what.zip(failure).map(|(what, failure)| {
+                let target = subject.target(level);
+                let url = secret::hide(&target.target.to_string());
+                let came = tally.requests > 0 || failure.class == ErrorClass::Content;
+                let helps = if came && target.shape.format.is_some() { DETAIL } else { "" };
+                Wrong { how: format!("{what} at {url}: {}{helps}", failure.example), came }
+            });
+            self.kind.generator.keep(measured.recorder);
+            if failed.is_none() {
+                break;
+            }
+        }
+        if failed.is_none() && learns {
+            let has_text = subject.target(level).shape.contains.is_some();
+            let bytes = subject.settle_length(level, are_alike);
+            self.learned(subject.variant, FirstAnswers { bytes, has_text });
+        }
+        Ok(failed)
+    }
+
+    /// Writes down what the answers of a variant must be; of places that differ no length.
+    fn learned(&mut self, variant: usize, found: FirstAnswers) {
+        let name = &self.options.experiment.variants[variant].name;
+        let stored = self.result.experiment.variants.iter_mut().find(|stored| stored.name == *name);
+        let Some(stored) = stored else { return };
+        let is_other = stored.first_answers.is_some_and(|before| before != found);
+        stored.first_answers = Some(if is_other { FirstAnswers { bytes: None, ..found } } else { found });
+    }
+}

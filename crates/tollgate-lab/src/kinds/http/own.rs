@@ -1,0 +1,242 @@
+//! What a server of the user's is asked, and what it must answer: his own words before the experiment's. What a built-in
+//! experiment says of answers is true of our own services alone, so that there the first valid answers are the model.
+//!
+//! What it deliberately does not do: ask (see [`super::first`]).
+
+use std::env::VarError;
+use std::sync::Arc;
+
+use tollgate_net::tls::{ClientSettings, TlsChoice};
+use tollgate_wire::links::Template;
+
+use super::subjects::sites::{Origin, Site};
+use crate::conduct::options::{RunError, RunOptions};
+use crate::experiment::{Author, Variant};
+use crate::load::answer::checks::Checks;
+use crate::traffic::header::{basic_authorization, check_header};
+use crate::traffic::request::{AnswerLength, ListFormat, RequestShape};
+
+/// Refuses what the user says of requests and answers where there is no server that it could be said of.
+pub(crate) fn check(options: &RunOptions, sites: &[Site], are_requests: bool) -> Result<(), RunError> {
+    sites.iter().try_for_each(|site| access(options, site, &[]).map(drop)).map_err(RunError::Usage)?;
+    let name = &options.experiment.name;
+    let walks = |variant: &Variant| variant.request.format.is_some();
+    if !options.own_request.details.is_empty() && !options.experiment.variants.iter().any(walks) {
+        return Err(RunError::Usage(format!("--detail says where the entities of a list are; `{name}` asks for none")));
+    }
+    if !options.own_request.is_said() {
+        return Ok(());
+    }
+    if !are_requests {
+        return Err(RunError::Usage(format!(
+            "--method, --post, --put and --expect-body are for single requests; `{name}` makes its own"
+        )));
+    }
+    if !sites.iter().any(is_theirs) {
+        return Err(RunError::Usage(
+            "--method, --post, --put and --expect-body are for servers of yours: name one by --subject VARIANT=URL"
+                .to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// Header fields.
+type Fields = Vec<(String, String)>;
+
+/// The header fields of a site's requests and how TLS is spoken there: what holds for all, and behind it its variant's own.
+///
+/// # Errors
+/// A variable of the environment that is not there, or cannot be sent.
+pub(crate) fn access(
+    options: &RunOptions,
+    site: &Site,
+    all: &[(String, String)],
+) -> Result<(Fields, ClientSettings), String> {
+    access_by(|variable| std::env::var(variable), &options.experiment.variants[site.variant], (all, &options.tls))
+}
+
+/// The same of a variant, with the variables of this environment.
+fn access_by(
+    environment: impl Fn(&str) -> Result<String, VarError>,
+    Variant { name, access, .. }: &Variant,
+    (all, tls): (&[(String, String)], &ClientSettings),
+) -> Result<(Fields, ClientSettings), String> {
+    let value = |variable: &String| {
+        environment(variable)
+            .map_err(|error| format!("variant `{name}` needs `{variable}` of the environment: {error}"))
+    };
+    let mut fields = all.to_vec();
+    if let Some(variable) = &access.basic {
+        let credentials = value(variable)?;
+        let (user, password) = credentials
+            .split_once(':')
+            .ok_or_else(|| format!("variant `{name}`: `{variable}` of the environment holds no USER:PASSWORD"))?;
+        fields.push(("Authorization".to_owned(), basic_authorization(user, password)));
+    }
+    for (field, variable) in &access.headers {
+        let value = value(variable)?;
+        check_header(field, &value).map_err(|_| {
+            format!("variant `{name}`: what `{variable}` of the environment holds cannot be a header field's value")
+        })?;
+        fields.push((field.clone(), value));
+    }
+    let mut tls = tls.clone();
+    if access.authorities.is_some() {
+        tls.authorities.clone_from(&access.authorities);
+    }
+    if access.choice == TlsChoice::Insecure {
+        tls.choice = access.choice;
+    }
+    Ok((fields, tls))
+}
+
+/// How the variant of a site is asked there.
+pub(crate) fn request(options: &RunOptions, site: &Site) -> RequestShape {
+    let shape = options.experiment.variants[site.variant].request.clone();
+    if !is_theirs(site) {
+        return shape;
+    }
+    let own = &options.own_request;
+    let variant = &options.experiment.variants[site.variant];
+    let is_meant = |(name, _): &&(String, Template)| *name == variant.name || name == variant.base_name();
+    if let Some((_, template)) = own.details.iter().rev().find(is_meant) {
+        let key = template.names().map(str::to_owned).collect();
+        return RequestShape { key, detail: Some(template.clone()), ..shape };
+    }
+    let method = own.method.clone().unwrap_or_else(|| shape.method.clone());
+    let body = own.body.clone().unwrap_or_else(|| shape.body.clone());
+    if !learns(options, site) {
+        return RequestShape { method, body, ..shape };
+    }
+    RequestShape { method, body, contains: own.contains.clone(), answer_bytes: None, element: None, ..shape }
+}
+
+/// How the answers of a walk are understood where they are not what a built-in experiment says of them: by their own links,
+/// whatever their keys are. Absent where nobody but the user says what they are, or no format has links.
+pub(crate) fn by_links(options: &RunOptions, site: &Site) -> Option<RequestShape> {
+    let shape = request(options, site);
+    let has_links = !matches!(shape.format?, ListFormat::Json | ListFormat::Xml);
+    let is_builtin = options.experiment.author == Author::Tollgate && is_theirs(site);
+    let is_said = shape != options.experiment.variants[site.variant].request;
+    (has_links && is_builtin && !is_said).then(|| RequestShape { key: Vec::new(), detail: None, ..shape })
+}
+
+/// What is asked of the answers at a site beside what the request's shape says.
+pub(crate) fn checks(options: &RunOptions, site: &Site) -> Checks {
+    let is_held = learns(options, site) && options.own_request.length == AnswerLength::AsFirst;
+    Checks { length: is_held.then(Arc::default), ..Checks::default() }
+}
+
+/// Whether the first valid answers at a site are the model: at a server of the user's, unless his own file says what they
+/// are and his command line does not.
+pub(crate) fn learns(options: &RunOptions, site: &Site) -> bool {
+    let RequestShape { contains, answer_bytes, element, .. } = &options.experiment.variants[site.variant].request;
+    let is_silent = contains.is_none() && answer_bytes.is_none() && element.is_none();
+    let is_ours = options.experiment.author == Author::Tollgate;
+    is_theirs(site) && (is_ours || is_silent || options.own_request.contains.is_some())
+}
+
+fn is_theirs(site: &Site) -> bool {
+    matches!(site.place, Origin::There(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use tollgate_net::http1::client::Target;
+
+    use super::*;
+    use crate::experiment::Experiment;
+    use crate::traffic::request::OwnRequest;
+
+    const FILE: &str = "name = \"mine\"\nquestion = \"?\"\n[factor]\nname = \"concurrency\"\nlevels = [1]\n\
+        [workload]\nkind = \"request\"\n[[variant]]\nname = \"v\"\nurl = \"http://127.0.0.1:1/\"\n";
+
+    fn at(place: Origin, variant: usize) -> Site {
+        Site { variant, place, processes: Vec::new(), process: 0 }
+    }
+
+    fn theirs() -> Origin {
+        Origin::There(Target::parse("http://127.0.0.1:1/").unwrap())
+    }
+
+    #[test]
+    fn what_an_answer_holds_is_asked_of_our_own_subjects_and_by_the_users_own_words() {
+        let check = |experiment: Experiment, place: Origin, own: OwnRequest, expected: (Option<&str>, bool)| {
+            let own_request = OwnRequest { length: AnswerLength::AsFirst, ..own };
+            let options = RunOptions { own_request, ..RunOptions::of(experiment, "/nowhere".into()) };
+            let site = at(place, 0);
+            let shape = request(&options, &site);
+            let found = (shape.contains.as_deref(), checks(&options, &site).length.is_some());
+            assert_eq!(found, expected, "{} {site:?}", options.experiment.name);
+        };
+        let said = || OwnRequest { contains: Some("mine".to_owned()), ..OwnRequest::default() };
+        let builtin = || Experiment::builtin("encryption").unwrap();
+        check(builtin(), Origin::Child("/".to_owned()), said(), (Some("6765"), false));
+        check(builtin(), theirs(), OwnRequest::default(), (None, true));
+        check(builtin(), theirs(), said(), (Some("mine"), true));
+        let file = |more: &str| Experiment::parse(&format!("{FILE}{more}"), "mine.toml").unwrap();
+        check(file(""), theirs(), OwnRequest::default(), (None, true));
+        check(file("contains = \"a\""), theirs(), OwnRequest::default(), (Some("a"), false));
+        check(file("contains = \"a\""), theirs(), said(), (Some("mine"), true));
+    }
+
+    #[test]
+    fn secrets_of_a_variant_are_taken_out_of_the_environment_when_it_is_asked() {
+        let environment = |variable: &str| match variable {
+            "SHOP_KEY" => Ok("k".to_owned()),
+            "SHOP_LOGIN" => Ok("Aladdin:open sesame".to_owned()),
+            _ => Err(VarError::NotPresent),
+        };
+        let found = |keys: &str| {
+            let experiment = Experiment::parse(&format!("{FILE}access = {{ {keys} }}\n"), "folder/mine.toml").unwrap();
+            let all = [("A".to_owned(), "1".to_owned())];
+            access_by(environment, &experiment.variants[0], (&all, &ClientSettings::default()))
+        };
+        let fields = |fields: &[(&str, &str)]| -> Fields {
+            fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        let (sent, tls) = found("headers_env = { X-Key = \"SHOP_KEY\" }, ca = \"ca.pem\"").unwrap();
+        assert_eq!(sent, fields(&[("A", "1"), ("X-Key", "k")]));
+        assert_eq!((tls.authorities, tls.choice), (Some("folder/ca.pem".into()), TlsChoice::Verify));
+        let (sent, tls) = found("basic_env = \"SHOP_LOGIN\", insecure = true").unwrap();
+        assert_eq!(sent, fields(&[("A", "1"), ("Authorization", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")]));
+        assert_eq!(tls.choice, TlsChoice::Insecure);
+        let error = found("basic_env = \"SHOP_KEY\"").unwrap_err();
+        assert_eq!(error, "variant `v`: `SHOP_KEY` of the environment holds no USER:PASSWORD");
+        let error = found("basic_env = \"NOBODYS\"").unwrap_err();
+        assert!(error.starts_with("variant `v` needs `NOBODYS` of the environment"), "{error}");
+    }
+
+    #[test]
+    fn a_list_is_read_by_its_own_links_where_it_is_no_list_of_flights() {
+        let experiment = Experiment::builtin("protocol").unwrap();
+        let position = |name: &str| experiment.variant(name).unwrap();
+        let (rest, v4) = (position("rest-json"), position("odata-v4-json"));
+        let said = Template::parse("P({ID})").unwrap();
+        let mut options = RunOptions::of(experiment, "/nowhere".into());
+        assert_eq!(by_links(&options, &at(Origin::Child("/".to_owned()), v4)), None);
+        assert_eq!(by_links(&options, &at(theirs(), rest)), None, "plain JSON has none");
+        let found = by_links(&options, &at(theirs(), v4)).unwrap();
+        assert_eq!((found.key.len(), found.detail), (0, None));
+        options.own_request.details.push(("odata-v4-json".to_owned(), said.clone()));
+        let shape = request(&options, &at(theirs(), v4));
+        assert_eq!((shape.key, shape.detail), (vec!["ID".to_owned()], Some(said)));
+        assert_eq!(by_links(&options, &at(theirs(), v4)), None);
+    }
+
+    #[test]
+    fn of_a_mediation_neither_length_nor_element_is_asked_of_a_server_of_the_users() {
+        let experiment = Experiment::builtin("mediation").unwrap();
+        let body = Some(b"<mine/>".to_vec());
+        let own_request = OwnRequest { method: Some("PUT".to_owned()), body, ..OwnRequest::default() };
+        let options = RunOptions { own_request, ..RunOptions::of(experiment, "/nowhere".into()) };
+        for variant in 0..options.experiment.variants.len() {
+            let shape = request(&options, &at(theirs(), variant));
+            assert_eq!((shape.contains, shape.answer_bytes, shape.element), (None, None, None));
+            assert_eq!((shape.method.as_str(), &shape.body[..]), ("PUT", &b"<mine/>"[..]));
+            let ours = request(&options, &at(Origin::Child("/".to_owned()), variant));
+            assert_eq!(ours, options.experiment.variants[variant].request);
+        }
+    }
+}

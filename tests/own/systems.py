@@ -1,0 +1,82 @@
+"""Small systems that are not tollgate's, for trying the experiments on somebody else's servers.
+
+`systems.py PORT`: an OData V2 service that wants `sap-client`, the same products as plain REST that wants an API key, and an
+echo. What an SAP Gateway does and ours does not: a client number in each request, names of another host in links, a key of
+two parts with a date.
+"""
+
+import json
+import sys
+from datetime import datetime, timedelta, timezone
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, unquote, urlsplit
+
+SERVICE = "/sap/opu/odata/sap/PRODUCTS/ProductSet"
+FIRST = datetime(2011, 6, 1, tzinfo=timezone.utc)
+PRODUCTS = {f"P{number}'{number}": FIRST + timedelta(days=number) for number in range(40)}
+
+
+def key(id, since):
+    return f"ID='{id.replace(chr(39), chr(39) * 2)}',Since=datetime'{since:%Y-%m-%dT%H:%M:%S}'"
+
+
+def entity(id, since):
+    uri = f"http://internal.example:8000{SERVICE}({key(id, since)})"
+    date = f"/Date({int(since.timestamp()) * 1000})/"
+    return {"__metadata": {"uri": uri, "type": "Product"}, "ID": id, "Since": date, "Text": "x" * 200}
+
+
+def wrong(status, words):
+    return status, {"error": {"code": "", "message": {"lang": "en", "value": words}}}
+
+
+def odata(path, query):
+    if query.get("sap-client") != ["100"]:
+        return wrong(400, "sap-client is missing")
+    if path == SERVICE:
+        return 200, {"d": {"results": [entity(*product) for product in PRODUCTS.items()]}}
+    found = [entity(*product) for product in PRODUCTS.items() if path == f"{SERVICE}({key(*product)})"]
+    return (200, {"d": found[0]}) if found else wrong(404, path)
+
+
+def rest(path, query):
+    if query.get("api_key") != ["k"]:
+        return 401, {"error": "api_key is missing"}
+    if path == "/api/products":
+        return 200, {"items": [{"id": id, "text": "x" * 200} for id in PRODUCTS]}
+    id = path.removeprefix("/api/products/")
+    return (200, {"id": id, "text": "x" * 200}) if id in PRODUCTS else (404, {})
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+
+    def answer(self, status, body, kind="application/json"):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        url = urlsplit(self.path)
+        path, query = unquote(url.path), parse_qs(url.query)
+        status, found = odata(path, query) if path.startswith("/sap/") else rest(path, query)
+        self.answer(status, json.dumps(found).encode())
+
+    def do_POST(self):
+        self.answer(200, self.rfile.read(int(self.headers["Content-Length"])), "text/plain")
+
+    def log_message(self, *_):
+        pass
+
+
+class Server(ThreadingHTTPServer):
+    request_queue_size = 512
+    daemon_threads = True
+
+
+server = Server(("127.0.0.1", int(sys.argv[1])), Handler)
+print(f"listening http://127.0.0.1:{server.server_port}", flush=True)
+server.serve_forever()
