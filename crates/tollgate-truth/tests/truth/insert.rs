@@ -8,8 +8,6 @@ use tollgate_facts::results::{Figure, GapKind, RunResult, Verdict};
 use tollgate_lab::experiment::Experiment;
 use tollgate_lab::plan::{Extent, PlanOptions};
 use tollgate_lab::run::{RunError, RunOptions, StopFlag, run};
-use tollgate_net::link::LinkMode;
-use tollgate_net::tls::ClientSettings;
 
 use crate::server::{TruthServer, truth_server};
 
@@ -46,25 +44,13 @@ fn measure(server: &TruthServer, experiment: Experiment) -> (RunResult, TempDir)
 fn options(server: &TruthServer, experiment: Experiment, folder: &TempDir) -> RunOptions {
     let subject_pids = experiment.variants.iter().map(|variant| (variant.name.clone(), server.pid())).collect();
     RunOptions {
-        experiment,
         plan: PlanOptions { extent: Extent::Quick, ..PlanOptions::default() },
         out: Some(folder.path().join("run")),
-        subjects: Vec::new(),
-        peers: Vec::new(),
-        serve_arguments: Vec::new(),
         subject_pids,
-        headers: Vec::new(),
-        basic: None,
-        tls: ClientSettings::default(),
-        may_load: Vec::new(),
-        link: Some(LinkMode::default()),
-        database: None,
-        may_empty: Vec::new(),
         seed: Some(1),
-        command_line: Vec::new(),
-        // Never started: every subject is a URL.
-        serve_program: "nothing".into(),
         version: "test".to_owned(),
+        // Never started: every subject is a URL.
+        ..RunOptions::of(experiment, "nothing".into())
     }
 }
 

@@ -13,8 +13,6 @@ use tollgate_facts::toll::compute;
 use tollgate_lab::experiment::Experiment;
 use tollgate_lab::plan::{Extent, PlanOptions};
 use tollgate_lab::run::{Ending, Observer, Progress, RunOptions, RunOutcome, StopFlag, run};
-use tollgate_net::link::LinkMode;
-use tollgate_net::tls::ClientSettings;
 
 use crate::server::{TruthServer, truth_server};
 
@@ -56,24 +54,12 @@ pub(crate) fn measure(
     let folder = tempfile::tempdir().unwrap();
     let options = RunOptions {
         subject_pids: experiment.variants.iter().map(|variant| (variant.name.clone(), server.pid())).collect(),
-        experiment,
         plan: PlanOptions { extent: Extent::Quick, blocks: Some(rounds), ..PlanOptions::default() },
         out: Some(folder.path().join("run")),
-        subjects: Vec::new(),
-        peers: Vec::new(),
-        serve_arguments: Vec::new(),
-        headers: Vec::new(),
-        basic: None,
-        tls: ClientSettings::default(),
-        may_load: Vec::new(),
-        link: Some(LinkMode::default()),
-        database: None,
-        may_empty: Vec::new(),
         seed: Some(RUNS.fetch_add(1, Ordering::Relaxed)),
-        command_line: Vec::new(),
-        // Never started: every subject is a URL.
-        serve_program: "nothing".into(),
         version: "test".to_owned(),
+        // Never started: every subject is a URL.
+        ..RunOptions::of(experiment, "nothing".into())
     };
     let outcome = run(&options, observer, &StopFlag::new()).unwrap();
     (outcome, folder)
