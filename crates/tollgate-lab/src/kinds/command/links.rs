@@ -36,17 +36,16 @@ fn linked<'e>(experiment: &'e Experiment, plan: &Plan) -> impl Iterator<Item = (
     plan.variants.iter().filter_map(of).collect::<Vec<_>>().into_iter()
 }
 
-/// Whether links may lead to these servers, and somebody listens there: a link accepts whatever is behind it.
+/// Whether links may lead to these servers.
 pub(super) fn check(options: &RunOptions, plan: &Plan) -> Result<(), RunError> {
     linked(&options.experiment, plan).try_for_each(|(_, variant, link)| {
         let may = check_loadable(&link.server.0, &options.may_load);
-        may.map_err(|message| RunError::Usage(format!("`{}`: {message}", variant.name)))?;
-        server(variant, link).map(drop).map_err(RunError::Failed)
+        may.map_err(|message| RunError::Usage(format!("`{}`: {message}", variant.name)))
     })
 }
 
 impl Links {
-    /// Starts all of them.
+    /// Starts all of them; somebody must listen at the far end, since a link accepts whatever is behind it.
     pub(super) fn start(experiment: &Experiment, plan: &Plan, cores: &Cores) -> Result<Links, String> {
         let one = |(place, variant, link): (usize, &Variant, &LinkTo)| {
             let started = remote::link(server(variant, link)?, link.round_trip, cores);

@@ -63,8 +63,11 @@ fn access_by(
     (all, tls): (&[(String, String)], &ClientSettings),
 ) -> Result<(Fields, ClientSettings), String> {
     let value = |variable: &String| {
-        environment(variable)
-            .map_err(|error| format!("variant `{name}` needs `{variable}` of the environment: {error}"))
+        environment(variable).map_err(|error| {
+            // What is not Unicode would be printed with it.
+            let why = if error == VarError::NotPresent { "it is not set" } else { "it is no UTF-8" };
+            format!("variant `{name}` needs `{variable}` of the environment: {why}")
+        })
     };
     let mut fields = all.to_vec();
     if let Some(variable) = &access.basic {

@@ -101,7 +101,10 @@ pub(in crate::kinds) fn of_entity_set(mut experiment: Experiment, url: &str) -> 
         return fault(&error.to_string());
     }
     let (origin, path) = split(url);
-    let path = path.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    if path.contains(['?', '#']) {
+        return fault("leave out what begins with `?`, and send a client by --header 'sap-client: 100'");
+    }
+    let path = path.trim_end_matches('/');
     let (service, entity_set) = path.rsplit_once('/').unwrap_or_default();
     if !is_identifier(entity_set) {
         return fault("such as http://127.0.0.1:4004/odata/v4/admin/Books");
@@ -162,6 +165,7 @@ fn checked(file: PlacesFile, document: &Document<'_>) -> Result<(Option<String>,
         }
     };
     let service = said(file.service, "service", "/odata/v4/refsvc/")?;
+    let place = service.span();
     let (origin, mut service) = match checker.location(&service)? {
         Location::Url(url) => {
             let (origin, path) = split(&url);
@@ -169,6 +173,10 @@ fn checked(file: PlacesFile, document: &Document<'_>) -> Result<(Option<String>,
         }
         Location::Gateway(path) | Location::Here(path) => (None, path),
     };
+    if service.contains(['?', '#']) {
+        let help = "leave out what begins with `?`, and send a client by --header 'sap-client: 100'";
+        return Err(checker.fault(place, "a service has no query", help));
+    }
     if !service.ends_with('/') {
         service.push('/');
     }

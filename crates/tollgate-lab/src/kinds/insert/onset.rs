@@ -32,7 +32,7 @@ impl Failed {
 
     /// Whether it was refused for what it is: the same records went in another way, and no load was on the server.
     pub(crate) fn is_of_the_way(&self) -> bool {
-        matches!(self.class, ErrorClass::Status(400..=407 | 409..=412 | 414..=428 | 431..=499 | 501 | 505))
+        matches!(self.class, ErrorClass::Status(400 | 404..=406 | 410 | 411 | 414..=428 | 431..=499 | 501 | 505))
     }
 
     /// `503 Service Unavailable (2 of 120 requests)`.

@@ -19,6 +19,7 @@ use super::answers::Standing;
 use super::described::{self, Described};
 use super::records::Records;
 use super::render;
+use super::settle::OTHERS_READ_MAX;
 use super::{Beside, Emptying};
 use crate::load::answer::failure::{ErrorClass, Failure};
 use crate::load::answer::odata_batch::each_answer;
@@ -113,6 +114,29 @@ impl<'a> Aside<'a> {
         }
     }
 
+    /// Sees to it, once for the same records, that none of the rows of others has a key of theirs. Of very many others none is
+    /// read: keys are drawn from so many values that hardly one is taken.
+    ///
+    /// # Errors
+    /// That one is taken, or that the rows cannot be read.
+    pub(super) async fn look_for_keys(&mut self, records: &Records, others: u64) -> Result<(), Failure> {
+        let state = Arc::clone(&self.beside.state);
+        let (Some(first), true) = (records.key(0), (1..=OTHERS_READ_MAX).contains(&others)) else { return Ok(()) };
+        let which = format!("{first} {}", records.count());
+        if state.looked_for.lock().is_ok_and(|known| known.contains(&which)) {
+            return Ok(());
+        }
+        let mut taken = None;
+        self.read_all(|row| taken = taken.or_else(|| Some(records.is_same(row)?.0))).await?;
+        if let Some(key) = taken.and_then(|serial| records.key(serial)) {
+            return Err(Failure::content(format!("a row has the key {key} already: another --seed draws others")));
+        }
+        if let Ok(mut known) = state.looked_for.lock() {
+            known.push(which);
+        }
+        Ok(())
+    }
+
     /// Deletes what a transfer may have stored, all rows or by their keys: so many of others stay.
     ///
     /// # Errors
@@ -126,8 +150,8 @@ impl<'a> Aside<'a> {
         if self.beside.permission != Emptying::OwnKeys {
             return self.delete_all().await;
         }
-        let may_be_there = (0..).zip(standing).filter(|(_, standing)| **standing != Standing::Absent);
-        let keys: Vec<&str> = may_be_there.filter_map(|(serial, _)| records.key(serial)).collect();
+        // Refused ones, too: a gateway may say 502 of what was stored. Nobody else has these keys.
+        let keys: Vec<&str> = (0..standing.len()).filter_map(|serial| records.key(serial)).collect();
         self.delete_keys(&keys).await?;
         match self.count().await? {
             rows if rows == others => {
@@ -160,7 +184,8 @@ impl<'a> Aside<'a> {
             deleting.target.render(&format!("{}{key}", self.beside.places.entity_path()), &mut request);
             match self.ask(&deleting, &request).await {
                 Ok(()) => {}
-                Err(failure) if failure.class == ErrorClass::Status(404) => {}
+                // Where it is to match anything, what is not there does not match.
+                Err(failure) if matches!(failure.class, ErrorClass::Status(404 | 412)) => {}
                 Err(failure) => return Err(because("the records cannot be deleted", failure)),
             }
         }
@@ -312,15 +337,14 @@ pub(crate) fn forgotten(beside: &Beside, records: &Records) -> Result<(), String
     }
     at_once(beside, async |aside| {
         let others = beside.state.others.load(Ordering::Relaxed);
+        let mut rows = others;
         for _ in 0..FORGOTTEN_LOOKS {
             aside.delete_keys(&keys).await?;
-            if aside.count().await? <= others {
-                return Ok(());
-            }
-            // The server is still busy with a request whose answer nobody waits for.
+            rows = aside.count().await?;
+            // The server may still be busy with a request whose answer nobody waits for.
             tokio::time::sleep(FORGOTTEN_PAUSE).await;
         }
-        Err(Failure::content("its records do not go"))
+        if rows <= others { Ok(()) } else { Err(Failure::content("its records do not go")) }
     })
 }
 

@@ -141,6 +141,9 @@ impl<'d> Csdl<'d> {
             || self.attribute(element, "creatable") == Some("false");
         let is_needed = self.attribute(element, "Nullable") == Some("false") || says(".FieldControl", "/Mandatory");
         let default = self.attribute(element, "DefaultValue");
+        if given.is_none() && is_key && is_computed {
+            return Err(format!("the service makes the key `{name}` itself, so that no record could be found again"));
+        }
         if given.is_none() && !is_key && (is_computed || default.is_some() || refers.is_some() && !is_needed) {
             return Ok(None);
         }
@@ -271,7 +274,8 @@ impl<'d> Csdl<'d> {
     fn own_kind(&self, written: &str) -> Kind {
         if let Some(declared) = self.declared("EnumType", written) {
             let members = self.elements(declared.element, "Member");
-            return Kind::Members(members.filter_map(|one| self.attribute(one, "Name")).map(str::to_owned).collect());
+            let names: Vec<String> = members.filter_map(|one| self.attribute(one, "Name")).map(str::to_owned).collect();
+            return if names.is_empty() { Kind::Other } else { Kind::Members(names) };
         }
         match self.declared("TypeDefinition", written) {
             Some(declared) => match self.attribute(declared.element, "UnderlyingType") {

@@ -18,8 +18,8 @@ mod settle;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
@@ -103,6 +103,8 @@ pub(crate) struct BesideState {
     others: AtomicU64,
     /// Whether it refused to delete in batches.
     refuses_batches: AtomicBool,
+    /// Records of which no row of others has a key.
+    looked_for: Mutex<Vec<String>>,
 }
 
 /// Which rows of a table may go.
@@ -152,7 +154,12 @@ pub(super) async fn run(
     // Copied only where a cancelled transfer still holds its requests.
     Rc::make_mut(rendered).render(&asking.target, transfer);
     let mut aside = Aside::new(aside_user, &asking.connector, &transfer.beside);
-    let others = match begin(&mut users, &asking, &mut aside, &transfer.beside, &recorder).await {
+    let begun = begin(&mut users, &asking, &mut aside, &transfer.beside, &recorder).await;
+    let begun = match begun {
+        Ok(others) => aside.look_for_keys(&transfer.records, others).await.map(|()| others),
+        failed => failed,
+    };
+    let others = match begun {
         Ok(others) => others,
         Err(failure) => {
             recorder.borrow_mut().failure(&failure, Instant::now(), Instant::now());

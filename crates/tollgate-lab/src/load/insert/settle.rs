@@ -18,7 +18,7 @@ pub enum Closeness {
 }
 
 /// Others' rows beside which records are compared: they are all read, and who has more of them is only counted.
-const OTHERS_READ_MAX: u64 = 10_000;
+pub(super) const OTHERS_READ_MAX: u64 = 10_000;
 
 /// Counts the rows, and compares them if they are to be compared or do not come to what was acknowledged. So many are
 /// others', and stood there before. With the first thing that does not agree.
@@ -38,6 +38,12 @@ pub(super) async fn settle(
     let expected = others + acknowledged..=others + acknowledged + uncertain;
     if closeness == Closeness::Count && expected.contains(&rows) {
         return Ok((Settlement { counted: 1, ..Settlement::default() }, None));
+    }
+    if others > OTHERS_READ_MAX {
+        let fault =
+            format!("{rows} rows are there, and {acknowledged} records were acknowledged beside {others} of others");
+        let (lost, surplus) = (expected.start().saturating_sub(rows), rows.saturating_sub(*expected.end()));
+        return Ok((Settlement { counted: 1, lost, surplus, ..Settlement::default() }, Some(fault)));
     }
     let mut found = Found { counts: vec![0; standing.len()], unknown: 0, others, wrong: Vec::new() };
     aside.read_all(|row| found.add(records, row)).await?;
