@@ -150,18 +150,23 @@ impl<'a> Aside<'a> {
         if self.beside.permission != Emptying::OwnKeys {
             return self.delete_all().await;
         }
-        // Refused ones, too: a gateway may say 502 of what was stored. Nobody else has these keys.
-        let keys: Vec<&str> = (0..standing.len()).filter_map(|serial| records.key(serial)).collect();
-        self.delete_keys(&keys).await?;
-        match self.count().await? {
-            rows if rows == others => {
-                self.beside.state.left.store(0, Ordering::Relaxed);
-                Ok(())
-            }
-            rows => Err(Failure::content(format!(
-                "{rows} rows are there once the records are deleted, and {others} were there before"
-            ))),
+        let keys = |is_left: &dyn Fn(Standing) -> bool| -> Vec<&str> {
+            let left = (0..).zip(standing).filter(|(_, standing)| is_left(**standing));
+            left.filter_map(|(serial, _)| records.key(serial)).collect()
+        };
+        self.delete_keys(&keys(&|standing| standing != Standing::Absent)).await?;
+        let mut rows = self.count().await?;
+        if rows != others {
+            // A gateway may say 502 of what was stored. Nobody else has these keys.
+            self.delete_keys(&keys(&|standing| standing == Standing::Absent)).await?;
+            rows = self.count().await?;
         }
+        if rows != others {
+            let told = format!("{rows} rows are there once the records are deleted, and {others} were there before");
+            return Err(Failure::content(told));
+        }
+        self.beside.state.left.store(0, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Deletes the entities with these keys; one that is not there is no fault.
