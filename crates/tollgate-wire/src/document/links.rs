@@ -541,7 +541,7 @@ mod tests {
         };
         let v2 = r#"{"d":[{"a":"O'N é","d":"\/Date(1306886400000)\/","o":"\/Date(1306886400000+0060)\/","n":"5"}]}"#;
         check(Format::V2Json, "P(a='{a}',d=datetime'{d}')", v2, "P(a='O''N%20%C3%A9',d=datetime'2011-06-01T00:00:00')");
-        let offset = "P(o=datetimeoffset'2011-06-01T00:00:00Z',n={n}L)";
+        let offset = "P(o=datetimeoffset'2011-06-01T00:00:00Z',n=5L)";
         check(Format::V2Json, "P(o=datetimeoffset'{o}',n={n}L)", v2, offset);
         let v4 = r#"{"value":[{"d":"2011-06-01","g":"01234567-89ab-cdef-0123-456789abcdef","n":7}]}"#;
         check(V4, "P(d={d},g={g},n={n})", v4, "P(d=2011-06-01,g=01234567-89ab-cdef-0123-456789abcdef,n=7)");
