@@ -298,11 +298,12 @@ fn a_frozen_server_shows_at_its_true_size_at_a_rate_and_not_with_users_who_wait(
         let finished = load.finish();
         (serde_json::from_str::<Value>(&finished.out).unwrap(), finished.code)
     };
-    // Of 2,000 requests in 4 s all that fall due within the 2 s wait for its end: half of them, evenly from 0 to 2 s. So
-    // more than a quarter waited longer than 0.9 s, and one of ten longer than 1.5 s.
-    let (open, code) = frozen(&["--rate", "500/s", "--duration", "4s", "-c", "2000"]);
+    // Of 800 requests in 4 s all that fall due within the 2 s wait for its end: half of them, evenly from 0 to 2 s. So
+    // more than a quarter waited longer than 0.9 s, and one of ten longer than 1.5 s. A busy machine must work them off in the
+    // rest of the time: a load that is not steady has no percentiles.
+    let (open, code) = frozen(&["--rate", "200/s", "--duration", "4s", "-c", "2000"]);
     let time = |figures: &Value, name: &str| figures["response_time_ms"][name].as_f64().unwrap();
-    assert_eq!((&open["offered"]["intended"], &open["errors"]), (&2000.into(), &serde_json::json!({})), "{open:#}");
+    assert_eq!((&open["offered"]["intended"], &open["errors"]), (&800.into(), &serde_json::json!({})), "{open:#}");
     assert!(time(&open, "p90") >= 1500.0 && time(&open, "max") >= 1900.0, "{}", open["response_time_ms"]);
     let served = |percent: f64| {
         let all = open["served_within_ms"].as_array().unwrap();
