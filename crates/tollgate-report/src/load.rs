@@ -4,7 +4,7 @@
 
 use tollgate_facts::results::load::{CoursePoint, Handshaken, QuickResult, Spread};
 use tollgate_facts::results::{Percentiles, StageUnit, Verdict, Within};
-use tollgate_page::blocks::{Block, Figure, Page, Picture, Section, Table};
+use tollgate_page::blocks::{Answer, Block, Figure, Page, Picture, Section, Table};
 use tollgate_page::chart::lines::{self, Kind, Line, Point};
 use tollgate_page::chart::{Size, percentiles};
 use tollgate_page::number;
@@ -25,7 +25,7 @@ pub(crate) fn page(result: &QuickResult) -> Page {
     Page {
         name: "load".to_owned(),
         question: result.url.clone(),
-        answer: vec![answer(result)],
+        answer: Answer::of(answer(result)),
         warnings: if result.interrupted { vec![partial.to_owned()] } else { Vec::new() },
         origin: format!("{} · {} · connections: {}", result.started, asked(result), result.connection),
         version: result.version.clone(),

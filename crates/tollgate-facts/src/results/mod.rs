@@ -219,6 +219,28 @@ pub struct Experiment {
     pub piece: Piece,
     /// Name of a whole published table that a report may put beside the figures.
     pub published_table: Option<String>,
+    /// What the first sentence of a report is about; absent where the file does not say, and in results that do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answering>,
+}
+
+/// What the first sentence of a report is about.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Answering {
+    /// The variant of the usual case: the sentence begins with it.
+    pub usual: String,
+    /// Further variants that answer the question, the most important one first. What is neither is no answer, but a
+    /// control.
+    #[serde(default)]
+    pub also: Vec<String>,
+    /// The level of the usual case; absent: the one at which most can be said.
+    pub level: Option<u64>,
+    /// The rate of requests at which the cost in CPU time is told as a share of a core.
+    pub per_second: Option<f64>,
+    /// What the sentence calls variants, baselines among them, whose titles do not fit into one.
+    #[serde(default)]
+    pub words: std::collections::BTreeMap<String, String>,
 }
 
 /// A part of a unit of work.

@@ -41,6 +41,7 @@ fn experiment(variants: &[&str]) -> Experiment {
         unit_of_work: "pass".into(),
         piece: Piece::Request,
         published_table: None,
+        answer: None,
     }
 }
 

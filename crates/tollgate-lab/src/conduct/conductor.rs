@@ -338,6 +338,7 @@ fn blank(options: &RunOptions, plan: &Plan, cores: &Cores, started: jiff::Timest
             unit_of_work: heading.unit_of_work.to_owned(),
             piece: heading.piece,
             published_table: experiment.published_table.map(|table| table.to_string()),
+            answer: experiment.answer.clone(),
             ..results::Experiment::default()
         },
         version: options.version.clone(),

@@ -13,7 +13,7 @@ use super::file::{Extent, ExtentFile, VariantFile};
 use super::values::At;
 use crate::traffic::request::RequestShape;
 use tollgate_facts::names::did_you_mean;
-use tollgate_facts::results::{Distance, Published};
+use tollgate_facts::results::{Answering, Distance, Published};
 
 impl Document<'_> {
     /// The levels of the factor as ascending numbers.
@@ -62,6 +62,9 @@ impl Document<'_> {
                 let help = "it goes with `kind = \"request\"` and `kind = \"scenario\"` over users who wait";
                 return Err(checker.fault(ramp.span(), "`ramp_ms` has no meaning here", help));
             }
+        }
+        if let Some(answer) = &own.answer {
+            experiment.answer = Some(checker.answering(answer, &experiment)?);
         }
         experiment.extents = own.extent;
         experiment.thresholds = checker.thresholds(&own.thresholds, &experiment)?;
@@ -127,6 +130,23 @@ impl Document<'_> {
 }
 
 impl Checker<'_> {
+    /// What the first sentence is about: variants and a level that are there.
+    fn answering(&self, file: &At<Answering>, experiment: &Experiment) -> Result<Answering, ExperimentError> {
+        let answer = file.as_ref();
+        let fault = |message: &str, help: &str| Err(self.fault(file.span(), message, help));
+        for name in [&answer.usual].into_iter().chain(&answer.also).chain(answer.words.keys()) {
+            if let Err(message) = experiment.variant(name) {
+                return fault(&message, "`[answer]` names variants of this file");
+            }
+        }
+        match answer.level {
+            Some(level) if !experiment.levels.contains(&level) => {
+                fault(&format!("{level} is no level"), "`level` below `[answer]` is one of the factor's")
+            }
+            _ => Ok(answer.clone()),
+        }
+    }
+
     fn ascending(&self, levels: &[At<u64>], most: u64, span: Range<usize>) -> Result<Vec<u64>, ExperimentError> {
         if levels.is_empty() {
             return Err(self.fault(span, "there is no level", "list at least one, such as `levels = [1, 20]`"));

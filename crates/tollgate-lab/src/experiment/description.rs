@@ -87,6 +87,8 @@ pub struct Experiment {
     pub published: Vec<tollgate_facts::results::Published>,
     /// A whole table that others published.
     pub published_table: Option<PublishedTable>,
+    /// What the first sentence of a report is about; absent: its variants in their order.
+    pub answer: Option<results::Answering>,
     /// What only its kind knows.
     pub(crate) own: Own,
 }

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::values::{At, UpTo};
+use tollgate_facts::results::Answering;
 
 /// Most blocks: the largest of the planned looks, four times over.
 const BLOCKS_MAX: u32 = 256;
@@ -32,6 +33,8 @@ pub(crate) struct ExperimentFile {
     /// It is called no toll where the whole interval lies within so much around none, as a share: 0.015 is 1.5 %; absent:
     /// 0.03. `--equivalence` goes before it.
     pub(super) equivalence: Option<At<f64>>,
+    /// What the first sentence of a report is about; absent: its variants in their order.
+    pub(super) answer: Option<At<Answering>>,
     /// How long each extent measures; what is absent has the defaults of `tollgate plan`.
     #[serde(default)]
     pub(super) extent: BTreeMap<Extent, ExtentFile>,

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod generated;
+mod headlines;
 mod html;
 mod marked;
 mod reporters;

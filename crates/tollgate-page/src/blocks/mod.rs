@@ -17,8 +17,8 @@ pub struct Page {
     pub name: String,
     /// The question that it answers.
     pub question: String,
-    /// The answer, a sentence each.
-    pub answer: Vec<String>,
+    /// The answer.
+    pub answer: Answer,
     /// Why not everything that was planned is here.
     pub warnings: Vec<String>,
     /// Where, when and how much, in a line.
@@ -27,6 +27,49 @@ pub struct Page {
     pub version: String,
     /// Its parts in their order.
     pub sections: Vec<Section>,
+}
+
+/// The answer to the question.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// For who reads nothing else.
+    pub text: String,
+    /// Whether it can be trusted; absent where nobody can tell.
+    pub trust: Option<Trust>,
+    /// What else is to be known before the figures, a sentence each.
+    pub besides: Vec<String>,
+}
+
+/// How far an answer can be trusted.
+#[derive(Debug)]
+pub struct Trust {
+    /// In one look.
+    pub light: Light,
+    /// In words: how exact it is, or what weighs most against it, and what helps.
+    pub text: String,
+}
+
+/// A traffic light.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Light {
+    /// Nothing was found against it.
+    Trusted,
+    /// Something was found that may have changed it.
+    Care,
+    /// It must not be relied on.
+    Not,
+}
+
+impl Answer {
+    /// An answer that says all by itself.
+    pub fn of(text: String) -> Answer {
+        Answer { text, ..Answer::default() }
+    }
+
+    /// All of it, a sentence or two each.
+    pub fn texts(&self) -> impl Iterator<Item = &String> {
+        [&self.text].into_iter().chain(self.trust.iter().map(|trust| &trust.text)).chain(&self.besides)
+    }
 }
 
 /// Blocks about one thing.

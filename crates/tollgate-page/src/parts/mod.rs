@@ -18,7 +18,8 @@ pub mod watched;
 
 use crate::blocks::{Block, Depth, Page, Section, Table};
 use crate::number;
-use crate::words::sentence::{self, Lead};
+use crate::words::headline::{self, Claim};
+use crate::words::sentence;
 use crate::words::thresholds;
 use crate::words::view::View;
 use method::Method;
@@ -30,11 +31,11 @@ pub const SHOWN_MAX: usize = 12;
 /// What is said behind why a run is not whole.
 const BELOW: &str = "What was measured until then stands below";
 
-/// The page of a run: its answer, the sections of its kind before and after all cells, of which it may say less, and what
+/// The page of a run: its answer (what a kind claims, or what its tolls say), the sections of its kind before and after all cells, of which it may say less, and what
 /// stands at the end of every one.
 pub fn page(
     view: &View<'_>,
-    lead: Lead,
+    claim: Option<Claim>,
     before: Vec<Option<Section>>,
     depth: Depth,
     after: Vec<Option<Section>>,
@@ -47,7 +48,7 @@ pub fn page(
     Page {
         name: run.experiment.name.clone(),
         question: run.experiment.question.clone(),
-        answer: sentence::answers(run, lead),
+        answer: headline::answer(run, claim, sentence::besides(run)),
         warnings: sentence::incompleteness(run).iter().map(|why| format!("{why}. {BELOW}")).collect(),
         origin: origin(view),
         version: run.version.clone(),

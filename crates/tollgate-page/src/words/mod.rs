@@ -2,6 +2,7 @@
 //!
 //! It knows results and their statistics; it lays nothing out.
 
+pub mod headline;
 pub mod marked;
 pub(crate) mod peers;
 pub mod sentence;

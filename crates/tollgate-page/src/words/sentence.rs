@@ -3,7 +3,7 @@
 //! A sentence names its level, its interval and its blocks, and says plainly when nothing may be said.
 
 use super::peers;
-use super::view::{self, Group, Row, headline_level};
+use super::view::{self, Row, headline_level};
 use crate::gather::{by_key, first_of};
 use crate::number;
 use tollgate_facts::across::RunHead;
@@ -315,35 +315,9 @@ fn with_theft(toll: &Toll) -> String {
     toll.theft.map(with).unwrap_or_default()
 }
 
-/// How the answer begins, what it compares and where that toll stands.
-type Candidate<'a> = (&'a str, &'a str, fn(view::Tolls<'_>) -> Option<&Toll>);
-
-/// What a kind of work has to say before or instead of the tolls.
-#[derive(Debug, Default)]
-pub struct Lead {
-    /// What is said before the tolls.
-    pub before: Vec<String>,
-    /// What is said instead of the tolls; nothing where they are said.
-    pub instead: Vec<String>,
-    /// Whether tolls that are unclear are told with their intervals: what was said before would else be contradicted.
-    pub is_unclear_told: bool,
-}
-
-/// The answer to the experiment's question, a sentence each: where errors begin, then what each subject and distance costs.
-pub fn answers(run: &RunResult, lead: Lead) -> Vec<String> {
-    let told = |group| answer_of(run, group, lead.is_unclear_told);
-    let tolls: Vec<String> = Group::all(run).into_iter().filter_map(told).collect();
-    let tolls = if lead.instead.is_empty() { tolls } else { lead.instead };
-    let unsaid = match (tolls.is_empty() && lead.before.is_empty(), run.state) {
-        (false, _) => None,
-        (true, State::Running) => Some("Nothing can be said yet: the run has not ended."),
-        (true, _) if run.experiment.variants.iter().all(|variant| variant.baseline.is_none()) => {
-            Some("Nothing was compared, so there is no toll: no variant has a baseline.")
-        }
-        (true, _) => Some("No toll may be claimed from this run: see the doubts below."),
-    };
-    let besides = peers::answers(run);
-    onsets(run).into_iter().chain(lead.before).chain(tolls).chain(unsaid.map(str::to_owned)).chain(besides).collect()
+/// What is to be known beside the answer, a sentence each: where errors begin, and what peers cost.
+pub fn besides(run: &RunResult) -> Vec<String> {
+    onsets(run).into_iter().chain(peers::answers(run)).collect()
 }
 
 /// Where errors begin, with the wording of the first one; absent where none do.
@@ -357,59 +331,6 @@ fn onsets(run: &RunResult) -> Option<String> {
     Some(format!("Errors begin with {names}: {first}\u{201c}{wording}\u{201d}."))
 }
 
-fn answer_of(run: &RunResult, group: Group<'_>, is_unclear_told: bool) -> Option<String> {
-    let time = format!("{} takes", one(unit_noun(&run.experiment)));
-    let by_time: Candidate<'_> = (&time, "the time", |tolls| tolls.time);
-    let costs = format!("{} costs", one(piece(&run.experiment)));
-    let by_cpu: Candidate<'_> = (&costs, "the CPU time", |tolls| tolls.cpu);
-    let variants = run.experiment.variants.iter().filter(|variant| Group::of(variant) == group);
-    let names: Vec<&str> = variants.map(|variant| variant.name.as_str()).collect();
-    let at = group.answer_level(run)?;
-    for (begins, of_what, pick) in [by_time, by_cpu] {
-        let of_all = || names.iter().filter_map(|name| pick(view::tolls(run, name, at)));
-        let mut found: Vec<&Toll> = of_all().filter(|toll| toll.verdict.is_clear()).collect();
-        found.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
-        let of_verdict = |verdict: TollVerdict| -> Vec<&str> {
-            of_all().filter(|toll| toll.verdict == verdict).map(|toll| toll.variant.as_str()).collect()
-        };
-        let (unconfirmed, unclear) = (of_verdict(TollVerdict::Unconfirmed), of_verdict(TollVerdict::Unclear));
-        let at = at_level(run, group, at);
-        let verdicts = |verdict: &str, names: &[&str]| match names {
-            [] => String::new(),
-            names => format!(" {verdict}: {}.", names.join(", ")),
-        };
-        let named = |toll: &&Toll| {
-            let doubt = if toll.verdict == TollVerdict::NoToll { ", no toll" } else { "" };
-            format!("{} ({}{doubt})", ratio(toll), toll.variant)
-        };
-        let Some((least, range)) = found.first().zip(between(&found, named)) else {
-            return match (unconfirmed.is_empty(), unclear.is_empty()) {
-                (true, true) => continue,
-                (true, false) if !is_unclear_told => Some(format!("{at}, no difference in {of_what} could be shown.")),
-                (true, false) => Some(open_of(&at, of_what, of_all())),
-                (false, _) if is_unclear_told => Some(open_of(&at, of_what, of_all())),
-                (false, _) => {
-                    let alone = of_all().filter(|toll| toll.verdict == TollVerdict::Unconfirmed);
-                    Some(open_of(&at, of_what, alone) + &verdicts("Unclear", &unclear))
-                }
-            };
-        };
-        let of_whom = match found.iter().all(|toll| toll.baseline == least.baseline) {
-            true => format!("of {}", least.baseline),
-            false => "of its baseline".to_owned(),
-        };
-        let open = verdicts("Unconfirmed", &unconfirmed) + &verdicts("Unclear", &unclear);
-        let is_joint = |toll: &Toll| toll.verdict == TollVerdict::Joint;
-        let any_joint = || names.iter().any(|name| view::tolls(run, name, least.level).each().any(is_joint));
-        let joint = match of_what == by_cpu.1 && any_joint() {
-            true => " The cores were full, so no toll on time is claimed.",
-            false => "",
-        };
-        return Some(format!("{at}, {begins} {range} {of_what} {of_whom}.{open}{joint}"));
-    }
-    None
-}
-
 /// The least and the most of what is in order, named; absent where there is nothing.
 pub(super) fn between<T>(found: &[T], named: impl Fn(&T) -> String) -> Option<String> {
     match found {
@@ -417,25 +338,6 @@ pub(super) fn between<T>(found: &[T], named: impl Fn(&T) -> String) -> Option<St
         [only] => Some(named(only)),
         [least, .., most] => Some(format!("between {} and {}", named(least), named(most))),
     }
-}
-
-/// Tolls of which none is clear, each with its interval and its blocks, and why it is open where that does not show.
-fn open_of<'r>(at: &str, of_what: &str, tolls: impl Iterator<Item = &'r Toll>) -> String {
-    let named = |toll: &Toll| {
-        let (ratio, blocks) = (ratio(toll), toll.blocks);
-        let why = toll.note.as_ref().filter(|_| toll.verdict == TollVerdict::Unconfirmed);
-        let why = why.map_or_else(String::new, |why| format!(" ({why})"));
-        format!("{} by that of {} is {}: {ratio}, {blocks} blocks{why}", toll.variant, toll.baseline, toll.verdict)
-    };
-    let is_open = |toll: &&Toll| matches!(toll.verdict, TollVerdict::Unconfirmed | TollVerdict::Unclear);
-    let told: Vec<String> = tolls.filter(is_open).map(named).collect();
-    format!("{at}, {of_what} of {}.", told.join("; that of "))
-}
-
-/// Of whom, from how far and at which level a sentence speaks.
-fn at_level(run: &RunResult, group: Group<'_>, at: u64) -> String {
-    let from = format!("t {}{}", level(&run.experiment, at), far(run, group.distance));
-    group.peer.map_or_else(|| format!("A{from}"), |peer| format!("Of {peer}, a{from}"))
 }
 
 /// Over what distance, behind what was done over it; nothing where there is none.

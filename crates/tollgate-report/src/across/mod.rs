@@ -10,7 +10,7 @@ mod tests;
 
 use tables::What;
 use tollgate_facts::across::{Across, CANCELS, UNPAIRED};
-use tollgate_page::blocks::{Block, Page, Section, Table};
+use tollgate_page::blocks::{Answer, Block, Page, Section, Table};
 use tollgate_page::text::capitalized;
 use tollgate_page::words::{sentence, thresholds};
 
@@ -40,7 +40,7 @@ pub(crate) fn page(across: &Across) -> Page {
     Page {
         name: across.experiment.name.clone(),
         question: tables::title(across),
-        answer: vec![tables::answer(across)],
+        answer: Answer::of(tables::answer(across)),
         warnings: across.runs.iter().filter_map(sentence::incompleteness_of).collect(),
         origin: format!("{} · [..] and ±: {}{marks}", across.experiment.question, tables::reading(across)),
         version: String::new(),

@@ -7,7 +7,8 @@ use tollgate_page::text::{one_line, stopped};
 
 /// The page.
 pub(crate) fn text(page: &Page, _: &RenderOptions) -> String {
-    let mut text = format!("**{}** {}\n\n", escaped(&page.question), escaped(&page.answer.join(" ")));
+    let mut text = format!("**{}** ", escaped(&page.question));
+    page.answer.texts().for_each(|said| text.push_str(&format!("{}\n\n", escaped(said))));
     for why in &page.warnings {
         let _ = write!(text, "> {}\n\n", escaped(why));
     }

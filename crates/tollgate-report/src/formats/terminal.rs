@@ -3,7 +3,7 @@
 //! It fits the width it is given by leaving out columns, least needed first; it never wraps a row.
 
 use super::options::{Colour, RenderOptions};
-use tollgate_page::blocks::{Block, Cell, Column, Depth, Page, Table, TableRow, Tone};
+use tollgate_page::blocks::{Block, Cell, Column, Depth, Light, Page, Table, TableRow, Tone, Trust};
 use tollgate_page::text::{broken, cut, one_line};
 
 /// Spaces between columns.
@@ -21,7 +21,17 @@ pub(crate) fn text(page: &Page, options: &RenderOptions) -> String {
     to.line(BOLD, &format!("{}: {}", page.name, page.question));
     page.warnings.iter().for_each(|why| to.line(RED, why));
     to.gap();
-    to.paragraphs("", &page.answer);
+    to.wrapped("", &page.answer.text);
+    if let Some(Trust { light, text }) = &page.answer.trust {
+        let colour = match light {
+            Light::Trusted => GREEN,
+            Light::Care => YELLOW,
+            Light::Not => RED,
+        };
+        to.line(colour, text);
+    }
+    to.gap();
+    to.paragraphs("", &page.answer.besides);
     for section in page.sections.iter().filter(|section| section.depth == Depth::Main) {
         let mut inner = Terminal { options, text: String::new() };
         section.blocks.iter().for_each(|block| inner.block(block));
@@ -37,6 +47,7 @@ pub(crate) fn text(page: &Page, options: &RenderOptions) -> String {
 const BOLD: &str = "1";
 const FAINT: &str = "2";
 const RED: &str = "31";
+const GREEN: &str = "32";
 const YELLOW: &str = "33";
 
 struct Terminal<'o> {

@@ -5,7 +5,7 @@ use tollgate_page::blocks::{Block, Cell, Column, Depth, Page, Section, Table};
 use tollgate_page::number;
 use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, cards, curves, tolls};
-use tollgate_page::words::sentence::{self, Lead};
+use tollgate_page::words::sentence;
 use tollgate_page::words::view::{self, Row, View};
 
 /// The unit of work, by which a result says that it is of this kind.
@@ -34,7 +34,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let after = vec![(experiment.levels.len() > 1).then(curve)];
     let checked = Some(("exit status", "of every run".to_owned()));
     let method = Method { load: LOAD, between: "commands and their servers", checked, ..Method::default() };
-    Some(parts::page(view, Lead::default(), before, Depth::Background, after, &method))
+    Some(parts::page(view, None, before, Depth::Background, after, &method))
 }
 
 fn table(view: &View<'_>) -> Table {

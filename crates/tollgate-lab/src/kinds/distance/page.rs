@@ -10,8 +10,9 @@ use tollgate_page::chart::stacked::{self, Stack};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, cards, peers, tolls, watched};
+use tollgate_page::words::headline::Claim;
 use tollgate_page::words::marked::{self, Named, REFUSED};
-use tollgate_page::words::sentence::{self, Lead};
+use tollgate_page::words::sentence;
 use tollgate_page::words::view::{self, Row, View};
 
 /// The parts of a document's time, in the order in which they are stacked.
@@ -42,7 +43,27 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let documents = run.cells.iter().filter_map(|cell| Some(cell.batch?.documents)).sum();
     let checked = Some(("documents stored", number::whole(documents)));
     let method = Method { load: DISTANCE, between: "batch and database", checked, ..Method::default() };
-    Some(parts::page(view, Lead::default(), sections, Depth::Background, vec![watched::section(view)], &method))
+    Some(parts::page(view, claim(run), sections, Depth::Background, vec![watched::section(view)], &method))
+}
+
+/// The answer in one sentence, where there is a line: a document's time, and what a distance adds to it.
+fn claim(run: &RunResult) -> Option<Claim> {
+    let slope = run.distance.as_ref()?.slope.as_ref()?;
+    let own = run.experiment.variants.iter().filter(|variant| !is_preset(run, &variant.name));
+    let trips = slope.round_trips;
+    let [at_rest, more] = [slope.at_rest_us.mean / 1e3, trips.mean].map(number::three_digits);
+    let [low, high] = [trips.low, trips.high].map(number::three_digits);
+    Some(Claim {
+        sentences: vec![format!(
+            "With {} a document takes {at_rest} ms beside its database, and {more} ms more for each millisecond of round trip \
+             between them.",
+            sentence::level(&run.experiment, slope.level)
+        )],
+        interval: format!("the 95 % interval of the increase is {low} to {high} ms"),
+        cells: own.map(|variant| (variant.name.clone(), slope.level)).collect(),
+        doubt: slope.doubt.clone(),
+        ..Claim::default()
+    })
 }
 
 /// What the line says, what the presets came to, and what the link was, each in a sentence.

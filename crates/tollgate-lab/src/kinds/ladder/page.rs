@@ -9,8 +9,9 @@ use tollgate_page::chart::over_time::{self, Panel};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, SHOWN_MAX, cards, curves, peers, tolls, watched};
+use tollgate_page::words::headline::Claim;
 use tollgate_page::words::marked;
-use tollgate_page::words::sentence::{self, Lead};
+use tollgate_page::words::sentence;
 use tollgate_page::words::view::{Row, View};
 
 /// Name of the published figure that stands beside the time of a pass.
@@ -25,7 +26,8 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     if view.rows.iter().all(|row| row.cell.occupancy.is_none()) {
         return None;
     }
-    let mut blocks = vec![Block::Figures(vec![curves::unit_time(view), curves::throughput(view)])];
+    let figures = Block::Figures(vec![curves::unit_time(view), curves::throughput(view)]);
+    let mut blocks = vec![Block::List(answers(run)), figures];
     blocks.extend(parts::filed("ladder", [pass_times(view), bindings(view, &|_| true)]));
     blocks.push(Block::Legend(legend(run)));
     let sections = vec![
@@ -36,8 +38,46 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
         peers::section(view),
     ];
     let after = vec![curves::response_times(view, "Response times"), watched::section_without_work_processes(view)];
-    let lead = Lead { before: answers(run), is_unclear_told: true, ..Lead::default() };
-    Some(parts::page(view, lead, sections, Depth::Main, after, &Method::default()))
+    Some(parts::page(view, claim(run), sections, Depth::Main, after, &Method::default()))
+}
+
+/// What the first variant shows that can be read: how far the time falls, and which limit is then the last one.
+fn claim(run: &RunResult) -> Option<Claim> {
+    let variants = run.experiment.variants.iter();
+    let (variant, cells) = variants.into_iter().find_map(|variant| {
+        let mut cells = looked_at(run, &variant.name);
+        cells.retain(|(cell, _)| !marked::is_refused(run, &variant.name, cell.level));
+        (cells.len() > 1).then_some((variant, cells))
+    })?;
+    let ((first, _), (last, binding)) = (*cells.first()?, *cells.last()?);
+    let noun = sentence::unit_noun(&run.experiment);
+    let [before, after] = [first, last].map(|cell| in_milliseconds(cell.unit_time_ms.mean));
+    let few = sentence::level(&run.experiment, first.level);
+    let times = format!("A {noun} takes {before} ms with {few} and {after} ms with {}.", last.level);
+    let from = cells
+        .iter()
+        .rev()
+        .take_while(|(_, seen)| seen.binding == binding.binding)
+        .last()
+        .map_or(last, |(cell, _)| *cell);
+    let limit = match binding.binding {
+        Binding::WorkProcesses => "Work processes are the limit throughout.".to_owned(),
+        Binding::Connections => format!("From {} on the connections are the limit.", from.level),
+        Binding::Users => format!("From {} on more bring nothing unless more users ask.", from.level),
+        Binding::Processor => format!("From {} on the CPU is the limit.", from.level),
+        Binding::Unclear => format!("From {} on no limit is clear.", from.level),
+    };
+    let low_high = [last.unit_time_ms.low, last.unit_time_ms.high].map(in_milliseconds);
+    let ends = [first, last].map(|cell| (variant.name.clone(), cell.level));
+    Some(Claim {
+        sentences: vec![times, limit],
+        interval: format!(
+            "the 95 % interval of the last is {} to {} ms, over {} blocks",
+            low_high[0], low_high[1], last.rounds
+        ),
+        cells: ends.into(),
+        ..Claim::default()
+    })
 }
 
 /// What work processes and connections did over time, a figure for each variant.
@@ -274,7 +314,7 @@ fn percent(share: f64) -> String {
 mod tests {
     use super::*;
     use tollgate_facts::fixture;
-    use tollgate_facts::results::{Figure, Toll, TollVerdict, Verdict};
+    use tollgate_facts::results::Verdict;
 
     #[test]
     fn a_sentence_says_where_which_limit_binds_and_what_decided() {
@@ -334,31 +374,6 @@ mod tests {
         let none = "no limit binds (nobody waits, 25 % of the users in a work process, and cores are idle).";
         check(Binding::Unclear, 0.25, 1.0, none);
         check(Binding::Unclear, 0.4, 0.2, "now one limit binds and now another (at most 40 % of the time).");
-    }
-
-    #[test]
-    fn an_unclear_toll_is_told_with_its_interval_behind_who_binds() {
-        let mut run = fixture::ladder();
-        run.tolls = vec![Toll {
-            variant: "connections-5".into(),
-            baseline: "connections-500".into(),
-            level: 30,
-            figure: Figure::UnitTime,
-            verdict: TollVerdict::Unconfirmed,
-            ratio: 1.78,
-            low: 1.23,
-            high: 2.57,
-            blocks: 2,
-            note: Some("among 5 comparisons that can be chance".into()),
-            ..fixture::protocol().tolls[0].clone()
-        }];
-        let expected = "At 30 work processes, the time of connections-5 by that of connections-500 is unconfirmed: 1.78× [1.23, \
-                        2.57], 2 blocks (among 5 comparisons that can be chance).";
-        assert_eq!(page(&View::of(&run)).unwrap().answer.last().unwrap(), expected);
-        (run.tolls[0].low, run.tolls[0].verdict) = (0.93, TollVerdict::Unclear);
-        let expected = "At 30 work processes, the time of connections-5 by that of connections-500 is unclear: 1.78× [0.93, 2.57], \
-                        2 blocks.";
-        assert_eq!(page(&View::of(&run)).unwrap().answer.last().unwrap(), expected);
     }
 
     #[test]

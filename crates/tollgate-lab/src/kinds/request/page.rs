@@ -13,7 +13,7 @@ use tollgate_page::number;
 use tollgate_page::parts::curves::{self, by_variant, distributions};
 use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, SHOWN_MAX, cards, peers, tolls, watched};
-use tollgate_page::words::sentence::{self, Lead};
+use tollgate_page::words::sentence;
 use tollgate_page::words::view::{self, Row, Timed, View};
 
 /// The level that is shown beside the knee: the least that was published.
@@ -51,7 +51,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
         peers::section(view),
     ];
     let method = Method { own: vec![MEDIATION], ..Method::default() };
-    Some(parts::page(view, Lead::default(), sections, Depth::Main, vec![watched::section(view)], &method))
+    Some(parts::page(view, None, sections, Depth::Main, vec![watched::section(view)], &method))
 }
 
 /// Payloads, memory and the law, and how peers became warm.

@@ -3,7 +3,6 @@
 use tollgate_page::blocks::{Depth, Page};
 use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, cards, curves, peers, tolls, watched};
-use tollgate_page::words::sentence::Lead;
 use tollgate_page::words::view::View;
 
 /// The page; every result has one.
@@ -11,5 +10,5 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let before = vec![cards::section(view), tolls::section(view), peers::section(view)];
     let mut after = curves::sections(view, "Response times");
     after.push(watched::section(view));
-    Some(parts::page(view, Lead::default(), before, Depth::Main, after, &Method::default()))
+    Some(parts::page(view, None, before, Depth::Main, after, &Method::default()))
 }

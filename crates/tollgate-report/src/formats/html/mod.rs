@@ -8,7 +8,7 @@ mod parts;
 use super::RenderOptions;
 use parts::{figure, list, table, unbroken};
 use std::fmt::Write;
-use tollgate_page::blocks::{Block, Card, Doubt, Facts, Page};
+use tollgate_page::blocks::{Block, Card, Doubt, Facts, Light, Page, Trust};
 use tollgate_page::chart::{escape, key_class};
 use tollgate_page::text::stopped;
 
@@ -20,13 +20,13 @@ pub(crate) fn text(page: &Page, _: &RenderOptions) -> String {
         "" => String::new(),
         version => format!("<meta name=\"generator\" content=\"tollgate {}\"/>\n", escape(version)),
     };
-    let answer = page.answer.join(" ");
+    let answer = &page.answer;
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <meta name=\"color-scheme\" content=\"light dark\"/>\n{generator}\
          <meta name=\"description\" content=\"{}\"/>\n<title>{}: {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n",
-        escape(&answer),
+        escape(&answer.text),
         escape(&page.name),
         escape(&page.question)
     );
@@ -35,8 +35,19 @@ pub(crate) fn text(page: &Page, _: &RenderOptions) -> String {
         "<header><p class=\"eyebrow\">tollgate <span>{}</span></p><h1>{}</h1><p class=\"answer\">{}</p>",
         escape(&page.name),
         escape(&page.question),
-        unbroken(&answer)
+        unbroken(&answer.text)
     );
+    if let Some(Trust { light, text }) = &answer.trust {
+        let class = match light {
+            Light::Trusted => "trusted",
+            Light::Care => "care",
+            Light::Not => "distrusted",
+        };
+        let _ = write!(html, "<p class=\"trust {class}\">{}</p>", unbroken(text));
+    }
+    for text in &answer.besides {
+        let _ = write!(html, "<p class=\"prose\">{}</p>", unbroken(text));
+    }
     for why in &page.warnings {
         let _ = write!(html, "<p class=\"banner\" role=\"note\">{}</p>", escape(&stopped(why)));
     }

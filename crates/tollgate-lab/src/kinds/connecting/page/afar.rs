@@ -9,6 +9,7 @@ use tollgate_page::blocks::{Block, Cell, Figure, Section, Table, TableRow};
 use tollgate_page::chart::Size;
 use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point};
 use tollgate_page::number::{self, NOTHING};
+use tollgate_page::words::headline::Claim;
 use tollgate_page::words::marked::{self, Named, REFUSED};
 use tollgate_page::words::view::{self, Row, View};
 
@@ -32,6 +33,35 @@ pub(super) fn answers(run: &RunResult) -> Vec<String> {
         format!("{way}: a first request waits for so many round trips: {costs}.{aside}{}", doubts.concat())
     };
     ways(run).into_iter().map(of_way).collect()
+}
+
+/// The answer in one sentence, of the first way of encrypting.
+pub(super) fn claim(run: &RunResult) -> Option<Claim> {
+    let way = ways(run).into_iter().next()?;
+    let of = |wanted: Encryption| {
+        let mut own = run.round_trips.iter().filter(|cost| cost.way == way);
+        own.find(|cost| encryption(run, &cost.variant) == Some(wanted))
+    };
+    let full = of(Encryption::Full)?;
+    let two = |value: f64| format!("{value:.1}");
+    let mut text =
+        format!("With {way}, the first request of a connection waits for {} round trips", two(full.round_trips.mean));
+    for (wanted, words) in [(Encryption::Off, "without encryption"), (Encryption::Resumed, "with a resumed session")] {
+        if let Some(cost) = of(wanted) {
+            text += &format!(", {words} for {}", two(cost.round_trips.mean));
+        }
+    }
+    let [low, high] = [full.round_trips.low, full.round_trips.high].map(two);
+    let costs = run.round_trips.iter().filter(|cost| cost.way == way);
+    let levels = levels(run, way);
+    let cells = costs.flat_map(|cost| levels.iter().map(|(level, _)| (cost.variant.clone(), *level))).collect();
+    Some(Claim {
+        sentences: vec![text + "."],
+        interval: format!("the 95 % interval is {low} to {high} round trips"),
+        cells,
+        doubt: full.doubt.clone(),
+        ..Claim::default()
+    })
 }
 
 fn ways(run: &RunResult) -> Vec<&str> {

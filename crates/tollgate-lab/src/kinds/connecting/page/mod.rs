@@ -9,7 +9,6 @@ mod tables;
 use tollgate_page::blocks::{Block, Depth, Page, Section, Table};
 use tollgate_page::parts::method::{self, Method};
 use tollgate_page::parts::{self, cards, curves, peers, tolls, watched};
-use tollgate_page::words::sentence::Lead;
 use tollgate_page::words::view::View;
 
 /// The page, where it is part of the question how users connect.
@@ -27,7 +26,8 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     if !negotiated.is_empty() {
         legend.push(format!("negotiated, as the trials' connections saw it: {negotiated}"));
     }
-    let blocks = parts::filed("encryption", tables).chain([Block::Legend(legend)]).collect();
+    let told = Some(afar::answers(run)).filter(|told| !told.is_empty()).map(Block::List);
+    let blocks = told.into_iter().chain(parts::filed("encryption", tables)).chain([Block::Legend(legend)]).collect();
     let sections = vec![
         cards::section(view),
         afar::section(view),
@@ -39,8 +39,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     ];
     let mut after = curves::sections(view, "Distributions");
     after.push(watched::section(view));
-    let lead = Lead { instead: afar::answers(run), ..Lead::default() };
-    Some(parts::page(view, lead, sections, Depth::Background, after, &Method::default()))
+    Some(parts::page(view, afar::claim(run), sections, Depth::Background, after, &Method::default()))
 }
 
 fn of_levels(view: &View<'_>) -> Vec<Table> {

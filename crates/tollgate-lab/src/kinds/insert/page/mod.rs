@@ -14,7 +14,7 @@ use tollgate_page::number;
 use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, peers, tolls, watched};
 use tollgate_page::text::capitalized;
-use tollgate_page::words::sentence::{self, Lead};
+use tollgate_page::words::sentence;
 use tollgate_page::words::view::{self, View};
 use wide::{Wide, WideCell, WideRow, mode};
 
@@ -66,7 +66,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let settled = [settled(run, |found| found.counted), settled(run, |found| found.compared)].map(number::whole);
     let checked = format!("{} counted, {} compared record by record", settled[0], settled[1]);
     let method = Method { own: vec![INSERTS], checked: Some(("transfers settled", checked)), ..Method::default() };
-    Some(parts::page(view, Lead::default(), sections, Depth::Background, vec![watched::section(view)], &method))
+    Some(parts::page(view, None, sections, Depth::Background, vec![watched::section(view)], &method))
 }
 
 /// What was settled of all transfers.

@@ -1,0 +1,90 @@
+//! The first sentence of each experiment's report: questions that were fixed before it was written, with their answers.
+
+use tollgate_facts::fixture;
+use tollgate_facts::results::{RunResult, TollVerdict, Verdict};
+use tollgate_lab::experiment::Experiment;
+use tollgate_page::blocks::{Answer, Light};
+use tollgate_page::words::headline::{WORDS_MAX, words};
+
+/// A run as its experiment's file says what the sentence is about.
+fn asked(name: &str, mut run: RunResult) -> RunResult {
+    run.experiment.answer = Experiment::builtin(name).unwrap().answer;
+    run
+}
+
+fn answer(run: &RunResult) -> Answer {
+    tollgate_lab::page(run).answer
+}
+
+/// Every built-in experiment with a run of it.
+fn all() -> Vec<RunResult> {
+    vec![
+        asked("protocol", fixture::protocol()),
+        asked("encryption", fixture::encryption()),
+        asked("encryption-afar", fixture::encryption_afar()),
+        asked("batching", fixture::batching(&[5, 100, 1000, 2000, 20_000])),
+        asked("mediation", fixture::mediation()),
+        asked("ladder", fixture::ladder()),
+        asked("distance", fixture::distance()),
+    ]
+}
+
+/// What does it cost, in which unit, over what, at which load, and how sure is that: a sentence for each question.
+#[test]
+fn the_first_sentence_says_what_the_layer_costs_in_plain_words() {
+    let texts: Vec<String> = all().iter().map(|run| answer(run).text).collect();
+    insta::assert_snapshot!("headlines", texts.join("\n"));
+}
+
+#[test]
+fn no_first_sentence_is_longer_than_thirty_words_or_names_what_is_no_answer() {
+    for run in all() {
+        let Answer { text, trust, .. } = answer(&run);
+        assert!(words(&text) <= WORDS_MAX, "{} words: {text}", words(&text));
+        for control in ["rest-xml-padded", "http-new", "odata-v2-json", "parallel"] {
+            assert!(!text.contains(control), "{text}");
+        }
+        let trust = trust.expect("each says how far it can be trusted").text;
+        assert!(trust.contains("95 % interval") || trust.contains("the same in all"), "{trust}");
+    }
+}
+
+#[test]
+fn without_a_doubt_it_can_be_trusted_with_one_its_reason_and_its_remedy_are_said() {
+    let mut run = asked("protocol", fixture::protocol());
+    run.validity.clear();
+    let trust = answer(&run).trust.unwrap();
+    assert_eq!(trust.light, Light::Trusted, "{trust:?}");
+    assert!(trust.text.starts_with("This can be trusted: the 95 % interval is "), "{trust:?}");
+    let toll = run.tolls.iter().find(|toll| toll.variant == "odata-v4-json").unwrap();
+    let (variant, level) = (toll.variant.clone(), toll.level);
+    for level in run.experiment.levels.clone() {
+        run.validity.push(fixture::doubt(&variant, level, "steal", Verdict::Marked));
+        run.validity.push(fixture::doubt(&variant, level, "samples", Verdict::Marked));
+        // Of another cell: no reason to doubt this one.
+        run.validity.push(fixture::doubt("odata-v2-json", level, "content", Verdict::Refused));
+    }
+    let doubt = fixture::doubt(&variant, level, "samples", Verdict::Marked);
+    let trust = answer(&run).trust.unwrap();
+    assert_eq!(trust.light, Light::Care);
+    assert!(trust.text.contains(&doubt.reason), "{trust:?}");
+}
+
+#[test]
+fn what_was_not_measured_is_named_and_what_is_open_is_said_to_be_open() {
+    let mut run = asked("protocol", fixture::protocol());
+    run.tolls.retain(|toll| toll.variant != "odata-v2-atom");
+    let found = answer(&run);
+    assert!(found.trust.unwrap().text.ends_with(" Not measured: OData V2 in Atom."));
+    run.validity.clear();
+    for toll in run.tolls.iter_mut().filter(|toll| toll.variant == "odata-v4-json") {
+        toll.verdict = TollVerdict::Unclear;
+    }
+    let found = answer(&run);
+    assert!(found.text.starts_with("Whether OData V4 in JSON takes longer than plain REST is open"), "{}", found.text);
+    assert_eq!(found.trust.unwrap().light, Light::Care);
+    run.tolls.clear();
+    assert_eq!(answer(&run).text, "No toll may be claimed from this run: see the doubts below.");
+    run.experiment.variants.iter_mut().for_each(|variant| variant.baseline = None);
+    assert!(answer(&run).text.starts_with("Nothing was compared"));
+}
