@@ -2,6 +2,7 @@
 //!
 //! Deliberately not here: which flag has which value; each verb knows its own.
 
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroU64;
 use std::str::FromStr;
 use std::time::Duration;
@@ -63,6 +64,22 @@ impl std::fmt::Debug for Credentials {
 const REQUESTS_PER_SECOND_MAX: f64 = 1e6;
 /// Longest time that can be asked for: a day.
 const TIME_SECONDS_MAX: f64 = 86_400.0;
+
+/// Where to listen: an address, or the first one of a name, IPv4 before IPv6 as most clients of `localhost` have it.
+pub(crate) fn listening(text: &str) -> Result<SocketAddr, String> {
+    let expected = |why: &str| format!("{why}: expected an address and a port, such as 127.0.0.1:8080");
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    match text.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => {
+            let all: Vec<SocketAddr> = text.to_socket_addrs().map_err(|error| expected(&error.to_string()))?.collect();
+            let first = all.iter().find(|address| address.is_ipv4()).or(all.first());
+            first.copied().ok_or_else(|| expected("the name has no address"))
+        }
+        _ => Err(expected("that is no address with a port")),
+    }
+}
 
 /// How many: a whole number above 0.
 pub(crate) fn count<N: TryFrom<NonZeroU64>>(text: &str) -> Result<N, String> {
@@ -269,6 +286,22 @@ mod tests {
         check("-1%", None);
         check("NaN%", None);
         check("0.01", None);
+    }
+
+    #[test]
+    fn a_listener_has_an_address_or_a_name_and_always_a_port() {
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(listening(text).ok().map(|address| address.to_string()).as_deref(), expected, "{text}");
+        };
+        check("127.0.0.1:8080", Some("127.0.0.1:8080"));
+        check("[::1]:0", Some("[::1]:0"));
+        check("localhost:8080", Some("127.0.0.1:8080"));
+        check("localhost", None);
+        check(":8080", None);
+        check("8080", None);
+        check("localhost:70000", None);
+        let why = listening("localhost").unwrap_err();
+        assert_eq!(why, "that is no address with a port: expected an address and a port, such as 127.0.0.1:8080");
     }
 
     #[test]

@@ -58,6 +58,8 @@ fn a_wrong_command_line_says_what_is_wrong_and_ends_with_2() {
     check(&["plan", "batching", "--subjects", "tollgate,tollgate"], "subject `tollgate` stands twice");
     check(&["plan", "protocol", "--subjects", "cap"], "it is no subject of `protocol`, but of `batching`");
     check(&["plan", "missing.toml"], "cannot read missing.toml");
+    let gateway = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/gateway.toml");
+    check(&["plan", gateway], "this is a gateway's configuration: tollgate serve ");
     // What a run would refuse without touching the network, a plan refuses too.
     check(&["plan", "protocol", "--subject", "rest-json=garbage"], "rest-json");
     check(&["plan", "protocol", "--subject", "rest-json=http://192.0.2.1/"], "--i-may-load");

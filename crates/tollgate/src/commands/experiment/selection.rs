@@ -135,7 +135,14 @@ fn experiment(name: &str) -> Result<Experiment, Failure> {
         });
     }
     let text = input::text(Path::new(name), EXPERIMENT_BYTES_MAX)?;
-    Experiment::parse(&text, name).map_err(Failure::usage)
+    Experiment::parse(&text, name).map_err(|error| {
+        let failure = Failure::usage(error);
+        // A file of the other half of tollgate is easily taken for one of this half.
+        match !text.trim().is_empty() && tollgate_gateway::Config::parse(&text, name).is_ok() {
+            true => failure.hint(format!("this is a gateway's configuration: tollgate serve {name}")),
+            false => failure,
+        }
+    })
 }
 
 /// The experiment on the named subjects, and those of them that are not our own.

@@ -16,6 +16,7 @@ use tollgate_net::tls::server::Settings;
 use crate::commands::input;
 use crate::failure::{Exit, Failure};
 use crate::signals;
+use crate::values::listening;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,11 +40,11 @@ pub(crate) struct Arguments {
     pub(super) config: Option<PathBuf>,
 
     /// Where to listen [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = listening)]
     pub(super) listen: Option<SocketAddr>,
 
     /// Where to listen with TLS, beside the listeners without
-    #[arg(long, value_name = "ADDRESS", requires_all = ["certificate", "key"])]
+    #[arg(long, value_name = "ADDRESS", value_parser = listening, requires_all = ["certificate", "key"])]
     pub(super) tls_listen: Option<SocketAddr>,
 
     /// With --tls-listen: the certificate in PEM, intermediate certificates behind it (`tollgate cert` makes one to
@@ -57,7 +58,7 @@ pub(crate) struct Arguments {
 
     /// Where the operator looks, in a browser at /, or at /status.json, /metrics, /healthz and /readyz [default:
     /// 127.0.0.1:0]
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = listening)]
     pub(super) admin: Option<SocketAddr>,
 
     /// Work processes of each service: requests that work at the same time, each with a connection to the database; the

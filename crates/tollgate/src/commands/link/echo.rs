@@ -9,12 +9,13 @@ use tollgate_net::link::Echo;
 
 use crate::failure::{Exit, Failure};
 use crate::signals;
+use crate::values::listening;
 
 /// Arguments of `link echo`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Where to listen; port 0 takes any free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    #[arg(long, value_name = "ADDRESS", value_parser = listening, default_value = "127.0.0.1:0")]
     listen: SocketAddr,
 }
 

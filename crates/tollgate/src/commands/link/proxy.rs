@@ -12,6 +12,7 @@ use super::away::Away;
 use super::{Nature, Place, place};
 use crate::failure::{Exit, Failure};
 use crate::signals;
+use crate::values::listening;
 
 const NOTES: &str = "\
 One line is printed as soon as it is ready: `listening ADDRESS`. The first SIGINT or SIGTERM ends listening and gives open connections 5 s to end, the second does not wait.";
@@ -24,7 +25,7 @@ const DRAIN_WITHIN: Duration = Duration::from_secs(5);
 #[command(after_help = NOTES)]
 pub(super) struct Arguments {
     /// Where to listen; port 0 takes any free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    #[arg(long, value_name = "ADDRESS", value_parser = listening, default_value = "127.0.0.1:0")]
     listen: SocketAddr,
 
     /// The server to stand before
