@@ -1,8 +1,10 @@
 """Small systems that are not tollgate's, for trying the experiments on somebody else's servers.
 
-`systems.py PORT`: an OData V2 service that wants `sap-client`, the same products as plain REST that wants an API key, and an
-echo. What an SAP Gateway does and ours does not: a client number in each request, names of another host in links, a key of
-two parts with a date.
+`systems.py PORT`: an OData V2 service that wants `sap-client`, the same products as plain REST that wants an API key, an
+echo, and the StockQuoteService of Axis2's quick start. What an SAP Gateway does and ours does not: a client number in each
+request, names of another host in links, a key of two parts with a date. What Axis2 does and ours does not: an operation of
+another name in another namespace, an answer whose elements have other prefixes than the request, a fault for what is none
+of its operations.
 """
 
 import json
@@ -10,6 +12,7 @@ import sys
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
+from xml.etree import ElementTree
 
 SERVICE = "/sap/opu/odata/sap/PRODUCTS/ProductSet"
 FIRST = datetime(2011, 6, 1, tzinfo=timezone.utc)
@@ -48,6 +51,28 @@ def rest(path, query):
     return (200, {"id": id, "text": "x" * 200}) if id in PRODUCTS else (404, {})
 
 
+STOCK_QUOTES = "/axis2/services/StockQuoteService"
+SOAP = "http://schemas.xmlsoap.org/soap/envelope/"
+QUOTES = "http://quickstart.samples/xsd"
+PRICES = {"IBM": "42.0", "SAP": "117.5"}
+
+
+def stock_quote(message):
+    symbol = f"{{{SOAP}}}Body/{{{QUOTES}}}getPrice/{{{QUOTES}}}symbol"
+    try:
+        price = PRICES.get(ElementTree.fromstring(message).findtext(symbol))
+    except ElementTree.ParseError:
+        price = None
+    status, words = 200, f'<ns:getPriceResponse xmlns:ns="{QUOTES}"><ns:return>{price}</ns:return></ns:getPriceResponse>'
+    if price is None:
+        reason = f"The endpoint reference (EPR) for the Operation not found is {STOCK_QUOTES}"
+        status, words = 500, (
+            f"<soapenv:Fault><faultcode>soapenv:Client</faultcode><faultstring>{reason}</faultstring><detail/></soapenv:Fault>"
+        )
+    head = "<?xml version='1.0' encoding='UTF-8'?>"
+    return status, f'{head}<soapenv:Envelope xmlns:soapenv="{SOAP}"><soapenv:Body>{words}</soapenv:Body></soapenv:Envelope>'
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1
@@ -66,7 +91,12 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(status, json.dumps(found).encode())
 
     def do_POST(self):
-        self.answer(200, self.rfile.read(int(self.headers["Content-Length"])), "text/plain")
+        message = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path == STOCK_QUOTES:
+            status, found = stock_quote(message)
+            self.answer(status, found.encode(), "text/xml; charset=UTF-8")
+        else:
+            self.answer(200, message, "text/plain")
 
     def log_message(self, *_):
         pass

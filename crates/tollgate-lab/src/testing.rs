@@ -88,7 +88,7 @@ impl Drop for TestServer {
 }
 
 /// `/items` is a list of [`ITEMS`] entities `/items/ID`, `/paged` the same on two pages, `/wrong` one whose entities
-/// are all the first, `/client` one of OData V2 that answers 400 to whoever does not say `client=7`, `/changing` one that has other entities once it was asked for, while its second page fails;
+/// are all the first, `/thinned` one of which entity 1 is not found, `/gone` that entity alone, `/client` one of OData V2 that answers 400 to whoever does not say `client=7`, `/changing` one that has other entities once it was asked for, while its second page fails;
 /// `/noted/…` is kept, `/growing` is longer each time, `/every-third-fails` answers 503 and `/every-third-closes` nothing to each
 /// third request.
 struct Scripted {
@@ -122,6 +122,9 @@ impl Service for Scripted {
         if target == "/every-third-fails" && count.is_multiple_of(3) || target == "/changing?page=2" && count == 7 {
             response.status = 503;
         }
+        if target == "/thin/1" {
+            response.status = 404;
+        }
         if target.starts_with("/client") && !target.contains("client=7") {
             response.status = 400;
         }
@@ -137,6 +140,8 @@ fn body(target: &str, count: u64) -> String {
     };
     match target {
         "/items" | "/wrong" => list(0..ITEMS, ""),
+        "/thinned" => list(0..ITEMS, "").replace("items/", "thin/"),
+        "/gone" => list(1..2, "").replace("items/", "thin/"),
         "/paged" => list(0..3, ",\"@odata.nextLink\":\"/paged?page=2\""),
         "/paged?page=2" => list(3..ITEMS, ""),
         "/changing" => {
@@ -152,7 +157,7 @@ fn body(target: &str, count: u64) -> String {
         }
         _ if target.starts_with("/client(") => format!("{{\"d\":{{\"ID\":\"{}\"}}}}", &target[9..10]),
         _ if target.starts_with("/wrong/") => "{\"id\":\"0\"}".to_owned(),
-        _ => match target.strip_prefix("/items/") {
+        _ => match target.strip_prefix("/items/").or_else(|| target.strip_prefix("/thin/")) {
             Some(id) => format!("{{\"id\":\"{id}\"}}"),
             None => "plain".to_owned(),
         },

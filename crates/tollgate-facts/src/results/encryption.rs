@@ -223,7 +223,7 @@ pub struct Linear {
 pub struct EqualRate {
     /// Requests per second, the same for all variants of the level.
     pub rate_per_second: f64,
-    /// By what share of the least throughput of the level's variants (0 to 1) the rate was chosen.
+    /// The rate by the least throughput of the level's variants: it was chosen so, or named by the user.
     pub rate_share: f64,
     /// How the intended starts lay.
     pub arrivals: Arrivals,
@@ -259,6 +259,10 @@ pub struct EqualRate {
     /// What the generator used; zeros in results that do not have it.
     #[serde(default)]
     pub generator: GeneratorUse,
+    /// Cores that the subject keeps busy at the rate: its CPU time for a valid answer, times the rate. Absent where it was
+    /// not watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject_cores: Option<Estimate>,
     /// What the kernel counted of TCP in its network namespace, all programs together.
     pub tcp: Option<TcpCounts>,
     /// From the intended start to the last byte, valid answers only.

@@ -463,6 +463,9 @@ pub struct Cell {
     pub list_bytes: Option<f64>,
     /// Mean size of an entity's answer, bodies only; absent where no list is fetched.
     pub detail_bytes: Option<f64>,
+    /// Entities of a pass that were left out by their status, mean; absent where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out_per_unit: Option<f64>,
     /// Connections opened, those before the first trial included.
     pub connections: u64,
     /// What its connections negotiated; empty without TLS, and in results that do not have it.

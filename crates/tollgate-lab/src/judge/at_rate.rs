@@ -16,7 +16,7 @@ const LATENESS_SHARE_MAX: f64 = 0.1;
 pub(crate) const GENERATOR_REMEDY: &str = "it was the generator: give it cores of its own, or offer less";
 /// The same at equal rate.
 const GENERATOR_AT_EQUAL_RATE_REMEDY: &str =
-    "it was the generator: give it cores of its own, or offer less: `share` of `equal_rate`";
+    "it was the generator: give it cores of its own, or offer less: `equal_rate`, or --rate";
 
 /// How punctual a load at a rate was, beside how long its answers took.
 #[derive(Debug, Clone, Copy)]
@@ -112,7 +112,7 @@ pub(super) fn lateness(seen: &LoadSeen<'_>) -> Option<Finding> {
     let own = punctuality.own();
     let remedy = match own {
         Some(_) => GENERATOR_AT_EQUAL_RATE_REMEDY,
-        None => "all users were waiting for their answers: offer less, `share` of `equal_rate`",
+        None => "all users were waiting for their answers: offer less, `equal_rate`, or --rate",
     };
     let late = own.or_else(|| punctuality.at_all())?;
     Some(refused(late.told("requests", "were sent"), remedy, (late.late_ms, late.bound_ms)))
@@ -124,12 +124,12 @@ pub(super) fn rate(seen: &LoadSeen<'_>) -> Option<Finding> {
     let remedy = |users| if Punctuality::of(rate).own().is_some() { GENERATOR_AT_EQUAL_RATE_REMEDY } else { users };
     if unsent.is_too_much() {
         let reason = format!("{} of {} requests could not be sent", rate.unsent, rate.intended);
-        let remedy = remedy("offer less: `share` of `equal_rate`");
+        let remedy = remedy("offer less: `equal_rate`, or --rate");
         return Some(refused(reason, remedy, (unsent.sent_share(), SENT_SHARE_MIN)));
     }
     let lacking = unsent.lacking(rate.response_time_ms, 1)?;
     let remedy = remedy(
-        "let its trials go on longer (`rate_slice_ms`, a longer extent), or offer less: `share` of `equal_rate`",
+        "let its trials go on longer (`rate_slice_ms`, a longer extent), or offer less: `equal_rate`, or --rate",
     );
     let reason = unsent.told(&lacking, "requests", "sent");
     Some(marked(reason, remedy, (unsent.sent_share(), lacking.sent_share_min)))
@@ -178,6 +178,7 @@ pub(super) mod tests {
             lateness_ms: times(0.1, 0.9),
             overdue_ms: times(0.1, 0.9),
             generator: GeneratorUse::default(),
+            subject_cores: None,
             tcp: None,
             response_time_ms: Percentiles { max: 250.0, ..times(2.0, 5.0) },
             response_interval_ms: None,

@@ -38,7 +38,7 @@ pub(crate) struct Listed {
     pub(super) notes: fn(&Experiment, &Plan) -> Vec<Note>,
     /// Whether it can be run as asked, as far as that can be told without touching the network; may leave out of the plan
     /// what cannot be.
-    pub(crate) check: fn(&RunOptions, &mut Plan) -> Result<(), RunError>,
+    pub(super) check: fn(&RunOptions, &mut Plan) -> Result<(), RunError>,
     /// Runs it.
     pub(crate) run: fn(Beginning<'_>) -> Result<RunOutcome, RunError>,
     /// The page of a result, if the result's own facts say that it is of this kind.

@@ -5,6 +5,7 @@
 pub(crate) mod command;
 mod connecting;
 pub(crate) mod distance;
+mod flags;
 mod http;
 mod insert;
 mod ladder;
@@ -16,6 +17,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+use crate::conduct::options::{RunError, RunOptions};
 use crate::experiment::document::{Document, FileFormat};
 use crate::experiment::{Author, Experiment, ExperimentError, Files, Heading};
 use crate::plan::{Note, Plan, PlanOptions};
@@ -50,6 +52,17 @@ pub const BUILT_IN: &[(&str, &str)] = &[
 /// The kind of an experiment.
 pub(crate) fn of(experiment: &Experiment) -> &'static Listed {
     KINDS.iter().find(|kind| kind.name == experiment.heading.kind).expect("an experiment is of a kind in the list")
+}
+
+/// Whether an experiment can be run as asked, as far as that can be told without touching the network; may leave out of the
+/// plan what cannot be.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn check(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> {
+    let kind = of(&options.experiment);
+    flags::check(kind.workload, options)?;
+    (kind.check)(options, plan)
 }
 
 /// What files may say of each kind and factor.
@@ -101,6 +114,14 @@ impl Experiment {
     /// That it inserts nothing, or that it is no URL of an entity set.
     pub fn into_entity_set(self, url: &str) -> Result<Experiment, String> {
         insert::of_entity_set(self, url)
+    }
+
+    /// The same with all variants of a level offered so many requests per second, after the closed load.
+    ///
+    /// # Errors
+    /// That it offers no rate.
+    pub fn at_rate(self, per_second: f64) -> Result<Experiment, String> {
+        connecting::at_rate(self, per_second)
     }
 
     /// The same on servers that are there already, which offer what they offer.

@@ -16,7 +16,7 @@ use tollgate_wire::links::{Link, Links};
 
 use super::answer::Verdict;
 use super::answer::compare::{Compare, KEPT_BYTES_MAX};
-use super::answer::failure::Failure;
+use super::answer::failure::{ErrorClass, Failure};
 use super::answer::read;
 use super::carried::carry;
 use super::pass::{Detail, Now, Pass};
@@ -196,6 +196,7 @@ async fn get_details(user: &mut User, shared: &Shared, (details, begun): Now) {
     shared.known.borrow_mut().follow(&details);
     let mut previous = begun;
     let mut took_any = false;
+    let leave_out = &shared.asking.target.shape.leave_out;
     let mut scratch = Vec::new();
     loop {
         let position = shared.pass.take();
@@ -214,7 +215,10 @@ async fn get_details(user: &mut User, shared: &Shared, (details, begun): Now) {
             }
             Err(failure) => {
                 let now = Instant::now();
-                recorder.failure(&failure, previous, now);
+                match failure.class {
+                    ErrorClass::Status(status) if leave_out.contains(&status) => recorder.left_out(previous, now),
+                    _ => recorder.failure(&failure, previous, now),
+                }
                 previous = now;
             }
         }

@@ -24,7 +24,7 @@ pub fn check(options: &RunOptions) -> Result<Plan, RunError> {
     let mut plan = Plan::new(&options.experiment, &options.plan).map_err(RunError::Usage)?;
     let peers = plan.variants_of(&options.experiment).filter_map(|variant| options.peer(variant).ok()?);
     plan.warm_up += peers.map(|peer| peer.warm_up).sum::<Duration>();
-    (kinds::of(&options.experiment).check)(options, &mut plan)?;
+    kinds::check(options, &mut plan)?;
     Ok(plan)
 }
 

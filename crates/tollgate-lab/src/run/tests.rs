@@ -296,6 +296,7 @@ fn a_list_of_the_users_is_walked_by_its_own_links_with_what_its_url_says() {
             .into(),
         own_request: OwnRequest {
             details: vec![("rest-json".to_owned(), Template::parse("items/{id}").unwrap())],
+            length: AnswerLength::AsFirst,
             ..OwnRequest::default()
         },
         ..options()
@@ -318,6 +319,28 @@ fn a_list_of_the_users_is_walked_by_its_own_links_with_what_its_url_says() {
     assert_eq!(unverified, ["odata-v2-json"], "nobody says what its key is");
     let error = run(&walk("/client", "refused"), &(), &StopFlag::new()).unwrap_err().to_string();
     assert!(error.contains("`odata-v2-json` gives no valid answer") && error.contains("400"), "{error}");
+}
+
+#[test]
+fn entities_are_left_out_by_their_status_and_counted() {
+    let server = TestServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let walk = |leave_out: &[u16], path: &str, out: &str| {
+        let mut options = twice(&server, &folder.path().join(out));
+        options.subjects = ["one", "other"].map(|name| (name.to_owned(), server.url(path))).into();
+        options.own_request.leave_out = leave_out.to_vec();
+        run(&options, &(), &StopFlag::new())
+    };
+    let found = walk(&[404, 410], "/thinned", "left").unwrap().result;
+    for cell in &found.cells {
+        assert_eq!((cell.errors.len(), cell.left_out_per_unit), (0, Some(1.0)), "{cell:#?}");
+    }
+    let page = tollgate_report::render("terminal", &found, crate::kinds::page, &Default::default());
+    assert!(page.contains("one: 1.00 entities of a pass were left out by their status"), "{page}");
+    let found = walk(&[410], "/thinned", "failed").unwrap().result;
+    assert!(found.cells.iter().all(|cell| cell.errors.contains_key("status-404") && cell.left_out_per_unit.is_none()));
+    let error = walk(&[404], "/gone", "nothing").unwrap_err().to_string();
+    assert!(error.contains("of which every entity is left out by its status"), "{error}");
 }
 
 /// Users who take two steps, of which the second one is not everywhere answered as it should be.

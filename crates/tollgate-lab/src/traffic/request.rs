@@ -15,6 +15,8 @@ pub struct RequestShape {
     pub detail: Option<Template>,
     /// The properties that say which entity an answer is.
     pub key: Vec<String>,
+    /// Statuses by which an entity is left out of a pass instead of failing.
+    pub leave_out: Vec<u16>,
     /// The method.
     pub method: String,
     /// Header fields, `Accept` among them.
@@ -63,12 +65,16 @@ pub struct OwnRequest {
     pub length: AnswerLength,
     /// Of variants that walk, by name, where an entity is; the properties in it are its key.
     pub details: Vec<(String, Template)>,
+    /// Statuses by which an entity of a walk is left out; empty: the variant's.
+    pub leave_out: Vec<u16>,
 }
 
 impl OwnRequest {
-    /// Whether it says anything that only single requests have.
+    /// Whether it says anything.
     pub(crate) fn is_said(&self) -> bool {
-        self.method.is_some() || self.body.is_some() || self.contains.is_some()
+        let is_of_answers = self.contains.is_some() || self.length == AnswerLength::Any;
+        let is_of_walks = !self.details.is_empty() || !self.leave_out.is_empty();
+        self.method.is_some() || self.body.is_some() || is_of_answers || is_of_walks
     }
 }
 

@@ -62,6 +62,11 @@ fn doubts(view: &View<'_>) -> Section {
     let mut notes: Vec<String> = said.chain(looks).chain(sentence::first_answers(view.run)).collect();
     let counted = view.run.instructions.iter().filter(|counted| !counted.is_whole());
     notes.extend(counted.map(|counted| format!("instructions of the servers: {}", counted.words())));
+    let left_out = view.rows.iter().filter_map(|row| Some((row.cell.variant.as_str(), row.cell.left_out_per_unit?)));
+    notes.extend(by_key(left_out).into_iter().map(|(variant, counts)| {
+        let most = counts.into_iter().fold(0.0, f64::max);
+        format!("{variant}: {} entities of a pass were left out by their status", number::three_digits(most))
+    }));
     if view.run.settings.insecure {
         notes.push("certificates of the servers were not verified (--insecure)".to_owned());
     }

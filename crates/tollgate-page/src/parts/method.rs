@@ -44,8 +44,7 @@ pub fn section(view: &View<'_>, method: &Method) -> Section {
 }
 
 /// What is added where response times were also taken at a rate.
-const AT_RATE: &str = "Afterwards all variants of a level were offered the same rate, a stated share of what the slowest of them \
-                       took, whatever their answers did. There a response time counts from when its request was to be \
+const AT_RATE: &str = "Afterwards all variants of a level were offered the same rate, whatever their answers did. There a response time counts from when its request was to be \
                        sent, and only there are response times compared. All of it is of one start of the servers, the \
                        last: what starts differ by is in no interval of it.";
 

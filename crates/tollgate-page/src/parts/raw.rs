@@ -56,6 +56,7 @@ const FIELDS: &[Field] = &[
     One("equal_rate_lateness_ms_p99", |row| row.cell.equal_rate.as_ref()?.lateness_ms.p99),
     One("equal_rate_unsent", |row| row.cell.equal_rate.as_ref().map(|rate| rate.unsent as f64)),
     One("equal_rate_errors", |row| row.cell.equal_rate.as_ref().map(|rate| rate.errors.values().sum::<u64>() as f64)),
+    Three("equal_rate_subject_cores", |row| row.cell.equal_rate.as_ref()?.subject_cores.map(of)),
     One("documents", |row| row.cell.batch.map(|batch| batch.documents as f64)),
     One("link_asked_us", |row| row.cell.batch?.asked_us),
     One("link_added_us", |row| Some(row.cell.batch?.added_us?.mean)),

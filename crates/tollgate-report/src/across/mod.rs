@@ -59,7 +59,8 @@ fn section(across: &Across, what: What) -> Option<Section> {
     let mut blocks = vec![Block::List(tables::sentences(across, what))];
     blocks.push(Block::Legend(vec![capitalized(label)]));
     blocks.extend(pictures::of(across, what));
-    let tables = tables::ratio_tables(across, what);
+    let of_all = if what == What::Tolls { tables::tolls_of_all(across) } else { Vec::new() };
+    let tables: Vec<Table> = of_all.into_iter().chain(tables::ratio_tables(across, what)).collect();
     let page_rows_max = Some(TABLE_ROWS_MAX / tables.len().max(1));
     let limited = |table: Table| {
         let file = format!("{}.csv", pictures::slug(&table.title));

@@ -110,6 +110,23 @@ fn sentence_of(across: &Across, what: What, figure: Figure, run: u32, found: &[(
     (!found.is_empty()).then(|| format!("Run {run} by run 1, {about}: {}{range}.", counts.join(", ")))
 }
 
+/// The tolls of more than two runs, a table for each figure with a column for each run.
+pub(crate) fn tolls_of_all(across: &Across) -> Vec<Table> {
+    let of_figure = |figure: &Figure| {
+        let row = |row: &Beside| {
+            let value = |run: &RunHead| row.values.iter().find(|value| value.run == run.number);
+            let values = across.runs.iter().map(|run| value(run).map(|value| value_text(value, What::Tolls)));
+            let head = [row.variant.clone(), row.level_title.clone()];
+            head.into_iter().chain(values.map(number::or_nothing)).collect::<Vec<String>>()
+        };
+        let rows: Vec<Vec<String>> = across.tolls.iter().filter(|row| row.figure == *figure).map(row).collect();
+        let title = capitalized(&format!("{}: each run by itself", What::Tolls.of(across, *figure)));
+        let head = ["variant", "level"].map(str::to_owned).into_iter();
+        Table::new(title, head.chain(across.runs.iter().map(|run| run.name.clone()))).with(rows).some()
+    };
+    if across.runs.len() > 2 { FIGURES.iter().filter_map(of_figure).collect() } else { Vec::new() }
+}
+
 /// A table for each figure and each further run.
 pub(crate) fn ratio_tables(across: &Across, what: What) -> Vec<Table> {
     let mut tables = Vec::new();

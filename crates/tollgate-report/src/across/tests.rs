@@ -70,6 +70,18 @@ fn junit_has_a_case_for_each_run_and_each_threshold() {
 }
 
 #[test]
+fn the_tolls_of_three_runs_stand_in_one_table() {
+    let runs = [again(1, 1.0, 1.0), again(2, 1.5, 1.3), again(3, 1.2, 1.1)];
+    let found = side_by_side(&[("native", &runs[0]), ("nic", &runs[1]), ("vswitch", &runs[2])], &[]);
+    let page = text("markdown", &found);
+    let table = page.split("Toll on time of a pass: each run by itself").nth(1).expect("there is the table");
+    let lines: Vec<&str> = table.lines().filter(|line| line.starts_with('|')).take(3).collect();
+    assert!(lines[0].starts_with("| variant | level | native | nic | vswitch |"), "{lines:?}");
+    assert_eq!(lines[2].matches('×').count(), 3, "{lines:?}");
+    assert!(!text("markdown", &two(&[])).contains("each run by itself"), "of two runs it stands beside the ratio");
+}
+
+#[test]
 fn json_is_read_back_as_it_was() {
     let found = two(&THRESHOLDS);
     let read: Across = serde_json::from_str(&text("json", &found)).unwrap();

@@ -144,6 +144,9 @@ impl Request {
 
     /// What goes before what an experiment says of requests and answers; what is not said is its own.
     pub(crate) fn own(&self, answers: &Answers) -> Result<OwnRequest, Failure> {
+        if self.content_type.is_some() && self.file().is_none() {
+            return Err(Failure::usage("-T: there is nothing that it is the content type of: add -p FILE or -u FILE"));
+        }
         let is_said = self.method.is_some() || self.head || self.file().is_some();
         Ok(OwnRequest {
             method: is_said.then(|| self.method()),

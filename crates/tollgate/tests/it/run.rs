@@ -161,7 +161,11 @@ fn what_cannot_be_measured_ends_before_anything_is_written() {
     check(&["--subject", "one=http://other.example/"], 2, "--i-may-load other.example");
     check(&["--subject", "one=http://127.0.0.1:1/"], 1, "127.0.0.1:1");
     check(&["--subject-pid", "one=1"], 2, "--subject-pid one");
-    check(&["--expect-body", "AA"], 2, "are for single requests");
+    check(
+        &["--expect-body", "AA"],
+        2,
+        "--expect-body: `mine` is of kind `walk`, which cannot use it; it is for `request`",
+    );
     check(&["-H", "Host: other"], 2, "Host");
     check(&["--detail", "tow={id}"], 2, "tow");
     check(&["--detail", "one=flights"], 2, "no property stands in braces");

@@ -117,6 +117,7 @@ const HOSTS: &[&str] = &[
     "exslt.org",
     "schemas.xmlsoap.org",
     "services.samples",
+    "quickstart.samples",
     // Namespaces of the files in which peers are configured.
     "camel.apache.org",
     "maven.apache.org",

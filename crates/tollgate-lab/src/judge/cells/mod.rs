@@ -17,8 +17,8 @@ use crate::load::record::recorder::{ErrorTally, Recorder};
 use crate::load::scenario::record::{StepRecord, Stepped};
 pub use staged::staged;
 use tollgate_facts::results::{
-    BackendUse, Cell, ConnectionUse, FirstRequest, GeneratorUse, Inserted, Negotiated, Percentiles, Phases, Played,
-    Segments, StepFound, SubjectUse, Trial,
+    BackendUse, Cell, ConnectionUse, Estimate, FirstRequest, GeneratorUse, Inserted, Negotiated, Percentiles, Phases,
+    Played, Segments, StepFound, SubjectUse, Trial,
 };
 use tollgate_facts::stats::{self, between_starts, percentile};
 use tollgate_net::tls::Agreed;
@@ -89,6 +89,7 @@ pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) ->
         bytes_per_unit: by_unit(sum(trials, |trial| trial.bytes_received)),
         list_bytes: tally.lists.mean(),
         detail_bytes: tally.details.mean(),
+        left_out_per_unit: Some(by_unit(tally.left_out)).filter(|left_out| *left_out > 0.0),
         connections: tally.connections,
         negotiated: negotiated(&tally.used),
         subject: seen.and_then(|seen| {
@@ -115,6 +116,18 @@ pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) ->
         }),
         ..Cell::default()
     }
+}
+
+/// Cores that the subject keeps busy at so many requests per second, by its CPU time for an answer; absent where it was not
+/// watched.
+pub fn cores_at(rate_per_second: f64, trials: &[Trial]) -> Option<Estimate> {
+    let cores = |trials: Vec<&Trial>| {
+        let used_us: Option<f64> = sum(&trials, |trial| trial.subject_cpu_us);
+        ratio(used_us? * rate_per_second / 1e6, sum(&trials, |trial| trial.requests) as f64)
+    };
+    let of_blocks = stats::by_key(trials.iter().map(|trial| (trial.block, trial))).into_values();
+    let cores: Vec<f64> = of_blocks.filter_map(cores).collect();
+    (!cores.is_empty()).then(|| stats::estimate_above_zero(&cores))
 }
 
 /// What the generator used in these trials, with how late it noticed its own heartbeat.
@@ -281,6 +294,17 @@ mod tests {
             recorder.answer(start, start, start + Duration::from_micros(micros));
         }
         recorder
+    }
+
+    #[test]
+    fn cores_at_a_rate_are_the_cpu_time_of_an_answer_times_the_rate() {
+        // 400 us for an answer, whatever came in a block.
+        let trials = [trial(0, 10.0, 3, Some(1200.0)), trial(0, 10.0, 1, Some(400.0)), trial(1, 10.0, 2, Some(800.0))];
+        let found = cores_at(75.0, &trials).unwrap();
+        assert!((found.mean - 0.03).abs() < 1e-9, "{found:?}");
+        assert_eq!(found.n, 2);
+        assert_eq!(cores_at(75.0, &[trial(0, 10.0, 3, None)]), None);
+        assert_eq!(cores_at(75.0, &[trial(0, 10.0, 0, Some(1.0))]), None);
     }
 
     fn trial(block: u32, duration_ms: f64, requests: u64, subject_cpu_us: Option<f64>) -> Trial {

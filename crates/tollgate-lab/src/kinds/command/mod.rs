@@ -15,12 +15,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
-use tollgate_net::link::LinkMode;
 
 use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, Conductor, Halt, Kind, RunOutcome, Turn};
 use crate::conduct::finite::{Finished, Finite};
-use crate::conduct::options::{Progress, RunError, RunOptions};
+use crate::conduct::options::{Progress, RunError};
 use crate::experiment::{Experiment, Factor, Location, Variant};
 use crate::judge::cells;
 use crate::judge::trend::Trend;
@@ -50,7 +49,7 @@ pub(super) const KIND: Listed = Listed {
     plan,
     page: page::page,
     notes,
-    check,
+    check: |options, plan| links::check(options, plan),
     run,
 };
 
@@ -68,20 +67,6 @@ fn notes(_experiment: &Experiment, _plan: &Plan) -> Vec<Note> {
         "until a trial is over, at least one, before all trials one of each cell that does not count; what lasts longer than \
          a trial makes the run so much longer than is told here".to_owned(),
     )]
-}
-
-/// What a command cannot be asked for.
-fn check(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> {
-    let is_given = !options.subjects.is_empty() || !options.subject_pids.is_empty() || !options.peers.is_empty();
-    let is_asked = !options.headers.is_empty() || options.basic.is_some() || !options.serve_arguments.is_empty();
-    if is_given || is_asked || options.database.is_some() || options.link != Some(LinkMode::default()) {
-        let name = &options.experiment.name;
-        return Err(RunError::Usage(format!(
-            "`{name}` runs commands, and asks no server: leave --subject, --subject-pid, --subjects, --header, --basic, --serve-arg, \
-             --database and --link out"
-        )));
-    }
-    links::check(options, plan)
 }
 
 fn run(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
@@ -335,9 +320,9 @@ command = ["sh", "-c", "i=0; while [ $i -lt {level}00 ]; do i=$((i+1)); done"]
     fn a_command_has_no_servers() {
         let mut options = crate::run::tests::options();
         options.experiment = Experiment::parse(TEXT, "loops.toml").unwrap();
-        let mut plan = Plan::new(&options.experiment, &PlanOptions::default()).unwrap();
-        assert!(check(&options, &mut plan).is_ok());
+        assert!(crate::run::check(&options).is_ok());
         options.subjects.push(("few".to_owned(), "http://127.0.0.1:1".to_owned()));
-        assert!(check(&options, &mut plan).unwrap_err().to_string().contains("`loops` runs commands"));
+        let refused = crate::run::check(&options).unwrap_err().to_string();
+        assert!(refused.starts_with("--subject: `loops` is of kind `command`"), "{refused}");
     }
 }

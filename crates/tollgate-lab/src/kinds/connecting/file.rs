@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::experiment::document::{Document, Keys, TableName};
 use crate::experiment::{At, Checker, Connections, Experiment, ExperimentError, Own, UpTo, Users};
 use crate::kinds::http::encrypting::{
-    Authentication, Encrypting, EncryptionLevel, EqualRateShape, KeyKind, TlsVersion,
+    Authentication, Encrypting, EncryptionLevel, EqualRateShape, KeyKind, RateSize, TlsVersion,
 };
 use crate::kinds::http::file::answer;
 use crate::kinds::http::file::served::{self, Served};
@@ -32,6 +32,8 @@ const CHAIN_MAX: u32 = 3;
 const USERS_DEFAULT: u32 = 50;
 /// Largest share of the least throughput that may be offered: above it queues, not layers, are measured.
 const SHARE_MAX: f64 = 0.9;
+/// Highest rate in requests per second: beyond it no generator sends in time.
+const PER_SECOND_MAX: f64 = 1e6;
 /// Longest round trip of a level in milliseconds.
 const ROUND_TRIP_MS_MAX: f64 = 1_000.0;
 /// Longest title of a level.
@@ -109,7 +111,9 @@ struct LevelFile {
 #[serde(deny_unknown_fields)]
 struct EqualRateFile {
     /// The rate as a share of the least throughput that the closed load found among the variants of the level.
-    share: At<f64>,
+    share: Option<At<f64>>,
+    /// The rate in requests per second, in the place of `share`.
+    per_second: Option<At<f64>>,
     /// How the intended starts lie; absent: equally far apart.
     arrivals: Option<Arrivals>,
 }
@@ -184,6 +188,21 @@ pub(super) fn on_one_listener(mut experiment: Experiment) -> Experiment {
     experiment
 }
 
+/// The same with this rate offered to all variants.
+///
+/// # Errors
+/// That nothing is measured at a rate.
+pub(in crate::kinds) fn at_rate(mut experiment: Experiment, per_second: f64) -> Result<Experiment, String> {
+    let near = experiment.own::<Encrypting>().filter(|encrypting| !encrypting.is_afar());
+    let Some(encrypting) = near else {
+        return Err(format!("`{}` offers its variants no rate; `encryption` does", experiment.name));
+    };
+    let arrivals = encrypting.equal_rate.map(|shape| shape.arrivals).unwrap_or_default();
+    let equal_rate = Some(EqualRateShape { size: RateSize::PerSecond(per_second), arrivals });
+    experiment.own = Own::new(Encrypting { equal_rate, ..encrypting.clone() });
+    Ok(experiment)
+}
+
 /// Ways of encrypting, as results have them and as they are measured.
 fn ways(
     files: &[LevelFile],
@@ -230,10 +249,23 @@ fn ways(
 
 impl Checker<'_> {
     fn equal_rate(&self, file: &At<EqualRateFile>) -> Result<EqualRateShape, ExperimentError> {
-        let EqualRateFile { share, arrivals } = file.as_ref();
-        let help = format!("it is above 0 and at most {SHARE_MAX}, of the least throughput of the level");
-        let share = self.number("share", share, (Excluded(0.0), Included(SHARE_MAX)), &help)?;
-        Ok(EqualRateShape { share, arrivals: arrivals.unwrap_or_default() })
+        let EqualRateFile { share, per_second, arrivals } = file.as_ref();
+        let number = |name, number, most, help: &str| self.number(name, number, (Excluded(0.0), Included(most)), help);
+        let size = match (share, per_second) {
+            (Some(share), None) => {
+                let help = format!("it is above 0 and at most {SHARE_MAX}, of the least throughput of the level");
+                RateSize::Share(number("share", share, SHARE_MAX, &help)?)
+            }
+            (None, Some(rate)) => {
+                let help = format!("it is above 0 and at most {PER_SECOND_MAX}");
+                RateSize::PerSecond(number("per_second", rate, PER_SECOND_MAX, &help)?)
+            }
+            (None, None) | (Some(_), Some(_)) => {
+                let help = "write `share = 0.5`, or `per_second = 75`";
+                return Err(self.fault(file.span(), "the rate is either a share or a number", help));
+            }
+        };
+        Ok(EqualRateShape { size, arrivals: arrivals.unwrap_or_default() })
     }
 
     fn connecting(&self, file: &ConnectingFile) -> Result<Connecting, ExperimentError> {
@@ -325,6 +357,20 @@ tls = "full"
     }
 
     #[test]
+    fn a_rate_is_a_share_or_so_many_requests_per_second_and_the_command_line_goes_first() {
+        let size = |experiment: &Experiment| experiment.own::<Encrypting>().unwrap().equal_rate.unwrap().size;
+        let experiment = Experiment::parse(GOOD, "mine.toml").unwrap();
+        assert_eq!(size(&experiment), RateSize::Share(0.5));
+        assert_eq!(size(&experiment.at_rate(75.0).unwrap()), RateSize::PerSecond(75.0));
+        let experiment = Experiment::parse(&GOOD.replacen("share = 0.5", "per_second = 75", 1), "mine.toml").unwrap();
+        assert_eq!(size(&experiment), RateSize::PerSecond(75.0));
+        for name in ["protocol", "encryption-afar"] {
+            let error = Experiment::builtin(name).unwrap().at_rate(75.0).unwrap_err();
+            assert_eq!(error, format!("`{name}` offers its variants no rate; `encryption` does"));
+        }
+    }
+
+    #[test]
     fn a_level_afar_says_so_in_its_title() {
         let near = "key = \"p256\"\n";
         let text = GOOD.replacen(near, &format!("{near}round_trip_ms = 10\n"), 1);
@@ -366,6 +412,9 @@ tls = "full"
         check("users = 7", "users = 0", "`users`: 0 is not from 1 to 10000");
         check("users = 7", "ramp_up_ms = 60001", "`ramp_up_ms`: 60001 is not from 0 to 60000");
         check("share = 0.5", "share = 0.95", "`share` is 0.95");
+        check("share = 0.5", "per_second = 0", "`per_second` is 0");
+        check("share = 0.5", "", "the rate is either a share or a number");
+        check("share = 0.5", "share = 0.5\nper_second = 75", "the rate is either a share or a number");
         check("{ requests = 10 }", "{ requests = 0 }", "`requests` is 0");
         check("{ requests = 10 }", "\"keep\"", "expected `\"keep-alive\"`, `\"new\"` or `{ requests = N }`");
         check(

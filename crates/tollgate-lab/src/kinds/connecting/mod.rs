@@ -10,6 +10,8 @@ mod rate;
 
 use std::time::Duration;
 
+pub(super) use file::at_rate;
+
 use super::http;
 use super::http::encrypting::Encrypting;
 use super::http::line::Line;

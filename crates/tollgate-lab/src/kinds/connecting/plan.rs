@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::experiment::{Experiment, UpTo, Variant};
-use crate::kinds::http::encrypting::{Encrypting, KeyKind};
+use crate::kinds::http::encrypting::{Encrypting, KeyKind, RateSize};
 use crate::kinds::http::plan as http;
 use crate::plan::{Note, Plan, PlanOptions, RatePlan, TRIALS_PER_BLOCK, goes_through};
 use tollgate_facts::results::{Connecting, Encryption};
@@ -30,10 +30,13 @@ pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
 pub(super) fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
     let shape = experiment.own::<Encrypting>().and_then(|encrypting| encrypting.equal_rate);
     let (Some(shape), Some(rate)) = (shape, plan.equal_rate) else { return Vec::new() };
-    let (trials, share, users) = (plan.rate_trials(), shape.share * 100.0, experiment.users(1));
-    let of_slowest = format!("at {share:.0} % of what the slowest variant of the level took");
+    let (trials, users) = (plan.rate_trials(), experiment.users(1));
+    let size = match shape.size {
+        RateSize::Share(share) => format!("{:.0} % of what the slowest variant of the level took", share * 100.0),
+        RateSize::PerSecond(rate) => format!("{rate} requests/s"),
+    };
     vec![
-        ("at rate", format!("{trials} trials of {} ms, {of_slowest}", rate.slice.as_millis())),
+        ("at rate", format!("{trials} trials of {} ms, at {size}", rate.slice.as_millis())),
         ("users", format!("{users}, before each trial {} ms uncounted", plan.settle.as_millis())),
     ]
 }

@@ -6,7 +6,7 @@
 
 use super::Connecting;
 use crate::conduct::conductor::{Halt, Turn};
-use crate::kinds::http::encrypting::Encrypting;
+use crate::kinds::http::encrypting::{Encrypting, RateSize};
 use crate::kinds::http::session::{Session, subject_of, trial_of};
 use crate::kinds::http::subjects::watched::Watched;
 use crate::kinds::http::trial::{Asked, Asking};
@@ -31,9 +31,12 @@ impl Session<'_, '_, Connecting> {
         };
         let offer = |level: &u64| {
             // A level of which a variant was not answered at all is offered nothing.
-            let rate_per_second = rounded(self.kind.cells.least_throughput(&self.result, *level)? * shape.share);
-            let (rate_share, arrivals) = (shape.share, shape.arrivals);
-            Some((*level, EqualRate { rate_per_second, rate_share, arrivals, ..EqualRate::default() }))
+            let least = self.kind.cells.least_throughput(&self.result, *level)?;
+            let (rate_per_second, rate_share) = match shape.size {
+                RateSize::Share(share) => (rounded(least * share), share),
+                RateSize::PerSecond(rate) => (rate, rate / least),
+            };
+            Some((*level, EqualRate { rate_per_second, rate_share, arrivals: shape.arrivals, ..EqualRate::default() }))
         };
         let offers: Vec<(u64, EqualRate)> = self.plan.levels.iter().filter_map(offer).collect();
         let blocks = blocks(&self.plan, planned, self.result.seed);

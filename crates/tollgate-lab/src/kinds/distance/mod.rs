@@ -64,10 +64,6 @@ const PRESETS_SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 /// bottom variant stays.
 pub(crate) fn check(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> {
     let usage = |message: String| Err(RunError::Usage(message));
-    let is_given = !options.subjects.is_empty() || !options.subject_pids.is_empty() || !options.peers.is_empty();
-    if is_given {
-        return usage("a batch has no subjects to replace: --database gives it your PostgreSQL".to_owned());
-    }
     if let Some(url) = &options.database {
         let place = place::DatabaseUrl::parse(url).map_err(|error| RunError::Usage(format!("--database: {error}")))?;
         let allowed = check_loadable(&place.host, &options.may_load);
@@ -388,7 +384,5 @@ mod tests {
             options.database = Some("postgres://me@127.0.0.1/x".to_owned());
         };
         check(checked(both), "not in the namespace");
-        let subject = |options: &mut RunOptions| options.subjects.push(("rtt-0".to_owned(), "http://h".to_owned()));
-        check(checked(subject), "--database gives it your PostgreSQL");
     }
 }

@@ -88,10 +88,19 @@ pub(crate) enum Authentication {
 /// What is offered at equal rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct EqualRateShape {
-    /// The rate as a share of the least throughput that the closed load found among the variants of the level.
-    pub(crate) share: f64,
+    /// How large the rate is.
+    pub(crate) size: RateSize,
     /// How the intended starts lie.
     pub(crate) arrivals: Arrivals,
+}
+
+/// How large a rate is that all variants of a level are offered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum RateSize {
+    /// A share of the least throughput that the closed load found among the variants of the level.
+    Share(f64),
+    /// So many requests per second.
+    PerSecond(f64),
 }
 
 impl EncryptionLevel {

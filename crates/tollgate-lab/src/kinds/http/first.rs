@@ -68,6 +68,13 @@ impl<W: Way> Session<'_, '_, W> {
                 _ if learns && failure.is_some() => NO_ANSWER,
                 _ => None,
             };
+            if tally.left_out > 0 && tally.details.count == 0 && failure.is_none() {
+                let url = secret::hide(&subject.target(level).target.to_string());
+                let how = format!("gives a list at {url} of which every entity is left out by its status{DETAIL}");
+                failed = Some(Wrong { how, came: true });
+                self.kind.generator.keep(measured.recorder);
+                continue;
+            }
             are_alike = tally.errors.is_empty();
             failed = what.zip(failure).map(|(what, failure)| {
                 let target = subject.target(level);

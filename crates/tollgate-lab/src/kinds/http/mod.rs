@@ -18,8 +18,6 @@ pub(super) mod subjects;
 pub(super) mod trial;
 pub(super) mod way;
 
-use tollgate_net::link::LinkMode;
-
 use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, RunOutcome};
 use crate::conduct::options::{RunError, RunOptions};
@@ -95,12 +93,6 @@ fn connections(experiment: &Experiment, plan: &Plan) -> Option<Note> {
 
 /// Whether it can be run as asked, as far as that can be told without touching the network.
 fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> {
-    if options.link != Some(LinkMode::default()) || options.database.is_some() {
-        let name = &options.experiment.name;
-        return Err(RunError::Usage(format!(
-            "--link and --database are for batches, such as `distance`; `{name}` is none"
-        )));
-    }
     let sites = sites::sites(options, plan, W::PROCESSES)?;
     let is_ours = |site: &Site| matches!(site.place, Origin::Child(_));
     if options.experiment.connections != Connections::PerStart && !sites.iter().any(is_ours) {
@@ -108,7 +100,7 @@ fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> 
         plan.starts = 1;
     }
     headers(options)?;
-    own::check(options, &sites, W::LEARNS)?;
+    own::check(options, &sites)?;
     descriptors::check(&options.experiment, plan, W::LINKED).map_err(RunError::Usage)
 }
 

@@ -16,25 +16,14 @@ use crate::load::answer::checks::Checks;
 use crate::traffic::header::{basic_authorization, check_header};
 use crate::traffic::request::{AnswerLength, ListFormat, RequestShape};
 
-/// Refuses what the user says of requests and answers where there is no server that it could be said of.
-pub(crate) fn check(options: &RunOptions, sites: &[Site], are_requests: bool) -> Result<(), RunError> {
+/// Refuses what the user says of requests, answers and TLS where there is no server that it could be said of.
+pub(crate) fn check(options: &RunOptions, sites: &[Site]) -> Result<(), RunError> {
     sites.iter().try_for_each(|site| access(options, site, &[]).map(drop)).map_err(RunError::Usage)?;
-    let name = &options.experiment.name;
-    let walks = |variant: &Variant| variant.request.format.is_some();
-    if !options.own_request.details.is_empty() && !options.experiment.variants.iter().any(walks) {
-        return Err(RunError::Usage(format!("--detail says where the entities of a list are; `{name}` asks for none")));
-    }
-    if !options.own_request.is_said() {
-        return Ok(());
-    }
-    if !are_requests {
-        return Err(RunError::Usage(format!(
-            "--method, --post, --put and --expect-body are for single requests; `{name}` makes its own"
-        )));
-    }
-    if !sites.iter().any(is_theirs) {
+    let is_said = options.own_request.is_said() || options.tls != ClientSettings::default();
+    if is_said && !sites.iter().any(is_theirs) {
         return Err(RunError::Usage(
-            "--method, --post, --put and --expect-body are for servers of yours: name one by --subject VARIANT=URL"
+            "--method, --post, --put, --expect-body, -l, --detail, --leave-out and the flags of TLS are for servers of yours: name one by \
+             --subject VARIANT=URL"
                 .to_owned(),
         ));
     }
@@ -102,6 +91,8 @@ pub(crate) fn request(options: &RunOptions, site: &Site) -> RequestShape {
     }
     let own = &options.own_request;
     let variant = &options.experiment.variants[site.variant];
+    let leave_out = if own.leave_out.is_empty() { shape.leave_out.clone() } else { own.leave_out.clone() };
+    let shape = RequestShape { leave_out, ..shape };
     let is_meant = |(name, _): &&(String, Template)| *name == variant.name || name == variant.base_name();
     if let Some((_, template)) = own.details.iter().rev().find(is_meant) {
         let key = template.names().map(str::to_owned).collect();
@@ -121,7 +112,7 @@ pub(crate) fn by_links(options: &RunOptions, site: &Site) -> Option<RequestShape
     let shape = request(options, site);
     let has_links = !matches!(shape.format?, ListFormat::Json | ListFormat::Xml);
     let is_builtin = options.experiment.author == Author::Tollgate && is_theirs(site);
-    let is_said = shape != options.experiment.variants[site.variant].request;
+    let is_said = shape.detail != options.experiment.variants[site.variant].request.detail;
     (has_links && is_builtin && !is_said).then(|| RequestShape { key: Vec::new(), detail: None, ..shape })
 }
 

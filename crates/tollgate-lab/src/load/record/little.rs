@@ -82,6 +82,16 @@ mod tests {
     }
 
     #[test]
+    fn the_time_of_an_entity_that_is_left_out_is_the_users() {
+        let mut recorder = recorded(|number| u32::from(number != 7));
+        let start = Instant::now();
+        recorder.left_out(start, start + Duration::from_millis(5));
+        let law = super::law(&recorder, 1, 10.0 * SPAN_MS).unwrap();
+        assert_eq!(law.holds, Some(true), "{law:?}");
+        assert_eq!(recorder.tally.left_out, 1);
+    }
+
+    #[test]
     fn time_without_a_core_is_allowed_for() {
         let law = super::law(&recorded(|number| u32::from(number != 7)), 1, 10.0 * SPAN_MS).unwrap();
         let broken = [law, law.without_core(0.005), law.without_core(0.015)].map(|law| law.is_broken());

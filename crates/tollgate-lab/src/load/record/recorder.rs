@@ -138,6 +138,8 @@ pub struct Tally {
     pub lists: Bodies,
     /// Bodies of entities.
     pub details: Bodies,
+    /// Entities that were left out, since their status said so.
+    pub left_out: u64,
     /// Response times of valid answers, added up.
     pub response_total_ns: u64,
     /// Times of failed requests, added up.
@@ -293,6 +295,12 @@ impl Recorder {
         }
     }
 
+    /// An entity is left out: its time is the user's, and in no response time.
+    pub(crate) fn left_out(&mut self, begun: Instant, now: Instant) {
+        self.tally.left_out += 1;
+        self.tally.waited_ns += nanoseconds(now, begun);
+    }
+
     /// A unit of work is over, which was due then and for which a user was there from and until then: whole after this time,
     /// or by a failure.
     pub(crate) fn unit_ended(&mut self, due: Instant, there: (Instant, Instant), time: Option<Duration>) {
@@ -419,6 +427,7 @@ impl Tally {
         self.units += other.units;
         self.lists += other.lists;
         self.details += other.details;
+        self.left_out += other.left_out;
         self.response_total_ns += other.response_total_ns;
         self.failed_total_ns += other.failed_total_ns;
         self.waited_ns += other.waited_ns;

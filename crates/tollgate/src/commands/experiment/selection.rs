@@ -17,7 +17,7 @@ use super::secrets;
 use crate::commands::asking::{Answers, Request, Tls};
 use crate::commands::input;
 use crate::failure::Failure;
-use crate::values::{Assignment, share};
+use crate::values::{Assignment, requests_per_second, share};
 
 /// How much is measured: shared by `run`, `plan` and `versus`.
 #[derive(Debug, Args)]
@@ -59,6 +59,11 @@ pub(crate) struct Selection {
     #[command(flatten)]
     pub(super) amount: Amount,
 
+    /// Offer all variants so many requests per second after the closed load, such as 75, in the place of a share of what the
+    /// slowest takes; of `encryption`
+    #[arg(long, value_name = "N", value_parser = requests_per_second, help_heading = "How much")]
+    pub(super) rate: Option<f64>,
+
     /// Only these variants; their baselines come along
     #[arg(long, value_name = "VARIANT,…", value_delimiter = ',', help_heading = "How much")]
     pub(super) only: Vec<String>,
@@ -93,6 +98,11 @@ pub(crate) struct Selection {
     /// rest-json='products/{id}', odata-v4-json="Products('{ID}')"; without it OData's own links lead there
     #[arg(long = "detail", value_name = "VARIANT=TEMPLATE", help_heading = "Your own subject")]
     pub(super) details: Vec<Assignment<String>>,
+
+    /// Statuses by which an entity of your list is left out of a pass instead of failing, such as 404,410; the report says
+    /// how many were
+    #[arg(long, value_name = "STATUS,…", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(400..600), help_heading = "Your own subject")]
+    pub(super) leave_out: Vec<u16>,
 
     #[command(flatten)]
     pub(super) request: Request,
@@ -193,6 +203,9 @@ pub(crate) fn run_options(
         let into = experiment.into_entity_set(url);
         experiment = into.map_err(|message| Failure::usage(format_args!("--entity-set: {message}")))?;
     }
+    if let Some(rate) = selection.rate {
+        experiment = experiment.at_rate(rate).map_err(|message| Failure::usage(format_args!("--rate: {message}")))?;
+    }
     let (experiment, peers) = on_peers(selection.amount.connected(experiment)?, &selection.peers)?;
     Ok(RunOptions {
         experiment,
@@ -208,6 +221,7 @@ pub(crate) fn run_options(
         subject_pids: selection.subject_pids.iter().map(|subject| (subject.name.clone(), subject.value)).collect(),
         own_request: OwnRequest {
             details: selection.details.iter().map(detail).collect::<Result<_, _>>()?,
+            leave_out: selection.leave_out.clone(),
             ..selection.request.own(&selection.answers)?
         },
         headers: selection.request.said().into_iter().chain(selection.request.content_type(None)).collect(),

@@ -8,6 +8,9 @@ use tollgate_page::gather::by_key;
 use tollgate_page::number;
 use tollgate_page::words::view::View;
 
+/// The rate of the published shares of a core, in requests per second.
+const RATE_PUBLISHED: f64 = 75.0;
+
 /// The most that was seen of each thing that has a limit, over all variants and levels, and where.
 pub(crate) fn peaks(run: &RunResult) -> Table {
     let row = |(name, own): (&String, Vec<&Peak>)| {
@@ -77,6 +80,10 @@ fn ours(run: &RunResult, cell: &Cell, published: &Published) -> Option<String> {
             .toll(&cell.variant, cell.level, Figure::MedianAtRate)
             .filter(|toll| toll.is_shown())
             .map(|toll| ms(toll.difference)),
+        "share of a core at 75/s" => {
+            let rate = cell.equal_rate.as_ref().filter(|rate| (rate.rate_per_second - RATE_PUBLISHED).abs() < 1.0)?;
+            Some(format!("{} %", number::with_half(rate.subject_cores?, |cores| number::three_digits(cores * 100.0))))
+        }
         "CPU toll" => cpu_over_bottom(run, cell)
             .map(|(ratio, bottom)| format!("{} x, over {bottom}", number::three_digits(ratio))),
         "worker threads at peak" => {

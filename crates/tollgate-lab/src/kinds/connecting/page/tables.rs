@@ -28,6 +28,9 @@ pub(super) fn legend(view: &View<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if run.cells.iter().filter_map(|cell| cell.equal_rate.as_ref()).any(|rate| rate.subject_cores.is_some()) {
+        texts.push("% of a core: the server's CPU time for a request at this rate, times the rate".to_owned());
+    }
     texts.extend(too_few_answers(run));
     let has = |verdict| run.tolls.iter().any(|toll| toll.verdict == verdict);
     texts.extend(sentence::signs(run, has));
@@ -111,12 +114,18 @@ fn at_rate(view: &View<'_>, title: &str, rows: &[&Row<'_>]) -> Option<Table> {
     let (_, EqualRate { rate_per_second, rate_share, .. }) = offered().next()?;
     let toll = |row: &Row<'_>, figure| run.toll(&row.cell.variant, row.cell.level, figure);
     let toll_on = |row: &Row<'_>, figure| sentence::toll_of(row, toll(row, figure)).into();
+    let cores = |rate: &EqualRate| {
+        rate.subject_cores.map(|cores| number::with_half(cores, |cores| number::three_digits(cores * 100.0)))
+    };
+    let of_slowest = match rate_share * 100.0 {
+        percent if percent < 1.0 => "less than 1".to_owned(),
+        percent => format!("{percent:.0}"),
+    };
     let more = |row: &Row<'_>| toll(row, Figure::MedianAtRate).filter(|toll| toll.is_shown());
     Some(Table::of::<_, _, Entry>(
         format!(
-            "{title}: at {} requests/s for every variant, {:.0} % of what the slowest took",
+            "{title}: at {} requests/s for every variant, {of_slowest} % of what the slowest took",
             number::three_digits(*rate_per_second),
-            rate_share * 100.0
         ),
         offered(),
         &[
@@ -126,6 +135,7 @@ fn at_rate(view: &View<'_>, title: &str, rows: &[&Row<'_>]) -> Option<Table> {
             ("p99", &|(row, rate)| time(row, rate, Rank::P99)),
             (">200 ms", &|(_, rate)| percent(rate.linear.share_over_200_ms).into()),
             ("sent late", &|(_, rate)| late(rate).into()),
+            ("% of a core", &|(_, rate)| number::or_nothing(cores(rate)).into()),
             ("toll on p50", &|(row, _)| toll_on(row, Figure::MedianAtRate)),
             ("on p95", &|(row, _)| toll_on(row, Figure::P95AtRate)),
             ("on p99", &|(row, _)| toll_on(row, Figure::P99AtRate)),

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use tollgate_wire::links::Template;
 
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{At, Checker, Experiment, ExperimentError};
+use crate::experiment::{At, Checker, Experiment, ExperimentError, UpTo};
 use crate::traffic::request::ListFormat;
 
 /// The keys.
@@ -24,6 +24,10 @@ struct ListFile {
     /// The properties that say which entity an answer is.
     #[serde(default)]
     key: Vec<String>,
+    /// Statuses by which an entity that the list names is left out of the pass instead of failing, such as `[404, 410]`. The
+    /// report says how many were.
+    #[serde(default)]
+    leave_out: Vec<UpTo<599, 400>>,
 }
 
 /// Takes the keys, and puts what they say into an experiment.
@@ -43,6 +47,7 @@ pub(crate) fn fill(document: &mut Document<'_>, experiment: &mut Experiment) -> 
         variant.request.format = Some(*format.as_ref());
         variant.request.detail = file.detail.as_ref().map(|detail| checker.template(detail)).transpose()?;
         variant.request.key = file.key;
+        variant.request.leave_out = file.leave_out.iter().map(|UpTo(status)| *status as u16).collect();
     }
     Ok(())
 }
