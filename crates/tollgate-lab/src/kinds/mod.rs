@@ -103,6 +103,14 @@ impl Experiment {
         insert::of_entity_set(self, url)
     }
 
+    /// The same inserts into an entity set of the user's, of the records in this file.
+    ///
+    /// # Errors
+    /// That it inserts none that could stand in a file, or what is wrong with the file.
+    pub fn with_records(self, file: &str) -> Result<Experiment, String> {
+        insert::with_records(self, file)
+    }
+
     /// The same on servers that are there already, which offer what they offer.
     #[must_use]
     pub fn elsewhere(self) -> Experiment {

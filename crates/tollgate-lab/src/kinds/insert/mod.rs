@@ -12,7 +12,7 @@ mod token;
 mod transfers;
 mod warming;
 
-pub(super) use file::of_entity_set;
+pub(super) use file::{of_entity_set, with_records};
 
 use super::http;
 use super::http::session::Session;

@@ -75,10 +75,9 @@ impl Session<'_, '_, Inserting> {
         let beside = first.beside.as_ref().expect("an insert asks beside its transfers");
         let records = match &beside.places.record {
             Record::Published => Records::generate(seed, count),
-            Record::Described(given) => {
-                let records = described(beside, given).and_then(|set| Records::of(set, seed, count));
-                records
-                    .map_err(|why| self.failed(first.variant, format!("describes no record that can be made: {why}")))?
+            Record::Described(own) => {
+                let records = described(beside, own).and_then(|set| Records::of(set, own.file.as_deref(), seed, count));
+                records.map_err(|why| self.failed(first.variant, format!("cannot be given records: {why}")))?
             }
         };
         self.kind.way.records = Some(Arc::new(records));

@@ -3,7 +3,7 @@
 use crate::experiment::{Extent, Location, UpTo, Variant};
 use crate::kinds::*;
 use crate::traffic::mode::Mode;
-use crate::traffic::places::{InsertPlaces, Record};
+use crate::traffic::places::{InsertPlaces, OwnRecord, Record};
 use tollgate_facts::results::Distance;
 
 const GOOD: &str = r#"name = "mine"
@@ -195,7 +195,8 @@ fn an_insert_goes_into_any_entity_set() {
     let own = Experiment::parse(&text, "mine.toml").unwrap();
     assert_eq!(own.variants[0].at, Location::Url("https://h:8443/admin/$batch".to_owned()));
     let given = serde_json::from_str("{\"author_ID\":7}").unwrap();
-    assert_eq!((places(&own).service.as_str(), places(&own).record), ("/admin/", Record::Described(given)));
+    let record = Record::Described(OwnRecord { values: given, file: None });
+    assert_eq!((places(&own).service.as_str(), places(&own).record), ("/admin/", record));
     let custom = text.replacen("batch-10", "custom-rest", 1);
     let message = Experiment::parse(&custom, "mine.toml").unwrap_err().message;
     assert_eq!(message, "`custom-rest` needs `insert_all`");

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tollgate_net::http1::client::{Collect, Connector, ResponseHead};
 
 use super::super::REQUEST_TIMEOUT;
 use super::super::target::{LoadTarget, Manner, resolve};
 use super::super::user::{Asking, User};
 use super::answers::Standing;
-use super::described::{self, Described};
+use super::described::{self, Described, Said};
 use super::records::Records;
 use super::render;
 use super::settle::OTHERS_READ_MAX;
@@ -25,6 +25,7 @@ use crate::load::answer::failure::{ErrorClass, Failure};
 use crate::load::answer::odata_batch::each_answer;
 use crate::load::record::recorder::Recorder;
 use crate::load::scenario::cookies::Cookies;
+use crate::traffic::places::OwnRecord;
 
 /// Bytes of one page of rows that are read.
 const PAGE_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -121,6 +122,12 @@ impl<'a> Aside<'a> {
     /// That one is taken, or that the rows cannot be read.
     pub(super) async fn look_for_keys(&mut self, records: &Records, others: u64) -> Result<(), Failure> {
         let state = Arc::clone(&self.beside.state);
+        if let (Some(file), true) = (records.keys_from(), others > OTHERS_READ_MAX) {
+            return Err(Failure::content(format!(
+                "{others} rows are there, too many to be looked through for the keys of {file}: keys that it leaves out are \
+                 drawn, and nobody else has them"
+            )));
+        }
         let (Some(first), true) = (records.key(0), (1..=OTHERS_READ_MAX).contains(&others)) else { return Ok(()) };
         let which = format!("{first} {}", records.count());
         if state.looked_for.lock().is_ok_and(|known| known.contains(&which)) {
@@ -129,7 +136,11 @@ impl<'a> Aside<'a> {
         let mut taken = None;
         self.read_all(|row| taken = taken.or_else(|| Some(records.is_same(row)?.0))).await?;
         if let Some(key) = taken.and_then(|serial| records.key(serial)) {
-            return Err(Failure::content(format!("a row has the key {key} already: another --seed draws others")));
+            let help = match records.keys_from() {
+                Some(file) => format!("keys that {file} leaves out are drawn"),
+                None => "another --seed draws others".to_owned(),
+            };
+            return Err(Failure::content(format!("a row has the key {key} already: {help}")));
         }
         if let Ok(mut known) = state.looked_for.lock() {
             known.push(which);
@@ -209,24 +220,24 @@ impl<'a> Aside<'a> {
     }
 
     /// What the service says of the entity set, with a value of another entity where one must be named.
-    async fn described(&mut self, given: &Map<String, Value>) -> Result<Described, Failure> {
+    async fn described(&mut self, own: &OwnRecord) -> Result<Described, Failure> {
         let places = Arc::clone(&self.beside.places);
         let describing = asking(&self.connector, &self.beside.describing);
         let (mut request, path) = (Vec::new(), format!("{}$metadata", places.service));
         describing.target.render(&path, &mut request);
         let asked = self.ask(&describing, &request).await;
         asked.map_err(|failure| because(&format!("{path} cannot be read"), failure))?;
-        let read = described::read(&self.answer.bytes, &places.entity_set, given);
+        let read = described::read(&self.answer.bytes, &places.entity_set, own);
         let mut set = read.map_err(|why| Failure::content(format!("{path}: {why}")))?;
-        for property in set.properties.iter_mut().filter(|property| property.given.is_none()) {
+        for property in set.properties.iter_mut().filter(|property| property.said.is_none()) {
             let Some(refers) = &property.refers else { continue };
             let path = format!("{}{}?$top=1&$select={}", places.service, refers.set, refers.property);
             let (rows, _) = self.page(&path).await.map_err(|failure| because(&path, failure))?;
             let found = rows.first().and_then(|row| row.get(&refers.property)).cloned();
-            property.given = Some(found.ok_or_else(|| {
+            property.said = Some(Said::OfAll(found.ok_or_else(|| {
                 let (name, set) = (&property.name, &refers.set);
                 Failure::content(format!("`{name}` names an entity of `{set}`, and there is none: give its value"))
-            })?);
+            })?));
         }
         Ok(set)
     }
@@ -313,12 +324,12 @@ pub fn count(beside: &Beside) -> Result<u64, String> {
     at_once(beside, async |aside| aside.count().await)
 }
 
-/// Asks the service of an entity set what a record of it is made of, with these values in all records.
+/// Asks the service of an entity set what a record of it is made of, beside what the user says.
 ///
 /// # Errors
 /// What it does not say, or what cannot be made.
-pub(crate) fn described(beside: &Beside, given: &Map<String, Value>) -> Result<Described, String> {
-    at_once(beside, async |aside| aside.described(given).await)
+pub(crate) fn described(beside: &Beside, own: &OwnRecord) -> Result<Described, String> {
+    at_once(beside, async |aside| aside.described(own).await)
 }
 
 /// Header fields that writing requests need: a token against forged requests and its cookies, where the service hands one

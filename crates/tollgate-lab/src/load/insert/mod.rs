@@ -15,6 +15,7 @@ mod drawn;
 mod records;
 mod render;
 mod settle;
+mod typed;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
