@@ -10,7 +10,8 @@ use tollgate_net::tls::ClientSettings;
 use super::sites::{Origin, Site};
 use crate::conduct::options::RunOptions;
 use crate::experiment::Experiment;
-use crate::load::insert::{Beside, Emptying};
+use crate::kinds::http::own;
+use crate::load::insert::{ANY_STATE, Beside, Emptying};
 use crate::load::target::{Connection, LoadTarget};
 use crate::subject::is_named;
 use crate::traffic::places::InsertPlaces;
@@ -41,6 +42,7 @@ pub(crate) fn beside(
         emptying: ask("POST", &[("Content-Type", "application/json"), ("Accept", "application/json")], b"{}")?,
         batching: ask("POST", &[("Accept", "multipart/mixed")], b"")?,
         deleting: ask("DELETE", &[], b"")?,
+        deleting_any: ask("DELETE", &[ANY_STATE], b"")?,
         describing: ask("GET", &[("Accept", "application/xml, */*;q=0.1"), ("X-CSRF-Token", "Fetch")], b"")?,
         places: Arc::new(places_on(site, options, places)?),
         state: Arc::default(),
