@@ -213,7 +213,7 @@ impl<W: Way> Session<'_, '_, W> {
         let variant = &self.options.experiment.variants[site.variant];
         let environment = Environment {
             options: self.options,
-            headers: self.kind.headers,
+            headers: &[self.kind.headers, self.kind.way.headers(site.variant)].concat(),
             plan: &self.plan,
             sites: self.kind.sites,
             cores: &self.cores,

@@ -66,8 +66,8 @@ pub(crate) trait Way: Sized {
         None
     }
 
-    /// Header fields that every request has beside the user's.
-    fn headers(&self) -> &[(String, String)] {
+    /// Header fields that every request of a variant has beside the user's.
+    fn headers(&self, _variant: usize) -> &[(String, String)] {
         &[]
     }
 

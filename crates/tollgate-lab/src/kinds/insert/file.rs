@@ -94,7 +94,18 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     }
     let of_mode = |mode: &Mode| Ok(location(origin.as_deref(), places.path(*mode)));
     experiment.own = Own::new(places.clone());
-    served.fill(document, experiment, |variant| variant.own().map(of_mode))
+    let experiment = served.fill(document, experiment, |variant| variant.own().map(of_mode))?;
+    for (variant, way) in experiment.variants.iter().zip(&document.ways) {
+        let Location::Url(url) = &variant.at else { continue };
+        if let Some(why) = elsewhere(&places, variant, split(url).1) {
+            return Err(document.checker.fault(
+                way.name.span(),
+                &why,
+                "leave its path out, or write a file for each set",
+            ));
+        }
+    }
+    Ok(experiment)
 }
 
 /// The same of an entity set that is there already, at this URL: records are made as the service describes them, and deleted

@@ -21,8 +21,8 @@ use crate::traffic::places::Record;
 pub(crate) struct Inserting {
     /// The records of every transfer; none before the service has described them.
     pub(super) records: Option<Arc<Records>>,
-    /// Header fields that every request needs.
-    pub(super) headers: Vec<(String, String)>,
+    /// Header fields that requests of a variant need.
+    pub(super) headers: Vec<(usize, Vec<(String, String)>)>,
     /// The tables from which records are deleted by their keys.
     pub(super) tables: Vec<Beside>,
 }

@@ -28,6 +28,7 @@ pub(crate) fn beside(
     headers: &[(String, String)],
 ) -> Result<Option<Beside>, String> {
     let Some(places) = options.experiment.own::<InsertPlaces>() else { return Ok(None) };
+    let (headers, tls) = own::access(options, site, headers)?;
     let ask = |method: &str, own: &[(&str, &str)], body: &[u8]| {
         let shape = RequestShape {
             method: method.to_owned(),
@@ -35,7 +36,7 @@ pub(crate) fn beside(
             body: body.to_vec(),
             ..RequestShape::default()
         };
-        load_target(direct.clone(), shape, (options.tls.clone(), headers))
+        load_target(direct.clone(), shape, (tls.clone(), &headers))
     };
     Ok(Some(Beside {
         reading: ask("GET", &[("Accept", "application/json, text/plain")], b"")?,
