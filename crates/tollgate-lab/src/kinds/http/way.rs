@@ -119,6 +119,9 @@ pub(crate) trait Way: Sized {
         }
     }
 
+    /// All is over, however it ended.
+    fn ended(_run: &mut Session<'_, '_, Self>) {}
+
     /// What is measured behind all blocks.
     fn behind(_run: &mut Session<'_, '_, Self>, _subjects: &mut [Watched]) -> Result<(), Halt> {
         Ok(())

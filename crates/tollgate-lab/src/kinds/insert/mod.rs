@@ -100,6 +100,12 @@ impl Way for Inserting {
         Ok(run.kind.way.transfers(shape, subject, level, end, closeness))
     }
 
+    fn ended(run: &mut Session<'_, '_, Self>) {
+        for left in run.kind.way.clean_up() {
+            run.observer.progress(&Progress::Left { what: &left });
+        }
+    }
+
     fn tried(run: &mut Session<'_, '_, Self>, variant: usize, level: u64, tally: &Tally) -> Result<(), Halt> {
         if let Some(failed) = Failed::of(tally) {
             run.note_onset(variant, level, &failed);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::conduct::conductor::Halt;
 use crate::experiment::Variant;
 use crate::kinds::http::session::Session;
+use crate::kinds::http::subjects::sites::{Origin, Site};
 use crate::kinds::http::subjects::watched::Watched;
 use crate::kinds::http::trial::{Asked, Asking, Measured};
 use crate::load::insert::{Beside, Closeness, Emptying, Records, Transfer, described, forgotten};
@@ -27,16 +28,13 @@ pub(crate) struct Inserting {
     pub(super) tables: Vec<Beside>,
 }
 
-/// A transfer that was given up, as by Ctrl-C, leaves nothing behind.
-impl Drop for Inserting {
-    fn drop(&mut self) {
-        let Some(records) = &self.records else { return };
-        // Nobody is left to be told what stays: the run has ended.
-        self.tables.iter().for_each(|table| drop(forgotten(table, records)));
-    }
-}
-
 impl Inserting {
+    /// Deletes what a transfer that was given up, as by Ctrl-C, may have left; says what may be left all the same.
+    pub(super) fn clean_up(&self) -> Vec<String> {
+        let Some(records) = &self.records else { return Vec::new() };
+        self.tables.iter().filter_map(|table| forgotten(table, records).err()).collect()
+    }
+
     /// So many transfers, settled so closely.
     pub(crate) fn transfers(
         &self,
@@ -64,8 +62,13 @@ impl Inserting {
 impl Session<'_, '_, Inserting> {
     /// Makes the records of the largest level, as the experiment or the first subject describes them, unless they are made.
     pub(super) fn make_records(&mut self, subjects: &[Watched]) -> Result<(), Halt> {
-        let by_keys = subjects.iter().filter_map(|subject| subject.beside.clone());
-        self.kind.way.tables = by_keys.filter(|beside| beside.permission == Emptying::OwnKeys).collect();
+        // What a server of ours holds goes with it.
+        let theirs = |variant: usize| {
+            let is_it = |site: &Site| site.variant == variant && matches!(site.place, Origin::There(_));
+            self.kind.sites.iter().any(is_it)
+        };
+        let tables = subjects.iter().filter(|subject| theirs(subject.variant)).filter_map(|one| one.beside.clone());
+        self.kind.way.tables = tables.filter(|beside| beside.permission == Emptying::OwnKeys).collect();
         if self.kind.way.records.is_some() {
             return Ok(());
         }

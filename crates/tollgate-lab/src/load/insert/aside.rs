@@ -115,6 +115,21 @@ impl<'a> Aside<'a> {
         }
     }
 
+    /// Deletes the records that a transfer before has left: its rows are nobody else's.
+    ///
+    /// # Errors
+    /// That it still cannot be deleted, and why.
+    pub(super) async fn delete_left(&mut self, records: &Records) -> Result<(), Failure> {
+        let state = Arc::clone(&self.beside.state);
+        let left = state.left.load(Ordering::Relaxed);
+        if self.beside.permission == Emptying::OwnKeys && left > 0 {
+            let keys: Vec<&str> = (0..left).filter_map(|serial| records.key(serial)).collect();
+            self.delete_keys(&keys).await?;
+            state.left.store(0, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
     /// Sees to it, once for the same records, that none of the rows of others has a key of theirs. Of very many others none is
     /// read: keys are drawn from so many values that hardly one is taken.
     ///
@@ -371,15 +386,15 @@ pub(crate) fn token(beside: &Beside) -> Result<Vec<(String, String)>, String> {
 /// Deletes what a transfer that was given up may have left.
 ///
 /// # Errors
-/// That it cannot be deleted, and why.
+/// How many records may be left where, and why.
 pub(crate) fn forgotten(beside: &Beside, records: &Records) -> Result<(), String> {
     let left = beside.state.left.swap(0, Ordering::Relaxed);
     let keys: Vec<&str> = (0..left).filter_map(|serial| records.key(serial)).collect();
     if keys.is_empty() || beside.permission != Emptying::OwnKeys {
         return Ok(());
     }
-    at_once(beside, async |aside| {
-        let others = beside.state.others.load(Ordering::Relaxed);
+    let others = beside.state.others.load(Ordering::Relaxed);
+    let gone = at_once(beside, async |aside| {
         let mut rows = others;
         for _ in 0..FORGOTTEN_LOOKS {
             aside.delete_keys(&keys).await?;
@@ -387,7 +402,12 @@ pub(crate) fn forgotten(beside: &Beside, records: &Records) -> Result<(), String
             // The server may still be busy with a request whose answer nobody waits for.
             tokio::time::sleep(FORGOTTEN_PAUSE).await;
         }
-        if rows <= others { Ok(()) } else { Err(Failure::content("its records do not go")) }
+        if rows <= others { Ok(()) } else { Err(Failure::content(format!("{rows} rows are there, {others} before"))) }
+    });
+    gone.map_err(|why| {
+        let (target, set) = (&beside.deleting.target, beside.places.entity_path());
+        let (first, last) = (keys[0], keys[keys.len() - 1]);
+        format!("up to {left} records may be left in {}{set}, from {first} to {last}: {why}", target.authority())
     })
 }
 

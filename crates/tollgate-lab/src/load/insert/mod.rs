@@ -160,7 +160,10 @@ pub(super) async fn run(
     // Copied only where a cancelled transfer still holds its requests.
     Rc::make_mut(rendered).render(&asking.target, transfer);
     let mut aside = Aside::new(aside_user, &asking.connector, &transfer.beside);
-    let begun = begin(&mut users, &asking, &mut aside, &transfer.beside, &recorder).await;
+    let begun = match aside.delete_left(&transfer.records).await {
+        Ok(()) => begin(&mut users, &asking, &mut aside, &transfer.beside, &recorder).await,
+        Err(failure) => Err(failure),
+    };
     let begun = match begun {
         Ok(others) => aside.look_for_keys(&transfer.records, others).await.map(|()| others),
         failed => failed,
