@@ -9,16 +9,15 @@ use crate::kinds::http::subjects::sites::{Origin, Site};
 use crate::load::insert;
 use crate::traffic::places::Record;
 
+/// Header fields of tokens, each with the variant whose requests need them.
+pub(super) type Tokens = Vec<(usize, Vec<(String, String)>)>;
+
 /// The header fields of it by variants; none where records are not made from a service's description, or the service wants
 /// none.
 ///
 /// # Errors
 /// That a service cannot be asked.
-pub(super) fn of(
-    options: &RunOptions,
-    sites: &[Site],
-    headers: &[(String, String)],
-) -> Result<Vec<(usize, Vec<(String, String)>)>, RunError> {
+pub(super) fn of(options: &RunOptions, sites: &[Site], headers: &[(String, String)]) -> Result<Tokens, RunError> {
     let (mut all, mut known) = (Vec::new(), Vec::new());
     for site in sites {
         let Origin::There(target) = &site.place else { continue };

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::token::Tokens;
 use crate::conduct::conductor::Halt;
 use crate::experiment::Variant;
 use crate::kinds::http::session::Session;
@@ -23,7 +24,7 @@ pub(crate) struct Inserting {
     /// The records of every transfer; none before the service has described them.
     pub(super) records: Option<Arc<Records>>,
     /// Header fields that requests of a variant need.
-    pub(super) headers: Vec<(usize, Vec<(String, String)>)>,
+    pub(super) headers: Tokens,
     /// The tables from which records are deleted by their keys.
     pub(super) tables: Vec<Beside>,
 }
