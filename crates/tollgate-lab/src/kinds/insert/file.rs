@@ -94,10 +94,14 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     }
     let of_mode = |mode: &Mode| Ok(location(origin.as_deref(), places.path(*mode)));
     experiment.own = Own::new(places.clone());
-    let experiment = served.fill(document, experiment, |variant| variant.own().map(of_mode))?;
-    for (variant, way) in experiment.variants.iter().zip(&document.ways) {
-        let Location::Url(url) = &variant.at else { continue };
-        if let Some(why) = elsewhere(&places, variant, split(url).1) {
+    let mut experiment = served.fill(document, experiment, |variant| variant.own().map(of_mode))?;
+    // Variants from afar stand behind all others, in the same order.
+    for (variant, way) in experiment.variants.iter_mut().zip(document.ways.iter().cycle()) {
+        let (Location::Url(url), Some(mode)) = (&variant.at, variant.own::<Mode>()) else { continue };
+        let (origin, path) = split(url);
+        if matches!(path, "" | "/") {
+            variant.at = location(Some(origin), places.path(*mode));
+        } else if let Some(why) = elsewhere(&places, variant, path) {
             return Err(document.checker.fault(
                 way.name.span(),
                 &why,

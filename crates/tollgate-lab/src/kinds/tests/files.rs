@@ -261,9 +261,12 @@ fn a_variant_inserts_into_the_set_of_the_experiment() {
     let check = |url: &str, expected: Option<&str>| {
         let text = INSERT.replacen("mode =", &format!("url = \"{url}\"\nmode ="), 1);
         let found = Experiment::parse(&text, "mine.toml").map_err(|error| error.message);
-        assert_eq!(found.err().as_deref(), expected, "{url}");
+        let found = found.map(|experiment| experiment.variants[0].at.clone());
+        let at = Location::Url("http://h:2/odata/v4/refsvc/$batch".to_owned());
+        assert_eq!(found, expected.map_or(Ok(at), |told| Err(told.to_owned())), "{url}");
     };
     check("http://h:2/odata/v4/refsvc/$batch", None);
+    check("http://h:2", None);
     let told = "variant `one` inserts at /other/$batch, where rows of /odata/v4/refsvc/TestRecords are counted and deleted: \
                 expected /odata/v4/refsvc/$batch";
     check("http://h:2/other/$batch", Some(told));
