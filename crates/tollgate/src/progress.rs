@@ -1,8 +1,9 @@
 //! Progress on stderr: one line that is drawn over, and only where a person looks at it.
 //!
-//! Deliberately nothing of it in a pipe or a file: results go to stdout, and a log of a run is its result.
+//! Deliberately nothing of it in a pipe or a file, but what a run may have left on somebody's server: results go to stdout,
+//! and a log of a run is its result.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -55,6 +56,8 @@ impl Observer for ProgressLine {
                 self.bar.set_position(*done as u64);
                 self.bar.set_message(format!("{} left, {variant} at {level}", readable(whole(*left))));
             }
+            // This one is for whoever reads a log, too.
+            Progress::Left { what } => self.bar.suspend(|| drop(writeln!(std::io::stderr(), "tollgate: {what}"))),
             Progress::Finished => self.end(),
             _ => {}
         }

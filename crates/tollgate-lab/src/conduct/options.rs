@@ -124,6 +124,11 @@ pub enum Progress<'a> {
         /// What is likely left of the run.
         left: Duration,
     },
+    /// Something may be left on a subject of the user's that the run could not take away.
+    Left {
+        /// What, where and why.
+        what: &'a str,
+    },
     /// The run is over; the result stands.
     Finished,
 }

@@ -124,6 +124,14 @@ impl Experiment {
         connecting::at_rate(self, per_second)
     }
 
+    /// The same inserts into an entity set of the user's, of the records in this file.
+    ///
+    /// # Errors
+    /// That it inserts none that could stand in a file, or what is wrong with the file.
+    pub fn with_records(self, file: &str) -> Result<Experiment, String> {
+        insert::with_records(self, file)
+    }
+
     /// The same on servers that are there already, which offer what they offer.
     #[must_use]
     pub fn elsewhere(self) -> Experiment {

@@ -4,6 +4,7 @@
 //! [`crate::experiment`]).
 
 pub mod feed;
+pub(crate) mod given;
 pub mod header;
 pub mod mode;
 pub mod model;

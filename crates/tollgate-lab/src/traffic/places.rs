@@ -3,8 +3,11 @@
 //!
 //! What it deliberately does not do: say how records are sent (that is a variant's [`crate::traffic::mode::Mode`]).
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
+use crate::traffic::given::GivenRecords;
 use crate::traffic::mode::Mode;
 
 /// The places of an insert, each a path without a host.
@@ -27,8 +30,17 @@ pub struct InsertPlaces {
 pub enum Record {
     /// That of the published measurement, with eleven columns.
     Published,
-    /// What the service's `$metadata` says, with these values in all records.
-    Described(Map<String, Value>),
+    /// What the service's `$metadata` says, as far as the user does not.
+    Described(OwnRecord),
+}
+
+/// What the user says of records.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OwnRecord {
+    /// Values that all have.
+    pub(crate) values: Map<String, Value>,
+    /// The records of a file.
+    pub(crate) file: Option<Arc<GivenRecords>>,
 }
 
 impl InsertPlaces {

@@ -1,10 +1,13 @@
 //! `tollgate run batching --entity-set`: records into a service that describes itself, beside rows of others.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::helper::{get, serving, tollgate};
+use crate::helper::{get, serving, tollgate, tollgate_by};
+use crate::shelf::{Deleting, Shelf};
 
 /// The service of records, which knows nothing of the experiment here but its `$metadata`.
 const SETS: [(&str, &str); 2] =
@@ -56,4 +59,76 @@ fn what_is_no_entity_set_is_told_before_anything_is_inserted() {
     check(&at("/nothing/TestRecords"), 1, "404");
     check("http://192.0.2.1/s/Books", 2, "--i-may-load");
     check(&at("/"), 2, "is no URL of an entity set");
+}
+
+/// The result of a run whose folder is `run` in this one.
+fn result(folder: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(folder.join("run/result.json")).unwrap()).unwrap()
+}
+
+/// An experiment with two variants on two services, of which each knows one key only.
+fn on_two(one: &str, other: &str) -> String {
+    let service = one.strip_suffix("Books").unwrap();
+    format!(
+        "name = \"mine\"\nquestion = \"?\"\n[factor]\nname = \"records\"\nlevels = [5]\n[workload]\nkind = \"insert\"\n\
+         service = \"{service}\"\nentity_set = \"Books\"\nrecords = \"books.csv\"\n\
+         [extent.quick]\nblocks = 2\nslice_ms = 15\ncell_ms = 3000\n\
+         [[variant]]\nname = \"one\"\nmode = \"sequential\"\naccess = {{ headers_env = {{ X-Key = \"KEY_ONE\" }} }}\n\
+         [[variant]]\nname = \"other\"\nmode = \"parallel-2\"\nbaseline = \"one\"\nurl = \"{other}\"\n\
+         access = {{ headers_env = {{ X-Key = \"KEY_OTHER\" }} }}\n"
+    )
+}
+
+#[test]
+fn records_of_a_file_go_to_two_services_with_access_and_tokens_of_their_own() {
+    let shelves = [Shelf::start("k1", Deleting::WithMatch), Shelf::start("k2", Deleting::WithMatch)];
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("books.csv"), "title,price\nOne,12.50\nTwo,\n").unwrap();
+    let run = |text: &str, out: &str| {
+        fs::write(folder.path().join("mine.toml"), text).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
+        command.env("KEY_ONE", "k1").env("KEY_OTHER", "k2");
+        tollgate_by(command, ["run", "mine.toml", "--quick", "--out", out]).within(folder.path()).finish()
+    };
+    let text = on_two(&shelves[0].url, &shelves[1].url);
+    let ran = run(&text, "run");
+    assert!(matches!(ran.code, 0 | 3), "{ran:#?}");
+    let result = result(folder.path());
+    assert_eq!((&result["state"], &result["gaps"]), (&"complete".into(), &Value::Array(Vec::new())), "{result:#}");
+    for cell in result["cells"].as_array().unwrap() {
+        assert!(cell["errors"].as_object().unwrap().is_empty(), "{cell:#}");
+    }
+    for shelf in &shelves {
+        assert_eq!(shelf.count(), 1);
+        let posted = shelf.posted();
+        assert!(!posted.is_empty() && posted.len().is_multiple_of(5), "{}", posted.len());
+        for (number, book) in posted.iter().take(5).enumerate() {
+            let title = if number % 2 == 0 { "One" } else { "Two" };
+            assert_eq!(posted.iter().filter(|other| other["ID"] == book["ID"]).count(), posted.len() / 5);
+            assert!(posted[..5].iter().any(|book| book["title"] == title), "{posted:?}");
+            assert_eq!(book.get("price").is_some(), book["title"] == "One", "{book}");
+            assert_eq!(book.get("stock"), None);
+        }
+    }
+    let elsewhere = text.replace("/s/Books\"", "/s/Others\"");
+    assert_ne!(elsewhere, text);
+    let told = "variant `other` inserts at /s/Others, where rows of /s/Books are counted and deleted";
+    run(&elsewhere, "elsewhere").check(2, "", told);
+    fs::write(folder.path().join("books.csv"), "title,price\nOne,12.50\nTwo,\"12,50\"\n").unwrap();
+    run(&text, "wrong").check(1, "", "books.csv, line 3, column 2: `price`: `12,50` is no number such as 12.50");
+}
+
+#[test]
+fn what_cannot_be_deleted_again_is_told() {
+    let shelf = Shelf::start("k1", Deleting::Never);
+    let folder = tempfile::tempdir().unwrap();
+    let line = ["run", "batching", "--quick", "--level", "5", "--only", "sequential", "--header", "X-Key: k1"];
+    let line = line.into_iter().chain(["--entity-set", &shelf.url]);
+    let told = "tollgate: up to 5 records may be left in 127.0.0.1:";
+    tollgate(line.clone()).within(folder.path()).finish().check(1, "", told).check(1, "", "books stay");
+    assert_eq!(shelf.count(), 6);
+    let flags = |more: &[&str]| tollgate(line.clone().chain(more.iter().copied())).within(folder.path()).finish();
+    flags(&["--records", "none.csv"]).check(2, "", "--records: none.csv: No such file");
+    fs::write(folder.path().join("books.json"), "{\"titel\": \"One\"}").unwrap();
+    flags(&["--records", "books.json"]).check(1, "", "books.json: `Books` has no property `titel`");
 }

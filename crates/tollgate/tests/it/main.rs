@@ -15,6 +15,7 @@ mod report;
 mod run;
 mod scenarios;
 mod serve;
+mod shelf;
 mod tls;
 mod users;
 mod versus;

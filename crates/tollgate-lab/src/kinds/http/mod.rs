@@ -109,9 +109,8 @@ fn run<W: Way>(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
     let Beginning { options, plan, cores, .. } = &beginning;
     let experiment = &options.experiment;
     let sites = sites::sites(options, plan, W::PROCESSES)?;
-    let mut headers = headers(options)?;
+    let headers = headers(options)?;
     let way = W::begin(&beginning, &sites, &headers)?;
-    headers.extend_from_slice(way.headers());
     let (count, near) = (cores.generator.len().max(1), way.line().map(Line::near));
     let workers = Worker::start_all(count, &cores.generator, REQUEST_TIMEOUT, near).map_err(RunError::Failed)?;
     let loading = Loading {

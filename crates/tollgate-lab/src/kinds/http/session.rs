@@ -78,18 +78,9 @@ impl<W: Way> Kind for Loading<'_, W> {
     const STORES: Stores = W::STORES;
 
     fn measure(run: &mut Conductor<'_, Self>) -> Result<(), Halt> {
-        run.check_link(Moment::Before)?;
-        let towards = remote::addresses(run.kind.sites, run.kind.way.line().is_some());
-        run.result.machine.network = Some(kernel_network(&towards));
-        let mut subjects = run.begin_all(Vec::new())?;
-        W::warm_up(run, &mut subjects.all)?;
-        // What is cold takes longer than it will, and a cell would be skipped for it.
-        let blocks = W::blocks(run, &mut subjects.all)?;
-        run.plan_trials(blocks.iter().map(|block| block.order.len()).sum());
-        run.blocks(&blocks, &mut subjects)?;
-        W::behind(run, &mut subjects.all)?;
-        drop(subjects);
-        run.check_link(Moment::After)
+        let measured = run.measured();
+        W::ended(run);
+        measured
     }
 
     fn begin_anew(run: &mut Conductor<'_, Self>, subjects: &mut Subjects, level: u64) -> Result<(), Halt> {
@@ -121,6 +112,22 @@ impl<W: Way> Kind for Loading<'_, W> {
 }
 
 impl<W: Way> Session<'_, '_, W> {
+    /// Measures everything.
+    fn measured(&mut self) -> Result<(), Halt> {
+        self.check_link(Moment::Before)?;
+        let towards = remote::addresses(self.kind.sites, self.kind.way.line().is_some());
+        self.result.machine.network = Some(kernel_network(&towards));
+        let mut subjects = self.begin_all(Vec::new())?;
+        W::warm_up(self, &mut subjects.all)?;
+        // What is cold takes longer than it will, and a cell would be skipped for it.
+        let blocks = W::blocks(self, &mut subjects.all)?;
+        self.plan_trials(blocks.iter().map(|block| block.order.len()).sum());
+        self.blocks(&blocks, &mut subjects)?;
+        W::behind(self, &mut subjects.all)?;
+        drop(subjects);
+        self.check_link(Moment::After)
+    }
+
     /// Measures what the line to the subjects does, or the link of remote variants, if there is either.
     fn check_link(&mut self, moment: Moment) -> Result<(), Halt> {
         if let Some(line) = self.kind.way.line() {
@@ -213,7 +220,7 @@ impl<W: Way> Session<'_, '_, W> {
         let variant = &self.options.experiment.variants[site.variant];
         let environment = Environment {
             options: self.options,
-            headers: self.kind.headers,
+            headers: &[self.kind.headers, self.kind.way.headers(site.variant)].concat(),
             plan: &self.plan,
             sites: self.kind.sites,
             cores: &self.cores,

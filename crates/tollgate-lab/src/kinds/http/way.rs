@@ -66,8 +66,8 @@ pub(crate) trait Way: Sized {
         None
     }
 
-    /// Header fields that every request has beside the user's.
-    fn headers(&self) -> &[(String, String)] {
+    /// Header fields that every request of a variant has beside the user's.
+    fn headers(&self, _variant: usize) -> &[(String, String)] {
         &[]
     }
 
@@ -118,6 +118,9 @@ pub(crate) trait Way: Sized {
             None => Ok(()),
         }
     }
+
+    /// All is over, however it ended.
+    fn ended(_run: &mut Session<'_, '_, Self>) {}
 
     /// What is measured behind all blocks.
     fn behind(_run: &mut Session<'_, '_, Self>, _subjects: &mut [Watched]) -> Result<(), Halt> {

@@ -2,17 +2,20 @@
 //!
 //! What it deliberately does not do: send them (see [`crate::load::insert`]).
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use tollgate_net::http1::client::Target;
 
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{At, CELL_MS_MAX, Experiment, ExperimentError, Location, Own, Variant};
+use crate::experiment::{At, CELL_MS_MAX, Experiment, ExperimentError, Files, Location, Own, Variant};
 use crate::kinds::http::file::served::{self, Served};
 use crate::secret;
+use crate::traffic::given::GivenRecords;
 use crate::traffic::mode::Mode;
-use crate::traffic::places::{InsertPlaces, Record};
+use crate::traffic::places::{InsertPlaces, OwnRecord, Record};
 use tollgate_facts::results::Distance;
 
 /// A cell of a service of others may last so many times as long as one of our own: nobody knows how fast it is.
@@ -40,6 +43,11 @@ struct PlacesFile {
     /// For `insert`: values of properties that all records have, by their names; the others are drawn from the run's seed.
     #[serde(default)]
     values: Map<String, Value>,
+    /// For `insert`: a file beside this one with records of yours, sent in turn and then again. A CSV's first row has names of
+    /// properties; an empty value is not sent. In JSON, one object or a list of them, `{{number}}` in a text stands for the
+    /// record's number, and `{{unique}}` for one that is drawn and no other record has. Only keys that it leaves out, and
+    /// what the service wants to know besides, are drawn.
+    records: Option<At<String>>,
 }
 
 /// What a record is.
@@ -86,7 +94,22 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     }
     let of_mode = |mode: &Mode| Ok(location(origin.as_deref(), places.path(*mode)));
     experiment.own = Own::new(places.clone());
-    served.fill(document, experiment, |variant| variant.own().map(of_mode))
+    let mut experiment = served.fill(document, experiment, |variant| variant.own().map(of_mode))?;
+    // Variants from afar stand behind all others, in the same order.
+    for (variant, way) in experiment.variants.iter_mut().zip(document.ways.iter().cycle()) {
+        let (Location::Url(url), Some(mode)) = (&variant.at, variant.own::<Mode>()) else { continue };
+        let (origin, path) = split(url);
+        if matches!(path, "" | "/") {
+            variant.at = location(Some(origin), places.path(*mode));
+        } else if let Some(why) = elsewhere(&places, variant, path) {
+            return Err(document.checker.fault(
+                way.name.span(),
+                &why,
+                "leave its path out, or write a file for each set",
+            ));
+        }
+    }
+    Ok(experiment)
 }
 
 /// The same of an entity set that is there already, at this URL: records are made as the service describes them, and deleted
@@ -117,7 +140,7 @@ pub(in crate::kinds) fn of_entity_set(mut experiment: Experiment, url: &str) -> 
         entity_set: entity_set.to_owned(),
         insert_all: None,
         delete_all: None,
-        record: Record::Described(Map::new()),
+        record: Record::Described(OwnRecord::default()),
     };
     let goes = |variant: &Variant| variant.own() == Some(&Mode::CustomRest) || variant.distance == Distance::Remote;
     let (gone, mut variants): (Vec<Variant>, Vec<Variant>) = experiment.variants.into_iter().partition(goes);
@@ -134,6 +157,41 @@ pub(in crate::kinds) fn of_entity_set(mut experiment: Experiment, url: &str) -> 
         cell_ms.0 = cell_ms.0.saturating_mul(OTHERS_CELL).min(CELL_MS_MAX);
     }
     Ok(Experiment { variants, round_trip_ms: None, own: Own::new(places), ..experiment })
+}
+
+/// The same with the records of this file.
+///
+/// # Errors
+/// That there are none of the user's, or what is wrong with the file.
+pub(in crate::kinds) fn with_records(experiment: Experiment, file: &str) -> Result<Experiment, String> {
+    let name = &experiment.name;
+    let places: InsertPlaces = experiment.own().cloned().ok_or_else(|| format!("`{name}` inserts no records"))?;
+    let Record::Described(mut own) = places.record else {
+        return Err(format!("`{name}` inserts those of the published measurement: --entity-set names a set of yours"));
+    };
+    own.file = Some(read_records(file, Files::beside("").read(file)?, &own.values)?);
+    let places = InsertPlaces { record: Record::Described(own), ..places };
+    Ok(Experiment { own: Own::new(places), ..experiment })
+}
+
+/// The records in a file's text, which say nothing of what is said already.
+fn read_records(file: &str, text: String, values: &Map<String, Value>) -> Result<Arc<GivenRecords>, String> {
+    let records = GivenRecords::parse(file, text)?;
+    match records.names().into_iter().find(|property| values.contains_key(*property)) {
+        None => Ok(Arc::new(records)),
+        Some(twice) => Err(format!("{}: `{twice}` stands in `values`, too", records.place(twice, None))),
+    }
+}
+
+/// Why a variant must not insert at this path: rows are counted and deleted in the one set of the experiment, so that what
+/// went elsewhere would stay there.
+pub(super) fn elsewhere(places: &InsertPlaces, variant: &Variant, path: &str) -> Option<String> {
+    let mode = variant.own::<Mode>().filter(|mode| **mode != Mode::CustomRest)?;
+    let expected = places.path(*mode);
+    let (name, set) = (&variant.name, places.entity_path());
+    (variant.peer.is_none() && path != expected).then(|| {
+        format!("variant `{name}` inserts at {path}, where rows of {set} are counted and deleted: expected {expected}")
+    })
 }
 
 /// A URL's scheme and authority, and what is behind them.
@@ -188,17 +246,27 @@ fn checked(file: PlacesFile, document: &Document<'_>) -> Result<(Option<String>,
     let insert_all = file.insert_all.map(|value| path(value, "/rest/mass-change/insertAll")).transpose()?;
     let delete_all = file.delete_all.map(|value| path(value, "/rest/mass-change/deleteAllRecs")).transpose()?;
     let record = match (&file.record, &delete_all) {
+        (Some(record), _) if *record.as_ref() == RecordFile::Published && file.records.is_some() => {
+            return Err(checker.fault(record.span(), "published records stand in no file", "leave `record` out"));
+        }
         (Some(record), None) if *record.as_ref() == RecordFile::Published => {
             let help = "add `delete_all = \"/rest/mass-change/deleteAllRecs\"`, or write `record = \"described\"`";
             return Err(checker.fault(record.span(), "published records have no key to be deleted by", help));
         }
         (Some(record), _) => *record.as_ref(),
-        (None, Some(_)) if file.values.is_empty() => RecordFile::Published,
+        (None, Some(_)) if file.values.is_empty() && file.records.is_none() => RecordFile::Published,
         (None, _) => RecordFile::Described,
     };
     let record = match record {
         RecordFile::Published => Record::Published,
-        RecordFile::Described => Record::Described(file.values),
+        RecordFile::Described => {
+            let read = |name: &At<String>| {
+                let read = read_records(name.as_ref(), checker.file(name)?, &file.values);
+                read.map_err(|why| checker.fault(name.span(), &why, "the first row of a CSV names properties"))
+            };
+            let records = file.records.as_ref().map(read).transpose()?;
+            Record::Described(OwnRecord { values: file.values, file: records })
+        }
     };
     Ok((origin, InsertPlaces { service, entity_set: entity_set.into_inner(), insert_all, delete_all, record }))
 }

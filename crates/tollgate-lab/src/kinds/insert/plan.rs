@@ -7,7 +7,7 @@ use crate::kinds::http::between;
 use crate::kinds::http::plan::subjects;
 use crate::plan::{Note, Plan, PlanOptions, TRIALS_PER_BLOCK, WARM_UP_LEAST, blocks_within, goes_through, seconds};
 use crate::traffic::mode::Mode;
-use crate::traffic::places::InsertPlaces;
+use crate::traffic::places::{InsertPlaces, OwnRecord, Record};
 use tollgate_facts::results::Distance;
 
 /// The plan.
@@ -55,6 +55,9 @@ pub(super) fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
         ],
     };
     let mut notes = emptied;
+    if let Some(Record::Described(OwnRecord { file: Some(file), .. })) = places.map(|places| &places.record) {
+        notes.insert(0, ("records", format!("the {} of {}, in turn and then again", file.count(), file.name)));
+    }
     notes.extend([
         (
             "cells",

@@ -4,9 +4,11 @@
 
 use std::sync::Arc;
 
+use super::token::Tokens;
 use crate::conduct::conductor::Halt;
 use crate::experiment::Variant;
 use crate::kinds::http::session::Session;
+use crate::kinds::http::subjects::sites::{Origin, Site};
 use crate::kinds::http::subjects::watched::Watched;
 use crate::kinds::http::trial::{Asked, Asking, Measured};
 use crate::load::insert::{Beside, Closeness, Emptying, Records, Transfer, described, forgotten};
@@ -21,22 +23,19 @@ use crate::traffic::places::Record;
 pub(crate) struct Inserting {
     /// The records of every transfer; none before the service has described them.
     pub(super) records: Option<Arc<Records>>,
-    /// Header fields that every request needs.
-    pub(super) headers: Vec<(String, String)>,
+    /// Header fields that requests of a variant need.
+    pub(super) headers: Tokens,
     /// The tables from which records are deleted by their keys.
     pub(super) tables: Vec<Beside>,
 }
 
-/// A transfer that was given up, as by Ctrl-C, leaves nothing behind.
-impl Drop for Inserting {
-    fn drop(&mut self) {
-        let Some(records) = &self.records else { return };
-        // Nobody is left to be told what stays: the run has ended.
-        self.tables.iter().for_each(|table| drop(forgotten(table, records)));
-    }
-}
-
 impl Inserting {
+    /// Deletes what a transfer that was given up, as by Ctrl-C, may have left; says what may be left all the same.
+    pub(super) fn clean_up(&self) -> Vec<String> {
+        let Some(records) = &self.records else { return Vec::new() };
+        self.tables.iter().filter_map(|table| forgotten(table, records).err()).collect()
+    }
+
     /// So many transfers, settled so closely.
     pub(crate) fn transfers(
         &self,
@@ -64,8 +63,13 @@ impl Inserting {
 impl Session<'_, '_, Inserting> {
     /// Makes the records of the largest level, as the experiment or the first subject describes them, unless they are made.
     pub(super) fn make_records(&mut self, subjects: &[Watched]) -> Result<(), Halt> {
-        let by_keys = subjects.iter().filter_map(|subject| subject.beside.clone());
-        self.kind.way.tables = by_keys.filter(|beside| beside.permission == Emptying::OwnKeys).collect();
+        // What a server of ours holds goes with it.
+        let theirs = |variant: usize| {
+            let is_it = |site: &Site| site.variant == variant && matches!(site.place, Origin::There(_));
+            self.kind.sites.iter().any(is_it)
+        };
+        let tables = subjects.iter().filter(|subject| theirs(subject.variant)).filter_map(|one| one.beside.clone());
+        self.kind.way.tables = tables.filter(|beside| beside.permission == Emptying::OwnKeys).collect();
         if self.kind.way.records.is_some() {
             return Ok(());
         }
@@ -75,10 +79,9 @@ impl Session<'_, '_, Inserting> {
         let beside = first.beside.as_ref().expect("an insert asks beside its transfers");
         let records = match &beside.places.record {
             Record::Published => Records::generate(seed, count),
-            Record::Described(given) => {
-                let records = described(beside, given).and_then(|set| Records::of(set, seed, count));
-                records
-                    .map_err(|why| self.failed(first.variant, format!("describes no record that can be made: {why}")))?
+            Record::Described(own) => {
+                let records = described(beside, own).and_then(|set| Records::of(set, own.file.as_deref(), seed, count));
+                records.map_err(|why| self.failed(first.variant, format!("cannot be given records: {why}")))?
             }
         };
         self.kind.way.records = Some(Arc::new(records));

@@ -3,7 +3,7 @@
 use crate::experiment::{Extent, Location, UpTo, Variant};
 use crate::kinds::*;
 use crate::traffic::mode::Mode;
-use crate::traffic::places::{InsertPlaces, Record};
+use crate::traffic::places::{InsertPlaces, OwnRecord, Record};
 use tollgate_facts::results::Distance;
 
 const GOOD: &str = r#"name = "mine"
@@ -195,7 +195,8 @@ fn an_insert_goes_into_any_entity_set() {
     let own = Experiment::parse(&text, "mine.toml").unwrap();
     assert_eq!(own.variants[0].at, Location::Url("https://h:8443/admin/$batch".to_owned()));
     let given = serde_json::from_str("{\"author_ID\":7}").unwrap();
-    assert_eq!((places(&own).service.as_str(), places(&own).record), ("/admin/", Record::Described(given)));
+    let record = Record::Described(OwnRecord { values: given, file: None });
+    assert_eq!((places(&own).service.as_str(), places(&own).record), ("/admin/", record));
     let custom = text.replacen("batch-10", "custom-rest", 1);
     let message = Experiment::parse(&custom, "mine.toml").unwrap_err().message;
     assert_eq!(message, "`custom-rest` needs `insert_all`");
@@ -218,6 +219,57 @@ fn an_insert_goes_into_any_entity_set() {
     let refused = |experiment: Experiment, url: &str| experiment.into_entity_set(url).unwrap_err();
     assert!(refused(batching(), "http://h/").contains("is no URL of an entity set: such as "));
     assert_eq!(refused(Experiment::builtin("protocol").unwrap(), "http://h/s/B"), "`protocol` inserts no records");
+}
+
+#[test]
+fn records_of_ones_own_stand_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let mine = file("mine.toml", "");
+    file("books.csv", "title,stock\nOne,1\n");
+    let all = "insert_all = \"/all\"\ndelete_all = \"/none\"";
+    let text = |keys: &str| INSERT.replacen(all, keys, 1);
+    let experiment = Experiment::parse(&text("records = \"books.csv\""), &mine).unwrap();
+    let Record::Described(own) = &experiment.own::<InsertPlaces>().unwrap().record else { panic!("{experiment:?}") };
+    assert_eq!(own.file.as_ref().unwrap().count(), 1);
+    let check = |keys: &str, expected: &str| {
+        let error = Experiment::parse(&text(keys), &mine).unwrap_err();
+        assert_eq!((error.message.as_str(), error.line()), (expected, Some(12)), "{error}");
+    };
+    let twice = "books.csv, line 1, column 2: `stock` stands in `values`, too";
+    check("records = \"books.csv\"\nvalues = { stock = 1 }", twice);
+    check("records = \"none.csv\"", "`none.csv` cannot be read");
+    file("bad.csv", "a,b\n1\n");
+    check("records = \"bad.csv\"", "bad.csv, line 2: 1 values where the first row has 2 names");
+    let published = "record = \"published\"\nrecords = \"books.csv\"\ndelete_all = \"/none\"";
+    check(published, "published records stand in no file");
+
+    let into = || Experiment::builtin("batching").unwrap().into_entity_set("http://h:1/s/Books").unwrap();
+    let with = into().with_records(&file("b.json", "{}")).unwrap();
+    assert!(matches!(&with.own::<InsertPlaces>().unwrap().record, Record::Described(own) if own.file.is_some()));
+    let refused = |experiment: Experiment, file: &str| experiment.with_records(file).unwrap_err();
+    assert!(refused(Experiment::builtin("batching").unwrap(), "b.csv").contains("--entity-set names a set of yours"));
+    assert_eq!(refused(Experiment::builtin("protocol").unwrap(), "b.csv"), "`protocol` inserts no records");
+}
+
+#[test]
+fn a_variant_inserts_into_the_set_of_the_experiment() {
+    let check = |url: &str, expected: Option<&str>| {
+        let text = INSERT.replacen("mode =", &format!("url = \"{url}\"\nmode ="), 1);
+        let found = Experiment::parse(&text, "mine.toml").map_err(|error| error.message);
+        let found = found.map(|experiment| experiment.variants[0].at.clone());
+        let at = Location::Url("http://h:2/odata/v4/refsvc/$batch".to_owned());
+        assert_eq!(found, expected.map_or(Ok(at), |told| Err(told.to_owned())), "{url}");
+    };
+    check("http://h:2/odata/v4/refsvc/$batch", None);
+    check("http://h:2", None);
+    let told = "variant `one` inserts at /other/$batch, where rows of /odata/v4/refsvc/TestRecords are counted and deleted: \
+                expected /odata/v4/refsvc/$batch";
+    check("http://h:2/other/$batch", Some(told));
 }
 
 #[test]

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tollgate_net::http1::client::{Collect, Connector, ResponseHead};
 
 use super::super::REQUEST_TIMEOUT;
 use super::super::target::{LoadTarget, Manner, resolve};
 use super::super::user::{Asking, User};
 use super::answers::Standing;
-use super::described::{self, Described};
+use super::described::{self, Described, Said};
 use super::records::Records;
 use super::render;
 use super::settle::OTHERS_READ_MAX;
@@ -25,6 +25,7 @@ use crate::load::answer::failure::{ErrorClass, Failure};
 use crate::load::answer::odata_batch::each_answer;
 use crate::load::record::recorder::Recorder;
 use crate::load::scenario::cookies::Cookies;
+use crate::traffic::places::OwnRecord;
 
 /// Bytes of one page of rows that are read.
 const PAGE_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -114,6 +115,21 @@ impl<'a> Aside<'a> {
         }
     }
 
+    /// Deletes the records that a transfer before has left: its rows are nobody else's.
+    ///
+    /// # Errors
+    /// That it still cannot be deleted, and why.
+    pub(super) async fn delete_left(&mut self, records: &Records) -> Result<(), Failure> {
+        let state = Arc::clone(&self.beside.state);
+        let left = state.left.load(Ordering::Relaxed);
+        if self.beside.permission == Emptying::OwnKeys && left > 0 {
+            let keys: Vec<&str> = (0..left).filter_map(|serial| records.key(serial)).collect();
+            self.delete_keys(&keys).await?;
+            state.left.store(0, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
     /// Sees to it, once for the same records, that none of the rows of others has a key of theirs. Of very many others none is
     /// read: keys are drawn from so many values that hardly one is taken.
     ///
@@ -121,6 +137,12 @@ impl<'a> Aside<'a> {
     /// That one is taken, or that the rows cannot be read.
     pub(super) async fn look_for_keys(&mut self, records: &Records, others: u64) -> Result<(), Failure> {
         let state = Arc::clone(&self.beside.state);
+        if let (Some(file), true) = (records.keys_from(), others > OTHERS_READ_MAX) {
+            return Err(Failure::content(format!(
+                "{others} rows are there, too many to be looked through for the keys of {file}: keys that it leaves out are \
+                 drawn, and nobody else has them"
+            )));
+        }
         let (Some(first), true) = (records.key(0), (1..=OTHERS_READ_MAX).contains(&others)) else { return Ok(()) };
         let which = format!("{first} {}", records.count());
         if state.looked_for.lock().is_ok_and(|known| known.contains(&which)) {
@@ -129,7 +151,11 @@ impl<'a> Aside<'a> {
         let mut taken = None;
         self.read_all(|row| taken = taken.or_else(|| Some(records.is_same(row)?.0))).await?;
         if let Some(key) = taken.and_then(|serial| records.key(serial)) {
-            return Err(Failure::content(format!("a row has the key {key} already: another --seed draws others")));
+            let help = match records.keys_from() {
+                Some(file) => format!("keys that {file} leaves out are drawn"),
+                None => "another --seed draws others".to_owned(),
+            };
+            return Err(Failure::content(format!("a row has the key {key} already: {help}")));
         }
         if let Ok(mut known) = state.looked_for.lock() {
             known.push(which);
@@ -171,26 +197,35 @@ impl<'a> Aside<'a> {
 
     /// Deletes the entities with these keys; one that is not there is no fault.
     async fn delete_keys(&mut self, keys: &[&str]) -> Result<(), Failure> {
+        let state = Arc::clone(&self.beside.state);
         let mut first = 0;
-        while first < keys.len() && !self.beside.state.refuses_batches.load(Ordering::Relaxed) {
+        while first < keys.len() && !state.refuses_batches.load(Ordering::Relaxed) {
             let some = &keys[first..keys.len().min(first + DELETED_PER_BATCH)];
             let batching = asking(&self.connector, &self.beside.batching);
-            let request = render::deleting(&batching.target, &self.beside.places, some);
+            let wants_match = state.wants_match.load(Ordering::Relaxed);
+            let request = render::deleting(&batching.target, &self.beside.places, some, wants_match);
             let is_answered = self.ask(&batching, &request).await.is_ok();
-            if !is_answered || !are_done(&self.answer.bytes, some.len()) {
-                self.beside.state.refuses_batches.store(true, Ordering::Relaxed);
-                break;
+            match deleted(&self.answer.bytes, some.len()) {
+                Deleted::All if is_answered => first += some.len(),
+                Deleted::WithoutMatch if is_answered && !wants_match => {
+                    state.wants_match.store(true, Ordering::Relaxed)
+                }
+                _ => state.refuses_batches.store(true, Ordering::Relaxed),
             }
-            first += some.len();
         }
-        let deleting = asking(&self.connector, &self.beside.deleting);
-        for key in &keys[first..] {
+        while first < keys.len() {
+            let wants_match = state.wants_match.load(Ordering::Relaxed);
+            let Beside { deleting, deleting_any, places, .. } = self.beside;
+            let deleting = asking(&self.connector, if wants_match { deleting_any } else { deleting });
             let mut request = Vec::new();
-            deleting.target.render(&format!("{}{key}", self.beside.places.entity_path()), &mut request);
+            deleting.target.render(&format!("{}{}", places.entity_path(), keys[first]), &mut request);
             match self.ask(&deleting, &request).await {
-                Ok(()) => {}
+                Ok(()) => first += 1,
+                Err(Failure { class: ErrorClass::Status(412 | 428), .. }) if !wants_match => {
+                    state.wants_match.store(true, Ordering::Relaxed);
+                }
                 // Where it is to match anything, what is not there does not match.
-                Err(failure) if matches!(failure.class, ErrorClass::Status(404 | 412)) => {}
+                Err(Failure { class: ErrorClass::Status(404 | 412), .. }) => first += 1,
                 Err(failure) => return Err(because("the records cannot be deleted", failure)),
             }
         }
@@ -209,24 +244,24 @@ impl<'a> Aside<'a> {
     }
 
     /// What the service says of the entity set, with a value of another entity where one must be named.
-    async fn described(&mut self, given: &Map<String, Value>) -> Result<Described, Failure> {
+    async fn described(&mut self, own: &OwnRecord) -> Result<Described, Failure> {
         let places = Arc::clone(&self.beside.places);
         let describing = asking(&self.connector, &self.beside.describing);
         let (mut request, path) = (Vec::new(), format!("{}$metadata", places.service));
         describing.target.render(&path, &mut request);
         let asked = self.ask(&describing, &request).await;
         asked.map_err(|failure| because(&format!("{path} cannot be read"), failure))?;
-        let read = described::read(&self.answer.bytes, &places.entity_set, given);
+        let read = described::read(&self.answer.bytes, &places.entity_set, own);
         let mut set = read.map_err(|why| Failure::content(format!("{path}: {why}")))?;
-        for property in set.properties.iter_mut().filter(|property| property.given.is_none()) {
+        for property in set.properties.iter_mut().filter(|property| property.said.is_none()) {
             let Some(refers) = &property.refers else { continue };
             let path = format!("{}{}?$top=1&$select={}", places.service, refers.set, refers.property);
             let (rows, _) = self.page(&path).await.map_err(|failure| because(&path, failure))?;
             let found = rows.first().and_then(|row| row.get(&refers.property)).cloned();
-            property.given = Some(found.ok_or_else(|| {
+            property.said = Some(Said::OfAll(found.ok_or_else(|| {
                 let (name, set) = (&property.name, &refers.set);
                 Failure::content(format!("`{name}` names an entity of `{set}`, and there is none: give its value"))
-            })?);
+            })?));
         }
         Ok(set)
     }
@@ -279,11 +314,29 @@ fn asking(connector: &Rc<Connector>, target: &Arc<LoadTarget>) -> Rc<Asking> {
     Rc::new(Asking { connector, target, closing: Rc::default(), addresses: Default::default() })
 }
 
-/// Whether the answer to a multipart batch says that all of so many requests succeeded.
-fn are_done(body: &[u8], requests: usize) -> bool {
-    let mut done = 0;
-    let answered = each_answer(false, body, |_, answer| done += usize::from(answer.status < 300));
-    answered.is_ok_and(|answered| answered == requests) && done == requests
+/// What the answer to a batch that deletes says.
+#[derive(Debug, PartialEq, Eq)]
+enum Deleted {
+    /// All of it succeeded.
+    All,
+    /// `If-Match` is missing (RFC 6585, section 3; older servers say 412).
+    WithoutMatch,
+    /// It failed otherwise.
+    NotAll,
+}
+
+/// What the answer to a multipart batch of so many requests says.
+fn deleted(body: &[u8], requests: usize) -> Deleted {
+    let (mut done, mut unmatched) = (0, 0);
+    let answered = each_answer(false, body, |_, answer| {
+        done += usize::from(answer.status < 300);
+        unmatched += usize::from(matches!(answer.status, 412 | 428));
+    });
+    match answered {
+        Ok(answered) if answered == requests && done == requests => Deleted::All,
+        Ok(_) if unmatched > 0 => Deleted::WithoutMatch,
+        _ => Deleted::NotAll,
+    }
 }
 
 /// The rows of a page and the link to the next one, as V4 has them or as V2 does.
@@ -313,12 +366,12 @@ pub fn count(beside: &Beside) -> Result<u64, String> {
     at_once(beside, async |aside| aside.count().await)
 }
 
-/// Asks the service of an entity set what a record of it is made of, with these values in all records.
+/// Asks the service of an entity set what a record of it is made of, beside what the user says.
 ///
 /// # Errors
 /// What it does not say, or what cannot be made.
-pub(crate) fn described(beside: &Beside, given: &Map<String, Value>) -> Result<Described, String> {
-    at_once(beside, async |aside| aside.described(given).await)
+pub(crate) fn described(beside: &Beside, own: &OwnRecord) -> Result<Described, String> {
+    at_once(beside, async |aside| aside.described(own).await)
 }
 
 /// Header fields that writing requests need: a token against forged requests and its cookies, where the service hands one
@@ -333,15 +386,15 @@ pub(crate) fn token(beside: &Beside) -> Result<Vec<(String, String)>, String> {
 /// Deletes what a transfer that was given up may have left.
 ///
 /// # Errors
-/// That it cannot be deleted, and why.
+/// How many records may be left where, and why.
 pub(crate) fn forgotten(beside: &Beside, records: &Records) -> Result<(), String> {
     let left = beside.state.left.swap(0, Ordering::Relaxed);
     let keys: Vec<&str> = (0..left).filter_map(|serial| records.key(serial)).collect();
     if keys.is_empty() || beside.permission != Emptying::OwnKeys {
         return Ok(());
     }
-    at_once(beside, async |aside| {
-        let others = beside.state.others.load(Ordering::Relaxed);
+    let others = beside.state.others.load(Ordering::Relaxed);
+    let gone = at_once(beside, async |aside| {
         let mut rows = others;
         for _ in 0..FORGOTTEN_LOOKS {
             aside.delete_keys(&keys).await?;
@@ -349,7 +402,12 @@ pub(crate) fn forgotten(beside: &Beside, records: &Records) -> Result<(), String
             // The server may still be busy with a request whose answer nobody waits for.
             tokio::time::sleep(FORGOTTEN_PAUSE).await;
         }
-        if rows <= others { Ok(()) } else { Err(Failure::content("its records do not go")) }
+        if rows <= others { Ok(()) } else { Err(Failure::content(format!("{rows} rows are there, {others} before"))) }
+    });
+    gone.map_err(|why| {
+        let (target, set) = (&beside.deleting.target, beside.places.entity_path());
+        let (first, last) = (keys[0], keys[keys.len() - 1]);
+        format!("up to {left} records may be left in {}{set}, from {first} to {last}: {why}", target.authority())
     })
 }
 
@@ -365,7 +423,89 @@ fn at_once<T>(beside: &Beside, what: impl AsyncFnOnce(&mut Aside<'_>) -> Result<
 
 #[cfg(test)]
 mod tests {
+    use tollgate_net::http1::client::Target;
+    use tollgate_wire::edm::{Primitive, Version};
+
+    use super::super::described::{Kind, Property};
     use super::*;
+    use crate::load::target::Connection;
+    use crate::testing::{self, TestServer};
+    use crate::traffic::given::GivenRecords;
+    use crate::traffic::places::{InsertPlaces, Record};
+
+    /// An entity set of the server.
+    fn beside(server: &TestServer, set: &str) -> Beside {
+        let target = Target::parse(&server.url("/")).unwrap();
+        let target = Arc::new(LoadTarget::new(target, testing::get(), &[], Connection::KeepAlive).unwrap());
+        let all = || Arc::clone(&target);
+        let (entity_set, record) = (set.to_owned(), Record::Published);
+        let places = InsertPlaces { service: "/".to_owned(), entity_set, insert_all: None, delete_all: None, record };
+        Beside {
+            places: Arc::new(places),
+            reading: all(),
+            emptying: all(),
+            batching: all(),
+            deleting: all(),
+            deleting_any: all(),
+            describing: all(),
+            permission: Emptying::OwnKeys,
+            state: Arc::default(),
+        }
+    }
+
+    /// Three records with these keys; drawn ones where there is no file.
+    fn records(file: Option<&str>) -> Records {
+        let kind = Kind::Plain(Primitive::String { length_max: 0 });
+        let said = file.map(|_| Said::InFile);
+        let property = Property { name: "id".to_owned(), kind, is_key: true, said, refers: None };
+        let file = file.map(|text| GivenRecords::parse("mine.json", text.to_owned()).unwrap());
+        Records::of(Described { version: Version::V4, properties: vec![property] }, file.as_ref(), 1, 3).unwrap()
+    }
+
+    #[test]
+    fn rows_of_others_are_looked_through_for_the_keys_of_records() {
+        let server = TestServer::start();
+        let check = |set: &str, file: Option<&str>, others: u64, expected: Result<(), &str>| {
+            let (beside, records) = (beside(&server, set), records(file));
+            for _ in 0..2 {
+                let found = at_once(&beside, async |aside| aside.look_for_keys(&records, others).await);
+                assert_eq!(found.as_ref().map_err(String::as_str).copied(), expected, "{set} {file:?} {others}");
+            }
+        };
+        // The rows have the keys 0 to 6, those from 3 on stand on another page.
+        check("paged", None, testing::ITEMS, Ok(()));
+        check("paged", Some(r#"{"id": "1{{number}}"}"#), testing::ITEMS, Ok(()));
+        let taken = "a row has the key ('6') already: keys that mine.json leaves out are drawn";
+        check("paged", Some(r#"[{"id": "6"}, {"id": "7"}, {"id": "8"}]"#), testing::ITEMS, Err(taken));
+        let many = "10001 rows are there, too many to be looked through for the keys of mine.json: keys that it leaves out \
+                    are drawn, and nobody else has them";
+        check("paged", Some(r#"{"id": "1{{number}}"}"#), OTHERS_READ_MAX + 1, Err(many));
+        // Nobody is asked of rows that there are none of, or more than are read.
+        for others in [0, OTHERS_READ_MAX + 1] {
+            check("growing", None, others, Ok(()));
+        }
+        let unread = at_once(&beside(&server, "growing"), async |aside| aside.look_for_keys(&records(None), 1).await);
+        assert!(unread.unwrap_err().starts_with("the rows cannot be read"));
+    }
+
+    #[test]
+    fn an_answer_to_a_batch_that_deletes_says_whether_a_state_must_be_told() {
+        let check = |statuses: &[u16], requests: usize, expected: Deleted| {
+            let part = |status: &u16| {
+                format!(
+                    "--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 {status} -\r\nContent-Length: 0\r\n\r\n\r\n"
+                )
+            };
+            let body = statuses.iter().map(part).collect::<String>() + "--b--\r\n";
+            assert_eq!(deleted(body.as_bytes(), requests), expected, "{statuses:?}");
+        };
+        check(&[204, 204], 2, Deleted::All);
+        check(&[204], 2, Deleted::NotAll);
+        check(&[204, 404], 2, Deleted::NotAll);
+        check(&[428], 2, Deleted::WithoutMatch);
+        check(&[204, 412], 2, Deleted::WithoutMatch);
+        assert_eq!(deleted(b"no batch", 1), Deleted::NotAll);
+    }
 
     #[test]
     fn rows_are_found_in_lists_of_both_versions() {

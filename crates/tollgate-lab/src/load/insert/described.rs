@@ -5,11 +5,14 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tollgate_facts::names::did_you_mean;
 use tollgate_wire::edm::{Primitive, Version};
 use tollgate_xml::tree::{NodeId, NodeKind};
 use tollgate_xml::{Document, Options};
+
+use crate::traffic::given::GivenRecords;
+use crate::traffic::places::OwnRecord;
 
 /// Types that derive from each other, at most: one that derives from itself ends here.
 const BASES_MAX: usize = 32;
@@ -29,10 +32,19 @@ pub(crate) struct Property {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) is_key: bool,
-    /// The value of all records.
-    pub(crate) given: Option<Value>,
+    /// Who says its value; nobody does of one that is drawn.
+    pub(crate) said: Option<Said>,
     /// Where a value of it can be found, if it names another entity.
     pub(crate) refers: Option<Reference>,
+}
+
+/// Who says the value of a property.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Said {
+    /// It is that of all records.
+    OfAll(Value),
+    /// The user's file does, of each record or of some.
+    InFile,
 }
 
 /// What values of a property look like.
@@ -52,13 +64,13 @@ pub(crate) struct Reference {
     pub(crate) property: String,
 }
 
-/// Reads the entity set of that name, of which some properties have a value that is given. The others are what a client
-/// may write and must know: no property that the service computes or has a default for, and no optional one that names
-/// another entity, is a list or is structured.
+/// Reads the entity set of that name, of which the user says some properties. The others are what a client may write and must
+/// know: no property that the service computes or has a default for, and no optional one that names another entity, is a
+/// list or is structured. Of records in a file no optional one at all is added.
 ///
 /// # Errors
 /// What is not described, or cannot be made.
-pub(crate) fn read(metadata: &[u8], set: &str, given: &Map<String, Value>) -> Result<Described, String> {
+pub(crate) fn read(metadata: &[u8], set: &str, own: &OwnRecord) -> Result<Described, String> {
     let parsed = Document::parse_bytes(metadata, &Options::default());
     let document = parsed.map_err(|error| format!("the answer is no XML: {error}"))?;
     let root = document.document_element().filter(|root| document.local_name(*root) == "Edmx");
@@ -68,7 +80,7 @@ pub(crate) fn read(metadata: &[u8], set: &str, given: &Map<String, Value>) -> Re
         Some(version) if version.starts_with('4') => Version::V4,
         _ => Version::V2,
     };
-    csdl.entity_set(set, version, given)
+    csdl.entity_set(set, version, own)
 }
 
 struct Csdl<'d> {
@@ -83,7 +95,7 @@ struct Declared {
 }
 
 impl<'d> Csdl<'d> {
-    fn entity_set(&self, name: &str, version: Version, given: &Map<String, Value>) -> Result<Described, String> {
+    fn entity_set(&self, name: &str, version: Version, own: &OwnRecord) -> Result<Described, String> {
         let sets = || self.containers().flat_map(|container| self.elements(container, "EntitySet"));
         let set = sets().find(|set| self.attribute(*set, "Name") == Some(name)).ok_or_else(|| {
             let help = did_you_mean(name, sets().filter_map(|set| self.attribute(set, "Name")));
@@ -97,23 +109,26 @@ impl<'d> Csdl<'d> {
             .filter_map(|part| self.attribute(part, "Name"))
             .collect();
         let (mut properties, mut known) = (Vec::new(), Vec::new());
+        let named = own.file.as_ref().map(|file| file.names()).unwrap_or_default();
         for declared in &chain {
             for element in self.elements(declared.element, "Property") {
                 let Some(name) = self.attribute(element, "Name") else { continue };
                 known.push(name);
                 let refers = self.reference(&chain, set, name);
-                properties.extend(self.property(
-                    declared,
-                    element,
-                    (name, key.contains(name)),
-                    refers,
-                    given.get(name),
-                )?);
+                let said = match own.values.get(name) {
+                    Some(value) => Some(Said::OfAll(value.clone())),
+                    None => named.contains(&name).then_some(Said::InFile),
+                };
+                let property = (name, key.contains(name));
+                properties.extend(self.property(declared, element, property, refers, (said, own.file.as_deref()))?);
             }
         }
-        if let Some(unknown) = given.keys().find(|name| !known.contains(&name.as_str())) {
+        let all = own.values.keys().map(String::as_str).chain(named);
+        if let Some(unknown) = all.into_iter().find(|name| !known.contains(name)) {
             let help = did_you_mean(unknown, known);
-            return Err(format!("`{name}` has no property `{unknown}`: {help}"));
+            let file = own.file.as_ref().filter(|_| !own.values.contains_key(unknown));
+            let place = file.map(|file| format!("{}: ", file.place(unknown, None))).unwrap_or_default();
+            return Err(format!("{place}`{name}` has no property `{unknown}`: {help}"));
         }
         Ok(Described { version, properties })
     }
@@ -125,7 +140,7 @@ impl<'d> Csdl<'d> {
         element: NodeId,
         (name, is_key): (&str, bool),
         refers: Option<Option<Reference>>,
-        given: Option<&Value>,
+        (said, file): (Option<Said>, Option<&GivenRecords>),
     ) -> Result<Option<Property>, String> {
         let terms = self.annotations(declared, element, name);
         let is_on = |annotation: &&NodeId| self.attribute(**annotation, "Bool") != Some("false");
@@ -141,25 +156,32 @@ impl<'d> Csdl<'d> {
             || self.attribute(element, "creatable") == Some("false");
         let is_needed = self.attribute(element, "Nullable") == Some("false") || says(".FieldControl", "/Mandatory");
         let default = self.attribute(element, "DefaultValue");
-        if given.is_none() && is_key && is_computed {
+        if said.is_none() && is_key && is_computed {
             return Err(format!("the service makes the key `{name}` itself, so that no record could be found again"));
         }
-        if given.is_none() && !is_key && (is_computed || default.is_some() || refers.is_some() && !is_needed) {
+        if let (Some(Said::InFile), Some(file), true, false) = (&said, file, is_computed, is_key) {
+            let place = file.place(name, None);
+            return Err(format!("{place}: the service makes `{name}` itself: leave it out"));
+        }
+        let is_left_out = is_computed || default.is_some() || (refers.is_some() || file.is_some()) && !is_needed;
+        if said.is_none() && !is_key && is_left_out {
             return Ok(None);
         }
         let written = self.attribute(element, "Type").unwrap_or_default();
         let kind = self.kind(written, element);
-        let given = match (&kind, given, default) {
-            (_, Some(given), _) => Some(given.clone()),
+        let said = match (&kind, said, default) {
+            (_, Some(said), _) => Some(said),
             // A key that says whether an entity is a draft, or the like: its usual value.
-            (Kind::Plain(Primitive::Boolean), None, default) if is_key => Some(Value::Bool(default != Some("false"))),
+            (Kind::Plain(Primitive::Boolean), None, default) if is_key => {
+                Some(Said::OfAll(Value::Bool(default != Some("false"))))
+            }
             (Kind::Other, None, _) if is_key || is_needed && !written.starts_with("Collection(") => {
                 return Err(format!("the property `{name}` is of type {written}: give its value"));
             }
             (Kind::Other, None, _) => return Ok(None),
             _ => None,
         };
-        Ok(Some(Property { name: name.to_owned(), kind, is_key, given, refers: refers.flatten() }))
+        Ok(Some(Property { name: name.to_owned(), kind, is_key, said, refers: refers.flatten() }))
     }
 
     /// The type of that qualified name, behind those that it derives from.
@@ -309,6 +331,8 @@ impl<'d> Csdl<'d> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     pub(in crate::load::insert) const BOOKS: &[u8] = br#"<edmx:Edmx Version="4.0"
@@ -356,14 +380,20 @@ pub(super) mod tests {
             <End EntitySet="Items" Role="item"/></AssociationSet></EntityContainer>
         </Schema></edmx:DataServices></edmx:Edmx>"#;
 
-    fn given(json: &str) -> Map<String, Value> {
-        serde_json::from_str(json).unwrap()
+    /// These values, and a file of this name and text.
+    pub(in crate::load::insert) fn own(values: &str, file: Option<(&str, &str)>) -> OwnRecord {
+        let file = file.map(|(name, text)| Arc::new(GivenRecords::parse(name, text.to_owned()).unwrap()));
+        OwnRecord { values: serde_json::from_str(values).unwrap(), file }
     }
 
     fn told(described: &Described) -> Vec<String> {
         let one = |property: &Property| {
             let key = if property.is_key { "key " } else { "" };
-            let given = property.given.as_ref().map(|given| format!(" = {given}")).unwrap_or_default();
+            let given = match &property.said {
+                None => String::new(),
+                Some(Said::OfAll(value)) => format!(" = {value}"),
+                Some(Said::InFile) => " in file".to_owned(),
+            };
             let refers = property.refers.as_ref().map(|to| format!(" of {}/{}", to.set, to.property));
             format!("{key}{}{given}{}", property.name, refers.unwrap_or_default())
         };
@@ -373,7 +403,7 @@ pub(super) mod tests {
     #[test]
     fn what_a_client_must_know_is_sent_and_what_the_service_makes_is_not() {
         let check = |metadata: &[u8], set: &str, values: &str, expected: &[&str]| {
-            assert_eq!(told(&read(metadata, set, &given(values)).unwrap()), expected, "{set} {values}");
+            assert_eq!(told(&read(metadata, set, &own(values, None)).unwrap()), expected, "{set} {values}");
         };
         let usual = ["key ID", "key IsActive = true", "author_ID of Authors/ID", "title", "price", "state"];
         check(BOOKS, "Books", "{}", &usual);
@@ -384,9 +414,23 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn of_records_in_a_file_is_sent_what_they_say_and_what_must_be_known() {
+        let read = |file: (&str, &str)| read(BOOKS, "Books", &own("{\"price\": 5}", Some(file)));
+        let expected = ["key ID", "key IsActive = true", "author_ID of Authors/ID", "title in file", "price = 5"];
+        assert_eq!(told(&read(("b.csv", "title\nOne\n")).unwrap()), expected);
+        let all = read(("b.json", r#"[{"ID": 1}, {"title": "", "author_ID": 1, "tags": []}]"#)).unwrap();
+        let expected = ["key ID in file", "key IsActive = true", "author_ID in file of Authors/ID", "title in file"];
+        assert_eq!(told(&all), [&expected[..], &["price = 5", "tags in file"]].concat());
+        let unknown = "b.csv, line 1, column 2: `Books` has no property `titel`: did you mean `title`?";
+        assert_eq!(read(("b.csv", "ID,titel\n1,One\n")).unwrap_err(), unknown);
+        let computed = "b.csv, line 1, column 1: the service makes `createdAt` itself: leave it out";
+        assert_eq!(read(("b.csv", "createdAt\n1\n")).unwrap_err(), computed);
+    }
+
+    #[test]
     fn what_cannot_be_made_is_said() {
         let check = |metadata: &[u8], set: &str, values: &str, expected: &str| {
-            let error = read(metadata, set, &given(values)).unwrap_err();
+            let error = read(metadata, set, &own(values, None)).unwrap_err();
             assert!(error.contains(expected), "{error}");
         };
         check(BOOKS, "Book", "{}", "there is no entity set `Book`: did you mean `Books`?");

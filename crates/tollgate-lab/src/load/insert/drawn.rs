@@ -3,7 +3,7 @@
 //!
 //! A server may write a value in another form than it was sent: what is compared is the value.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::borrow::Cow;
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -11,8 +11,10 @@ use serde_json::{Map, Value};
 use tollgate_wire::edm::{Cell, Primitive, Version};
 use tollgate_wire::url::write_literal;
 
-use super::described::{Described, Kind, Property};
+use super::described::{Described, Kind, Property, Said};
 use super::records::{LETTERS, write_text};
+use super::typed::typed;
+use crate::traffic::given::{GivenRecords, GivenValue, Numbers};
 
 /// Characters of a text, at most.
 const TEXT_LENGTH: u32 = 40;
@@ -25,8 +27,12 @@ const VALUES_LEAST: i64 = 100_000_000;
 /// Digits of a text that numbers records.
 const KEY_DIGITS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
+/// Numbers for the user's own texts are drawn from here on: an `Edm.Int32` holds them.
+const UNIQUE_LEAST: i64 = 1_000_000_000;
+
 /// A value as it is drawn, in the same form for both versions.
-enum Drawn {
+#[derive(Debug)]
+pub(super) enum Drawn {
     Integer(i64),
     Text(String),
 }
@@ -34,8 +40,11 @@ enum Drawn {
 /// How records of a set are drawn.
 pub(super) struct Drawing<'d> {
     set: &'d Described,
-    /// The part of the key that no two records share, and what it is for the first one.
-    serial: (usize, i64),
+    file: Option<&'d GivenRecords>,
+    /// The part of the key that no two records share, and what it is for the first one; absent where a file says the key.
+    serial: Option<(usize, i64)>,
+    /// What the user's own texts have in the first record for a number that no other has.
+    unique: i64,
 }
 
 impl<'d> Drawing<'d> {
@@ -43,52 +52,98 @@ impl<'d> Drawing<'d> {
     ///
     /// # Errors
     /// That they cannot have keys of their own.
-    pub(super) fn new(set: &'d Described, count: usize, random: &mut ChaCha8Rng) -> Result<Drawing<'d>, String> {
-        let is_named = |property: &&Property| matches!(property.kind, Kind::Members(_)) && property.given.is_none();
-        if let Some(property) = set.properties.iter().filter(|property| property.is_key).find(is_named) {
+    pub(super) fn new(
+        set: &'d Described,
+        file: Option<&'d GivenRecords>,
+        count: usize,
+        random: &mut ChaCha8Rng,
+    ) -> Result<Drawing<'d>, String> {
+        let of_key = |property: &&Property| property.is_key && property.said.is_none();
+        let is_named = |property: &&Property| matches!(property.kind, Kind::Members(_));
+        if let Some(property) = set.properties.iter().filter(of_key).find(is_named) {
             return Err(format!("its key `{}` is an enumeration: give its value", property.name));
         }
-        let of_key = |(_, property): &(usize, &Property)| property.is_key && property.given.is_none();
-        let widest = set.properties.iter().enumerate().filter(of_key).max_by_key(|(_, property)| capacity(property));
-        let (place, property) = widest.ok_or("no part of its key can be drawn")?;
-        let capacity = capacity(property);
-        if capacity < VALUES_LEAST {
-            let name = &property.name;
-            return Err(format!(
-                "its key `{name}` is so short that a record could have the key of somebody else's row"
-            ));
-        }
-        Ok(Drawing { set, serial: (place, random.random_range(capacity / 2..=capacity - count as i64)) })
+        let drawn = set.properties.iter().enumerate().filter(|(_, property)| of_key(property));
+        let widest = drawn.max_by_key(|(_, property)| capacity(property));
+        let is_in_file = |property: &Property| property.is_key && property.said == Some(Said::InFile);
+        let serial = match widest {
+            None if set.properties.iter().any(is_in_file) => None,
+            None => return Err("no part of its key can be drawn".to_owned()),
+            Some((_, property)) if capacity(property) < VALUES_LEAST => {
+                let name = &property.name;
+                return Err(format!(
+                    "its key `{name}` is so short that a record could have the key of somebody else's row"
+                ));
+            }
+            Some((place, property)) => {
+                let capacity = capacity(property);
+                Some((place, random.random_range(capacity / 2..=capacity - count as i64)))
+            }
+        };
+        let unique = file.map_or(0, |_| random.random_range(UNIQUE_LEAST..2 * UNIQUE_LEAST));
+        Ok(Drawing { set, file, serial, unique })
+    }
+
+    /// Whether the keys are drawn from so many values that hardly one of them is anybody else's.
+    pub(super) fn draws_keys(&self) -> bool {
+        self.serial.is_some()
     }
 
     /// Writes a record as JSON, and its key as it stands in URLs.
-    pub(super) fn write(&self, number: usize, random: &mut ChaCha8Rng, json: &mut Vec<u8>) -> String {
+    ///
+    /// # Errors
+    /// What the user's file says that cannot be.
+    pub(super) fn write(&self, number: usize, random: &mut ChaCha8Rng, json: &mut Vec<u8>) -> Result<String, String> {
         let Described { version, properties } = self.set;
         let mut key: Vec<(&str, Vec<u8>)> = Vec::new();
+        json.push(b'{');
         for (place, property) in properties.iter().enumerate() {
-            json.push(if place == 0 { b'{' } else { b',' });
+            let in_file = match property.said {
+                Some(Said::InFile) => match self.in_file(property, number)? {
+                    None => continue,
+                    value => value,
+                },
+                _ => None,
+            };
+            if !json.ends_with(b"{") {
+                json.push(b',');
+            }
             json.extend_from_slice(Value::from(property.name.as_str()).to_string().as_bytes());
             json.push(b':');
             let mut literal = Vec::new();
-            match (&property.kind, &property.given) {
-                (kind, Some(given)) => {
-                    json.extend_from_slice(given.to_string().as_bytes());
-                    write_given(*version, kind, given, &mut literal);
+            match (&property.kind, &property.said, in_file) {
+                (kind, _, Some(GivenValue::Json(value))) => {
+                    json.extend_from_slice(value.to_string().as_bytes());
+                    write_given(*version, kind, &value, &mut literal);
                 }
-                (Kind::Plain(primitive), None) => {
-                    let serial = (place == self.serial.0).then_some(self.serial.1 + number as i64);
-                    let drawn = match serial {
-                        Some(serial) => numbered(*primitive, serial, random),
-                        None => drawn(*primitive, *version, random),
+                (kind, Some(Said::OfAll(value)), _) => {
+                    json.extend_from_slice(value.to_string().as_bytes());
+                    write_given(*version, kind, value, &mut literal);
+                }
+                (Kind::Plain(primitive), _, in_file) => {
+                    let serial = self.serial.filter(|(of, _)| *of == place).map(|(_, first)| first + number as i64);
+                    let drawn = match (in_file, serial) {
+                        (Some(GivenValue::Text(text)), _) => typed(*primitive, *version, &text)
+                            .map_err(|what| self.wrong(property, number, &format!("`{text}` is no {what}")))?,
+                        (_, Some(serial)) => numbered(*primitive, serial, random),
+                        _ => drawn(*primitive, *version, random),
                     };
                     write_json(*version, *primitive, &drawn, json);
                     write_literal(&mut literal, *version, *primitive, drawn.cell());
                 }
-                (Kind::Members(members), None) => {
-                    let member = &members[random.random_range(0..members.len())];
+                (Kind::Members(members), _, in_file) => {
+                    let member = match in_file {
+                        Some(GivenValue::Text(text)) => text.into_owned(),
+                        _ => members[random.random_range(0..members.len())].clone(),
+                    };
                     json.extend_from_slice(Value::from(member.as_str()).to_string().as_bytes());
+                    write_given(*version, &property.kind, &member.into(), &mut literal);
                 }
-                (Kind::Other, None) => unreachable!("what cannot be drawn is given or left out"),
+                (Kind::Other, _, Some(_)) => {
+                    let why = "a text has no form for its type: give it as JSON";
+                    return Err(self.wrong(property, number, why));
+                }
+                (Kind::Other, ..) => unreachable!("what cannot be drawn is given or left out"),
             }
             if property.is_key {
                 key.push((&property.name, literal));
@@ -99,7 +154,26 @@ impl<'d> Drawing<'d> {
             1 => String::from_utf8_lossy(literal).into_owned(),
             _ => format!("{name}={}", String::from_utf8_lossy(literal)),
         };
-        format!("({})", key.iter().map(one).collect::<Vec<_>>().join(","))
+        Ok(format!("({})", key.iter().map(one).collect::<Vec<_>>().join(",")))
+    }
+
+    /// What the file says of a property in a record, if it does; of a key it must.
+    fn in_file(&self, property: &Property, number: usize) -> Result<Option<GivenValue<'d>>, String> {
+        let numbers = Numbers { record: number, unique: self.unique + number as i64 };
+        let value = self.file.and_then(|file| file.value(&property.name, numbers));
+        match value {
+            None | Some(GivenValue::Json(Cow::Borrowed(Value::Null))) if property.is_key => {
+                Err(self.wrong(property, number, "it is a part of the key, and has no value here"))
+            }
+            value => Ok(value),
+        }
+    }
+
+    /// What is wrong with a property in a record of the file.
+    fn wrong(&self, property: &Property, number: usize, why: &str) -> String {
+        let name = &property.name;
+        let place = self.file.map(|file| file.place(name, Some(number))).unwrap_or_default();
+        format!("{place}: `{name}`: {why}")
     }
 }
 
@@ -112,18 +186,19 @@ impl Drawn {
     }
 }
 
-/// The key of a row, and a number that two rows of which a value that was sent differs share only by a chance of 2^-64.
-pub(super) fn fingerprint(set: &Described, row: &Map<String, Value>) -> (String, u64) {
-    let (mut key, mut hasher) = (String::new(), DefaultHasher::new());
-    for property in &set.properties {
-        let value = row.get(&property.name).and_then(|value| canonical(&property.kind, value));
-        value.hash(&mut hasher);
-        if property.is_key {
-            key.push_str(value.as_deref().unwrap_or_default());
-            key.push('\n');
-        }
-    }
-    (key, hasher.finish())
+/// The key of a row, in a form of which no other row has the same.
+pub(super) fn key_of(set: &Described, row: &Map<String, Value>) -> String {
+    let value = |property: &Property| canonical(&property.kind, row.get(&property.name)?);
+    let parts = set.properties.iter().filter(|property| property.is_key);
+    parts.map(|property| value(property).unwrap_or_default() + "\n").collect()
+}
+
+/// Whether a row has all values that were sent.
+pub(super) fn has_all(set: &Described, sent: &Map<String, Value>, row: &Map<String, Value>) -> bool {
+    set.properties.iter().all(|property| {
+        let value = |of: &Map<String, Value>| of.get(&property.name).and_then(|value| canonical(&property.kind, value));
+        !sent.contains_key(&property.name) || value(sent) == value(row)
+    })
 }
 
 /// How many values a part of a key has that can be counted through; none where it cannot be.
@@ -268,6 +343,9 @@ fn write_given(version: Version, kind: &Kind, given: &Value, out: &mut Vec<u8>) 
 
 /// A value in the one form in which values are compared; absent where it has none.
 fn canonical(kind: &Kind, value: &Value) -> Option<String> {
+    if value.is_null() {
+        return None;
+    }
     let Kind::Plain(primitive) = kind else {
         // A structure may come back with more than was sent.
         return (!value.is_object() && !value.is_array()).then(|| value.to_string());
@@ -291,6 +369,9 @@ fn canonical(kind: &Kind, value: &Value) -> Option<String> {
         (_, None) => value.to_string(),
         (Primitive::Guid, Some(text)) => text.to_ascii_lowercase(),
         (Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. }, Some(text)) => instant_ms(text)?.to_string(),
+        (Primitive::TimeOfDay { .. } | Primitive::Duration, Some(text)) if text.contains('P') => {
+            text.parse::<jiff::SignedDuration>().ok()?.as_millis().to_string()
+        }
         (Primitive::TimeOfDay { .. }, Some(text)) if text.contains('.') => {
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         }
@@ -318,21 +399,29 @@ mod tests {
 
     use super::super::described::{read, tests};
     use super::*;
+    use crate::traffic::places::OwnRecord;
 
-    fn records(metadata: &[u8], set: &str, count: usize) -> (Described, Vec<(String, Value)>) {
-        let given = serde_json::from_str("{\"author_ID\":7,\"Order\":\"O'1\"}");
-        let mut given: Map<String, Value> = given.unwrap();
-        given.retain(|name, _| String::from_utf8_lossy(metadata).contains(&format!("\"{name}\"")));
-        let set = read(metadata, set, &given).unwrap();
+    fn made(metadata: &[u8], set: &str, own: &OwnRecord, count: usize) -> Result<(Described, Vec<Made>), String> {
+        let set = read(metadata, set, own)?;
         let mut random = ChaCha8Rng::seed_from_u64(5);
-        let drawing = Drawing::new(&set, count, &mut random).unwrap();
+        let drawing = Drawing::new(&set, own.file.as_deref(), count, &mut random)?;
         let one = |number: usize| {
             let mut json = Vec::new();
-            let key = drawing.write(number, &mut random, &mut json);
-            (key, serde_json::from_slice(&json).unwrap())
+            let key = drawing.write(number, &mut random, &mut json)?;
+            Ok((key, serde_json::from_slice(&json).unwrap()))
         };
-        let all = (0..count).map(one).collect();
-        (set, all)
+        let all: Result<_, String> = (0..count).map(one).collect();
+        let all = all?;
+        Ok((set, all))
+    }
+
+    /// A record's key and its JSON.
+    type Made = (String, Value);
+
+    fn records(metadata: &[u8], set: &str, count: usize) -> (Described, Vec<Made>) {
+        let mut own = tests::own("{\"author_ID\":7,\"Order\":\"O'1\"}", None);
+        own.values.retain(|name, _| String::from_utf8_lossy(metadata).contains(&format!("\"{name}\"")));
+        made(metadata, set, &own, count).unwrap()
     }
 
     #[test]
@@ -359,18 +448,20 @@ mod tests {
     #[test]
     fn a_row_is_the_same_in_any_form_of_its_values_and_no_other() {
         let (set, all) = records(tests::ITEMS, "Items", 2);
-        let of = |row: &Value| fingerprint(&set, row.as_object().unwrap());
+        let key = |row: &Value| key_of(&set, row.as_object().unwrap());
         let sent = &all[0].1;
+        let is_same = |row: &Value| has_all(&set, sent.as_object().unwrap(), row.as_object().unwrap());
         let mut row = sent.clone();
         row["ChangedBy"] = "me".into();
         row["Amount"] = Value::from(format!("{}0", sent["Amount"].as_str().unwrap()));
         row["Due"] = Value::from(sent["Due"].as_str().unwrap().replace(")/", "+0000)/"));
-        assert_eq!(of(&row), of(sent));
-        assert_ne!(of(&row).0, of(&all[1].1).0);
+        assert!(is_same(&row), "{row}");
+        assert_eq!(key(&row), key(sent));
+        assert_ne!(key(&row), key(&all[1].1));
         for name in ["Amount", "Due", "At"] {
             let mut changed = sent.clone();
             changed[name] = "1".into();
-            assert_ne!(of(&changed).1, of(sent).1, "{name}");
+            assert!(!is_same(&changed), "{name}");
         }
     }
 
@@ -390,16 +481,46 @@ mod tests {
         );
         check(Primitive::DateTime { precision: 0 }, "\"1970-01-01T00:00:01\"", "\"/Date(1000)/\"");
         check(Primitive::TimeOfDay { precision: 0 }, "\"12:34:56\"", "\"12:34:56.000\"");
+        check(Primitive::TimeOfDay { precision: 0 }, "\"PT08H05M00S\"", "\"PT8H5M\"");
         check(Primitive::Binary { length_max: 0 }, "\"ab-_\"", "\"ab+/\"");
+    }
+
+    #[test]
+    fn records_of_a_file_have_its_values_and_keys_of_their_own() {
+        let of = |file: (&str, &str), count: usize| {
+            made(tests::BOOKS, "Books", &tests::own("{\"author_ID\":7}", Some(file)), count)
+        };
+        let (set, all) = of(("b.csv", "title,price\nOne,12.50\nTwo,\n"), 4).unwrap();
+        let titles: Vec<&Value> = all.iter().map(|(_, record)| &record["title"]).collect();
+        assert_eq!(titles, ["One", "Two", "One", "Two"]);
+        assert_eq!((&all[0].1["price"], all[1].1.get("price")), (&Value::from(12.5), None));
+        assert_ne!(all[0].0, all[2].0);
+        // What was not sent may be anything.
+        let mut row = all[1].1.clone();
+        row["price"] = 3.into();
+        assert!(has_all(&set, all[1].1.as_object().unwrap(), row.as_object().unwrap()));
+
+        let (_, all) = of(("b.json", r#"{"ID": "{{unique}}", "title": "No. {{number}}", "state": "Old"}"#), 3).unwrap();
+        let (key, record) = &all[2];
+        assert_eq!(*key, format!("(ID={},IsActive=true)", record["ID"]));
+        assert_eq!(record["ID"].as_i64().unwrap() - all[0].1["ID"].as_i64().unwrap(), 2);
+        assert_eq!((&record["title"], &record["state"]), (&"No. 3".into(), &"Old".into()));
+
+        let check = |file: (&str, &str), expected: &str| assert_eq!(of(file, 4).unwrap_err(), expected);
+        let wrong = "b.csv, line 3, column 2: `price`: `1,5` is no number such as 12.50";
+        check(("b.csv", "title,price\nOne,1\nTwo,\"1,5\"\n"), wrong);
+        let empty = "b.csv, line 3, column 2: `ID`: it is a part of the key, and has no value here";
+        check(("b.csv", "title,ID\nOne,1\nTwo,\n"), empty);
+        let list = "b.csv, line 2, column 1: `tags`: a text has no form for its type: give it as JSON";
+        check(("b.csv", "tags\na\n"), list);
+        check(("b.json", r#"{"price": "{{number}}x"}"#), "b.json: `price`: `1x` is no number such as 12.50");
     }
 
     #[test]
     fn a_key_that_somebody_else_may_have_is_refused() {
         let narrow =
             String::from_utf8_lossy(tests::BOOKS).replace("\"ID\" Type=\"Edm.Int32\"", "\"ID\" Type=\"Edm.Byte\"");
-        let set = read(narrow.as_bytes(), "Books", &Map::new()).unwrap();
-        let mut random = ChaCha8Rng::seed_from_u64(5);
-        let refused = Drawing::new(&set, 100, &mut random).err().unwrap();
+        let refused = made(narrow.as_bytes(), "Books", &tests::own("{}", None), 100).unwrap_err();
         assert!(refused.starts_with("its key `ID` is so short"), "{refused}");
     }
 }

@@ -15,6 +15,7 @@ mod drawn;
 mod records;
 mod render;
 mod settle;
+mod typed;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -29,6 +30,7 @@ use tollgate_wire::edm::Version;
 pub use aside::count;
 pub(crate) use aside::{described, forgotten, token};
 pub use records::Records;
+pub(crate) use render::ANY_STATE;
 pub(super) use render::Rendered;
 pub use settle::Closeness;
 
@@ -86,6 +88,8 @@ pub struct Beside {
     pub batching: Arc<LoadTarget>,
     /// How a row is deleted: with DELETE.
     pub deleting: Arc<LoadTarget>,
+    /// The same in any state, where the service wants to be told.
+    pub deleting_any: Arc<LoadTarget>,
     /// How the service is asked what it is, and for a token.
     pub describing: Arc<LoadTarget>,
     /// Which rows may go.
@@ -103,6 +107,8 @@ pub(crate) struct BesideState {
     others: AtomicU64,
     /// Whether it refused to delete in batches.
     refuses_batches: AtomicBool,
+    /// Whether it deletes only where it is told in which state.
+    wants_match: AtomicBool,
     /// Records of which no row of others has a key.
     looked_for: Mutex<Vec<String>>,
 }
@@ -154,7 +160,10 @@ pub(super) async fn run(
     // Copied only where a cancelled transfer still holds its requests.
     Rc::make_mut(rendered).render(&asking.target, transfer);
     let mut aside = Aside::new(aside_user, &asking.connector, &transfer.beside);
-    let begun = begin(&mut users, &asking, &mut aside, &transfer.beside, &recorder).await;
+    let begun = match aside.delete_left(&transfer.records).await {
+        Ok(()) => begin(&mut users, &asking, &mut aside, &transfer.beside, &recorder).await,
+        Err(failure) => Err(failure),
+    };
     let begun = match begun {
         Ok(others) => aside.look_for_keys(&transfer.records, others).await.map(|()| others),
         failed => failed,

@@ -12,11 +12,12 @@ use std::io::Write;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tollgate_wire::edm::Version;
 
 use super::described::Described;
-use super::drawn::{Drawing, fingerprint};
+use super::drawn::{Drawing, has_all, key_of};
+use crate::traffic::given::GivenRecords;
 
 /// Characters of the short text.
 const TEXT_LENGTH: usize = 40;
@@ -31,6 +32,7 @@ pub struct Records {
     text: Vec<u8>,
     /// Where the first record begins and each ends.
     ends: Vec<usize>,
+    /// Of the published ones, a number for each that hardly another one has.
     fingerprints: Vec<u64>,
     /// What they are of, if they are not the published ones.
     own: Option<Own>,
@@ -44,27 +46,35 @@ struct Own {
     keys: Vec<String>,
     /// Their serial numbers by their keys.
     serials: HashMap<String, usize>,
+    /// The file that says their keys, if one does.
+    keys_from: Option<String>,
 }
 
 impl Records {
-    /// So many records of an entity set; the same for the same seed.
+    /// So many records of an entity set, with what the user's file says of them; the same for the same seed.
     ///
     /// # Errors
     /// Why they cannot be made.
-    pub(crate) fn of(set: Described, seed: u64, count: usize) -> Result<Records, String> {
+    pub(crate) fn of(set: Described, file: Option<&GivenRecords>, seed: u64, count: usize) -> Result<Records, String> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let drawing = Drawing::new(&set, count, &mut random)?;
+        let drawing = Drawing::new(&set, file, count, &mut random)?;
+        let keys_from = file.filter(|_| !drawing.draws_keys()).map(|file| file.name.clone());
         let mut records = Records { text: Vec::new(), ends: vec![0], fingerprints: Vec::new(), own: None };
         let (mut keys, mut serials) = (Vec::with_capacity(count), HashMap::with_capacity(count));
         for serial in 0..count {
-            keys.push(drawing.write(serial, &mut random, &mut records.text));
+            let key = drawing.write(serial, &mut random, &mut records.text)?;
             records.ends.push(records.text.len());
-            let row: Value = serde_json::from_slice(records.json(serial)).expect("a record is written as JSON");
-            let (key, fingerprint) = fingerprint(&set, row.as_object().expect("a record is an object"));
-            serials.insert(key, serial);
-            records.fingerprints.push(fingerprint);
+            let other = serials.insert(key_of(&set, &records.sent(serial)), serial);
+            if let (Some(other), Some(file)) = (other, file) {
+                let (file, many, other, own) = (&file.name, file.count(), other + 1, serial + 1);
+                return Err(format!(
+                    "records {other} and {own} have the same key {key}: {file} has {many} records and says the whole key, \
+                     and {count} are inserted at once; a key that it leaves out is drawn"
+                ));
+            }
+            keys.push(key);
         }
-        records.own = Some(Own { set, keys, serials });
+        records.own = Some(Own { set, keys, serials, keys_from });
         Ok(records)
     }
 
@@ -88,7 +98,12 @@ impl Records {
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.fingerprints.len()
+        self.ends.len() - 1
+    }
+
+    /// A record as it is sent.
+    fn sent(&self, serial: usize) -> Map<String, Value> {
+        serde_json::from_slice(self.json(serial)).expect("a record is written as a JSON object")
     }
 
     /// The version of OData in whose form they are.
@@ -101,12 +116,17 @@ impl Records {
         self.own.as_ref().map(|own| own.keys[serial].as_str())
     }
 
+    /// The file that says their keys; absent where they are drawn, from so many values that hardly one is anybody else's.
+    pub(super) fn keys_from(&self) -> Option<&str> {
+        self.own.as_ref()?.keys_from.as_deref()
+    }
+
     /// Whether a row that was read back is the record of its serial number; `None` where there is no such record.
     pub(super) fn is_same(&self, row: &Value) -> Option<(usize, bool)> {
         if let Some(Own { set, serials, .. }) = &self.own {
-            let (key, fingerprint) = fingerprint(set, row.as_object()?);
-            let serial = *serials.get(&key)?;
-            return Some((serial, self.fingerprints[serial] == fingerprint));
+            let row = row.as_object()?;
+            let serial = *serials.get(&key_of(set, row))?;
+            return Some((serial, has_all(set, &self.sent(serial), row)));
         }
         let (serial, fingerprint) = Row::deserialize(row).ok()?.fingerprint();
         let serial = usize::try_from(serial?).ok().filter(|serial| *serial < self.count())?;
@@ -212,6 +232,7 @@ pub(super) fn write_text(length: usize, random: &mut ChaCha8Rng, out: &mut Vec<u
 
 #[cfg(test)]
 mod tests {
+    use super::super::described::{read, tests};
     use super::*;
 
     fn row(json: &[u8]) -> Value {
@@ -253,6 +274,24 @@ mod tests {
         // A second without a fraction gets zeros only behind a point.
         let written = written.replacen("0000Z\"", ".000Z\"", 1);
         assert_eq!(records.is_same(&row(written.as_bytes())), Some((5, true)), "{written}");
+    }
+
+    #[test]
+    fn keys_of_a_file_are_said_once_each() {
+        let of = |text: &str, count: usize| {
+            let own = tests::own("{}", Some(("b.csv", text)));
+            Records::of(read(tests::BOOKS, "Books", &own).unwrap(), own.file.as_deref(), 1, count)
+        };
+        let text = "ID,author_ID\n1,7\n2,7\n";
+        let records = of(text, 2).unwrap();
+        assert_eq!((records.key(1), records.keys_from()), (Some("(ID=2,IsActive=true)"), Some("b.csv")));
+        let twice = of(text, 3).unwrap_err();
+        assert!(
+            twice.starts_with("records 1 and 3 have the same key (ID=1,IsActive=true): b.csv has 2 records"),
+            "{twice}"
+        );
+        let drawn = of("author_ID\n7\n", 3).unwrap();
+        assert_eq!((drawn.count(), drawn.keys_from()), (3, None));
     }
 
     #[test]

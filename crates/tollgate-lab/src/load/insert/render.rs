@@ -13,6 +13,8 @@ use crate::traffic::places::InsertPlaces;
 
 /// Between the parts of a multipart batch; no record holds it, as records have no hyphens beside each other.
 const BOUNDARY: &str = "batch--of--records";
+/// What says that an entity may be in any state (RFC 9110, section 13.1.1).
+pub(crate) const ANY_STATE: (&str, &str) = ("If-Match", "*");
 /// Name of the one atomic group of a change set.
 const GROUP: &str = "g";
 
@@ -78,14 +80,16 @@ pub(super) fn is_json(form: BatchForm, version: Version) -> bool {
     }
 }
 
-/// Renders a multipart batch that deletes the entities with these keys: together or not at all.
-pub(super) fn deleting(target: &LoadTarget, places: &InsertPlaces, keys: &[&str]) -> Vec<u8> {
+/// Renders a multipart batch that deletes the entities with these keys, in any state if that must be said: together or not
+/// at all.
+pub(super) fn deleting(target: &LoadTarget, places: &InsertPlaces, keys: &[&str], wants_match: bool) -> Vec<u8> {
+    let headers: &[(&str, &str)] = if wants_match { &[ANY_STATE] } else { &[] };
     let mut body = Vec::new();
     let mut writer = multipart::RequestWriter::new(&mut body, BOUNDARY);
     writer.begin_change_set();
     for (id, key) in keys.iter().enumerate() {
         let (id, target) = (id.to_string(), format!("{}{key}", places.entity_set));
-        writer.request(&Outgoing { id: Some(&id), method: "DELETE", target: &target, ..Outgoing::default() });
+        writer.request(&Outgoing { id: Some(&id), method: "DELETE", target: &target, headers, ..Outgoing::default() });
     }
     writer.end_change_set();
     writer.finish();

@@ -76,6 +76,18 @@ impl Table {
         self.ends.len().checked_div(self.columns.len()).unwrap_or(0)
     }
 
+    /// The line, from 1, in which a row begins, counted from 0, in the file that was read; 0 if there is none such.
+    pub fn line(bytes: &[u8], row: usize) -> usize {
+        let (mut reader, mut scratch) = (Reader { rest: bytes, line: 1 }, Table::default());
+        for _ in 0..=row {
+            if reader.row(&mut scratch).is_err() {
+                return 0;
+            }
+            while reader.takes_line_end() {}
+        }
+        reader.line
+    }
+
     /// The value in a row and column, both counted from 0.
     pub fn value(&self, row: usize, column: usize) -> &[u8] {
         let index = row * self.columns.len() + column;
@@ -208,6 +220,12 @@ mod tests {
             "a\n1\"2\n",
             "line 2: a quote inside a value without quotes: put the value in quotes, and double those inside",
         );
+    }
+
+    #[test]
+    fn a_row_is_found_again_in_its_file() {
+        let text = b"a,b\n\n1,2\r\n\"x\ny\",2\n3,4\n";
+        assert_eq!([0, 1, 2].map(|row| Table::line(text, row)), [3, 4, 6]);
     }
 
     #[test]

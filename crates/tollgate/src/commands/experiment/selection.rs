@@ -81,6 +81,11 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "URL", conflicts_with_all = ["subjects", "peers"], help_heading = "Your own subject")]
     pub(super) entity_set: Option<String>,
 
+    /// Records of yours for an entity set of yours, in the place of drawn ones: a CSV whose first row names properties, or
+    /// JSON (one object or a list of them); keys that they leave out are drawn
+    #[arg(long, value_name = "FILE", help_heading = "Your own subject")]
+    pub(super) records: Option<String>,
+
     /// Several subjects in one table: names of `tollgate list`, `tollgate` for our own gateway, or subject files that
     /// end in .toml
     #[arg(long = "subjects", value_name = "NAME,…", value_delimiter = ',', help_heading = "Peers")]
@@ -205,6 +210,10 @@ pub(crate) fn run_options(
     }
     if let Some(rate) = selection.rate {
         experiment = experiment.at_rate(rate).map_err(|message| Failure::usage(format_args!("--rate: {message}")))?;
+    }
+    if let Some(file) = &selection.records {
+        let with = experiment.with_records(file);
+        experiment = with.map_err(|message| Failure::usage(format_args!("--records: {message}")))?;
     }
     let (experiment, peers) = on_peers(selection.amount.connected(experiment)?, &selection.peers)?;
     Ok(RunOptions {

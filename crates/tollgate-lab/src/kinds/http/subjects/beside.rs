@@ -10,7 +10,8 @@ use tollgate_net::tls::ClientSettings;
 use super::sites::{Origin, Site};
 use crate::conduct::options::RunOptions;
 use crate::experiment::Experiment;
-use crate::load::insert::{Beside, Emptying};
+use crate::kinds::http::own;
+use crate::load::insert::{ANY_STATE, Beside, Emptying};
 use crate::load::target::{Connection, LoadTarget};
 use crate::subject::is_named;
 use crate::traffic::places::InsertPlaces;
@@ -27,6 +28,7 @@ pub(crate) fn beside(
     headers: &[(String, String)],
 ) -> Result<Option<Beside>, String> {
     let Some(places) = options.experiment.own::<InsertPlaces>() else { return Ok(None) };
+    let (headers, tls) = own::access(options, site, headers)?;
     let ask = |method: &str, own: &[(&str, &str)], body: &[u8]| {
         let shape = RequestShape {
             method: method.to_owned(),
@@ -34,13 +36,14 @@ pub(crate) fn beside(
             body: body.to_vec(),
             ..RequestShape::default()
         };
-        load_target(direct.clone(), shape, (options.tls.clone(), headers))
+        load_target(direct.clone(), shape, (tls.clone(), &headers))
     };
     Ok(Some(Beside {
         reading: ask("GET", &[("Accept", "application/json, text/plain")], b"")?,
         emptying: ask("POST", &[("Content-Type", "application/json"), ("Accept", "application/json")], b"{}")?,
         batching: ask("POST", &[("Accept", "multipart/mixed")], b"")?,
         deleting: ask("DELETE", &[], b"")?,
+        deleting_any: ask("DELETE", &[ANY_STATE], b"")?,
         describing: ask("GET", &[("Accept", "application/xml, */*;q=0.1"), ("X-CSRF-Token", "Fetch")], b"")?,
         places: Arc::new(places_on(site, options, places)?),
         state: Arc::default(),
