@@ -77,6 +77,14 @@ impl Failure {
         }
     }
 
+    /// How writing what was found ended. A reader that closed the pipe early changes nothing of that, nor of the exit code.
+    pub(crate) fn unless_closed(written: io::Result<()>) -> Result<(), Failure> {
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            other => other.map_err(Failure::output),
+        }
+    }
+
     /// Writes the failure to stderr and says how to exit.
     pub(crate) fn report(&self) -> Exit {
         let stderr = io::stderr();

@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     } else {
         text::write(&quick.result, &text::Layout::of(arguments), out)
     };
-    written.and_then(|()| out.flush()).map_err(Failure::output)?;
+    Failure::unless_closed(written.and_then(|()| out.flush()))?;
     files.write(&quick)?;
     ended(&quick.result)
 }

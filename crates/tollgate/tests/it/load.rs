@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -393,6 +394,22 @@ fn what_cannot_be_loaded_is_a_clear_error() {
     }
     check(&["-t", "-1", "http://127.0.0.1:1/"], 2, "expected seconds above 0");
     check(&["-n", "100", "-c", "200", "http://127.0.0.1:1/"], 2, "there are 200 users (-c) for 100 requests (-n)");
+}
+
+#[test]
+fn a_reader_that_closes_early_changes_nothing_of_the_exit_code() {
+    let mut load = Command::new(env!("CARGO_BIN_EXE_tollgate"));
+    load.args(["load", "-n", "1", "http://127.0.0.1:1/"]).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut load = load.spawn().unwrap();
+    drop(load.stdout.take());
+    assert_eq!(load.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn a_proxy_that_is_not_there_is_named_and_not_the_server() {
+    let gateway = serving(&[]);
+    let load = tollgate(["load", "-n", "1", "-X", "127.0.0.1:1", &gateway.url]).finish();
+    load.check(1, "", "no connection to 127.0.0.1:1, which is to be asked for ");
 }
 
 #[test]

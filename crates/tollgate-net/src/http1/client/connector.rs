@@ -1,7 +1,7 @@
 //! Opening connections, each step timed: name, TCP, TLS.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -151,7 +151,7 @@ impl Connector {
     ) -> Result<ClientConnection, ConnectError> {
         let (socket, address, took) = connect_with(addresses, self.socket, self.connect_timeout)
             .await
-            .map_err(|error| ConnectError::connecting(target.authority(), error))?;
+            .map_err(|error| ConnectError::connecting(&asked(target, addresses), error))?;
         let connect_ns = nanoseconds(took);
         let mut opening = Opening { address, connect_ns, tls_ns: None, handshake: None, agreed: None };
         let stream = match target.scheme() {
@@ -184,6 +184,34 @@ impl Connector {
     }
 }
 
+/// Who a connection is opened to: the target, unless the addresses are another's, such as a proxy's.
+fn asked(target: &Target, addresses: &[SocketAddr]) -> String {
+    let is_its_own = |address: &SocketAddr| {
+        address.port() == target.port() && target.host().parse().map_or(true, |ip: IpAddr| ip == address.ip())
+    };
+    match addresses.first() {
+        Some(other) if !is_its_own(other) => format!("{other}, which is to be asked for {}", target.authority()),
+        _ => target.authority().to_owned(),
+    }
+}
+
 fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_fails_names_the_proxy_that_was_asked_and_not_the_target() {
+        let check = |url: &str, address: &str, expected: &str| {
+            assert_eq!(asked(&Target::parse(url).unwrap(), &[address.parse().unwrap()]), expected);
+        };
+        check("http://127.0.0.1:8080/", "127.0.0.1:8080", "127.0.0.1:8080");
+        check("http://[::1]:8080/", "[::1]:8080", "[::1]:8080");
+        check("http://far.example/", "192.0.2.1:80", "far.example");
+        check("http://far.example/", "127.0.0.1:3128", "127.0.0.1:3128, which is to be asked for far.example");
+        check("http://127.0.0.1:80/", "127.0.0.2:80", "127.0.0.2:80, which is to be asked for 127.0.0.1");
+    }
 }

@@ -91,14 +91,14 @@ pub(super) fn carried_out(
     if let Some(path) = &expected.junit {
         output::whole_file(path, rendered("junit", &RenderOptions::default()).as_bytes())?;
     }
-    if as_json {
-        let text = rendered("json", &RenderOptions::default());
-        out.write_all(text.as_bytes()).map_err(Failure::output)?;
-    } else {
-        let text = rendered("terminal", &output::render_options());
-        writeln!(out, "{text}\nreport  {}", report.display()).map_err(Failure::output)?;
-    }
-    out.flush().map_err(Failure::output)?;
+    let written = match as_json {
+        true => out.write_all(rendered("json", &RenderOptions::default()).as_bytes()),
+        false => {
+            let text = rendered("terminal", &output::render_options());
+            writeln!(out, "{text}\nreport  {}", report.display())
+        }
+    };
+    Failure::unless_closed(written.and_then(|()| out.flush()))?;
     ended(&outcome.result, outcome.ending)
 }
 
