@@ -259,8 +259,7 @@ pub struct EqualRate {
     /// What the generator used; zeros in results that do not have it.
     #[serde(default)]
     pub generator: GeneratorUse,
-    /// Cores that the subject keeps busy at the rate: its CPU time for a valid answer, times the rate. Absent where it was
-    /// not watched.
+    /// Cores that the subject kept busy meanwhile; absent where it was not watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject_cores: Option<Estimate>,
     /// What the kernel counted of TCP in its network namespace, all programs together.

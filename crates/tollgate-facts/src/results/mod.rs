@@ -236,8 +236,10 @@ pub struct Answering {
     pub also: Vec<String>,
     /// The level of the usual case; absent: the one at which most can be said.
     pub level: Option<u64>,
-    /// The rate of requests at which the cost in CPU time is told as a share of a core.
-    pub per_second: Option<f64>,
+    /// Whether it is about CPU time where that was measured, and not about time: as a part of a core where the variants were
+    /// measured at a rate, too.
+    #[serde(default)]
+    pub cpu: bool,
     /// What the sentence calls variants, baselines among them, whose titles do not fit into one.
     #[serde(default)]
     pub words: std::collections::BTreeMap<String, String>,

@@ -15,6 +15,9 @@ use crate::traffic::request::RequestShape;
 use tollgate_facts::names::did_you_mean;
 use tollgate_facts::results::{Answering, Distance, Published};
 
+/// Most words by which a sentence calls a variant.
+const ANSWER_WORDS_MAX: usize = 8;
+
 impl Document<'_> {
     /// The levels of the factor as ascending numbers.
     pub(crate) fn levels(&self, most: u64) -> Result<Vec<u64>, ExperimentError> {
@@ -138,6 +141,20 @@ impl Checker<'_> {
             if let Err(message) = experiment.variant(name) {
                 return fault(&message, "`[answer]` names variants of this file");
             }
+        }
+        let of_name = |name: &String| experiment.variants.iter().find(|variant| variant.name == *name);
+        let answering = [&answer.usual].into_iter().chain(&answer.also);
+        if let Some(name) =
+            answering.into_iter().find(|name| of_name(name).is_none_or(|found| found.baseline.is_none()))
+        {
+            return fault(
+                &format!("`{name}` has no baseline"),
+                "the sentence says what a variant costs over its baseline",
+            );
+        }
+        let is_long = |words: &&String| words.split_whitespace().count() > ANSWER_WORDS_MAX;
+        if let Some(words) = answer.words.values().find(is_long) {
+            return fault(&format!("`{words}` is long"), &format!("a variant has at most {ANSWER_WORDS_MAX} words"));
         }
         match answer.level {
             Some(level) if !experiment.levels.contains(&level) => {

@@ -1,7 +1,7 @@
 //! The first sentence of each experiment's report: questions that were fixed before it was written, with their answers.
 
 use tollgate_facts::fixture;
-use tollgate_facts::results::{RunResult, TollVerdict, Verdict};
+use tollgate_facts::results::{Figure, RunResult, TollVerdict, Verdict};
 use tollgate_lab::experiment::Experiment;
 use tollgate_page::blocks::{Answer, Light};
 use tollgate_page::words::headline::{WORDS_MAX, words};
@@ -50,6 +50,52 @@ fn no_first_sentence_is_longer_than_thirty_words_or_names_what_is_no_answer() {
 }
 
 #[test]
+fn whatever_was_found_and_whichever_variants_ran_it_is_a_sentence() {
+    use TollVerdict::{Cheaper, Dearer, Joint, NoToll, Refused, Unclear, Unconfirmed};
+    let check = |run: &RunResult| {
+        let Answer { text, trust, .. } = answer(run);
+        let trust = trust.map_or_else(String::new, |trust| trust.text);
+        assert!(words(&text) <= WORDS_MAX, "{} words: {text}", words(&text));
+        for text in [&text, &trust] {
+            let is_plain = ["  ", " .", "..", "NaN", ": .", " ,"].iter().all(|wrong| !text.contains(wrong));
+            assert!(is_plain && (text.is_empty() || text.ends_with('.')), "{text}");
+        }
+    };
+    for run in all() {
+        for verdict in [Dearer, Cheaper, NoToll, Unconfirmed, Unclear, Joint, Refused] {
+            for figure in [Some(Figure::UnitTime), Some(Figure::SubjectCpu), None] {
+                let mut run = run.clone();
+                let of_figure = run.tolls.iter_mut().filter(|toll| figure.is_none_or(|wanted| toll.figure == wanted));
+                of_figure.for_each(|toll| toll.verdict = verdict);
+                check(&run);
+            }
+        }
+        // As `--only` and `--level` leave it.
+        for variant in run.experiment.variants.iter().filter(|variant| variant.baseline.is_some()) {
+            let is_kept = |name: &str| name == variant.name || Some(name) == variant.baseline.as_deref();
+            for level in &run.experiment.levels {
+                let mut run = run.clone();
+                run.experiment.variants.retain(|variant| is_kept(&variant.name));
+                run.cells.retain(|cell| is_kept(&cell.variant) && cell.level == *level);
+                run.tolls.retain(|toll| toll.variant == variant.name && toll.level == *level);
+                check(&run);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_doubt_about_any_sentence_is_one_about_the_answer() {
+    let mut run = asked("protocol", fixture::protocol());
+    run.validity.clear();
+    for level in run.experiment.levels.clone() {
+        run.validity.push(fixture::doubt("odata-v2-atom", level, "steal", Verdict::Marked));
+    }
+    let Answer { text, trust, .. } = answer(&run);
+    assert!(text.contains("OData V2 in Atom: ") && trust.unwrap().light == Light::Care, "{text}");
+}
+
+#[test]
 fn without_a_doubt_it_can_be_trusted_with_one_its_reason_and_its_remedy_are_said() {
     let mut run = asked("protocol", fixture::protocol());
     run.validity.clear();
@@ -74,8 +120,11 @@ fn without_a_doubt_it_can_be_trusted_with_one_its_reason_and_its_remedy_are_said
 fn what_was_not_measured_is_named_and_what_is_open_is_said_to_be_open() {
     let mut run = asked("protocol", fixture::protocol());
     run.tolls.retain(|toll| toll.variant != "odata-v2-atom");
-    let found = answer(&run);
-    assert!(found.trust.unwrap().text.ends_with(" Not measured: OData V2 in Atom."));
+    let text = answer(&run).trust.unwrap().text;
+    assert!(text.ends_with(" Not to be read: OData V2 in Atom."), "{text}");
+    run.cells.retain(|cell| cell.variant != "odata-v2-atom");
+    let text = answer(&run).trust.unwrap().text;
+    assert!(text.ends_with(" Not measured: OData V2 in Atom."), "{text}");
     run.validity.clear();
     for toll in run.tolls.iter_mut().filter(|toll| toll.variant == "odata-v4-json") {
         toll.verdict = TollVerdict::Unclear;

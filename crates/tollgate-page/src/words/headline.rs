@@ -6,45 +6,54 @@
 use super::sentence;
 use super::view::{self, Tolls, headline_level};
 use crate::blocks::{Answer, Light, Trust};
+use crate::gather::first_of;
 use crate::number;
 use crate::text::{capitalized, stopped};
 use tollgate_facts::results::{
     Answering, Distance, Figure, Piece, RunResult, State, Toll, TollVerdict, Validity, Variant, Verdict,
 };
-use tollgate_facts::rules::{self, HIDDEN_TIME, OWN_DELAY, RETRANSMISSIONS, RULES, Rule, STALLS};
+use tollgate_facts::rules::{self, DRIFT, HIDDEN_TIME, OWN_DELAY, RANKS, RETRANSMISSIONS, RULES, Rule, STALLS};
+use tollgate_facts::toll::drifting;
 
 /// Most words of the answer.
 pub const WORDS_MAX: usize = 30;
 /// Longest title that stands in a sentence; of a longer one the variant's name does.
 const TITLE_WORDS_MAX: usize = 8;
-/// Variants that are named as not measured.
-const UNMEASURED_MAX: usize = 3;
+/// Variants that are named as not measured, or not to be read.
+const UNSAID_MAX: usize = 3;
+
+/// A sentence of a claim, with the cells that it is made of, by variant and level: their doubts are its own.
+#[derive(Debug, Default)]
+pub struct Said {
+    /// The sentence.
+    pub text: String,
+    /// Its cells.
+    pub cells: Vec<(String, u64)>,
+}
 
 /// What a run says first.
 #[derive(Debug, Default)]
 pub struct Claim {
     /// Its sentences, the most important one first: the last ones are left out where they would be too many words.
-    pub sentences: Vec<String>,
-    /// The interval in words, without a full stop; empty where there is none.
+    pub sentences: Vec<Said>,
+    /// The interval of the first sentence in words, without a full stop; empty where there is none.
     pub interval: String,
-    /// The cells that it is made of, by variant and level: their doubts are its own.
-    pub cells: Vec<(String, u64)>,
-    /// Whether it is about CPU time, which is not in doubt where only times are.
-    pub is_of_cpu: bool,
+    /// The toll that the first sentence is about; absent where it is about none.
+    pub toll: Option<Toll>,
     /// Why it is in doubt by itself, and what helps; absent where it is not.
     pub doubt: Option<String>,
-    /// What else is to be known of it, without a full stop; absent where nothing is.
-    pub note: Option<String>,
-    /// What would answer the question as well and was not measured.
-    pub unmeasured: Vec<String>,
+    /// What else is to be known of it, a sentence each without its full stop.
+    pub notes: Vec<String>,
 }
 
 /// The first words of a report: this claim, or, where a kind has none of its own, what the tolls say.
 pub fn answer(run: &RunResult, own: Option<Claim>, besides: Vec<String>) -> Answer {
-    match own.or_else(|| of_tolls(run)) {
-        Some(claim) => Answer { text: within(&claim.sentences), trust: Some(trust(run, &claim)), besides },
-        None => Answer { text: unsaid(run).to_owned(), trust: None, besides },
-    }
+    let Some(mut claim) = own.or_else(|| of_tolls(run)) else {
+        return Answer { text: unsaid(run).to_owned(), trust: None, besides };
+    };
+    claim.sentences.truncate(fitting(&claim.sentences));
+    let texts: Vec<&str> = claim.sentences.iter().map(|said| said.text.as_str()).collect();
+    Answer { text: texts.join(" "), trust: Some(trust(run, &claim)), besides }
 }
 
 /// Why there is no claim.
@@ -58,17 +67,14 @@ fn unsaid(run: &RunResult) -> &'static str {
     }
 }
 
-/// As many of the sentences as fit.
-fn within(sentences: &[String]) -> String {
-    let mut text = sentences.first().cloned().unwrap_or_default();
-    for sentence in sentences.iter().skip(1) {
-        let longer = format!("{text} {sentence}");
-        if words(&longer) > WORDS_MAX {
-            break;
-        }
-        text = longer;
-    }
-    text
+/// How many of the sentences fit; the first one always does.
+fn fitting(sentences: &[Said]) -> usize {
+    let mut so_far = 0;
+    let mut fits = |said: &&Said| {
+        so_far += words(&said.text);
+        so_far <= WORDS_MAX
+    };
+    sentences.iter().take_while(&mut fits).count().max(1)
 }
 
 /// How many words a text has.
@@ -88,49 +94,56 @@ fn of_tolls(run: &RunResult) -> Option<Claim> {
     if answering.is_empty() {
         answering = compared().collect();
     }
-    let told = |variant: &&Variant| Told::of(run, named, variant).is_some();
-    let first = answering.iter().position(told)?;
-    let unmeasured: Vec<String> = answering
-        .iter()
-        .filter(|variant| !told(variant))
-        .map(|variant| called(run, named, &variant.name))
-        .take(UNMEASURED_MAX)
-        .collect();
-    let usual = Told::of(run, named, answering[first])?;
-    let also = answering.iter().skip(first + 1).filter_map(|variant| {
-        let other = Told::of(run, None, variant).filter(|other| other.toll.figure == usual.toll.figure);
-        other.or_else(|| Told::at(run, variant, usual.toll.level, usual.toll.figure))
+    let usual = answering.iter().find_map(|variant| Told::of(run, named, variant))?;
+    let others = answering.iter().filter(|variant| variant.name != usual.variant.name);
+    let also = others.clone().filter_map(|variant| {
+        let there = Told::at(run, variant, usual.toll.level, usual.toll.figure);
+        let found = there.or_else(|| Told::at(run, variant, headline_level(run, &variant.name)?, usual.toll.figure))?;
+        found.toll.verdict.is_clear().then(|| found.also(run, named, &usual))
     });
-    let also = also.filter(|other| other.toll.verdict.is_clear()).map(|other| other.also(run, named, &usual));
-    let sentences = [usual.first(run, named)].into_iter().chain(also).collect();
+    let sentences = [Said { text: usual.first(run, named), cells: usual.cells() }].into_iter().chain(also).collect();
     let toll = usual.toll;
     let why = match toll.verdict {
         TollVerdict::Unconfirmed => Some(toll.note.as_deref().unwrap_or(sentence::UNCONFIRMED)),
         TollVerdict::Unclear => Some("the interval includes 1"),
         _ => None,
     };
-    let doubt = why.map(|why| format!("{why}. More blocks make it narrower"));
+    let unusual = named.filter(|answer| answer.usual != usual.variant.name && known(&answer.usual).is_some());
+    let unusual = unusual.map(|_| "of the usual case nothing may be read".to_owned());
     let time = run.toll(&toll.variant, toll.level, Figure::UnitTime);
     let is_joint = time.is_some_and(|time| time.verdict == TollVerdict::Joint);
+    let unsaid = |is_wanted: &dyn Fn(&Variant) -> bool| -> Option<String> {
+        let is_it = |variant: &&&Variant| Told::of(run, named, variant).is_none() && is_wanted(variant);
+        let names: Vec<String> = others.clone().filter(is_it).map(|found| called(run, named, &found.name)).collect();
+        (!names.is_empty()).then(|| first_of(&names, UNSAID_MAX))
+    };
+    let has_cells = |variant: &Variant| run.cells.iter().any(|cell| cell.variant == variant.name);
+    let notes = [
+        is_joint.then(|| "the cores were full, so nothing is claimed of time".to_owned()),
+        unsaid(&|variant| !has_cells(variant)).map(|names| format!("not measured: {names}")),
+        unsaid(&has_cells).map(|names| format!("not to be read: {names}")),
+    ];
     Some(Claim {
         sentences,
-        note: is_joint.then(|| "the cores were full, so nothing is claimed of time".to_owned()),
         interval: interval(run, toll),
-        cells: [&toll.variant, &toll.baseline].map(|name| (name.clone(), toll.level)).into(),
-        is_of_cpu: toll.figure == Figure::SubjectCpu,
-        doubt,
-        unmeasured,
+        toll: Some(toll.clone()),
+        doubt: why.map(|why| format!("{why}. More blocks make it narrower")).or(unusual),
+        notes: notes.into_iter().flatten().collect(),
     })
 }
 
 /// The interval of a toll with its blocks.
 fn interval(run: &RunResult, toll: &Toll) -> String {
+    let blocks = match toll.blocks {
+        1 => "1 block".to_owned(),
+        blocks => format!("{blocks} blocks"),
+    };
     if tollgate_facts::stats::is_exact(toll.low, toll.high) {
-        return format!("the ratio was the same in all {} blocks", toll.blocks);
+        return format!("the ratio was the same in each of {blocks}");
     }
     let decimals = number::ratio_decimals(toll.ratio, toll.low, toll.high);
     let [low, high] = [toll.low, toll.high].map(|end| number::grouped(end, decimals));
-    format!("the {} interval is {low}× to {high}×, over {} blocks", sentence::confidence(run), toll.blocks)
+    format!("the {} interval is {low}× to {high}×, over {blocks}", sentence::confidence(run))
 }
 
 /// A variant with the toll that stands for it.
@@ -146,39 +159,37 @@ impl<'r> Told<'r> {
         let asked = named.and_then(|answer| answer.level).filter(is_there);
         let level = asked.or_else(|| headline_level(run, &variant.name))?;
         let Tolls { time, cpu, .. } = view::tolls(run, &variant.name, level);
-        let is_by_cpu = named.is_some_and(|answer| answer.per_second.is_some());
-        let order = if is_by_cpu { [cpu, time] } else { [time, cpu] };
+        let order = if named.is_some_and(|answer| answer.cpu) { [cpu, time] } else { [time, cpu] };
         let toll = order.into_iter().flatten().find(|toll| toll.verdict.is_plain())?;
         Some(Told { variant, toll })
     }
 
     /// One figure of it at a level.
     fn at(run: &'r RunResult, variant: &'r Variant, level: u64, figure: Figure) -> Option<Told<'r>> {
-        let toll = run.toll(&variant.name, level, figure).filter(|toll| toll.verdict.is_plain())?;
+        let mut here = view::tolls(run, &variant.name, level).each();
+        let toll = here.find(|toll| toll.figure == figure && toll.verdict.is_plain())?;
         Some(Told { variant, toll })
+    }
+
+    fn cells(&self) -> Vec<(String, u64)> {
+        [&self.toll.variant, &self.toll.baseline].map(|name| (name.clone(), self.toll.level)).into()
     }
 
     /// The first sentence.
     fn first(&self, run: &RunResult, named: Option<&Answering>) -> String {
-        let long = self.told(run, |name| called(run, named, name), named);
-        let text = if words(&long) > WORDS_MAX { self.told(run, str::to_owned, named) } else { long };
+        let long = self.told(run, |name| called(run, named, name));
+        let text = if words(&long) > WORDS_MAX { self.told(run, str::to_owned) } else { long };
         begun(run, &text)
     }
 
-    fn told(&self, run: &RunResult, called: impl Fn(&str) -> String, named: Option<&Answering>) -> String {
+    fn told(&self, run: &RunResult, called: impl Fn(&str) -> String) -> String {
         let Told { variant, toll } = self;
         let (who, base) = (called(&variant.name), called(&toll.baseline));
-        let experiment = &run.experiment;
-        let is_of_cpu = toll.figure == Figure::SubjectCpu;
-        let at = match (experiment.named_level(toll.level), experiment.piece) {
-            (Some(_), _) => String::new(),
-            (None, Piece::Record) if is_of_cpu => format!(" of {} records", number::whole(toll.level)),
-            (None, Piece::Record) => format!(" {} records", number::whole(toll.level)),
-            (None, _) => format!(" at {}", sentence::level(experiment, toll.level)),
-        };
-        let with =
-            experiment.named_level(toll.level).map_or_else(String::new, |named| format!("with {}, ", named.title));
+        let level = run.experiment.named_level(toll.level);
+        let with = level.map_or_else(String::new, |named| format!("{}: ", named.title));
+        let at = at(run, toll.level);
         let ratio = ratio(toll);
+        let is_of_cpu = toll.figure == Figure::SubjectCpu;
         let (takes, as_much) = match is_of_cpu {
             true => (format!("needs {ratio} the CPU time of {base}"), format!("needs as much CPU time as {base}")),
             false => (format!("takes {ratio} as long as {base}"), format!("takes as long as {base}")),
@@ -189,19 +200,34 @@ impl<'r> Told<'r> {
                 let what = if is_of_cpu { "needs more CPU time" } else { "takes longer" };
                 format!("{with}whether {who} {what} than {base} is open{at}.")
             }
-            _ => format!("{with}{who} {takes}: {}{at}.", cost(run, toll, named)),
+            _ => format!("{with}{who} {takes}: {}.", cost(run, toll)),
         }
     }
 
-    /// A further sentence.
-    fn also(&self, run: &RunResult, named: Option<&Answering>, usual: &Told<'_>) -> String {
+    /// A further sentence: where it is of another level, with that.
+    fn also(&self, run: &RunResult, named: Option<&Answering>, usual: &Told<'_>) -> Said {
         let [base, known] = [&self.toll.baseline, &usual.toll.baseline].map(|name| called(run, named, name));
-        let of = if base == known { String::new() } else { format!(" {base}") };
+        let is_the_same = base == known || near(&self.toll.baseline) == usual.toll.baseline;
+        let of = if is_the_same { String::new() } else { format!(" {base}") };
         let found = match self.toll.verdict {
             TollVerdict::NoToll => "no difference".to_owned(),
             _ => ratio(self.toll),
         };
-        format!("{}: {found}{of}.", begun(run, &called(run, named, &self.variant.name)))
+        // Beside the same from near it is enough to say how far away it is.
+        let away = distance(run, self.variant).filter(|_| near(&self.variant.name) == usual.variant.name);
+        let who = away.unwrap_or_else(|| called(run, named, &self.variant.name));
+        let at = if self.toll.level == usual.toll.level { String::new() } else { at(run, self.toll.level) };
+        Said { text: format!("{}{at}: {found}{of}.", begun(run, &who)), cells: self.cells() }
+    }
+}
+
+/// At which level, behind what is said of it; nothing where its name stands before that.
+fn at(run: &RunResult, level: u64) -> String {
+    let experiment = &run.experiment;
+    match (experiment.named_level(level), experiment.piece) {
+        (Some(_), _) => String::new(),
+        (None, Piece::Record) => format!(" at {} records", number::whole(level)),
+        (None, _) => format!(" at {}", sentence::level(experiment, level)),
     }
 }
 
@@ -211,46 +237,65 @@ fn begun(run: &RunResult, text: &str) -> String {
     if is_name { text.to_owned() } else { capitalized(text) }
 }
 
-/// A ratio alone: its interval stands in the next sentence.
+/// A ratio alone, as its interval stands in the next sentence: with more than two decimals only where two would be 0 or 1.
 fn ratio(toll: &Toll) -> String {
-    let decimals = number::ratio_decimals(toll.ratio, toll.low, toll.high).min(2);
-    format!("{}×", number::grouped(toll.ratio, decimals))
+    let decimals = number::ratio_decimals(toll.ratio, toll.low, toll.high);
+    let short = number::grouped(toll.ratio, decimals.min(2));
+    let says_nothing = ["0.00", "1.00"].contains(&short.as_str());
+    format!("{}×", if says_nothing { number::grouped(toll.ratio, decimals) } else { short })
 }
 
-/// What the ratio is in time or as a part of a core.
-fn cost(run: &RunResult, toll: &Toll, named: Option<&Answering>) -> String {
+/// What the ratio is in time or as a part of a core, with its level.
+fn cost(run: &RunResult, toll: &Toll) -> String {
+    if let Some(part) = part_of_a_core(run, toll) {
+        return part;
+    }
     let noun = match (toll.figure, run.experiment.piece) {
         (Figure::SubjectCpu, _) => sentence::piece(&run.experiment),
         (_, Piece::Record) => "record",
         _ => sentence::unit_noun(&run.experiment),
     };
-    let rate = named.and_then(|answer| answer.per_second).filter(|_| toll.figure == Figure::SubjectCpu);
-    if let Some(rate) = rate {
-        let percent = toll.difference.abs() * rate / 1e6 * 100.0;
-        let than = if toll.difference < 0.0 { " less" } else { "" };
-        let percent = number::three_digits(percent);
-        return format!("{percent} % of a core{than} at {rate} {noun}s/s");
-    }
     let is_of_records = toll.figure == Figure::UnitTime && run.experiment.piece == Piece::Record;
     let each = if is_of_records { toll.difference / toll.level.max(1) as f64 } else { toll.difference };
     let than = if each < 0.0 { "less" } else { "more" };
     let value = number::three_digits(each.abs());
     match is_of_records {
-        true => format!("{value} {} {than} for each of", toll.unit),
-        false => format!("{value} {} {than} for {}", toll.unit, sentence::one(noun)),
+        true => format!("{value} {} {than} for each of {} records", toll.unit, number::whole(toll.level)),
+        false => format!("{value} {} {than} for {}{}", toll.unit, sentence::one(noun), at(run, toll.level)),
     }
+}
+
+/// What more of a core it keeps busy at the rate at which both were measured; absent where they were not.
+fn part_of_a_core(run: &RunResult, toll: &Toll) -> Option<String> {
+    let measured = |name: &str| {
+        let rate = run.cell(name, toll.level)?.equal_rate.as_ref()?;
+        Some((rate.rate_per_second, rate.subject_cores?.mean * 100.0))
+    };
+    let ((rate, percent), (_, below)) = (measured(&toll.variant)?, measured(&toll.baseline)?);
+    let [percent, rate] = [percent - below, rate].map(number::three_digits);
+    let is_it = toll.figure == Figure::SubjectCpu && toll.difference > 0.0 && !percent.starts_with('-');
+    is_it.then(|| format!("{percent} % of a core more at {} requests/s", rate.strip_suffix(".0").unwrap_or(&rate)))
+}
+
+/// The variant that does the same from near.
+fn near(name: &str) -> &str {
+    name.strip_suffix("-remote").unwrap_or(name)
+}
+
+/// How far away a variant was asked; absent from near.
+fn distance(run: &RunResult, variant: &Variant) -> Option<String> {
+    let ms = run.settings.round_trip_ms.filter(|_| variant.distance == Distance::Remote)?;
+    Some(format!("{} ms away", number::three_digits(ms)))
 }
 
 /// What a sentence calls a variant: its words, if there are any; else its title, or its name where that would be long.
 fn called(run: &RunResult, named: Option<&Answering>, name: &str) -> String {
-    let words_of = |answer: &Answering| answer.words.get(name).cloned();
+    let words_of = |name: &str| named.and_then(|answer| answer.words.get(name)).cloned();
     let Some(variant) = run.experiment.variant(name) else { return name.to_owned() };
-    let is_afar = named.is_some() && variant.distance == Distance::Remote;
-    let away = run.settings.round_trip_ms.filter(|_| is_afar);
-    let title = &variant.title;
-    let is_long = words(title) > TITLE_WORDS_MAX || title.contains(',');
-    let known = named.and_then(words_of).or_else(|| Some(format!("{} ms away", number::three_digits(away?))));
-    known.unwrap_or_else(|| if is_long { name.to_owned() } else { title.clone() })
+    let from_near = || Some(format!("{} {}", words_of(near(name))?, distance(run, variant)?));
+    let is_long = words(&variant.title) > TITLE_WORDS_MAX || variant.title.contains(',');
+    let title = || if is_long { name.to_owned() } else { variant.title.clone() };
+    words_of(name).or_else(from_near).unwrap_or_else(title)
 }
 
 /// Rules that put a time in doubt and no CPU time.
@@ -259,12 +304,20 @@ const OF_TIMES: [Rule; 4] = [STALLS, OWN_DELAY, HIDDEN_TIME, RETRANSMISSIONS];
 /// Whether the claim can be trusted, and why.
 fn trust(run: &RunResult, claim: &Claim) -> Trust {
     let is_of_times = |rule: &str| rules::is_joint(rule) || OF_TIMES.iter().any(|known| known.name == rule);
+    let is_of_cpu = claim.toll.as_ref().is_some_and(|toll| toll.figure == Figure::SubjectCpu);
+    // A finding about a toll is one about this toll, or none of ours.
+    let is_of_toll = |found: &Validity| match &claim.toll {
+        Some(toll) if found.rule == RANKS.name => toll.do_ranks_disagree(),
+        Some(toll) if found.rule == DRIFT.name => drifting::is_of(toll, found),
+        _ => ![RANKS.name, DRIFT.name].contains(&found.rule.as_str()),
+    };
     let is_its_own = |found: &&Validity| {
-        let is_cell = claim.cells.iter().any(|(name, level)| found.variant == *name && found.level == *level);
-        is_cell
+        let mut cells = claim.sentences.iter().flat_map(|said| &said.cells);
+        cells.any(|(name, level)| found.variant == *name && found.level == *level)
             && found.verdict != Verdict::Ok
             && !rules::is_at_rate(&found.rule)
-            && !(claim.is_of_cpu && is_of_times(&found.rule))
+            && !(is_of_cpu && is_of_times(&found.rule))
+            && is_of_toll(found)
     };
     let place = |found: &&Validity| RULES.iter().position(|rule| rule.name == found.rule).unwrap_or(usize::MAX);
     let worst =
@@ -283,17 +336,16 @@ fn trust(run: &RunResult, claim: &Claim) -> Trust {
         Light::Care => "Read this with care",
         Light::Not => "Do not rely on this",
     };
-    let mut text = match (why.is_empty(), claim.interval.is_empty()) {
+    let of_first = claim.toll.is_some() && claim.sentences.len() > 1 && !claim.interval.is_empty();
+    let interval = if of_first { format!("{} (the first ratio)", claim.interval) } else { claim.interval.clone() };
+    let mut text = match (why.is_empty(), interval.is_empty()) {
         (true, true) => format!("{begins}."),
-        (true, false) => format!("{begins}: {}.", claim.interval),
+        (true, false) => format!("{begins}: {interval}."),
         (false, true) => format!("{begins}: {why}"),
-        (false, false) => format!("{begins}: {why} {}.", capitalized(&claim.interval)),
+        (false, false) => format!("{begins}: {why} {}.", capitalized(&interval)),
     };
-    if let Some(note) = &claim.note {
+    for note in &claim.notes {
         text += &format!(" {}.", capitalized(note));
-    }
-    if !claim.unmeasured.is_empty() {
-        text += &format!(" Not measured: {}.", claim.unmeasured.join(", "));
     }
     Trust { light, text }
 }

@@ -118,12 +118,11 @@ pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) ->
     }
 }
 
-/// Cores that the subject keeps busy at so many requests per second, by its CPU time for an answer; absent where it was not
-/// watched.
-pub fn cores_at(rate_per_second: f64, trials: &[Trial]) -> Option<Estimate> {
+/// Cores that the subject keeps busy in these trials; absent where it was not watched.
+pub fn cores_kept_busy(trials: &[Trial]) -> Option<Estimate> {
     let cores = |trials: Vec<&Trial>| {
         let used_us: Option<f64> = sum(&trials, |trial| trial.subject_cpu_us);
-        ratio(used_us? * rate_per_second / 1e6, sum(&trials, |trial| trial.requests) as f64)
+        ratio(used_us? / 1e3, sum(&trials, |trial| trial.duration_ms))
     };
     let of_blocks = stats::by_key(trials.iter().map(|trial| (trial.block, trial))).into_values();
     let cores: Vec<f64> = of_blocks.filter_map(cores).collect();
@@ -297,14 +296,11 @@ mod tests {
     }
 
     #[test]
-    fn cores_at_a_rate_are_the_cpu_time_of_an_answer_times_the_rate() {
-        // 400 us for an answer, whatever came in a block.
+    fn cores_kept_busy_are_cpu_time_over_the_time_of_a_block() {
         let trials = [trial(0, 10.0, 3, Some(1200.0)), trial(0, 10.0, 1, Some(400.0)), trial(1, 10.0, 2, Some(800.0))];
-        let found = cores_at(75.0, &trials).unwrap();
-        assert!((found.mean - 0.03).abs() < 1e-9, "{found:?}");
-        assert_eq!(found.n, 2);
-        assert_eq!(cores_at(75.0, &[trial(0, 10.0, 3, None)]), None);
-        assert_eq!(cores_at(75.0, &[trial(0, 10.0, 0, Some(1.0))]), None);
+        let found = cores_kept_busy(&trials).unwrap();
+        assert!((found.mean - 0.08).abs() < 1e-9 && found.n == 2, "{found:?}");
+        assert_eq!(cores_kept_busy(&[trial(0, 10.0, 3, None)]), None);
     }
 
     fn trial(block: u32, duration_ms: f64, requests: u64, subject_cpu_us: Option<f64>) -> Trial {

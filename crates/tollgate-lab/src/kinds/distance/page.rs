@@ -10,7 +10,7 @@ use tollgate_page::chart::stacked::{self, Stack};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, cards, peers, tolls, watched};
-use tollgate_page::words::headline::Claim;
+use tollgate_page::words::headline::{Claim, Said};
 use tollgate_page::words::marked::{self, Named, REFUSED};
 use tollgate_page::words::sentence;
 use tollgate_page::words::view::{self, Row, View};
@@ -53,14 +53,15 @@ fn claim(run: &RunResult) -> Option<Claim> {
     let trips = slope.round_trips;
     let [at_rest, more] = [slope.at_rest_us.mean / 1e3, trips.mean].map(number::three_digits);
     let [low, high] = [trips.low, trips.high].map(number::three_digits);
+    let text = format!(
+        "With {} a document takes {at_rest} ms beside its database, and {more} ms more for each millisecond of round trip \
+         between them.",
+        sentence::level(&run.experiment, slope.level)
+    );
+    let cells = own.map(|variant| (variant.name.clone(), slope.level)).collect();
     Some(Claim {
-        sentences: vec![format!(
-            "With {} a document takes {at_rest} ms beside its database, and {more} ms more for each millisecond of round trip \
-             between them.",
-            sentence::level(&run.experiment, slope.level)
-        )],
+        sentences: vec![Said { text, cells }],
         interval: format!("the 95 % interval of the increase is {low} to {high} ms"),
-        cells: own.map(|variant| (variant.name.clone(), slope.level)).collect(),
         doubt: slope.doubt.clone(),
         ..Claim::default()
     })

@@ -392,7 +392,7 @@ impl AtRate {
             lateness_ms: recorder.lateness.as_ref().map(cells::percentiles).unwrap_or_default(),
             overdue_ms: recorder.overdue.as_ref().map(cells::percentiles).unwrap_or_default(),
             generator: cells::generator(&self.trials, recorder.stalls.as_ref()),
-            subject_cores: cells::cores_at(self.offer.rate_per_second, &self.trials),
+            subject_cores: cells::cores_kept_busy(&self.trials),
             tcp: Some(TcpCounts { own: Some(tally.used.sockets), ..*tcp }),
             response_time_ms: cells::percentiles(&recorder.response),
             response_interval_ms: by_block.of_response(&recorder.response),

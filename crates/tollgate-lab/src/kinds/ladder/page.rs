@@ -9,7 +9,7 @@ use tollgate_page::chart::over_time::{self, Panel};
 use tollgate_page::number::{self, NOTHING};
 use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, SHOWN_MAX, cards, curves, peers, tolls, watched};
-use tollgate_page::words::headline::Claim;
+use tollgate_page::words::headline::{Claim, Said};
 use tollgate_page::words::marked;
 use tollgate_page::words::sentence;
 use tollgate_page::words::view::{Row, View};
@@ -60,22 +60,25 @@ fn claim(run: &RunResult) -> Option<Claim> {
         .take_while(|(_, seen)| seen.binding == binding.binding)
         .last()
         .map_or(last, |(cell, _)| *cell);
+    let level = from.level;
     let limit = match binding.binding {
-        Binding::WorkProcesses => "Work processes are the limit throughout.".to_owned(),
-        Binding::Connections => format!("From {} on the connections are the limit.", from.level),
-        Binding::Users => format!("From {} on more bring nothing unless more users ask.", from.level),
-        Binding::Processor => format!("From {} on the CPU is the limit.", from.level),
-        Binding::Unclear => format!("From {} on no limit is clear.", from.level),
+        Binding::WorkProcesses if level == first.level => "Work processes are the limit throughout.".to_owned(),
+        Binding::WorkProcesses => format!("From {level} on work processes are the limit."),
+        Binding::Connections => format!("From {level} on the connections are the limit."),
+        Binding::Users => format!("From {level} on more bring nothing unless more users ask."),
+        Binding::Processor => format!("From {level} on the CPU is the limit."),
+        Binding::Unclear => format!("From {level} on no limit is clear."),
     };
     let low_high = [last.unit_time_ms.low, last.unit_time_ms.high].map(in_milliseconds);
-    let ends = [first, last].map(|cell| (variant.name.clone(), cell.level));
+    let of = |cells: &[&Cell]| cells.iter().map(|cell| (variant.name.clone(), cell.level)).collect();
+    let times = Said { text: times, cells: of(&[first, last]) };
+    let limit = Said { text: limit, cells: of(&[from]) };
     Some(Claim {
         sentences: vec![times, limit],
         interval: format!(
             "the 95 % interval of the last is {} to {} ms, over {} blocks",
             low_high[0], low_high[1], last.rounds
         ),
-        cells: ends.into(),
         ..Claim::default()
     })
 }

@@ -9,7 +9,7 @@ use tollgate_page::blocks::{Block, Cell, Figure, Section, Table, TableRow};
 use tollgate_page::chart::Size;
 use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point};
 use tollgate_page::number::{self, NOTHING};
-use tollgate_page::words::headline::Claim;
+use tollgate_page::words::headline::{Claim, Said};
 use tollgate_page::words::marked::{self, Named, REFUSED};
 use tollgate_page::words::view::{self, Row, View};
 
@@ -56,9 +56,8 @@ pub(super) fn claim(run: &RunResult) -> Option<Claim> {
     let levels = levels(run, way);
     let cells = costs.flat_map(|cost| levels.iter().map(|(level, _)| (cost.variant.clone(), *level))).collect();
     Some(Claim {
-        sentences: vec![text + "."],
+        sentences: vec![Said { text: text + ".", cells }],
         interval: format!("the 95 % interval is {low} to {high} round trips"),
-        cells,
         doubt: full.doubt.clone(),
         ..Claim::default()
     })

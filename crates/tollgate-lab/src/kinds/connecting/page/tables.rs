@@ -29,7 +29,7 @@ pub(super) fn legend(view: &View<'_>) -> Vec<String> {
         );
     }
     if run.cells.iter().filter_map(|cell| cell.equal_rate.as_ref()).any(|rate| rate.subject_cores.is_some()) {
-        texts.push("% of a core: the server's CPU time for a request at this rate, times the rate".to_owned());
+        texts.push("% of a core: what the server's process kept busy at this rate".to_owned());
     }
     texts.extend(too_few_answers(run));
     let has = |verdict| run.tolls.iter().any(|toll| toll.verdict == verdict);
