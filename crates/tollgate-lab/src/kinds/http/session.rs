@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::cells::Cells;
+use super::own::Added;
 use super::remote;
 use super::shape::LoadShape;
 use super::subjects::backends::Backends;
@@ -220,7 +221,7 @@ impl<W: Way> Session<'_, '_, W> {
         let variant = &self.options.experiment.variants[site.variant];
         let environment = Environment {
             options: self.options,
-            headers: &[self.kind.headers, self.kind.way.headers(site.variant)].concat(),
+            added: Added { all: self.kind.headers, wanted: self.kind.way.headers(site.variant) },
             plan: &self.plan,
             sites: self.kind.sites,
             cores: &self.cores,
