@@ -71,6 +71,15 @@ pub(crate) struct Subjects {
     _backends: Backends,
 }
 
+/// A run that is under way, and cleans up when it is over, whether by its end, by an error or by a panic.
+struct Ending<'s, 'r, 'l, W: Way>(&'s mut Session<'r, 'l, W>);
+
+impl<W: Way> Drop for Ending<'_, '_, '_, W> {
+    fn drop(&mut self) {
+        W::ended(self.0);
+    }
+}
+
 impl<W: Way> Kind for Loading<'_, W> {
     type Subjects = Subjects;
 
@@ -79,9 +88,7 @@ impl<W: Way> Kind for Loading<'_, W> {
     const STORES: Stores = W::STORES;
 
     fn measure(run: &mut Conductor<'_, Self>) -> Result<(), Halt> {
-        let measured = run.measured();
-        W::ended(run);
-        measured
+        Ending(run).0.measured()
     }
 
     fn begin_anew(run: &mut Conductor<'_, Self>, subjects: &mut Subjects, level: u64) -> Result<(), Halt> {
