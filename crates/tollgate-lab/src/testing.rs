@@ -88,7 +88,7 @@ impl Drop for TestServer {
 }
 
 /// `/items` is a list of [`ITEMS`] entities `/items/ID`, `/paged` the same on two pages, `/wrong` one whose entities
-/// are all the first, `/thinned` one of which entity 1 is not found, `/gone` that entity alone, `/client` one of OData V2 that answers 400 to whoever does not say `client=7`, `/changing` one that has other entities once it was asked for, while its second page fails;
+/// are all the first, `/only/ID` one of that entity, `/thinned` one of which entity 1 is not found, `/gone` that entity alone, `/client` one of OData V2 that answers 400 to whoever does not say `client=7`, `/changing` one that has other entities once it was asked for, while its second page fails;
 /// `/noted/…` is kept, `/growing` is longer each time, `/every-third-fails` answers 503 and `/every-third-closes` nothing to each
 /// third request.
 struct Scripted {
@@ -156,6 +156,7 @@ fn body(target: &str, count: u64) -> String {
             format!("{{\"d\":{{\"results\":[{}]}}}}", (0..ITEMS).map(of).collect::<Vec<_>>().join(","))
         }
         _ if target.starts_with("/client(") => format!("{{\"d\":{{\"ID\":\"{}\"}}}}", &target[9..10]),
+        _ if target.starts_with("/only/") => format!("{{\"value\":[{{\"id\":\"{}\"}}]}}", &target[6..]),
         _ if target.starts_with("/wrong/") => "{\"id\":\"0\"}".to_owned(),
         _ => match target.strip_prefix("/items/").or_else(|| target.strip_prefix("/thin/")) {
             Some(id) => format!("{{\"id\":\"{id}\"}}"),

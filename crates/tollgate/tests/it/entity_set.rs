@@ -72,10 +72,10 @@ fn on_two(one: &str, other: &str) -> String {
     format!(
         "name = \"mine\"\nquestion = \"?\"\n[factor]\nname = \"records\"\nlevels = [5]\n[workload]\nkind = \"insert\"\n\
          service = \"{service}\"\nentity_set = \"Books\"\nrecords = \"books.csv\"\n\
-         [extent.quick]\nblocks = 2\nslice_ms = 15\ncell_ms = 3000\n\
+         [extent.quick]\nblocks = 2\nslice_ms = 15\ncell_ms = 600000\n\
          [[variant]]\nname = \"one\"\nmode = \"sequential\"\naccess = {{ headers_env = {{ X-Key = \"KEY_ONE\" }} }}\n\
          [[variant]]\nname = \"other\"\nmode = \"parallel-2\"\nbaseline = \"one\"\nurl = \"{other}\"\n\
-         access = {{ headers_env = {{ X-Key = \"KEY_OTHER\" }} }}\n"
+         access = {{ headers_env = {{ Cookie = \"COOKIE_OTHER\" }} }}\n"
     )
 }
 
@@ -87,7 +87,7 @@ fn records_of_a_file_go_to_two_services_with_access_and_tokens_of_their_own() {
     let run = |text: &str, out: &str| {
         fs::write(folder.path().join("mine.toml"), text).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
-        command.env("KEY_ONE", "k1").env("KEY_OTHER", "k2");
+        command.env("KEY_ONE", "k1").env("COOKIE_OTHER", "key=k2");
         tollgate_by(command, ["run", "mine.toml", "--quick", "--out", out]).within(folder.path()).finish()
     };
     let text = on_two(&shelves[0].url, &shelves[1].url);
@@ -131,4 +131,25 @@ fn what_cannot_be_deleted_again_is_told() {
     flags(&["--records", "none.csv"]).check(2, "", "--records: none.csv: No such file");
     fs::write(folder.path().join("books.json"), "{\"titel\": \"One\"}").unwrap();
     flags(&["--records", "books.json"]).check(1, "", "books.json: `Books` has no property `titel`");
+}
+
+#[test]
+fn rows_of_others_are_safe_from_keys_that_could_be_theirs() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |shelf: &Shelf, more: &[&str]| {
+        let line = ["run", "batching", "--quick", "--level", "5", "--only", "sequential", "--header", "X-Key: k1"];
+        let line = line.into_iter().chain(["--entity-set", &shelf.url]).chain(more.iter().copied());
+        tollgate(line).within(folder.path()).finish()
+    };
+    let (shelf, unseen) = (Shelf::start("k1", Deleting::WithMatch), Shelf::start("k1", Deleting::Unseen));
+    fs::write(folder.path().join("books.csv"), "title,ID\nOne,2\n").unwrap();
+    fs::write(folder.path().join("books.json"), "[{}, {\"ID\": \"{{unique}}\"}]").unwrap();
+    let told = "`ID` is part of the key, which is drawn for each record: leave it out";
+    for (file, place) in [("books.csv", "books.csv, line 1, column 2"), ("books.json", "books.json, record 2")] {
+        run(&shelf, &["--records", file]).check(1, "", &format!("{place}: {told}"));
+    }
+    run(&unseen, &[]).check(1, "", "$count says 1 rows, and the list of them ends after 0 without a link to more");
+    for shelf in [&shelf, &unseen] {
+        assert_eq!((shelf.count(), shelf.posted().len()), (1, 0));
+    }
 }

@@ -9,7 +9,7 @@ pub(super) mod encrypting;
 pub(super) mod file;
 mod first;
 pub(super) mod line;
-mod own;
+pub(super) mod own;
 pub(super) mod plan;
 pub(super) mod remote;
 pub(super) mod session;

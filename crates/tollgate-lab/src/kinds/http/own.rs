@@ -18,7 +18,7 @@ use crate::traffic::request::{AnswerLength, ListFormat, RequestShape};
 
 /// Refuses what the user says of requests, answers and TLS where there is no server that it could be said of.
 pub(crate) fn check(options: &RunOptions, sites: &[Site]) -> Result<(), RunError> {
-    sites.iter().try_for_each(|site| access(options, site, &[]).map(drop)).map_err(RunError::Usage)?;
+    sites.iter().try_for_each(|site| access(options, site, Added::default()).map(drop)).map_err(RunError::Usage)?;
     let is_said = options.own_request.is_said() || options.tls != ClientSettings::default();
     if is_said && !sites.iter().any(is_theirs) {
         return Err(RunError::Usage(
@@ -33,23 +33,29 @@ pub(crate) fn check(options: &RunOptions, sites: &[Site]) -> Result<(), RunError
 /// Header fields.
 type Fields = Vec<(String, String)>;
 
-/// The header fields of a site's requests and how TLS is spoken there: what holds for all, and behind it its variant's own.
+/// Header fields beside those of a variant.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Added<'a> {
+    /// The user's, of all requests: those of a variant replace them.
+    pub(crate) all: &'a [(String, String)],
+    /// Those that the subject of a variant wants: they replace all others but cookies, which they join.
+    pub(crate) wanted: &'a [(String, String)],
+}
+
+/// The header fields of a site's requests and how TLS is spoken there: what holds for all, behind it its variant's own, and
+/// what the subject wants.
 ///
 /// # Errors
 /// A variable of the environment that is not there, or cannot be sent.
-pub(crate) fn access(
-    options: &RunOptions,
-    site: &Site,
-    all: &[(String, String)],
-) -> Result<(Fields, ClientSettings), String> {
-    access_by(|variable| std::env::var(variable), &options.experiment.variants[site.variant], (all, &options.tls))
+pub(crate) fn access(options: &RunOptions, site: &Site, added: Added<'_>) -> Result<(Fields, ClientSettings), String> {
+    access_by(|variable| std::env::var(variable), &options.experiment.variants[site.variant], (added, &options.tls))
 }
 
 /// The same of a variant, with the variables of this environment.
 fn access_by(
     environment: impl Fn(&str) -> Result<String, VarError>,
-    Variant { name, access, .. }: &Variant,
-    (all, tls): (&[(String, String)], &ClientSettings),
+    Variant { name, access, request, .. }: &Variant,
+    (Added { all, wanted }, tls): (Added<'_>, &ClientSettings),
 ) -> Result<(Fields, ClientSettings), String> {
     let value = |variable: &String| {
         environment(variable).map_err(|error| {
@@ -73,6 +79,15 @@ fn access_by(
         })?;
         fields.push((field.clone(), value));
     }
+    let is_cookie = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("cookie");
+    let cookie = request.headers.iter().chain(&fields).rfind(is_cookie).map(|(_, own)| own.clone());
+    for field in wanted {
+        let value = match &cookie {
+            Some(own) if is_cookie(&field) => joined(own, &field.1),
+            _ => field.1.clone(),
+        };
+        fields.push((field.0.clone(), value));
+    }
     let mut tls = tls.clone();
     if access.authorities.is_some() {
         tls.authorities.clone_from(&access.authorities);
@@ -81,6 +96,14 @@ fn access_by(
         tls.choice = access.choice;
     }
     Ok((fields, tls))
+}
+
+/// The user's cookies and a server's, whose value holds where both have the same name.
+fn joined(own: &str, wanted: &str) -> String {
+    let name = |pair: &str| pair.split('=').next().unwrap_or_default().trim().to_owned();
+    let theirs: Vec<String> = wanted.split(';').map(name).collect();
+    let kept = own.split(';').map(str::trim).filter(|pair| !pair.is_empty() && !theirs.contains(&name(pair)));
+    kept.chain([wanted]).collect::<Vec<_>>().join("; ")
 }
 
 /// How the variant of a site is asked there.
@@ -185,7 +208,8 @@ mod tests {
         let found = |keys: &str| {
             let experiment = Experiment::parse(&format!("{FILE}access = {{ {keys} }}\n"), "folder/mine.toml").unwrap();
             let all = [("A".to_owned(), "1".to_owned())];
-            access_by(environment, &experiment.variants[0], (&all, &ClientSettings::default()))
+            let added = Added { all: &all, wanted: &[] };
+            access_by(environment, &experiment.variants[0], (added, &ClientSettings::default()))
         };
         let fields = |fields: &[(&str, &str)]| -> Fields {
             fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -200,6 +224,31 @@ mod tests {
         assert_eq!(error, "variant `v`: `SHOP_KEY` of the environment holds no USER:PASSWORD");
         let error = found("basic_env = \"NOBODYS\"").unwrap_err();
         assert!(error.starts_with("variant `v` needs `NOBODYS` of the environment"), "{error}");
+    }
+
+    #[test]
+    fn cookies_that_a_server_wants_join_the_users_and_other_fields_replace_his() {
+        let one = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let sent = |keys: &str, all: &[(String, String)], wanted: &[(String, String)]| {
+            let experiment = Experiment::parse(&format!("{FILE}{keys}\n"), "mine.toml").unwrap();
+            let environment = |_: &str| Ok("sso=2; s=0".to_owned());
+            let added = (Added { all, wanted }, &ClientSettings::default());
+            let (fields, _) = access_by(environment, &experiment.variants[0], added).unwrap();
+            let last = |name: &str| fields.iter().rfind(|field| field.0 == name).map(|field| field.1.clone());
+            (last("Cookie").unwrap_or_default(), last("X-CSRF-Token").unwrap_or_default())
+        };
+        let wanted = [one("X-CSRF-Token", "t"), one("Cookie", "s=1; t=1")];
+        let check = |keys: &str, all: &[(String, String)], cookie: &str| {
+            assert_eq!(sent(keys, all, &wanted), one(cookie, "t"), "{keys} {all:?}");
+        };
+        check("", &[], "s=1; t=1");
+        let of_variant = "access = { headers_env = { cookie = \"ANY\" } }";
+        check(of_variant, &[], "sso=2; s=1; t=1");
+        check(of_variant, &[one("Cookie", "all=1")], "sso=2; s=1; t=1");
+        check("headers = { Cookie = \"own=1\" }", &[], "own=1; s=1; t=1");
+        check("", &[one("COOKIE", "all=1;"), one("X-CSRF-Token", "his")], "all=1; s=1; t=1");
+        let token = [one("X-CSRF-Token", "t")];
+        assert_eq!(sent("", &[one("Cookie", "all=1")], &token), one("all=1", "t"));
     }
 
     #[test]

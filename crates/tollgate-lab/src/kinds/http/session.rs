@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::cells::Cells;
+use super::own::Added;
 use super::remote;
 use super::shape::LoadShape;
 use super::subjects::backends::Backends;
@@ -70,6 +71,15 @@ pub(crate) struct Subjects {
     _backends: Backends,
 }
 
+/// A run that is under way, and cleans up when it is over, whether by its end, by an error or by a panic.
+struct Ending<'s, 'r, 'l, W: Way>(&'s mut Session<'r, 'l, W>);
+
+impl<W: Way> Drop for Ending<'_, '_, '_, W> {
+    fn drop(&mut self) {
+        W::ended(self.0);
+    }
+}
+
 impl<W: Way> Kind for Loading<'_, W> {
     type Subjects = Subjects;
 
@@ -78,9 +88,7 @@ impl<W: Way> Kind for Loading<'_, W> {
     const STORES: Stores = W::STORES;
 
     fn measure(run: &mut Conductor<'_, Self>) -> Result<(), Halt> {
-        let measured = run.measured();
-        W::ended(run);
-        measured
+        Ending(run).0.measured()
     }
 
     fn begin_anew(run: &mut Conductor<'_, Self>, subjects: &mut Subjects, level: u64) -> Result<(), Halt> {
@@ -220,7 +228,7 @@ impl<W: Way> Session<'_, '_, W> {
         let variant = &self.options.experiment.variants[site.variant];
         let environment = Environment {
             options: self.options,
-            headers: &[self.kind.headers, self.kind.way.headers(site.variant)].concat(),
+            added: Added { all: self.kind.headers, wanted: self.kind.way.headers(site.variant) },
             plan: &self.plan,
             sites: self.kind.sites,
             cores: &self.cores,

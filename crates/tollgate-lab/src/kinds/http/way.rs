@@ -66,7 +66,7 @@ pub(crate) trait Way: Sized {
         None
     }
 
-    /// Header fields that every request of a variant has beside the user's.
+    /// Header fields that the subject of a variant wants beside the user's.
     fn headers(&self, _variant: usize) -> &[(String, String)] {
         &[]
     }

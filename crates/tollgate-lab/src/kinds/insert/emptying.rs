@@ -4,6 +4,7 @@
 //! It asks how many rows there are, and changes nothing.
 
 use crate::conduct::options::{RunError, RunOptions};
+use crate::kinds::http::own::Added;
 use crate::kinds::http::subjects::beside::beside;
 use crate::kinds::http::subjects::sites::{Origin, Site};
 use crate::load::insert::{self, Emptying};
@@ -22,7 +23,11 @@ pub(crate) fn check(options: &RunOptions, sites: &[Site], headers: &[(String, St
         if is_named(target.host(), &options.may_empty) {
             continue;
         }
-        let Some(beside) = beside(target, site, options, headers).map_err(RunError::Failed)? else { continue };
+        let Some(beside) =
+            beside(target, site, options, Added { all: headers, wanted: &[] }).map_err(RunError::Failed)?
+        else {
+            continue;
+        };
         if beside.permission == Emptying::OwnKeys {
             continue;
         }

@@ -45,8 +45,8 @@ struct PlacesFile {
     values: Map<String, Value>,
     /// For `insert`: a file beside this one with records of yours, sent in turn and then again. A CSV's first row has names of
     /// properties; an empty value is not sent. In JSON, one object or a list of them, `{{number}}` in a text stands for the
-    /// record's number, and `{{unique}}` for one that is drawn and no other record has. Only keys that it leaves out, and
-    /// what the service wants to know besides, are drawn.
+    /// record's number, and `{{unique}}` for one that is drawn and no other record has. Drawn are the key, which it must leave
+    /// out, and mandatory properties that no record of it names.
     records: Option<At<String>>,
 }
 

@@ -72,23 +72,24 @@ impl<'a> Aside<'a> {
         number.map_err(|_| Failure::content(format!("`{text}` is no number of rows")))
     }
 
-    /// Reads all rows and hands each to `each`.
+    /// Reads all rows that the server lists, hands each to `each`, and says how many there were.
     ///
     /// # Errors
     /// That they cannot be read, and why.
-    pub(super) async fn read_all(&mut self, mut each: impl FnMut(&Value)) -> Result<(), Failure> {
+    pub(super) async fn read_all(&mut self, mut each: impl FnMut(&Value)) -> Result<u64, Failure> {
         let mut next = Some(self.beside.places.entity_path());
-        let mut pages = 0;
+        let (mut pages, mut read) = (0, 0);
         while let Some(path) = next {
             pages += 1;
             if pages > PAGES_MAX {
                 return Err(Failure::content(format!("the rows have more than {PAGES_MAX} pages")));
             }
             let (rows, link) = self.page(&path).await?;
+            read += rows.len() as u64;
             rows.iter().for_each(&mut each);
             next = link.map(|link| resolve(&path, &link));
         }
-        Ok(())
+        Ok(read)
     }
 
     /// Reads rows, and where there are more.
@@ -134,28 +135,25 @@ impl<'a> Aside<'a> {
     /// read: keys are drawn from so many values that hardly one is taken.
     ///
     /// # Errors
-    /// That one is taken, or that the rows cannot be read.
+    /// That one is taken, or that not all rows can be read.
     pub(super) async fn look_for_keys(&mut self, records: &Records, others: u64) -> Result<(), Failure> {
         let state = Arc::clone(&self.beside.state);
-        if let (Some(file), true) = (records.keys_from(), others > OTHERS_READ_MAX) {
-            return Err(Failure::content(format!(
-                "{others} rows are there, too many to be looked through for the keys of {file}: keys that it leaves out are \
-                 drawn, and nobody else has them"
-            )));
-        }
         let (Some(first), true) = (records.key(0), (1..=OTHERS_READ_MAX).contains(&others)) else { return Ok(()) };
         let which = format!("{first} {}", records.count());
         if state.looked_for.lock().is_ok_and(|known| known.contains(&which)) {
             return Ok(());
         }
         let mut taken = None;
-        self.read_all(|row| taken = taken.or_else(|| Some(records.is_same(row)?.0))).await?;
+        let read = self.read_all(|row| taken = taken.or_else(|| Some(records.is_same(row)?.0))).await?;
         if let Some(key) = taken.and_then(|serial| records.key(serial)) {
-            let help = match records.keys_from() {
-                Some(file) => format!("keys that {file} leaves out are drawn"),
-                None => "another --seed draws others".to_owned(),
-            };
-            return Err(Failure::content(format!("a row has the key {key} already: {help}")));
+            return Err(Failure::content(format!("a row has the key {key} already: another --seed draws others")));
+        }
+        if read < others {
+            // A server may cut its list without a link to the rest.
+            return Err(Failure::content(format!(
+                "$count says {others} rows, and the list of them ends after {read} without a link to more: one that it leaves \
+                 out could have the key of a record"
+            )));
         }
         if let Ok(mut known) = state.looked_for.lock() {
             known.push(which);
@@ -430,7 +428,6 @@ mod tests {
     use super::*;
     use crate::load::target::Connection;
     use crate::testing::{self, TestServer};
-    use crate::traffic::given::GivenRecords;
     use crate::traffic::places::{InsertPlaces, Record};
 
     /// An entity set of the server.
@@ -453,39 +450,48 @@ mod tests {
         }
     }
 
-    /// Three records with these keys; drawn ones where there is no file.
-    fn records(file: Option<&str>) -> Records {
+    /// Three records that are nothing but a key.
+    fn records() -> Records {
         let kind = Kind::Plain(Primitive::String { length_max: 0 });
-        let said = file.map(|_| Said::InFile);
-        let property = Property { name: "id".to_owned(), kind, is_key: true, said, refers: None };
-        let file = file.map(|text| GivenRecords::parse("mine.json", text.to_owned()).unwrap());
-        Records::of(Described { version: Version::V4, properties: vec![property] }, file.as_ref(), 1, 3).unwrap()
+        let property = Property { name: "id".to_owned(), kind, is_key: true, said: None, refers: None };
+        Records::of(Described { version: Version::V4, properties: vec![property] }, None, 1, 3).unwrap()
     }
 
     #[test]
     fn rows_of_others_are_looked_through_for_the_keys_of_records() {
         let server = TestServer::start();
-        let check = |set: &str, file: Option<&str>, others: u64, expected: Result<(), &str>| {
-            let (beside, records) = (beside(&server, set), records(file));
+        let check = |set: &str, others: u64, expected: Result<(), &str>| {
+            let (beside, records) = (beside(&server, set), records());
             for _ in 0..2 {
                 let found = at_once(&beside, async |aside| aside.look_for_keys(&records, others).await);
-                assert_eq!(found.as_ref().map_err(String::as_str).copied(), expected, "{set} {file:?} {others}");
+                assert_eq!(found.as_ref().map_err(String::as_str).copied(), expected, "{set} {others}");
             }
         };
-        // The rows have the keys 0 to 6, those from 3 on stand on another page.
-        check("paged", None, testing::ITEMS, Ok(()));
-        check("paged", Some(r#"{"id": "1{{number}}"}"#), testing::ITEMS, Ok(()));
-        let taken = "a row has the key ('6') already: keys that mine.json leaves out are drawn";
-        check("paged", Some(r#"[{"id": "6"}, {"id": "7"}, {"id": "8"}]"#), testing::ITEMS, Err(taken));
-        let many = "10001 rows are there, too many to be looked through for the keys of mine.json: keys that it leaves out \
-                    are drawn, and nobody else has them";
-        check("paged", Some(r#"{"id": "1{{number}}"}"#), OTHERS_READ_MAX + 1, Err(many));
+        // The last rows stand on another page.
+        check("paged", testing::ITEMS, Ok(()));
+        let records = records();
+        let key = records.key(2).unwrap();
+        let taken = format!("a row has the key {key} already: another --seed draws others");
+        check(&format!("only/{}", key.trim_matches(['(', ')', '\''])), 1, Err(&taken));
         // Nobody is asked of rows that there are none of, or more than are read.
         for others in [0, OTHERS_READ_MAX + 1] {
-            check("growing", None, others, Ok(()));
+            check("growing", others, Ok(()));
         }
-        let unread = at_once(&beside(&server, "growing"), async |aside| aside.look_for_keys(&records(None), 1).await);
+        let unread = at_once(&beside(&server, "growing"), async |aside| aside.look_for_keys(&records, 1).await);
         assert!(unread.unwrap_err().starts_with("the rows cannot be read"));
+    }
+
+    #[test]
+    fn rows_that_are_counted_and_not_listed_end_the_run() {
+        let server = TestServer::start();
+        let look = |set: &str, others: u64| {
+            at_once(&beside(&server, set), async |aside| aside.look_for_keys(&records(), others).await)
+        };
+        for set in ["items", "paged"] {
+            assert_eq!(look(set, testing::ITEMS), Ok(()));
+            let told = look(set, testing::ITEMS + 1).unwrap_err();
+            assert!(told.starts_with("$count says 8 rows, and the list of them ends after 7 without a link"), "{told}");
+        }
     }
 
     #[test]

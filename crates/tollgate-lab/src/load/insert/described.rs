@@ -114,6 +114,12 @@ impl<'d> Csdl<'d> {
             for element in self.elements(declared.element, "Property") {
                 let Some(name) = self.attribute(element, "Name") else { continue };
                 known.push(name);
+                if let Some(file) = own.file.as_ref().filter(|_| key.contains(name) && named.contains(&name)) {
+                    // How a service compares keys is its own: one that a file says could be that of somebody else's row.
+                    let place = file.place(name, None);
+                    let help = "which is drawn for each record: leave it out";
+                    return Err(format!("{place}: `{name}` is part of the key, {help}"));
+                }
                 let refers = self.reference(&chain, set, name);
                 let said = match own.values.get(name) {
                     Some(value) => Some(Said::OfAll(value.clone())),
@@ -159,7 +165,7 @@ impl<'d> Csdl<'d> {
         if said.is_none() && is_key && is_computed {
             return Err(format!("the service makes the key `{name}` itself, so that no record could be found again"));
         }
-        if let (Some(Said::InFile), Some(file), true, false) = (&said, file, is_computed, is_key) {
+        if let (Some(Said::InFile), Some(file), true) = (&said, file, is_computed) {
             let place = file.place(name, None);
             return Err(format!("{place}: the service makes `{name}` itself: leave it out"));
         }
@@ -418,13 +424,29 @@ pub(super) mod tests {
         let read = |file: (&str, &str)| read(BOOKS, "Books", &own("{\"price\": 5}", Some(file)));
         let expected = ["key ID", "key IsActive = true", "author_ID of Authors/ID", "title in file", "price = 5"];
         assert_eq!(told(&read(("b.csv", "title\nOne\n")).unwrap()), expected);
-        let all = read(("b.json", r#"[{"ID": 1}, {"title": "", "author_ID": 1, "tags": []}]"#)).unwrap();
-        let expected = ["key ID in file", "key IsActive = true", "author_ID in file of Authors/ID", "title in file"];
+        let all = read(("b.json", r#"[{}, {"title": "", "author_ID": 1, "tags": []}]"#)).unwrap();
+        let expected = ["key ID", "key IsActive = true", "author_ID in file of Authors/ID", "title in file"];
         assert_eq!(told(&all), [&expected[..], &["price = 5", "tags in file"]].concat());
         let unknown = "b.csv, line 1, column 2: `Books` has no property `titel`: did you mean `title`?";
-        assert_eq!(read(("b.csv", "ID,titel\n1,One\n")).unwrap_err(), unknown);
+        assert_eq!(read(("b.csv", "price,titel\n1,One\n")).unwrap_err(), unknown);
         let computed = "b.csv, line 1, column 1: the service makes `createdAt` itself: leave it out";
         assert_eq!(read(("b.csv", "createdAt\n1\n")).unwrap_err(), computed);
+    }
+
+    #[test]
+    fn a_file_says_no_part_of_the_key() {
+        let check = |metadata: &[u8], set: &str, values: &str, file: (&str, &str), place: &str, name: &str| {
+            let error = read(metadata, set, &own(values, Some(file))).unwrap_err();
+            let told = format!("{place}: `{name}` is part of the key, which is drawn for each record: leave it out");
+            assert_eq!(error, told);
+        };
+        check(BOOKS, "Books", "{}", ("b.csv", "title,ID\nOne,1\n"), "b.csv, line 1, column 2", "ID");
+        check(BOOKS, "Books", "{}", ("b.csv", "IsActive\ntrue\n"), "b.csv, line 1, column 1", "IsActive");
+        check(BOOKS, "Books", "{}", ("b.json", r#"[{}, {"ID": null}]"#), "b.json, record 2", "ID");
+        check(BOOKS, "Books", "{}", ("b.json", r#"{"ID": "{{unique}}"}"#), "b.json", "ID");
+        // Nor does it where `values` say that part, or where it names another entity.
+        check(BOOKS, "Books", r#"{"ID": 5}"#, ("b.csv", "ID\n1\n"), "b.csv, line 1, column 1", "ID");
+        check(ITEMS, "Items", "{}", ("i.csv", "Due,Order\n,7\n"), "i.csv, line 1, column 2", "Order");
     }
 
     #[test]

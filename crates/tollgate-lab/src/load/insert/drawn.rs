@@ -3,8 +3,6 @@
 //!
 //! A server may write a value in another form than it was sent: what is compared is the value.
 
-use std::borrow::Cow;
-
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value};
@@ -41,8 +39,8 @@ pub(super) enum Drawn {
 pub(super) struct Drawing<'d> {
     set: &'d Described,
     file: Option<&'d GivenRecords>,
-    /// The part of the key that no two records share, and what it is for the first one; absent where a file says the key.
-    serial: Option<(usize, i64)>,
+    /// The part of the key that no two records share, and what it is for the first one.
+    serial: (usize, i64),
     /// What the user's own texts have in the first record for a number that no other has.
     unique: i64,
 }
@@ -65,9 +63,7 @@ impl<'d> Drawing<'d> {
         }
         let drawn = set.properties.iter().enumerate().filter(|(_, property)| of_key(property));
         let widest = drawn.max_by_key(|(_, property)| capacity(property));
-        let is_in_file = |property: &Property| property.is_key && property.said == Some(Said::InFile);
         let serial = match widest {
-            None if set.properties.iter().any(is_in_file) => None,
             None => return Err("no part of its key can be drawn".to_owned()),
             Some((_, property)) if capacity(property) < VALUES_LEAST => {
                 let name = &property.name;
@@ -77,16 +73,11 @@ impl<'d> Drawing<'d> {
             }
             Some((place, property)) => {
                 let capacity = capacity(property);
-                Some((place, random.random_range(capacity / 2..=capacity - count as i64)))
+                (place, random.random_range(capacity / 2..=capacity - count as i64))
             }
         };
         let unique = file.map_or(0, |_| random.random_range(UNIQUE_LEAST..2 * UNIQUE_LEAST));
         Ok(Drawing { set, file, serial, unique })
-    }
-
-    /// Whether the keys are drawn from so many values that hardly one of them is anybody else's.
-    pub(super) fn draws_keys(&self) -> bool {
-        self.serial.is_some()
     }
 
     /// Writes a record as JSON, and its key as it stands in URLs.
@@ -99,7 +90,7 @@ impl<'d> Drawing<'d> {
         json.push(b'{');
         for (place, property) in properties.iter().enumerate() {
             let in_file = match property.said {
-                Some(Said::InFile) => match self.in_file(property, number)? {
+                Some(Said::InFile) => match self.in_file(property, number) {
                     None => continue,
                     value => value,
                 },
@@ -112,20 +103,17 @@ impl<'d> Drawing<'d> {
             json.push(b':');
             let mut literal = Vec::new();
             match (&property.kind, &property.said, in_file) {
-                (kind, _, Some(GivenValue::Json(value))) => {
-                    json.extend_from_slice(value.to_string().as_bytes());
-                    write_given(*version, kind, &value, &mut literal);
-                }
+                (_, _, Some(GivenValue::Json(value))) => json.extend_from_slice(value.to_string().as_bytes()),
                 (kind, Some(Said::OfAll(value)), _) => {
                     json.extend_from_slice(value.to_string().as_bytes());
                     write_given(*version, kind, value, &mut literal);
                 }
                 (Kind::Plain(primitive), _, in_file) => {
-                    let serial = self.serial.filter(|(of, _)| *of == place).map(|(_, first)| first + number as i64);
-                    let drawn = match (in_file, serial) {
-                        (Some(GivenValue::Text(text)), _) => typed(*primitive, *version, &text)
+                    let (serial, first) = self.serial;
+                    let drawn = match in_file {
+                        Some(GivenValue::Text(text)) => typed(*primitive, *version, &text)
                             .map_err(|what| self.wrong(property, number, &format!("`{text}` is no {what}")))?,
-                        (_, Some(serial)) => numbered(*primitive, serial, random),
+                        _ if place == serial => numbered(*primitive, first + number as i64, random),
                         _ => drawn(*primitive, *version, random),
                     };
                     write_json(*version, *primitive, &drawn, json);
@@ -133,7 +121,7 @@ impl<'d> Drawing<'d> {
                 }
                 (Kind::Members(members), _, in_file) => {
                     let member = match in_file {
-                        Some(GivenValue::Text(text)) => text.into_owned(),
+                        Some(GivenValue::Text(text)) => text.trim().to_owned(),
                         _ => members[random.random_range(0..members.len())].clone(),
                     };
                     json.extend_from_slice(Value::from(member.as_str()).to_string().as_bytes());
@@ -157,16 +145,10 @@ impl<'d> Drawing<'d> {
         Ok(format!("({})", key.iter().map(one).collect::<Vec<_>>().join(",")))
     }
 
-    /// What the file says of a property in a record, if it does; of a key it must.
-    fn in_file(&self, property: &Property, number: usize) -> Result<Option<GivenValue<'d>>, String> {
+    /// What the file says of a property in a record, if it does.
+    fn in_file(&self, property: &Property, number: usize) -> Option<GivenValue<'d>> {
         let numbers = Numbers { record: number, unique: self.unique + number as i64 };
-        let value = self.file.and_then(|file| file.value(&property.name, numbers));
-        match value {
-            None | Some(GivenValue::Json(Cow::Borrowed(Value::Null))) if property.is_key => {
-                Err(self.wrong(property, number, "it is a part of the key, and has no value here"))
-            }
-            value => Ok(value),
-        }
+        self.file?.value(&property.name, numbers)
     }
 
     /// What is wrong with a property in a record of the file.
@@ -500,17 +482,16 @@ mod tests {
         row["price"] = 3.into();
         assert!(has_all(&set, all[1].1.as_object().unwrap(), row.as_object().unwrap()));
 
-        let (_, all) = of(("b.json", r#"{"ID": "{{unique}}", "title": "No. {{number}}", "state": "Old"}"#), 3).unwrap();
+        let (_, all) =
+            of(("b.json", r#"{"price": "{{unique}}", "title": "No. {{number}}", "state": "Old"}"#), 3).unwrap();
         let (key, record) = &all[2];
         assert_eq!(*key, format!("(ID={},IsActive=true)", record["ID"]));
-        assert_eq!(record["ID"].as_i64().unwrap() - all[0].1["ID"].as_i64().unwrap(), 2);
+        assert_eq!(record["price"].as_i64().unwrap() - all[0].1["price"].as_i64().unwrap(), 2);
         assert_eq!((&record["title"], &record["state"]), (&"No. 3".into(), &"Old".into()));
 
         let check = |file: (&str, &str), expected: &str| assert_eq!(of(file, 4).unwrap_err(), expected);
         let wrong = "b.csv, line 3, column 2: `price`: `1,5` is no number such as 12.50";
         check(("b.csv", "title,price\nOne,1\nTwo,\"1,5\"\n"), wrong);
-        let empty = "b.csv, line 3, column 2: `ID`: it is a part of the key, and has no value here";
-        check(("b.csv", "title,ID\nOne,1\nTwo,\n"), empty);
         let list = "b.csv, line 2, column 1: `tags`: a text has no form for its type: give it as JSON";
         check(("b.csv", "tags\na\n"), list);
         check(("b.json", r#"{"price": "{{number}}x"}"#), "b.json: `price`: `1x` is no number such as 12.50");

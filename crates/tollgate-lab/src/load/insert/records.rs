@@ -46,8 +46,6 @@ struct Own {
     keys: Vec<String>,
     /// Their serial numbers by their keys.
     serials: HashMap<String, usize>,
-    /// The file that says their keys, if one does.
-    keys_from: Option<String>,
 }
 
 impl Records {
@@ -58,23 +56,15 @@ impl Records {
     pub(crate) fn of(set: Described, file: Option<&GivenRecords>, seed: u64, count: usize) -> Result<Records, String> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let drawing = Drawing::new(&set, file, count, &mut random)?;
-        let keys_from = file.filter(|_| !drawing.draws_keys()).map(|file| file.name.clone());
         let mut records = Records { text: Vec::new(), ends: vec![0], fingerprints: Vec::new(), own: None };
         let (mut keys, mut serials) = (Vec::with_capacity(count), HashMap::with_capacity(count));
         for serial in 0..count {
             let key = drawing.write(serial, &mut random, &mut records.text)?;
             records.ends.push(records.text.len());
-            let other = serials.insert(key_of(&set, &records.sent(serial)), serial);
-            if let (Some(other), Some(file)) = (other, file) {
-                let (file, many, other, own) = (&file.name, file.count(), other + 1, serial + 1);
-                return Err(format!(
-                    "records {other} and {own} have the same key {key}: {file} has {many} records and says the whole key, \
-                     and {count} are inserted at once; a key that it leaves out is drawn"
-                ));
-            }
+            serials.insert(key_of(&set, &records.sent(serial)), serial);
             keys.push(key);
         }
-        records.own = Some(Own { set, keys, serials, keys_from });
+        records.own = Some(Own { set, keys, serials });
         Ok(records)
     }
 
@@ -114,11 +104,6 @@ impl Records {
     /// The key of one record as it stands in URLs; absent where the server makes it.
     pub(super) fn key(&self, serial: usize) -> Option<&str> {
         self.own.as_ref().map(|own| own.keys[serial].as_str())
-    }
-
-    /// The file that says their keys; absent where they are drawn, from so many values that hardly one is anybody else's.
-    pub(super) fn keys_from(&self) -> Option<&str> {
-        self.own.as_ref()?.keys_from.as_deref()
     }
 
     /// Whether a row that was read back is the record of its serial number; `None` where there is no such record.
@@ -232,7 +217,6 @@ pub(super) fn write_text(length: usize, random: &mut ChaCha8Rng, out: &mut Vec<u
 
 #[cfg(test)]
 mod tests {
-    use super::super::described::{read, tests};
     use super::*;
 
     fn row(json: &[u8]) -> Value {
@@ -274,24 +258,6 @@ mod tests {
         // A second without a fraction gets zeros only behind a point.
         let written = written.replacen("0000Z\"", ".000Z\"", 1);
         assert_eq!(records.is_same(&row(written.as_bytes())), Some((5, true)), "{written}");
-    }
-
-    #[test]
-    fn keys_of_a_file_are_said_once_each() {
-        let of = |text: &str, count: usize| {
-            let own = tests::own("{}", Some(("b.csv", text)));
-            Records::of(read(tests::BOOKS, "Books", &own).unwrap(), own.file.as_deref(), 1, count)
-        };
-        let text = "ID,author_ID\n1,7\n2,7\n";
-        let records = of(text, 2).unwrap();
-        assert_eq!((records.key(1), records.keys_from()), (Some("(ID=2,IsActive=true)"), Some("b.csv")));
-        let twice = of(text, 3).unwrap_err();
-        assert!(
-            twice.starts_with("records 1 and 3 have the same key (ID=1,IsActive=true): b.csv has 2 records"),
-            "{twice}"
-        );
-        let drawn = of("author_ID\n7\n", 3).unwrap();
-        assert_eq!((drawn.count(), drawn.keys_from()), (3, None));
     }
 
     #[test]

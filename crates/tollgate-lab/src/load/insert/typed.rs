@@ -1,6 +1,7 @@
 //! A text of the user's own file as a value of its property's type: in the form in which drawn values are, too.
 //!
-//! What it deliberately does not do: guess. A number with a comma or a date of another order is refused.
+//! What it deliberately does not do: guess. A number with a comma or a date of another order is refused. Blanks around a value
+//! count only where it is a text.
 
 use serde_json::Number;
 use tollgate_wire::edm::{Primitive, Version};
@@ -12,6 +13,7 @@ use super::drawn::Drawn;
 /// # Errors
 /// What the text is not, behind "`abc` is no ".
 pub(super) fn typed(primitive: Primitive, version: Version, text: &str) -> Result<Drawn, String> {
+    let text = if matches!(primitive, Primitive::String { .. }) { text } else { text.trim() };
     let whole = |least: i64, most: i64| {
         let number = text.parse().ok().filter(|number| (least..=most).contains(number));
         number.map(Drawn::Integer).ok_or_else(|| format!("whole number from {least} to {most}"))
@@ -111,5 +113,13 @@ mod tests {
         check(Primitive::TimeOfDay { precision: 0 }, "08:05", Ok("08:05:00"));
         check(Primitive::Duration, "PT1H30M", Ok("PT1H30M"));
         check(Primitive::Duration, "1h 30m", Err("duration such as PT1H30M"));
+        check(Primitive::Boolean, " true", Ok("1"));
+        check(Primitive::Int32, " 12 ", Ok("12"));
+        check(decimal, " 12.50 ", Ok("12.50"));
+        check(decimal, "  ", Err("number such as 12.50"));
+        check(Primitive::Date, "2024-05-31 ", Ok("2024-05-31"));
+        check(time, " 2024-05-31", Ok("2024-05-31T00:00:00Z"));
+        check(Primitive::Duration, " PT1H30M", Ok("PT1H30M"));
+        check(Primitive::String { length_max: 3 }, " a ", Ok(" a "));
     }
 }

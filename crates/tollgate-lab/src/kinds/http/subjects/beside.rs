@@ -10,7 +10,7 @@ use tollgate_net::tls::ClientSettings;
 use super::sites::{Origin, Site};
 use crate::conduct::options::RunOptions;
 use crate::experiment::Experiment;
-use crate::kinds::http::own;
+use crate::kinds::http::own::{self, Added};
 use crate::load::insert::{ANY_STATE, Beside, Emptying};
 use crate::load::target::{Connection, LoadTarget};
 use crate::subject::is_named;
@@ -25,10 +25,10 @@ pub(crate) fn beside(
     direct: &Target,
     site: &Site,
     options: &RunOptions,
-    headers: &[(String, String)],
+    added: Added<'_>,
 ) -> Result<Option<Beside>, String> {
     let Some(places) = options.experiment.own::<InsertPlaces>() else { return Ok(None) };
-    let (headers, tls) = own::access(options, site, headers)?;
+    let (headers, tls) = own::access(options, site, added)?;
     let ask = |method: &str, own: &[(&str, &str)], body: &[u8]| {
         let shape = RequestShape {
             method: method.to_owned(),

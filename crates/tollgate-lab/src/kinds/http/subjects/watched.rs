@@ -21,7 +21,8 @@ use super::secured::Secured;
 use super::sites::{self, Origin, Site};
 use crate::conduct::options::RunOptions;
 use crate::cores::Cores;
-use crate::kinds::http::{own, remote};
+use crate::kinds::http::own::{self, Added};
+use crate::kinds::http::remote;
 use crate::load::insert::Beside;
 use crate::load::scenario::Program;
 use crate::load::target::{Connection, LoadTarget};
@@ -72,8 +73,8 @@ pub(crate) struct Watched {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Environment<'a> {
     pub(crate) options: &'a RunOptions,
-    /// Header fields of every request.
-    pub(crate) headers: &'a [(String, String)],
+    /// Header fields beside the variant's.
+    pub(crate) added: Added<'a>,
     pub(crate) plan: &'a Plan,
     pub(crate) sites: &'a [Site],
     pub(crate) cores: &'a Cores,
@@ -170,7 +171,7 @@ impl Watched {
         process: Rc<RefCell<Process>>,
         around: &Environment<'_>,
     ) -> Result<Watched, String> {
-        let Environment { options, headers, plan, sites, backends, .. } = *around;
+        let Environment { options, added, plan, sites, backends, .. } = *around;
         let variant = &options.experiment.variants[site.variant];
         let direct = match &site.place {
             Origin::There(target) => target.clone(),
@@ -185,7 +186,7 @@ impl Watched {
                 (Some(link), target)
             }
         };
-        let beside = beside(&direct, site, options, headers)?;
+        let beside = beside(&direct, site, options, added)?;
         let places = match variant.own() {
             Some(connecting) => {
                 let process = &process.borrow();
@@ -196,7 +197,7 @@ impl Watched {
                 plan.levels.iter().map(place).collect::<Result<_, String>>()?
             }
             None => {
-                let (headers, tls) = own::access(options, site, headers)?;
+                let (headers, tls) = own::access(options, site, added)?;
                 let mut target = load_target(measured, own::request(options, site), (tls, &headers))?;
                 Arc::make_mut(&mut target).checks = own::checks(options, site);
                 if let Some(played) = variant.own() {
@@ -331,7 +332,7 @@ fn secured_target(
     around: &Environment<'_>,
 ) -> Result<LoadTarget, String> {
     let (options, secured) = (around.options, around.secured);
-    let (mut headers, mut tls) = own::access(options, site, around.headers)?;
+    let (mut headers, mut tls) = own::access(options, site, around.added)?;
     let target = match &site.place {
         Origin::There(target) => target.clone(),
         Origin::Child(path) => {
