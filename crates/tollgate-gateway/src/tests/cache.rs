@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use tollgate_net::clock::{Clock, ManualClock};
+use tollgate_net::clock::ManualClock;
 
 use super::client::{Answer, Running, V2, V4, somebody};
 use crate::cache::Which;
@@ -12,8 +12,7 @@ const FLIGHTS: &str = "[[service]]\nkind = \"flights\"\n";
 const CARRIER: &str = "/odata/v4/flights/CarrierCollection('AA')";
 
 fn by_hand(config: &str) -> (Running, ManualClock) {
-    let (clock, hand) = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000));
-    (Running::start_by(config, clock), hand)
+    Running::start_by_hand(config, SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000))
 }
 
 /// A gateway whose time stands still: what is kept is never older than it was.

@@ -4,10 +4,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Once};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tollgate_net::clock::Clock;
+use tollgate_net::clock::{Clock, ManualClock};
 use tollgate_net::http1::server::Shutdown;
 
 use crate::config::Config;
@@ -64,12 +64,20 @@ pub(super) struct Connection {
 impl Running {
     /// Starts a gateway with this configuration over the test's defaults: loopback, any port, one thread.
     pub(super) fn start(config: &str) -> Running {
-        Running::start_by(config, Clock::system())
+        Running::start_with(Running::config(config).unwrap(), Clock::system())
     }
 
-    /// The same by another clock.
-    pub(super) fn start_by(config: &str, clock: Clock) -> Running {
-        Running::start_with(Running::config(config).unwrap(), clock)
+    /// The same by a clock that is moved by hand, from this time on. A connection counts from the last tick before it came:
+    /// were the clock moved between the two, the next tick would close it as idle, so such a gateway has patience.
+    pub(super) fn start_by_hand(config: &str, from: SystemTime) -> (Running, ManualClock) {
+        const PATIENT_MS: u32 = 3_600_000;
+        let mut config = Running::config(config).unwrap();
+        let limits = &mut config.limits;
+        for ms in [&mut limits.header_ms_max, &mut limits.idle_ms_max, &mut limits.stall_ms_max] {
+            *ms = PATIENT_MS;
+        }
+        let (clock, hand) = Clock::manual(from);
+        (Running::start_with(config, clock), hand)
     }
 
     /// The same with a configuration that came from this file: what it names stands beside that.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, SystemTime};
 
-use tollgate_net::clock::{Clock, ManualClock};
+use tollgate_net::clock::ManualClock;
 
 use super::backend::{Backend, Script, answer_with, replies, script};
 use super::{before, config};
@@ -32,10 +32,11 @@ pub(super) fn keeping(scripts: Vec<Script>, route: &str) -> (Running, Backend) {
 
 fn by_hand(scripts: Vec<Script>) -> (Running, ManualClock, Backend) {
     let backend = Backend::start(scripts);
-    let (clock, hand) = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000));
     // Where the clock is moved while a backend is waited for, that is none of its time.
     let patient = "connect_ms_max = 200000\nfirst_byte_ms_max = 200000\nstall_ms_max = 200000";
-    (Running::start_by(&config(&[&backend], patient, "cache = true\n"), clock), hand, backend)
+    let began = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    let (gateway, hand) = Running::start_by_hand(&config(&[&backend], patient, "cache = true\n"), began);
+    (gateway, hand, backend)
 }
 
 pub(super) fn age(answer: &Answer) -> Option<u64> {

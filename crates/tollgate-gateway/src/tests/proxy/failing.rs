@@ -2,8 +2,6 @@
 
 use std::time::{Duration, SystemTime};
 
-use tollgate_net::clock::Clock;
-
 use super::backend::{Backend, always, answer, late, script};
 use super::{before, before_by_hand};
 use crate::tests::client::Running;
@@ -109,13 +107,12 @@ fn the_whole_request_is_over_in_time_even_where_nobody_can_be_connected_to() {
     let silent: Vec<_> = (0..3).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let urls: Vec<_> =
         silent.iter().map(|listener| format!("\"https://{}\"", listener.local_addr().unwrap())).collect();
-    let (clock, hand) = Clock::manual(SystemTime::UNIX_EPOCH);
     let config = format!(
         "[[endpoint]]\nname = \"backend\"\nurls = [{}]\nrequest_ms_max = 5000\nconnect_ms_max = 3000\n\
          [[route]]\npath = \"/passed\"\nendpoint = \"backend\"\n",
         urls.join(", ")
     );
-    let gateway = Running::start_by(&config, clock);
+    let (gateway, hand) = Running::start_by_hand(&config, SystemTime::UNIX_EPOCH);
     let mut client = gateway.connect();
     client.send("GET", "/passed", &[]);
     // Its time begins when the first of them is asked.

@@ -14,7 +14,7 @@ mod passing;
 
 use std::time::SystemTime;
 
-use tollgate_net::clock::{Clock, ManualClock};
+use tollgate_net::clock::ManualClock;
 
 use self::backend::Backend;
 use super::client::Running;
@@ -26,8 +26,7 @@ fn before(backends: &[&Backend], endpoint: &str, route: &str) -> Running {
 
 /// The same by a clock that is moved by hand.
 fn before_by_hand(backends: &[&Backend], endpoint: &str, route: &str) -> (Running, ManualClock) {
-    let (clock, hand) = Clock::manual(SystemTime::UNIX_EPOCH);
-    (Running::start_by(&config(backends, endpoint, route), clock), hand)
+    Running::start_by_hand(&config(backends, endpoint, route), SystemTime::UNIX_EPOCH)
 }
 
 fn config(backends: &[&Backend], endpoint: &str, route: &str) -> String {
