@@ -85,6 +85,15 @@ fn whatever_was_found_and_whichever_variants_ran_it_is_a_sentence() {
 }
 
 #[test]
+fn a_url_at_the_beginning_stays_as_it_is() {
+    let mut run = fixture::protocol();
+    run.experiment.variants.retain(|variant| ["rest-json", "odata-v2-atom"].contains(&variant.name.as_str()));
+    run.experiment.variants[1].title = "http://127.0.0.1:8080/b".to_owned();
+    let text = answer(&run).text;
+    assert!(text.starts_with("http://127.0.0.1:8080/b takes "), "{text}");
+}
+
+#[test]
 fn a_doubt_about_any_sentence_is_one_about_the_answer() {
     let mut run = asked("protocol", fixture::protocol());
     run.validity.clear();

@@ -231,10 +231,11 @@ fn at(run: &RunResult, level: u64) -> String {
     }
 }
 
-/// With a capital at its beginning, unless a variant's name stands there.
+/// With a capital at its beginning, unless a variant's name or what is no word stands there, such as a URL.
 fn begun(run: &RunResult, text: &str) -> String {
-    let is_name = run.experiment.variants.iter().any(|variant| text.split(' ').next() == Some(&variant.name));
-    if is_name { text.to_owned() } else { capitalized(text) }
+    let first = text.split(' ').next().unwrap_or_default().trim_end_matches([',', ':']);
+    let is_name = run.experiment.variants.iter().any(|variant| first == variant.name);
+    if is_name || !first.chars().all(char::is_alphabetic) { text.to_owned() } else { capitalized(text) }
 }
 
 /// A ratio alone, as its interval stands in the next sentence: with more than two decimals only where two would be 0 or 1.
