@@ -44,9 +44,10 @@ pub fn section(view: &View<'_>, method: &Method) -> Section {
 }
 
 /// What is added where response times were also taken at a rate.
-const AT_RATE: &str = "Afterwards all variants of a level were offered the same rate, whatever their answers did. There a response time counts from when its request was to be \
-                       sent, and only there are response times compared. All of it is of one start of the servers, the \
-                       last: what starts differ by is in no interval of it.";
+const AT_RATE: &str = "Afterwards all variants of a level were offered the same rate, whatever their answers did. There a \
+                       response time counts from when its request was to be sent, and only there are response times \
+                       compared. All of it is of one start of the servers, the last: what starts differ by is in no interval \
+                       of it.";
 
 /// How users ask.
 const CLOSED: &str = "Load is closed: each user sends its next request when the last one is answered. Times therefore compare at \

@@ -249,14 +249,6 @@ impl<'r> Group<'r> {
         Self { peer: variant.peer.as_deref(), distance: variant.distance }
     }
 
-    /// All of a run: tollgate's own first, near before far.
-    pub fn all(run: &'r RunResult) -> Vec<Self> {
-        let all = by_key(run.experiment.variants.iter().map(|variant| (Self::of(variant), ())));
-        let mut groups: Vec<Self> = all.into_iter().map(|(group, _)| group).collect();
-        groups.sort_by_key(|group| (group.peer, group.distance == Distance::Remote));
-        groups
-    }
-
     /// The level that stands for it: where most variants have a plain toll on time, else on CPU; of those the highest.
     /// Of inserts, where two thirds of the most have.
     pub fn answer_level(self, run: &RunResult) -> Option<u64> {
