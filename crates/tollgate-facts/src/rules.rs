@@ -35,8 +35,8 @@ pub struct Rule {
     twin: &'static str,
     /// All that it is about.
     about: &'static [About],
-    /// Whether its finding says that generator or machine were at their limit together with the subject: a time then
-    /// belongs to both, and nothing is claimed of it.
+    /// Whether its finding means that the load generator and the subject competed for the same cores, so that no time can
+    /// be attributed to the layer.
     pub is_joint: bool,
 }
 
@@ -165,6 +165,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// Whether a finding of this name is about the load at equal rate: it says nothing of the closed one.
 pub fn is_at_rate(name: &str) -> bool {
     RULES.iter().any(|rule| rule.is_about(AtRate) && rule.name_at_rate() == name)
+}
+
+/// Whether it is the generator's own delay, which is about single percentiles.
+pub fn is_own_delay(name: &str) -> bool {
+    [OWN_DELAY.name, OWN_DELAY.twin].contains(&name)
 }
 
 /// Whether a finding of this name makes a time joint.

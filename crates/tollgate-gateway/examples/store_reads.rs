@@ -70,7 +70,7 @@ fn main() -> Result<(), StoreError> {
         }
         let rows = rows as f64 / f64::from(reads);
         println!(
-            "{name}: {least_us:.2} us, {:.3} us a row, {columns} columns ({} bytes)",
+            "{name}: {least_us:.2} µs, {:.3} µs a row, {columns} columns ({} bytes)",
             least_us / rows,
             touch.bytes
         );

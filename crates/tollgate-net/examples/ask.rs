@@ -88,7 +88,7 @@ async fn run(
     let (elapsed, cpu_ns) = (start.elapsed(), cpu_ns()? - cpu_before_ns);
     let count = requests.get() as f64;
     println!(
-        "{} requests, {:.0} requests/s, {:.2} CPU-us per request, {:.1} us mean exchange",
+        "{} requests, {:.0} requests/s, {:.2} CPU-us per request, {:.1} µs mean exchange",
         requests.get(),
         count / elapsed.as_secs_f64(),
         cpu_ns as f64 / 1e3 / count,

@@ -1,4 +1,4 @@
-//! Waiting until a stated moment to within some 50 us, beside the sockets of a runtime: a timerfd set to absolute times
+//! Waiting until a stated moment to within some 50 µs, beside the sockets of a runtime: a timerfd set to absolute times
 //! in the runtime's own epoll.
 //!
 //! The runtime's timers are whole milliseconds. The timer is set earlier by what the machine takes to wake a thread,

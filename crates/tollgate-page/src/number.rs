@@ -142,7 +142,7 @@ pub fn ratio(ratio: f64, low: f64, high: f64) -> String {
     format!("{}× [{}, {}]", one(ratio), one(low), one(high))
 }
 
-/// `+12.3 ms` or `−0.4 us`, with a true minus sign.
+/// `+12.3 ms` or `−0.4 µs`, with a true minus sign.
 pub fn signed(value: f64, unit: &str) -> String {
     let sign = if value < 0.0 { "−" } else { "+" };
     match unit {

@@ -72,7 +72,7 @@ fn asked(result: &QuickResult) -> String {
 }
 
 fn validity(result: &QuickResult) -> Section {
-    let heading = "May it be read?";
+    let heading = "Can these figures be trusted?";
     if result.validity.is_empty() {
         return Section::main(heading, vec![Block::Text("Yes: no rule found a doubt.".to_owned())]);
     }
@@ -195,7 +195,7 @@ fn facts(result: &QuickResult) -> Section {
     let mut fact = |name: &str, value: String| table.push(vec![name.to_owned(), value]);
     let subject = &result.subject;
     let software = subject.software.as_str();
-    fact("server", if software.is_empty() { "says nothing of itself" } else { software }.to_owned());
+    fact("server", if software.is_empty() { "not disclosed" } else { software }.to_owned());
     if let Some(tls) = &subject.tls {
         fact("TLS", tls.clone());
     }
@@ -219,7 +219,7 @@ fn facts(result: &QuickResult) -> Section {
         fact(&format!("beyond {}", tail.percentile()), told);
     }
     let (cpu_us, share) = (result.generator_cpu_us_per_request, result.generator_cpu_share * 100.0);
-    fact("generator", format!("{} us of CPU per request, {share:.0} % of a core", number::three_digits(cpu_us)));
+    fact("generator", format!("{} µs of CPU per request, {share:.0} % of a core", number::three_digits(cpu_us)));
     if let Some(law) = &result.littles_law {
         let verdict = law.verdict();
         fact("Little's law", format!("{} users asked, {:.2} found: {verdict}", law.users, law.found));

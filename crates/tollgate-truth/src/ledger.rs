@@ -178,7 +178,7 @@ impl Ledger {
             let us = |share: f64| percentile(&late, share) as f64 / 1e3;
             writeln!(
                 text,
-                "{name}: {} answers left after they were due, half of them by at most {:.1} us, 99 % by {:.1} us, all by {:.1} us",
+                "{name}: {} answers left after they were due, half of them by at most {:.1} µs, 99 % by {:.1} µs, all by {:.1} µs",
                 late.len(),
                 us(0.5),
                 us(0.99),
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!((ledger.log(None), ledger.log(Some("other")).lines().count()), (ledger.log(Some("plain")), 1));
         assert_eq!(
             ledger.error(),
-            "plain: 4 answers left after they were due, half of them by at most 0.0 us, 99 % by 1.0 us, all by 1.0 us\n"
+            "plain: 4 answers left after they were due, half of them by at most 0.0 µs, 99 % by 1.0 µs, all by 1.0 µs\n"
         );
     }
 }

@@ -87,7 +87,7 @@ fn listed(names: &[(&str, u64, &str)]) -> String {
 
 fn serve(address: SocketAddr, burden: Burden) -> Result<(), Box<dyn Error>> {
     let ledger = Arc::new(Mutex::new(Ledger::new(Instant::now())));
-    // One thread: what is dearer by 200 us of CPU is then dearer by 200 us of time at one connection, too.
+    // One thread: what is dearer by 200 µs of CPU is then dearer by 200 µs of time at one connection, too.
     let server = Server::bind(&ListenOptions::new(address))?;
     let _carried = burden.carry()?;
     let shutdown = Shutdown::new();

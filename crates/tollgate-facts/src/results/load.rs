@@ -299,7 +299,7 @@ impl LittlesLaw {
             None if self.bound - share < TELLING_BOUND_MAX => {
                 format!("cannot be told: the generator may have had no core for {:.0} % of the time", share * 100.0)
             }
-            None => "cannot be told of so short a load".to_owned(),
+            None => "too few requests to check".to_owned(),
         }
     }
 }

@@ -38,7 +38,7 @@ fn what_is_asked_is_understood_with_its_cells_and_its_unit() {
     check("error-share <= 0.1 %", of("error-share"), None, None, "<=", 0.1);
     check("memory < 64 MiB", of("memory"), None, None, "<", 67_108_864.0);
     check("bytes < 1.2 kB", of("bytes"), None, None, "<", 1200.0);
-    check("p99-at-rate < 900 us", of("p99-at-rate"), None, None, "<", 0.9);
+    check("p99-at-rate < 900 µs", of("p99-at-rate"), None, None, "<", 0.9);
     check("toll(https).cpu < 1.3", Toll(Figure::SubjectCpu), Some("https"), None, "<", 1.3);
     check("toll.time >= 0.9", Toll(Figure::UnitTime), None, None, ">=", 0.9);
     check("ratio(https, 20).time < 1.05", Ratio(Figure::UnitTime), Some("https"), Some(20), "<", 1.05);

@@ -9,7 +9,7 @@ impl Figure {
     pub fn unit(self) -> &'static str {
         match self {
             Self::UnitTime | Self::MedianAtRate | Self::P95AtRate | Self::P99AtRate => "ms",
-            Self::SubjectCpu => "us",
+            Self::SubjectCpu => "µs",
             Self::Instructions => "instructions",
             Self::Bytes => "bytes",
         }

@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// Measurements of a line that took so long, and 50 us without it.
+    /// Measurements of a line that took so long, and 50 µs without it.
     fn probed(run: &mut RunResult, got_ms: impl Fn(f64) -> f64) {
         let check = |moment: Moment, asked_ms: f64| LinkCheck {
             moment,

@@ -56,7 +56,7 @@ impl RunResult {
 /// Why a ratio is not claimed whose own interval excludes 1, among so many comparisons.
 pub(crate) fn unconfirmed(comparisons: usize, p_adjusted: f64) -> String {
     format!(
-        "its own interval excludes 1, but among {comparisons} comparisons that can be chance (Holm: p = {p_adjusted:.2})"
+        "its interval excludes 1, but among {comparisons} comparisons that can be chance (Holm: p = {p_adjusted:.2})"
     )
 }
 

@@ -96,7 +96,7 @@ impl Shared {
 }
 
 impl Current {
-    /// That is in force.
+    /// Creates the holder of the active configuration.
     pub(crate) fn new(shared: Shared) -> Current {
         Current { generation: AtomicU64::new(shared.generation), shared: RwLock::new(Arc::new(shared)) }
     }

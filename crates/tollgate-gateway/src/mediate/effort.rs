@@ -20,7 +20,7 @@ const VALUE_BYTES_BASE: usize = 2 * 1024 * 1024;
 const VALUE_PER_BYTE: usize = 16;
 const DEPTH_MAX: usize = 256;
 
-/// Messages larger than this are mediated on a work process, where that takes time: 64 KiB are about 150 us of XSLT.
+/// Messages larger than this are mediated on a work process, where that takes time: 64 KiB are about 150 µs of XSLT.
 pub(crate) const INLINE_BYTES_MAX: usize = 64 * 1024;
 
 /// What a sequence took of one message so far. It holds on the thread where it began.

@@ -11,7 +11,7 @@ use tollgate_wire::plan::{Expand, Expression, ExpressionKind, Function, Options,
 
 /// How long an attempt may hold up the loop.
 ///
-/// Leaving the loop costs 30 us of threads waking each other, whatever the read; an attempt that fails costs this, once in
+/// Leaving the loop costs 30 µs of threads waking each other, whatever the read; an attempt that fails costs this, once in
 /// [`REFRAIN`] reads of its form.
 pub(crate) const HELD_UP_MAX: Duration = Duration::from_micros(200);
 

@@ -152,7 +152,7 @@ impl Pool {
         self.changes.fetch_add(1, Ordering::Release);
     }
 
-    /// Where short writes are done: on the loop in memory, where one takes some 8 us; away from it where a commit waits for
+    /// Where short writes are done: on the loop in memory, where one takes some 8 µs; away from it where a commit waits for
     /// a disk or for another machine.
     pub(crate) fn place_of_writes(&self) -> WorkPlace {
         match self.locking {

@@ -32,7 +32,7 @@ pub(crate) enum ReadPlace {
     Away,
 }
 
-/// What a row costs that is written (2.5 us as Atom, 1.4 us as JSON), one that is looked at for each node of what looks at
+/// What a row costs that is written (2.5 µs as Atom, 1.4 µs as JSON), one that is looked at for each node of what looks at
 /// it, and one that is only counted, for which SQLite need not decode it.
 const WRITTEN_NS: u64 = 2_500;
 const NODE_NS: u64 = 100;
@@ -43,8 +43,8 @@ const VALUE_NS_MIN: u64 = 30;
 
 /// The longest read that is known to be short: about 20 rows of Atom.
 ///
-/// Leaving the loop costs some 30 us of threads waking each other. Not leaving it costs the others: 4 clients with reads
-/// by key beside 2 with lists of 400 as Atom, on one core, had 16,000 reads a second, half of them within 75 us and 99 %
+/// Leaving the loop costs some 30 µs of threads waking each other. Not leaving it costs the others: 4 clients with reads
+/// by key beside 2 with lists of 400 as Atom, on one core, had 16,000 reads a second, half of them within 75 µs and 99 %
 /// within 11 ms; with the lists done on the loop 950, half within 2 ms and 99 % within 20 ms.
 const LOOP_NS_MAX: u64 = 50_000;
 

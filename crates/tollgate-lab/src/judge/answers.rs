@@ -40,7 +40,7 @@ pub(super) fn errors(seen: &LoadSeen<'_>) -> Option<Finding> {
 pub(crate) fn generator_errors(errors: &BTreeMap<String, u64>) -> Option<Finding> {
     let count = |class: &NetworkClass| errors.get(class.name()).copied().unwrap_or(0);
     let (ports, descriptors) = (count(&NetworkClass::PortsExhausted), count(&NetworkClass::DescriptorsExhausted));
-    let reason = format!("the generator had no port for {ports} requests and no descriptor for {descriptors}");
+    let reason = format!("the load generator had no port for {ports} requests and no file descriptor for {descriptors}");
     let remedy = "widen net.ipv4.ip_local_port_range, raise `ulimit -n`, or use fewer users";
     (ports + descriptors > 0).then(|| refused(reason, remedy, ((ports + descriptors) as f64, 0.0)))
 }
@@ -52,7 +52,7 @@ pub(super) fn content(seen: &LoadSeen<'_>) -> Option<Finding> {
         return Some(refused(reason, remedy, (wrong as f64, 0.0)));
     }
     let share = seen.checked? as f64 / seen.answered.max(1) as f64;
-    let reason = format!("the content of {:.0} % of the answers is unverified", (1.0 - share) * 100.0);
+    let reason = format!("{:.0} % of the response bodies were not checked", (1.0 - share) * 100.0);
     let remedy = scenario::how_contents_are_checked(seen.evidence.cell);
     (seen.answered > 0 && share < 1.0).then(|| marked(reason, remedy, (share, 1.0)))
 }
@@ -77,7 +77,7 @@ pub(crate) fn wrong_answers(
     let class = ErrorClass::Content.to_string();
     let wrong = errors.get(&class).copied().filter(|wrong| *wrong > 0)?;
     let example = examples.get(&class).map_or("", String::as_str);
-    Some((wrong, format!("{wrong} answers were not what was asked for: {example}")))
+    Some((wrong, format!("{wrong} answers were wrong: {example}")))
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ const OTHERS_SHARE_MAX: f64 = 0.1;
 /// What helps against them.
 const OTHERS_REMEDY: &str = "stop what else runs on this machine";
 /// What helps where generator and subject filled the cores by themselves.
-const READ_CPU_REMEDY: &str = "read CPU per request instead of times";
+const READ_CPU_REMEDY: &str = "read the CPU time per request";
 /// What helps where nobody knows whether they did.
 const UNWATCHED_REMEDY: &str = "stop what else runs; if the subject runs on this machine, name its process (--subject-pid, for `versus` --pid) and read CPU per request";
 
@@ -93,14 +93,14 @@ impl Shown {
 
 /// That a thread of the generator used more of its core than it may.
 pub(crate) fn client_saturation(share: f64) -> Option<Finding> {
-    let reason = format!("a generator thread used {:.0} % of its core", share * 100.0);
+    let reason = format!("a thread of the load generator used {:.0} % of its core", share * 100.0);
     let remedy = "read CPU per request instead of times, or load from a machine with more cores";
     marked_above(reason, remedy, (share, GENERATOR_SHARE_MAX))
 }
 
 /// That a thread of the generator waited for its core for longer than it may.
 pub(crate) fn run_queue(share: f64) -> Option<Finding> {
-    let reason = format!("a generator thread waited {:.1} % of the time for its core", share * 100.0);
+    let reason = format!("a thread of the load generator waited for its core {:.1} % of the time", share * 100.0);
     marked_above(reason, OTHERS_REMEDY, (share, RUN_QUEUE_SHARE_MAX))
 }
 
@@ -109,10 +109,10 @@ pub(crate) fn joint(ticks: Ticks, own: Option<OwnCpu>) -> Option<Finding> {
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let of = |used_us: f64| percent(used_us * 1e3 / (ticks.total.max(1) * TICK_NS) as f64);
     let (who, remedy) = match own {
-        None => ("a joint figure of generator, subject and what else runs".to_owned(), READ_CPU_REMEDY),
+        None => (String::new(), READ_CPU_REMEDY),
         Some(OwnCpu { generator_us, subject_us: None }) => {
             let generator = of(generator_us);
-            (format!("{generator} by the generator, the rest by the subject and what else runs"), UNWATCHED_REMEDY)
+            (format!(" ({generator} load generator, the rest subject and other programs)"), UNWATCHED_REMEDY)
         }
         Some(OwnCpu { generator_us, subject_us: Some(subject_us) }) => {
             let others = ticks.others_share((generator_us + subject_us) * 1e3);
@@ -120,14 +120,14 @@ pub(crate) fn joint(ticks: Ticks, own: Option<OwnCpu>) -> Option<Finding> {
             let (generator, subject, others) = (of(generator_us), of(subject_us), percent(others));
             (
                 format!(
-                    "{generator} by the generator, {subject} by the subject, {others} by other programs (a backend that nobody named counts as one)"
+                    " ({generator} load generator, {subject} subject, {others} other programs, an unnamed backend among them)"
                 ),
                 remedy,
             )
         }
     };
     let busy = ticks.busy_share();
-    let reason = format!("all cores were busy {} of the time: {who}", percent(busy));
+    let reason = format!("all cores were busy {} of the time{who}, so only CPU cost can be attributed", percent(busy));
     marked_above(reason, remedy, (busy, CORES_BUSY_MAX))
 }
 
@@ -163,19 +163,19 @@ mod tests {
             // Ten seconds of two cores.
             let ticks = Ticks { total: 2000, idle: 20, steal: 20, interrupts: 160 };
             let found = joint(ticks, own).unwrap();
-            assert_eq!(found.reason, format!("all cores were busy 99 % of the time: {told}"));
+            assert_eq!(found.reason, format!("all cores were busy 99 % of the time{told}, so only CPU cost can be attributed"));
             assert!(found.remedy.contains(helps), "{found:?}");
         };
         let seconds = |seconds: f64| Some(seconds * 1e6);
-        let all = "by the generator, 40 % by the subject,";
-        let others = "by other programs (a backend that nobody named counts as one)";
-        check(Some([seconds(2.0), seconds(8.0)]), &format!("10 % {all} 40 % {others}"), "stop what else runs");
-        check(Some([seconds(8.0), seconds(8.0)]), &format!("40 % {all} 10 % {others}"), "CPU per request");
+        let all = "load generator, 40 % subject,";
+        let others = "other programs, an unnamed backend among them)";
+        check(Some([seconds(2.0), seconds(8.0)]), &format!(" (10 % {all} 40 % {others}"), "stop what else runs");
+        check(Some([seconds(8.0), seconds(8.0)]), &format!(" (40 % {all} 10 % {others}"), "CPU time per request");
         // Where the kernel charges interrupts to programs they are there twice.
-        check(Some([seconds(10.0), seconds(8.0)]), &format!("50 % {all} 0 % {others}"), "CPU per request");
-        let rest = "10 % by the generator, the rest by the subject and what else runs";
+        check(Some([seconds(10.0), seconds(8.0)]), &format!(" (50 % {all} 0 % {others}"), "CPU time per request");
+        let rest = " (10 % load generator, the rest subject and other programs)";
         check(Some([seconds(2.0), None]), rest, "--subject-pid");
-        check(None, "a joint figure of generator, subject and what else runs", "CPU per request");
+        check(None, "", "CPU time per request");
         assert_eq!(joint(Ticks { total: 2000, idle: 120, ..Ticks::default() }, None), None);
     }
 

@@ -22,10 +22,10 @@ pub(crate) fn own_delay(response_ms: Percentiles, undelayed_ms: Option<Percentil
     });
     let off: Vec<(String, f64, f64)> = off.collect();
     let told = |(name, time_ms, undelayed_ms): &(String, f64, f64)| {
-        format!("{name} is {undelayed_ms:.3} ms instead of {time_ms:.3}")
+        format!("{name} ({time_ms:.3} ms, {undelayed_ms:.3} without it)")
     };
     let all: Vec<String> = off.iter().map(told).collect();
-    let reason = format!("without the generator's own delay {}", all.join(", "));
+    let reason = format!("the load generator's own delay is in {}", all.join(", "));
     let share = off.iter().map(|(_, time_ms, undelayed_ms)| time_ms / undelayed_ms.max(f64::MIN_POSITIVE) - 1.0);
     marked_above(reason, GENERATOR_REMEDY, (share.fold(0.0, f64::max), DELAY_SHARE_MAX))
 }
@@ -47,10 +47,10 @@ mod tests {
             assert_eq!(found.map(|found| found.reason).unwrap_or_default(), expected);
         };
         check(times(0.96, 2.05, 8.6), "");
-        check(times(0.96, 1.2, 8.6), "without the generator's own delay p99 is 1.200 ms instead of 2.100");
+        check(times(0.96, 1.2, 8.6), "the load generator's own delay is in p99 (2.100 ms, 1.200 without it)");
         check(
             times(0.96, 1.2, 3.0),
-            "without the generator's own delay p99 is 1.200 ms instead of 2.100, p99.9 is 3.000 ms instead of 9.000",
+            "the load generator's own delay is in p99 (2.100 ms, 1.200 without it), p99.9 (9.000 ms, 3.000 without it)",
         );
         assert_eq!(own_delay(times(1.0, 2.1, 9.0), None), None);
         // Waking up takes any program that.
@@ -62,7 +62,7 @@ mod tests {
         // One pause of a second, in one of a thousand answers.
         let times = |mean: f64| Percentiles { mean, p50: Some(1.0), p99: Some(1.2), ..Percentiles::default() };
         let found = own_delay(times(2.0), Some(times(1.0))).unwrap();
-        assert_eq!(found.reason, "without the generator's own delay the mean is 1.000 ms instead of 2.000");
+        assert_eq!(found.reason, "the load generator's own delay is in the mean (2.000 ms, 1.000 without it)");
         assert_eq!(own_delay(times(1.04), Some(times(1.0))), None);
     }
 

@@ -43,7 +43,7 @@ pub(crate) fn stalled(
 fn of_the_time(beats: &Histogram<u64>) -> Option<Finding> {
     let late = beats.len() - beats.count_between(0, (STALL_MS_MIN * cells::NS_PER_MS) as u64);
     let share = late as f64 / beats.len() as f64;
-    let reason = format!("for {:.1} % of the time the generator was held up by more than a millisecond", share * 100.0);
+    let reason = format!("the load generator was stalled by more than 1 ms for {:.1} % of the time", share * 100.0);
     marked_above(reason, REMEDY, (share, HELD_UP_SHARE_MAX))
 }
 
@@ -53,9 +53,9 @@ fn beside_the_slowest(beats: &Histogram<u64>, response_ms: Percentiles) -> Optio
     let (stall_ms, at) = printed.into_iter().find_map(|(quantile, stall_ms)| Some((stall_ms?, name(quantile))))?;
     let slowest_ms = slowest(response_ms);
     let bound_ms = bound_ms(slowest_ms.unwrap_or(0.0));
-    let beside = slowest_ms.map(|slowest_ms| format!(", beside a slowest answer in a hundred of {slowest_ms:.2} ms"));
+    let beside = slowest_ms.map(|slowest_ms| format!(", beside a p99 of {slowest_ms:.2} ms"));
     let beside = beside.unwrap_or_default();
-    let reason = format!("the generator's heartbeat was {stall_ms:.1} ms late at {at}{beside}");
+    let reason = format!("the load generator stalled for {stall_ms:.1} ms ({at}){beside}");
     marked_above(reason, REMEDY, (stall_ms, bound_ms))
 }
 
@@ -66,7 +66,7 @@ fn at_the_same_share(beats: &Histogram<u64>, response_ms: Percentiles) -> Option
         let stall_ms = beats.value_at_quantile(quantile) as f64 / cells::NS_PER_MS;
         let bound_ms = bound_ms(time_ms);
         let reason =
-            format!("the generator's heartbeat was {stall_ms:.1} ms late at {at}, where answers took {time_ms:.2} ms");
+            format!("the load generator stalled for {stall_ms:.1} ms ({at}), where answers took {time_ms:.2} ms");
         marked_above(reason, REMEDY, (stall_ms, bound_ms)).filter(|_| stall_ms <= STALL_TIMES_MAX * time_ms)
     })
 }
@@ -114,11 +114,11 @@ pub(crate) mod tests {
         let slowest = |p99: Option<f64>| Percentiles { p50: Some(1.0), p99, max: 200.0, ..Percentiles::default() };
         // Two stalls of 18 ms are 36 of 30,000 beats, and one in a thousand is 2.5 ms late or later.
         let late = beats(30_000, &[18, 18]);
-        check(&late, slowest(Some(20.0)), "at p99.9, beside a slowest answer in a hundred of 20.00 ms");
+        check(&late, slowest(Some(20.0)), "(p99.9), beside a p99 of 20.00 ms");
         check(&late, slowest(Some(30.0)), "");
-        check(&late, Percentiles::default(), "at p99.9");
+        check(&late, Percentiles::default(), "(p99.9)");
         // Too few beats for that: three in a hundred are late.
-        check(&beats(3_000, &[100]), slowest(Some(20.0)), "at p99, beside");
+        check(&beats(3_000, &[100]), slowest(Some(20.0)), "(p99), beside");
         check(&beats(30_000, &[]), slowest(Some(0.2)), "");
         check(&Histogram::new(2).unwrap(), slowest(Some(0.2)), "");
         assert!(stalled(None, slowest(Some(0.2)), None).is_none());
@@ -129,14 +129,14 @@ pub(crate) mod tests {
         // A quick cell: 8,000 answers, and two stalls of 15 ms, in which one answer in eighty came.
         let quick = beats(1_600, &[15, 15]);
         let times = |p99| Percentiles { p50: Some(4.0), p95: Some(6.0), p99: Some(p99), ..Percentiles::default() };
-        check(&quick, times(15.0), "at p99, where answers took 15.00 ms");
+        check(&quick, times(15.0), "(p99), where answers took 15.00 ms");
         check(&beats(1_600, &[]), times(15.0), "");
         // Answers that take long by themselves bear it.
         check(&quick, times(90.0), "");
         // 5,000 a second for 10 s, and one stall of 50 ms.
         let open = beats(10_000, &[50]);
         let times = |p999| Percentiles { p50: Some(0.3), p99: Some(0.9), p999, ..Percentiles::default() };
-        check(&open, times(Some(40.4)), "at p99.9, where answers took 40.40 ms");
+        check(&open, times(Some(40.4)), "(p99.9), where answers took 40.40 ms");
         check(&open, times(None), "");
         check(&beats(10_000, &[5]), times(Some(0.9)), "");
     }
@@ -147,7 +147,7 @@ pub(crate) mod tests {
         let times = Percentiles { p50: Some(0.2), p95: Some(0.4), p99: Some(0.9), ..Percentiles::default() };
         check(&beats(1_600, &[40]), times, "");
         // As many as its share of the time, and they show it.
-        check(&beats(1_600, &[40]), Percentiles { p99: Some(22.0), ..times }, "at p99, where");
+        check(&beats(1_600, &[40]), Percentiles { p99: Some(22.0), ..times }, "(p99), where");
     }
 
     #[test]
@@ -156,7 +156,7 @@ pub(crate) mod tests {
         let held_up = |beats: &Histogram<u64>| stalled(Some(beats), times, Some(times)).map(|found| found.reason);
         // Of each stall all beats are late by more than a millisecond but the last one.
         assert_eq!(held_up(&beats(1_000, &[40])), None);
-        let reason = "for 10.0 % of the time the generator was held up by more than a millisecond";
+        let reason = "the load generator was stalled by more than 1 ms for 10.0 % of the time";
         assert_eq!(held_up(&beats(1_000, &[51, 51])).as_deref(), Some(reason));
         assert!(stalled(Some(&beats(1_000, &[40])), times, None).is_some());
     }
@@ -166,7 +166,7 @@ pub(crate) mod tests {
         let mut beats = beats(1_600, &[]);
         beats.record_n(3_000_000, 1_800).unwrap();
         let times = |p50| Percentiles { p50: Some(p50), p99: Some(90.0), ..Percentiles::default() };
-        check(&beats, times(20.0), "at p50, where answers took 20.00 ms");
+        check(&beats, times(20.0), "(p50), where answers took 20.00 ms");
         check(&beats, times(40.0), "");
     }
 }

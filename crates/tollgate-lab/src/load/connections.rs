@@ -13,7 +13,7 @@ use super::record::recorder::{Times, nanoseconds};
 use super::user::Answer;
 use tollgate_facts::results::SocketCounts;
 
-/// Of so many connections, the kernel is asked about one: it takes about 1 us.
+/// Of so many connections, the kernel is asked about one: it takes about 1 µs.
 const LOOKED_AT_EACH: u64 = 16;
 
 /// First requests on their connections, from connecting to the last byte of the answer, added up.
@@ -92,7 +92,7 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Adds what `connection` agreed on, and what its socket did since this was asked last. It is a system call of about 1 us.
+    /// Adds what `connection` agreed on, and what its socket did since this was asked last. It is a system call of about 1 µs.
     pub(crate) fn count(&mut self, connection: &ClientConnection, used: &mut ConnectionsUsed) {
         if let Some(agreed) = connection.opening().agreed {
             used.count_agreed(agreed, 1);
@@ -202,7 +202,7 @@ mod tests {
         both.add(&phases);
         let check = |histogram: &Histogram<u64>, count: u64, micros: u64| {
             assert_eq!(histogram.len(), count);
-            assert!(histogram.equivalent(histogram.max(), micros * 1000), "{} is not {micros} us", histogram.max());
+            assert!(histogram.equivalent(histogram.max(), micros * 1000), "{} is not {micros} µs", histogram.max());
         };
         check(&both.waited, 4, 10);
         check(&both.connect, 4, 20);

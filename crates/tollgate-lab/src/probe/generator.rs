@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 
 use derive_more::AddAssign;
 
-/// Watches the thread that made it. Reading costs about 2 us, so it is done around a trial, not in it.
+/// Watches the thread that made it. Reading costs about 2 µs, so it is done around a trial, not in it.
 #[derive(Debug)]
 pub struct ThreadUse {
     schedstat: File,

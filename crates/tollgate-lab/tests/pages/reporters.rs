@@ -136,7 +136,7 @@ fn a_peer_stands_beside_us_at_each_way_of_encrypting() {
 #[test]
 fn an_interval_without_1_is_never_called_no_difference_in_any_format() {
     let mut run = fixture::protocol();
-    let why = "its own interval excludes 1, but among 40 comparisons that can be chance (Holm: p = 0.08)";
+    let why = "its interval excludes 1, but among 40 comparisons that can be chance (Holm: p = 0.08)";
     for toll in run.tolls.iter_mut().filter(|toll| toll.figure == Figure::UnitTime) {
         (toll.ratio, toll.low, toll.high, toll.p_adjusted) = (1.17, 1.05, 1.30, 0.08);
         (toll.verdict, toll.note) = (TollVerdict::Unconfirmed, Some(why.to_owned()));

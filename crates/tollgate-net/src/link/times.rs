@@ -77,7 +77,7 @@ impl Line {
     }
 }
 
-/// How much earlier than due the timer is set, since the machine takes its time to wake a thread (35 us on a small
+/// How much earlier than due the timer is set, since the machine takes its time to wake a thread (35 µs on a small
 /// virtual one). What is left until the due time is spent asking epoll without waiting.
 #[derive(Debug, Default)]
 pub(crate) struct Lead {

@@ -48,7 +48,7 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Whether the median is within 60 us and 5 % of what was asked. The jitter of a link goes both ways and moves the
+    /// Whether the median is within 60 µs and 5 % of what was asked. The jitter of a link goes both ways and moves the
     /// median little.
     #[must_use]
     pub fn keeps_its_round_trip(&self) -> bool {

@@ -38,12 +38,12 @@ fn of_bottom(view: &View<'_>, variant: &Variant, level: Option<u64>, card: Card)
         view.run.tolls.iter().filter(is_time).any(|toll| toll.baseline == variant.name && toll.verdict.is_plain());
     let piece = sentence::piece(experiment);
     let (estimate, unit, what) = match view::cpu(cell).filter(|_| !by_time) {
-        Some(cpu) => (cpu, "us", format!("CPU time per {piece}")),
+        Some(cpu) => (cpu, "µs", format!("CPU time per {piece}")),
         None => (cell.unit_time_ms, "ms", sentence::one(noun)),
     };
     let decimals = number::column_decimals(std::iter::once(estimate.mean));
     let text = |value| number::in_column(value, decimals);
-    let cpu = view::cpu(cell).map(|cpu| (format!("CPU per {piece}"), format!("{} us", number::three_digits(cpu.mean))));
+    let cpu = view::cpu(cell).map(|cpu| (format!("CPU per {piece}"), format!("{} µs", number::three_digits(cpu.mean))));
     let time = (sentence::one(noun), format!("{} ms", number::three_digits(cell.unit_time_ms.mean)));
     let is_whole = experiment.piece == Piece::Unit;
     let counted = if is_whole { sentence::pieces(experiment) } else { "requests".to_owned() };
@@ -91,7 +91,7 @@ fn of_toll(view: &View<'_>, variant: &Variant, baseline: &str, card: Card) -> Ca
     let ratio = |name: &str, toll: Option<&Toll>| {
         toll.map(|toll| (name.to_owned(), format!("{}{}", sentence::ratio(toll), doubt(toll))))
     };
-    let joint = joint.map(|_| ("time".to_owned(), "joint figure, not the layer's".to_owned()));
+    let joint = joint.map(|_| ("time".to_owned(), "not attributable (shared CPU)".to_owned()));
     let lines = [difference, joint, ratio("CPU", tolls.cpu), ratio("bytes", tolls.bytes)];
     Card { lines: lines.into_iter().flatten().collect(), ..card }
 }

@@ -40,9 +40,10 @@ fn doubts(view: &View<'_>) -> Section {
         findings: findings(view, doubt),
         remedy: doubt.remedy.to_owned(),
     };
-    let mut blocks = vec![match view.doubts.is_empty() {
-        true => Block::Legend(vec!["Every cell passed the checks that were made".to_owned()]),
-        false => Block::Doubts(view.doubts.iter().map(doubt).collect()),
+    let mut blocks = vec![match (view.doubts.is_empty(), view.shared.is_empty()) {
+        (true, true) => Block::Legend(vec!["All checks passed".to_owned()]),
+        (true, false) => Block::Legend(vec!["No cell has a doubt of its own; what concerns all of them stands at the top".to_owned()]),
+        (false, _) => Block::Doubts(view.doubts.iter().map(doubt).collect()),
     }];
     let failures = view.rows.iter().flat_map(|row| {
         view::failures(row.cell).map(|(class, found)| ((row.cell.variant.as_str(), class), (row.cell.level, found)))
@@ -65,7 +66,7 @@ fn doubts(view: &View<'_>) -> Section {
     let left_out = view.rows.iter().filter_map(|row| Some((row.cell.variant.as_str(), row.cell.left_out_per_unit?)));
     notes.extend(by_key(left_out).into_iter().map(|(variant, counts)| {
         let most = counts.into_iter().fold(0.0, f64::max);
-        format!("{variant}: {} entities of a pass were left out by their status", number::three_digits(most))
+        format!("{variant}: {} entities of a pass were left out because of their status", number::three_digits(most))
     }));
     if view.run.settings.insecure {
         notes.push("certificates of the servers were not verified (--insecure)".to_owned());
@@ -123,7 +124,7 @@ fn table<'r>(view: &View<'r>, shown: Option<u64>) -> Table {
         (Column::of("p50", "ms", 1), &|row| time(row, Rank::P50)),
         (Column::of("p95", "ms", 5), &|row| time(row, Rank::P95)),
         (Column::of("p99", "ms", 3), &|row| time(row, Rank::P99)),
-        (Column::of("CPU", "us", 2), &|row| number::or_nothing(view::cpu(row.cell).map(cpu)).into()),
+        (Column::of("CPU", "µs", 2), &|row| number::or_nothing(view::cpu(row.cell).map(cpu)).into()),
         (Column::of(INSTRUCTIONS, "1000s", 9), &|row| instructions(row)),
         (received, &|row| number::three_digits(row.cell.bytes_per_unit / 1e3).into()),
         (errors, &|row| number::whole(row.error_count()).into()),
@@ -179,26 +180,26 @@ fn legend(view: &View<'_>) -> Vec<String> {
     };
     let counted = if view.rows.iter().any(|row| row.cell.played.is_some()) { noun } else { "request" };
     let mut signs = vec![
-        format!("{of_tolls}, CPU: subject's time for one {}", sentence::piece(&view.run.experiment)),
-        format!("a percentile stands only where at least 30 {counted}s were slower"),
+        format!("{of_tolls}; CPU: the subject's time for one {}", sentence::piece(&view.run.experiment)),
+        format!("a percentile needs at least 30 slower {counted}s"),
     ];
     let is_open = |timed: Timed| {
         let ends = [Rank::P50, Rank::P95, Rank::P99].map(|rank| timed.interval(rank));
         ends.into_iter().flatten().any(|(_, high)| high.is_infinite())
     };
     if view.rows.iter().any(|row| is_open(Timed::of_units(row.cell))) {
-        signs.push(format!("{NOTHING}]: too few {counted}s were slower to say how far up a percentile may be off"));
+        signs.push(format!("{NOTHING}]: too few slower {counted}s for an upper end"));
     }
     if !view.any_errors() && view.run.experiment.piece != Piece::Unit {
         signs.push("no request failed".to_owned());
     }
     signs.extend(sentence::signs(view.run, has));
     if view.rows.iter().filter_map(|row| row.tolls.time).any(Toll::do_ranks_disagree) {
-        let ranks = "r ranks: a rank test disagrees with Student t on whether there is a toll; take more blocks";
+        let ranks = "r ranks: a rank test and Student's t disagree on whether there is a toll; more blocks help";
         signs.push(ranks.to_owned());
     }
     if has(TollVerdict::Joint) {
-        let joint = "j joint: the cores were full, so the time is not the layer's own";
+        let joint = "j joint: shared CPU, so the time cannot be attributed to the layer";
         signs.push(joint.to_owned());
     }
     // Of cells that carry no mark which says so already.
@@ -218,9 +219,7 @@ fn findings(view: &View<'_>, doubt: &Doubt<'_>) -> Vec<String> {
     if doubt.findings.len() <= FINDINGS_MAX {
         return doubt.findings.iter().map(|found| text(found)).collect();
     }
-    let distance = |found: &Validity| (found.value - found.bound).abs();
-    let worst = doubt.findings.iter().max_by(|a, b| distance(a).total_cmp(&distance(b)));
-    let worst = worst.map(|found| text(found)).unwrap_or_default();
+    let worst = marked::worst(&doubt.findings).map(text).unwrap_or_default();
     vec![format!("in {} of {} cells, most with {worst}", doubt.findings.len(), view.rows.len())]
 }
 
@@ -229,7 +228,7 @@ fn resources(view: &View<'_>, shown: Option<u64>) -> Table {
     let subject =
         |row: &Row<'_>, text: fn(&SubjectUse) -> String| number::or_nothing(row.cell.subject.as_ref().map(text));
     Table::of(
-        "what subject and generator used",
+        "what the subject and the load generator used",
         view.rows.iter().filter(|row| shown.is_none_or(|level| row.cell.level == level)),
         &[
             ("variant", &|row| row.cell.variant.clone()),
@@ -243,7 +242,7 @@ fn resources(view: &View<'_>, shown: Option<u64>) -> Table {
             }),
             ("connections", &|row| number::whole(row.cell.connections)),
             ("generator CPU, cores", &|row| number::three_digits(row.cell.generator.cpu_share)),
-            ("generator us/request", &|row| number::three_digits(row.cell.generator.cpu_us_per_request)),
+            ("generator µs/request", &|row| number::three_digits(row.cell.generator.cpu_us_per_request)),
             ("generator waited", &|row| {
                 format!("{} %", number::three_digits(row.cell.generator.run_queue_share * 100.0))
             }),

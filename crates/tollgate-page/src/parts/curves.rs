@@ -92,7 +92,7 @@ pub fn unit_time(view: &View<'_>) -> Figure {
             };
             let named = steps.iter().map(from).collect::<Vec<_>>().join("; ");
             let joint = match is_joint(view, *first) {
-                true => " Some of these are joint figures: the cores were full.",
+                true => " Some of these are not attributable (shared CPU).",
                 false => "",
             };
             format!(" Stagnates, as a doubling of {many} gains under {least_gain:.0} %: {named}.{joint}")
@@ -150,7 +150,7 @@ fn gains_too_little(pair: &[&Cell]) -> bool {
     doublings > 0.0 && gain < STAGNATES_BELOW
 }
 
-/// Whether a cell at this level or above is a joint figure.
+/// Whether a cell at this level or above is not attributable (shared CPU).
 fn is_joint(view: &View<'_>, least: u64) -> bool {
     let mut doubts = view.run.validity.iter().filter(|doubt| doubt.level >= least && doubt.verdict != Verdict::Ok);
     doubts.any(|doubt| rules::is_joint(&doubt.rule))

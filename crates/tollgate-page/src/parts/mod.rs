@@ -19,7 +19,7 @@ pub mod watched;
 use crate::blocks::{Block, Depth, Page, Section, Table};
 use crate::number;
 use crate::words::headline::{self, Claim};
-use crate::words::sentence;
+use crate::words::{marked, sentence};
 use crate::words::thresholds;
 use crate::words::view::View;
 use method::Method;
@@ -45,10 +45,13 @@ pub fn page(
     let thresholds = thresholds::section(&run.experiment, &run.thresholds);
     let last = [thresholds, published::section(view), variance::section(view), Some(method::section(view, method))];
     let all = before.into_iter().chain(cells::sections(view, depth)).chain(after).chain(last);
+    let mut answer = headline::answer(run, claim, sentence::besides(run));
+    let shared = marked::shared(view, answer.trust.as_ref().map_or("", |trust| &trust.text));
+    answer.besides.splice(0..0, shared);
     Page {
         name: run.experiment.name.clone(),
         question: run.experiment.question.clone(),
-        answer: headline::answer(run, claim, sentence::besides(run)),
+        answer,
         warnings: sentence::incompleteness(run).iter().map(|why| format!("{why}. {BELOW}")).collect(),
         origin: origin(view),
         version: run.version.clone(),

@@ -38,9 +38,9 @@ fn bars(view: &View<'_>, group: &PeerGroup<'_>, place: usize) -> Figure {
     let afar = if group.distance == Distance::Remote { ", from afar" } else { "" };
     let level = sentence::level(&run.experiment, group.level);
     let title = format!("{} by tollgate at {level}{afar}", peers::title(run, group.peer));
-    let of = format!("what {} took by what tollgate took", group.peer);
-    let note = "Times tollgate: 1 is as much as it. Both did the same work in the same blocks, so that the machine's moods hit \
-                both alike. Hollow bars are no claims: as much, unconfirmed, unclear, or full cores.";
+    let of = format!("what {} took, divided by what tollgate took", group.peer);
+    let note = "Ratio to tollgate; 1 means the same cost. Both did the same work in the same blocks, so that changes of the \
+                machine affect both alike. Hollow bars are inconclusive, or show no difference.";
     let label = format!("{} by tollgate{afar}", group.peer);
     let mut table = peers::table(view, label, group.shown(COMPARISONS_MAX));
     table.columns.push("p (Holm)".into());

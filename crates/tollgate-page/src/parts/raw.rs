@@ -2,7 +2,7 @@
 
 use crate::blocks::{Cell, Table};
 use crate::words::view::{Row, Timed, View};
-use tollgate_facts::results::{self as facts, Comparison, Estimate, Rank, Toll, TollVerdict};
+use tollgate_facts::results::{self as facts, Comparison, Estimate, Rank, Toll, TollVerdict, Verdict};
 
 /// One column, or three: a mean and the ends of its interval.
 enum Field {
@@ -88,7 +88,8 @@ pub fn table(view: &View<'_>) -> Table {
         let figures = figures.map(|value| value.filter(|value| value.is_finite()));
         let figures = figures.map(|value| value.map_or_else(Cell::default, |value| value.to_string().into()));
         let verdict = row.tolls.time.map(|toll| toll.verdict.to_string()).unwrap_or_default();
-        let rules: Vec<&str> = row.marks.iter().map(|number| view.doubts[number - 1].rule).collect();
+        let found = view.run.findings(&row.cell.variant, row.cell.level).filter(|found| found.verdict != Verdict::Ok);
+        let rules: Vec<&str> = found.map(|found| found.rule.as_str()).collect();
         let last = [verdict.into(), rules.join(" ").into()];
         std::iter::once(row.cell.variant.as_str().into()).chain(figures).chain(last).collect()
     };

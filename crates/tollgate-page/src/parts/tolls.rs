@@ -55,8 +55,7 @@ fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) 
     let is_whole = is_last && run.tolls.len() <= TOLLS_MAX;
     let shown = run.tolls.iter().filter(|toll| is_whole || toll.level == at);
     let table = table(view, if is_whole { "all tolls".to_owned() } else { format!("all tolls at {level}") }, shown);
-    let note = "Times the baseline: 1 is no more than it. Hollow bars are no claims: no toll, unconfirmed, unclear, or \
-                full cores.";
+    let note = "Ratio to the baseline; 1 means no extra cost. Hollow bars are inconclusive, or show no toll.";
     let id = if place == 0 { "tolls".to_owned() } else { format!("tolls-{place}") };
     let file = if is_last { "tolls.csv".to_owned() } else { format!("tolls-{at}.csv") };
     let of = "each variant's ratio over its baseline";
@@ -92,7 +91,7 @@ pub(super) fn bar(verdict: TollVerdict, [ratio, low, high]: [f64; 3]) -> Bar {
         TollVerdict::Refused => None,
     };
     let text = match verdict {
-        TollVerdict::Joint => "joint".to_owned(),
+        TollVerdict::Joint => "shared CPU".to_owned(),
         _ => sentence::ratio_of(verdict, [ratio, low, high]),
     };
     Bar { ratio, low, high, text, standing }

@@ -40,7 +40,7 @@ pub fn section(view: &View<'_>) -> Option<Section> {
     table.page_rows_max = Some(ROWS_MAX);
     let mut legend = vec![
         "Shares of the variance of each toll's ratio, where blocks or starts have a quarter or more and are seen to differ".to_owned(),
-        "Trials: requests, and the machine from one slice to the next. Blocks: their connections, and slower moods of the \
+        "Trials: requests, and the machine from one slice to the next. Blocks: their connections, and changes of the \
          machine. Starts: what a start of the servers has of its own"
             .to_owned(),
     ];

@@ -63,7 +63,7 @@ fn unsaid(run: &RunResult) -> &'static str {
         _ if run.experiment.variants.iter().all(|variant| variant.baseline.is_none()) => {
             "Nothing was compared, so there is no toll: no variant has a baseline."
         }
-        _ => "No toll may be claimed from this run: see the doubts below.",
+        _ => "This run shows no toll: see the doubts below.",
     }
 }
 
@@ -96,11 +96,13 @@ fn of_tolls(run: &RunResult) -> Option<Claim> {
     }
     let usual = answering.iter().find_map(|variant| Told::of(run, named, variant))?;
     let others = answering.iter().filter(|variant| variant.name != usual.variant.name);
-    let also = others.clone().filter_map(|variant| {
+    let beside = others.clone().filter_map(|variant| {
         let there = Told::at(run, variant, usual.toll.level, usual.toll.figure);
-        let found = there.or_else(|| Told::at(run, variant, headline_level(run, &variant.name)?, usual.toll.figure))?;
-        found.toll.verdict.is_clear().then(|| found.also(run, named, &usual))
+        there.or_else(|| Told::at(run, variant, headline_level(run, &variant.name)?, usual.toll.figure))
     });
+    let found: Vec<Told<'_>> = beside.collect();
+    let is_open = |found: &Told<'_>| !found.toll.verdict.is_clear();
+    let also = found.iter().filter(|found| !is_open(found)).map(|found| found.also(run, named, &usual));
     let sentences = [Said { text: usual.first(run, named), cells: usual.cells() }].into_iter().chain(also).collect();
     let toll = usual.toll;
     let why = match toll.verdict {
@@ -109,19 +111,22 @@ fn of_tolls(run: &RunResult) -> Option<Claim> {
         _ => None,
     };
     let unusual = named.filter(|answer| answer.usual != usual.variant.name && known(&answer.usual).is_some());
-    let unusual = unusual.map(|_| "of the usual case nothing may be read".to_owned());
+    let unusual = unusual.map(|_| "the usual case has no figure that can be trusted".to_owned());
     let time = run.toll(&toll.variant, toll.level, Figure::UnitTime);
     let is_joint = time.is_some_and(|time| time.verdict == TollVerdict::Joint);
-    let unsaid = |is_wanted: &dyn Fn(&Variant) -> bool| -> Option<String> {
-        let is_it = |variant: &&&Variant| Told::of(run, named, variant).is_none() && is_wanted(variant);
-        let names: Vec<String> = others.clone().filter(is_it).map(|found| called(run, named, &found.name)).collect();
-        (!names.is_empty()).then(|| first_of(&names, UNSAID_MAX))
+    let unsaid = |is_wanted: &dyn Fn(&Variant) -> bool, what: &str| -> Option<String> {
+        let names = others.clone().filter(|variant| is_wanted(variant)).map(|found| called(run, named, &found.name));
+        let names: Vec<String> = names.collect();
+        (!names.is_empty()).then(|| format!("{what}: {}", first_of(&names, UNSAID_MAX)))
     };
     let has_cells = |variant: &Variant| run.cells.iter().any(|cell| cell.variant == variant.name);
+    let is_told = |variant: &Variant| Told::of(run, named, variant).is_some();
+    let is_left_open = |variant: &Variant| found.iter().any(|told| told.variant.name == variant.name && is_open(told));
     let notes = [
-        is_joint.then(|| "the cores were full, so nothing is claimed of time".to_owned()),
-        unsaid(&|variant| !has_cells(variant)).map(|names| format!("not measured: {names}")),
-        unsaid(&has_cells).map(|names| format!("not to be read: {names}")),
+        is_joint.then(|| "the time cannot be attributed (shared CPU)".to_owned()),
+        unsaid(&is_left_open, "open"),
+        unsaid(&|variant| !is_told(variant) && !has_cells(variant), "not measured"),
+        unsaid(&|variant| !is_told(variant) && has_cells(variant), "refused"),
     ];
     Some(Claim {
         sentences,
@@ -317,18 +322,19 @@ fn trust(run: &RunResult, claim: &Claim) -> Trust {
         cells.any(|(name, level)| found.variant == *name && found.level == *level)
             && found.verdict != Verdict::Ok
             && !rules::is_at_rate(&found.rule)
+            && view::is_of_all(run, found)
             && !(is_of_cpu && is_of_times(&found.rule))
             && is_of_toll(found)
     };
     let place = |found: &&Validity| RULES.iter().position(|rule| rule.name == found.rule).unwrap_or(usize::MAX);
     let worst =
         run.validity.iter().filter(is_its_own).min_by_key(|found| (found.verdict != Verdict::Refused, place(found)));
+    let of_finding = |found: &Validity| format!("{}. {}", found.reason, stopped(&capitalized(&found.remedy)));
     let (light, why) = match (worst, &claim.doubt, run.state) {
-        (Some(found), ..) => {
-            let light = if found.verdict == Verdict::Refused { Light::Not } else { Light::Care };
-            (light, format!("{}. {}", found.reason, stopped(&capitalized(&found.remedy))))
-        }
-        (None, Some(doubt), _) => (Light::Care, stopped(doubt)),
+        (Some(found), ..) if found.verdict == Verdict::Refused => (Light::Not, of_finding(found)),
+        // What is open by itself stays open, whatever else is in doubt.
+        (_, Some(doubt), _) => (Light::Care, stopped(doubt)),
+        (Some(found), None, _) => (Light::Care, of_finding(found)),
         (None, None, State::Complete) => (Light::Trusted, String::new()),
         (None, None, _) => (Light::Care, "the run is not whole.".to_owned()),
     };

@@ -4,16 +4,20 @@
 //!
 //! What it deliberately does not do: lay a table out.
 
-use super::view::{Row, View};
+use super::sentence;
+use super::view::{Row, Shared, View, is_of_all};
 use crate::blocks::{Cell, TableRow};
 use crate::chart::Standing;
-use crate::gather::by_key;
+use crate::gather::{by_key, first_of};
 use crate::number::NOTHING;
+use crate::text::{capitalized, stopped};
 use tollgate_facts::results::{self, RunResult, Validity, Verdict};
 use tollgate_facts::rules::{self, STEADY};
 
 /// What stands for a figure that must not be read.
 pub const REFUSED: &str = "refused";
+/// Levels that a sentence names.
+const LEVELS_MAX: usize = 6;
 
 impl<'r> View<'r> {
     /// The row of a cell.
@@ -67,6 +71,32 @@ impl<'r> View<'r> {
     }
 }
 
+/// The worst of several findings of one rule.
+pub fn worst<'r>(findings: &[&'r Validity]) -> Option<&'r Validity> {
+    let distance = |found: &Validity| (found.value - found.bound).abs();
+    findings.iter().copied().max_by(|one, other| distance(one).total_cmp(&distance(other)))
+}
+
+/// What marks all cells, or all of some levels, a sentence or two each; what was `said` already is not said again.
+pub fn shared(view: &View<'_>, said: &str) -> Vec<String> {
+    let experiment = &view.run.experiment;
+    let text = |Shared { doubt, levels }: &Shared<'_>| {
+        let worst = worst(&doubt.findings)?;
+        let levels: Vec<String> = levels.iter().map(|level| sentence::level(experiment, *level)).collect();
+        let at = if levels.is_empty() { String::new() } else { format!(" at {}", first_of(&levels, LEVELS_MAX)) };
+        if said.contains(&worst.reason) {
+            return Some(format!("That is so in all cells{at} ({}).", doubt.rule));
+        }
+        let is_one = doubt.findings.iter().all(|found| found.reason == worst.reason);
+        let with = format!(", most with {} at {}", worst.variant, sentence::level(experiment, worst.level));
+        let most = if is_one { String::new() } else { with };
+        let remedy = capitalized(doubt.remedy);
+        let remedy = if said.contains(&remedy) { String::new() } else { format!(" {}", stopped(&remedy)) };
+        Some(format!("All cells{at} ({}{most}): {}.{remedy}", doubt.rule, worst.reason))
+    };
+    view.shared.iter().filter_map(text).collect()
+}
+
 impl Row<'_> {
     /// The variant with the numbers of its doubts.
     pub fn name(&self) -> Cell {
@@ -100,7 +130,7 @@ pub fn aside(run: &RunResult, cells: &[Named<'_>]) -> String {
         let is_told =
             |(variant, level, _): &&Named<'_>| verdict == Verdict::Refused || !is_refused(run, variant, *level);
         let found = cells.iter().filter(is_told).flat_map(|(variant, level, name)| {
-            let own = doubts(run, variant, *level).filter(|found| found.verdict == verdict);
+            let own = doubts(run, variant, *level).filter(|found| found.verdict == verdict && is_of_all(run, found));
             own.map(|found| (found.rule.as_str(), name.as_str()))
         });
         let told = |(rule, mut names): (&str, Vec<&str>)| {

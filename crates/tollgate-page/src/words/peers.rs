@@ -137,7 +137,7 @@ fn what(run: &RunResult, figure: Figure) -> String {
         (Figure::UnitTime, Piece::Request | Piece::Document | Piece::Unit) => {
             format!("ms per {}", sentence::unit_noun(experiment))
         }
-        (Figure::SubjectCpu, _) => format!("CPU us per {}", sentence::piece(experiment)),
+        (Figure::SubjectCpu, _) => format!("CPU µs per {}", sentence::piece(experiment)),
         (Figure::Instructions, _) => sentence::figure(experiment, figure),
         (Figure::Bytes, _) => format!("bytes per {}", sentence::unit_noun(experiment)),
         (Figure::MedianAtRate | Figure::P95AtRate | Figure::P99AtRate, _) => {

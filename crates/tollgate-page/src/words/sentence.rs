@@ -16,7 +16,7 @@ use tollgate_facts::stats::warm_up::Course;
 
 /// How a verdict is to be read whose interval excludes 1 and that is not claimed.
 pub const UNCONFIRMED: &str =
-    "unconfirmed: its own interval excludes 1, but with so many comparisons in a run that can be chance (Holm)";
+    "unconfirmed: its interval excludes 1, but among so many comparisons that can be chance (Holm)";
 
 /// Variants whose errors are told one by one before the rest is counted.
 const ONSETS_MAX: usize = 4;
@@ -97,9 +97,9 @@ pub fn sign(verdict: TollVerdict) -> &'static str {
 /// What the signs of those of these verdicts mean that have one.
 pub fn signs(run: &RunResult, has: impl Fn(TollVerdict) -> bool) -> Vec<String> {
     let signs = [
-        (TollVerdict::NoToll, format!("= no toll: the whole interval inside {}", band(run))),
+        (TollVerdict::NoToll, format!("= no toll: the whole interval is within {}", band(run))),
         (TollVerdict::Unconfirmed, format!("(?) {UNCONFIRMED}")),
-        (TollVerdict::Unclear, "? unclear: neither a toll nor its absence could be shown".to_owned()),
+        (TollVerdict::Unclear, "? unclear: inconclusive, the interval includes 1".to_owned()),
     ];
     signs.into_iter().filter(|(verdict, _)| has(*verdict)).map(|(_, text)| text).collect()
 }
@@ -282,7 +282,7 @@ pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
                 format!("{a_noun} takes {ratio} the time of {baseline} ({difference}), unconfirmed: {why}")
             }
             TollVerdict::Unclear => {
-                format!("no difference in time from {baseline} could be shown: {ratio} ({difference})")
+                format!("whether {a_noun} takes longer than with {baseline} is unclear: {ratio} ({difference})")
             }
             TollVerdict::Joint => return None,
             TollVerdict::Refused => {
@@ -303,7 +303,7 @@ pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
         }
     }
     if tolls.time.is_some_and(|time| time.verdict == TollVerdict::Joint) {
-        parts.push(format!("no toll on time over {baseline}, as the cores were full"));
+        parts.push(format!("the time over {baseline} cannot be attributed (shared CPU)"));
     }
     Some(format!("{variant} at {}: {}", level(&run.experiment, at), parts.join("; ")))
 }

@@ -18,8 +18,18 @@ pub struct View<'r> {
     pub run: &'r RunResult,
     /// Its cells by level and variant.
     pub rows: Vec<Row<'r>>,
-    /// What its rules found; the first has the number 1.
+    /// Marks that all cells have, or all of some levels: they are said once and stand in no row.
+    pub shared: Vec<Shared<'r>>,
+    /// What else its rules found; the first has the number 1.
     pub doubts: Vec<Doubt<'r>>,
+}
+
+/// A mark of all cells, or of all cells of these levels.
+pub struct Shared<'r> {
+    /// What was found.
+    pub doubt: Doubt<'r>,
+    /// The levels; empty where it is all of them.
+    pub levels: Vec<u64>,
 }
 
 /// One variant at one level.
@@ -32,7 +42,7 @@ pub struct Row<'r> {
     pub tolls: Tolls<'r>,
     /// What a peer took by what tollgate took, of the time and of the CPU time; nothing for tollgate's own variants.
     pub by_tollgate: [Option<&'r Comparison>; 2],
-    /// Numbers of [`Doubt`]s, from 1.
+    /// Numbers of the [`Doubt`]s about the cell as a whole, from 1.
     pub marks: Vec<usize>,
     /// Whether those of the closed load must not be read.
     pub is_closed_refused: bool,
@@ -72,22 +82,32 @@ impl<'r> View<'r> {
             (level.unwrap_or(usize::MAX), key(run, &cell.variant).unwrap_or(usize::MAX))
         };
         cells.sort_by_key(|cell| place(cell));
-        let doubts = doubts(&run.validity, &cells);
+        let (mut shared, mut own) = (Vec::new(), Vec::new());
+        for doubt in doubts(run, &cells) {
+            match doubt.levels(&cells) {
+                // Which percentiles it is about differs from cell to cell.
+                Some(_) if rules::is_own_delay(doubt.rule) => own.push((doubt, true)),
+                Some(levels) => shared.push(Shared { doubt, levels }),
+                None => own.push((doubt, false)),
+            }
+        }
         let row = |cell: &'r Cell| {
-            let is_here = |found: &&Validity| found.variant == cell.variant && found.level == cell.level;
-            let own = doubts.iter().zip(1..).filter(|(doubt, _)| doubt.findings.iter().any(is_here));
-            let mut refusals = own.clone().map(|(doubt, _)| doubt).filter(|doubt| doubt.verdict == Verdict::Refused);
+            let here = own.iter().zip(1..).filter(|((doubt, _), _)| doubt.of(cell).is_some());
+            let mut refusals = here.clone().filter(|((doubt, _), _)| doubt.verdict == Verdict::Refused);
+            let is_the_cells = |(doubt, is_shared): &(Doubt<'_>, bool)| {
+                !is_shared && doubt.of(cell).is_some_and(|found| is_of_all(run, found))
+            };
             Row {
                 cell,
                 is_bottom: run.experiment.variant(&cell.variant).is_some_and(|variant| variant.baseline.is_none()),
                 tolls: tolls(run, &cell.variant, cell.level),
                 by_tollgate: by_tollgate(run, &cell.variant, cell.level),
-                marks: own.map(|(_, number)| number).collect(),
-                is_closed_refused: refusals.any(|doubt| !rules::is_at_rate(doubt.rule)),
+                is_closed_refused: refusals.any(|((doubt, _), _)| !rules::is_at_rate(doubt.rule)),
+                marks: here.filter(|(doubt, _)| is_the_cells(doubt)).map(|(_, number)| number).collect(),
             }
         };
         let rows = cells.into_iter().map(row).collect();
-        Self { run, rows, doubts }
+        Self { run, rows, shared, doubts: own.into_iter().map(|(doubt, _)| doubt).collect() }
     }
 
     /// Whether any request failed anywhere.
@@ -102,6 +122,34 @@ pub fn failures(cell: &Cell) -> impl Iterator<Item = (&str, (u64, Option<&str>))
     std::iter::once((&cell.errors, &cell.error_examples)).chain(rate).flat_map(|(errors, examples)| {
         errors.iter().map(|(class, count)| (class.as_str(), (*count, examples.get(class).map(String::as_str))))
     })
+}
+
+impl<'r> Doubt<'r> {
+    /// What it found in a cell.
+    fn of(&self, cell: &Cell) -> Option<&'r Validity> {
+        let is_here = |found: &&&Validity| found.variant == cell.variant && found.level == cell.level;
+        self.findings.iter().find(is_here).copied()
+    }
+
+    /// The levels of which it marks each of several cells, none where it marks them all; absent where it marks only some
+    /// of a level, or refuses.
+    fn levels(&self, cells: &[&Cell]) -> Option<Vec<u64>> {
+        let is_whole = |level: u64| {
+            let mut here = cells.iter().filter(|cell| cell.level == level);
+            here.all(|cell| self.of(cell).is_some())
+        };
+        let mut levels: Vec<u64> = cells.iter().map(|cell| cell.level).collect();
+        levels.dedup();
+        let is_of_one = |level: u64| cells.iter().filter(|cell| cell.level == level).count() < 2;
+        let all = levels.len();
+        levels.retain(|level| cells.iter().any(|cell| cell.level == *level && self.of(cell).is_some()));
+        let is_of_all = levels.len() == all;
+        let is_shared = self.verdict == Verdict::Marked
+            && cells.len() > 1
+            && levels.iter().all(|level| is_whole(*level))
+            && (is_of_all || !levels.iter().any(|level| is_of_one(*level)));
+        is_shared.then(|| if is_of_all { Vec::new() } else { levels })
+    }
 }
 
 impl Row<'_> {
@@ -202,14 +250,42 @@ impl Timed {
         let (undelayed, rule) = self.undelayed?;
         is_delayed(self.at(rank)?, undelayed.at(rank)?).then_some(rule)
     }
+
+    fn is_mean_delayed(&self) -> bool {
+        self.undelayed.is_some_and(|(undelayed, _)| is_delayed(self.times.mean, undelayed.mean))
+    }
+}
+
+/// Percentiles that tables have.
+const PRINTED: [Rank; 3] = [Rank::P50, Rank::P95, Rank::P99];
+
+/// The percentiles that a finding of the generator's own delay is about; absent of another finding.
+fn delayed(run: &RunResult, found: &Validity) -> Option<Timed> {
+    let cell = run.cell(&found.variant, found.level).filter(|_| rules::is_own_delay(&found.rule))?;
+    match &cell.equal_rate {
+        Some(rate) if rules::is_at_rate(&found.rule) => Some(Timed::at_rate(rate)),
+        _ => Some(Timed::of_requests(cell)),
+    }
+}
+
+/// Whether a finding is about its cell, and not only about single percentiles.
+pub fn is_of_all(run: &RunResult, found: &Validity) -> bool {
+    delayed(run, found).is_none_or(|timed| timed.is_mean_delayed())
+}
+
+/// Whether it changes how any figure is to be read that is printed.
+fn is_printed(run: &RunResult, found: &Validity) -> bool {
+    let is_one = |timed: Timed| PRINTED.iter().any(|rank| timed.delayed(*rank).is_some());
+    is_of_all(run, found) || delayed(run, found).is_some_and(is_one)
 }
 
 impl View<'_> {
     /// A percentile of a row with its interval and, where it holds the generator's own delay, the number of that doubt.
     pub fn percentile(&self, row: &Row<'_>, timed: Timed, rank: Rank, one: impl Fn(f64) -> String) -> blocks::Cell {
         let rule = timed.delayed(rank);
-        let is_it = |number: &usize| rule.is_some_and(|rule| self.doubts[number - 1].rule == rule);
-        blocks::Cell::marked(timed.written(rank, one), row.marks.iter().copied().filter(is_it).collect())
+        let is_it = |doubt: &Doubt<'_>| rule == Some(doubt.rule) && doubt.of(row.cell).is_some();
+        let number = self.doubts.iter().position(is_it).map(|place| place + 1);
+        blocks::Cell::marked(timed.written(rank, one), number.into_iter().collect())
     }
 }
 
@@ -304,8 +380,8 @@ pub fn headline_level(run: &RunResult, variant: &str) -> Option<u64> {
 }
 
 /// Doubts by rule, verdict and remedy, in the order in which the rows meet them.
-fn doubts<'r>(validity: &'r [Validity], cells: &[&Cell]) -> Vec<Doubt<'r>> {
-    let found = validity.iter().filter(|found| found.verdict != Verdict::Ok);
+fn doubts<'r>(run: &'r RunResult, cells: &[&Cell]) -> Vec<Doubt<'r>> {
+    let found = run.validity.iter().filter(|found| found.verdict != Verdict::Ok && is_printed(run, found));
     let by_rule = by_key(found.map(|found| ((found.rule.as_str(), found.verdict, found.remedy.as_str()), found)));
     let doubt = |((rule, verdict, remedy), findings)| Doubt { rule, verdict, remedy, findings };
     let mut doubts: Vec<Doubt<'_>> = by_rule.into_iter().map(doubt).collect();
@@ -356,6 +432,6 @@ mod tests {
         assert_eq!(shown(Rank::P50), blocks::Cell::from("1.00 ±0.0500"));
         assert_eq!(shown(Rank::P99), blocks::Cell::marked("12.3 [11.8, –]", vec![number]));
         assert_eq!(shown(Rank::P95), blocks::Cell::from(number::NOTHING));
-        assert_eq!(row.name().marks.len(), 2, "the cell has both");
+        assert_eq!(row.name().marks.len(), 1, "the cell has the other one");
     }
 }

@@ -93,9 +93,7 @@ fn of_cell(view: &View<'_>, row: &Row<'_>) -> Case {
     let (cell, experiment) = (row.cell, &view.run.experiment);
     let seconds = if cell.unit_time_ms.mean.is_finite() { cell.unit_time_ms.mean / 1000.0 } else { 0.0 };
     let of = |verdict: Verdict| {
-        let found = view.doubts.iter().flat_map(|doubt| &doubt.findings);
-        found
-            .filter(move |found| found.verdict == verdict && found.variant == cell.variant && found.level == cell.level)
+        view.run.findings(&cell.variant, cell.level).filter(move |found| found.verdict == verdict)
     };
     let refusals = of(Verdict::Refused);
     let marked = of(Verdict::Marked).map(|mark| format!("{}: {}. {}", mark.rule, mark.reason, mark.remedy));

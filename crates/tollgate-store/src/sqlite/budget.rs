@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use crate::StoreError;
 
-/// Steps of SQLite's machine between two looks at the clock: about 6 us, and at most some milliseconds where each step
+/// Steps of SQLite's machine between two looks at the clock: about 6 µs, and at most some milliseconds where each step
 /// calls a function on texts as long as they may become.
 const STEPS_BETWEEN_LOOKS: i32 = 512;
 
-/// What takes less than so many looks, some 100 us, is short, however long the machine did something else meanwhile …
+/// What takes less than so many looks, some 100 µs, is short, however long the machine did something else meanwhile …
 const SHORT_LOOKS: u32 = 16;
 
 /// … but for reads that have to wait for a disk.

@@ -59,7 +59,7 @@ impl SqliteConnection {
         sql.push(", PRIMARY KEY (");
         sql.list(", ", &entity_type.key, |sql, leaf| sql.identifier(&table.columns[leaf.0].name));
         // In the order of a key that grows, rows stand best in the key's own tree. A random key would scatter them over
-        // all of it: 20,000 records inserted in one transaction took 10 us each so, and 5 us in the order of insertion.
+        // all of it: 20,000 records inserted in one transaction took 10 µs each so, and 5 µs in the order of insertion.
         let is_random = |leaf: &LeafId| entity_type.provided(*leaf) == Some(&Provided::Uuid);
         let scattered = entity_type.key.iter().any(is_random);
         sql.push(if scattered { ")) STRICT" } else { ")) STRICT, WITHOUT ROWID" });

@@ -23,7 +23,7 @@ pub struct Entry {
     pub children: Vec<(NavigationId, Vec<Entry>)>,
     /// Entities that exist already, or come out of another request of the same batch, to be linked with this one.
     pub links: Vec<(NavigationId, Link)>,
-    /// Of which of its set's types the client says that it is.
+    /// The subtype named by the client.
     pub subtype: Option<SubtypeId>,
 }
 

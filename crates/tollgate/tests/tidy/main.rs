@@ -13,6 +13,7 @@ mod look;
 mod modules;
 mod names;
 mod planted;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

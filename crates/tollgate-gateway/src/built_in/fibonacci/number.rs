@@ -13,7 +13,7 @@ pub(crate) const N_MAX: u32 = 40;
 /// Bytes of the largest page.
 pub(crate) const PAGE_BYTES_MAX: usize = 1 << 20;
 
-/// Numbers up to this are computed on the event loop: 3,193 calls take some 5 us, which is less than a hop to another
+/// Numbers up to this are computed on the event loop: 3,193 calls take some 5 µs, which is less than a hop to another
 /// thread.
 pub(crate) const ON_LOOP_N_MAX: u32 = 16;
 

@@ -19,7 +19,7 @@ use crate::visit::Visit;
 use crate::work::pool::Writing;
 use crate::work::weight::WorkPlace;
 
-/// Largest array that is inserted on the loop: about a dozen records, which take SQLite 50 us.
+/// Largest array that is inserted on the loop: about a dozen records, which take SQLite 50 µs.
 const LOOP_BYTES_MAX: u64 = 8 * 1024;
 
 /// An array to be inserted.

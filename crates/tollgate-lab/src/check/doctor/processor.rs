@@ -22,8 +22,8 @@ pub(super) fn cores(system: &System) -> Option<Finding> {
     };
     let verdict = Verdict::of(usable.len() as u64, 2, CORES_ENOUGH);
     let costs = verdict.costs(
-        "generator and subject take each other's time: response times and throughput are those of both together",
-        "generator and subject fill the machine: throughput is a joint figure, CPU time per request is the one to read",
+        "the load generator and the subject take each other's time: response times and throughput are those of both together",
+        "the load generator and the subject share all cores: only CPU time per request can be attributed to the subject",
     );
     (!usable.is_empty()).then(|| Finding::told(verdict, found, costs, mend))
 }

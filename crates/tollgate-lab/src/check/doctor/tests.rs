@@ -177,7 +177,7 @@ fn cores_are_those_that_may_be_used() {
         check(&[(STATUS, &status), calm], "cores", verdict, words);
     };
     few("3", Verdict::Bad, ["1 of 8 cores", "of both together", "`taskset`"]);
-    few("0,5-6", Verdict::Warns, ["3 of 8 cores", "joint figure", "--cpuset-cpus"]);
+    few("0,5-6", Verdict::Warns, ["3 of 8 cores", "can be attributed", "--cpuset-cpus"]);
     check(
         &[(STATUS, "Cpus_allowed_list:\t0-1\n"), ("sys/devices/system/cpu/online", "0-1"), calm],
         "cores",

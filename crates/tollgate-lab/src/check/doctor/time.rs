@@ -7,7 +7,7 @@ use crate::judge::bounds::STEAL_SHARE_MAX;
 
 /// From this share on the hypervisor, not the subject, is what is measured.
 const STEAL_SHARE_BAD: f64 = 0.1;
-/// A timer of the kernel is late by some 60 us as it is, and a core of a machine of its own wakes in less than 200; one
+/// A timer of the kernel is late by some 60 µs as it is, and a core of a machine of its own wakes in less than 200; one
 /// of a busy host that does not rest was late by up to 550.
 const WAKE_LATE_MAX: Duration = Duration::from_millis(1);
 /// Share of the cores that may be busy before a run.

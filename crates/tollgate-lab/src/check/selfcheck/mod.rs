@@ -90,7 +90,7 @@ pub struct Sight {
     pub spread: f64,
     /// Comparisons whose interval leaves 1 out, each by itself.
     pub apart: usize,
-    /// Comparisons in which a run would have withheld the toll, as generator and subject were at their limit together.
+    /// Comparisons in which a run would have withheld the toll, as generator and subject competed for the same cores.
     pub joint: usize,
     /// Comparisons behind it.
     pub n: usize,
@@ -124,7 +124,7 @@ pub struct Claim {
     pub p_adjusted: f64,
     /// Values behind it: blocks, or starts where its interval is over those.
     pub n: usize,
-    /// Whether generator and subject were at their limit together.
+    /// Whether generator and subject competed for the same cores.
     pub is_joint: bool,
     #[serde(skip)]
     error: f64,

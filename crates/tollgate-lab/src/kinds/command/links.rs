@@ -139,7 +139,7 @@ mod tests {
             let cells: Vec<(&str, u64)> = doubts.iter().map(|doubt| (&*doubt.variant, doubt.level)).collect();
             assert_eq!(cells, expected, "{doubts:?}");
         };
-        // 30 us are what waking up varies by, and a tenth of what was asked may be off.
+        // 30 µs are what waking up varies by, and a tenth of what was asked may be off.
         check(0.1, 0.129, &[]);
         check(0.1, 0.14, &[("near", 1), ("near", 2)]);
         check(5.0, 5.4, &[]);

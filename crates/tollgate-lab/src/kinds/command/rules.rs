@@ -59,11 +59,11 @@ impl CommandEvidence<'_> {
     }
 }
 
-/// A command that fills its cores by itself is no joint figure.
+/// A command that fills its cores by itself shares them with nobody.
 fn joint(evidence: &CommandEvidence<'_>) -> Option<Finding> {
     let (busy, others) = (evidence.ticks.busy_share(), evidence.others_share());
     let reason = format!(
-        "the command's cores were busy {:.0} % of the time, {:.0} % with other programs: a joint figure of all of them",
+        "the command's cores were busy {:.0} % of the time, {:.0} % with other programs, so its time cannot be attributed to it",
         busy * 100.0,
         others * 100.0
     );

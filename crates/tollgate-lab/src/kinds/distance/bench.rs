@@ -21,7 +21,7 @@ use crate::subject::{Postgres, PostgresError, end_with_this_thread};
 const MESSAGES: usize = 15;
 const SPACING: Duration = Duration::from_micros(300);
 
-/// A commit waits for the network, not for the disk: what a disk does in between would hide 100 us.
+/// A commit waits for the network, not for the disk: what a disk does in between would hide 100 µs.
 const SETTINGS: [(&str, &str); 2] = [("synchronous_commit", "off"), ("shared_buffers", "64MB")];
 
 /// A database and the links before it.

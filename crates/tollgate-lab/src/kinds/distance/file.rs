@@ -75,7 +75,7 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         let help = "add `round_trip_us`, such as `round_trip_us = 500`";
         let unsaid = || checker.unsaid(way, "how far its database is", help);
         let UpTo(round_trip_us) = file.round_trip_us.ok_or_else(unsaid)?;
-        variant.at = Location::Here(format!("the batch, its database {round_trip_us} us further away"));
+        variant.at = Location::Here(format!("the batch, its database {round_trip_us} µs further away"));
         variant.own = Own::new(Away(Duration::from_micros(round_trip_us.into())));
     }
     let bottoms = experiment.variants.iter().filter(|variant| variant.baseline.is_none()).count();

@@ -135,7 +135,7 @@ mod tests {
             ledger.add(&trial, Ticks::default(), Vec::new(), None);
             run.trials.push(trial);
         }
-        let thresholds = ["time < 1 us", "errors == 0"].map(|text| Threshold::parse(text).unwrap());
+        let thresholds = ["time < 1 µs", "errors == 0"].map(|text| Threshold::parse(text).unwrap());
         ledger.fill(&mut run);
         book::judge(&thresholds, &mut run);
         let outcomes: Vec<Outcome> = run.thresholds.iter().map(|found| found.outcome).collect();

@@ -205,7 +205,7 @@ impl Session<'_> {
             self.plan.variants.iter().partition(|variant| away(&self.experiment, **variant).is_none_or(keeps));
         for variant in left {
             let accurate = match least {
-                Some(least) => format!("this kind of link is accurate from {} us on here", least.as_micros()),
+                Some(least) => format!("this kind of link is accurate from {} µs on here", least.as_micros()),
                 None => "this kind of link keeps no delay here".to_owned(),
             };
             for level in &self.plan.levels {

@@ -92,7 +92,7 @@ fn of_slope(run: &RunResult, slope: &Slope) -> String {
         run.experiment.variants.iter().map(|variant| variant.name.as_str()).filter(|name| !is_preset(run, name));
     let aside = marked::aside(run, &names.map(|name| (name, slope.level, name.to_owned())).collect::<Vec<_>>());
     format!(
-        "By {} a document takes {} us [{}, {}] at rest, and {:.2} us [{:.2}, {:.2}] more for each microsecond that the link \
+        "By {} a document takes {} µs [{}, {}] at rest, and {:.2} µs [{:.2}, {:.2}] more for each microsecond that the link \
          adds: so many round trips one after another. The batch counted {:.2}: {agreement}. Times lie {:.1} % off the line, \
          typically.{doubt}{aside}",
         sentence::level(&run.experiment, slope.level),
@@ -120,7 +120,7 @@ fn of_presets(run: &RunResult, presets: &[PresetFound]) -> Option<String> {
 fn of_link(distance: &Distances) -> String {
     let accurate = match (distance.accurate_from_us, distance.link.as_str()) {
         (_, "none") => String::new(),
-        (Some(us), _) => format!(", accurate within a tenth from {us:.0} us on"),
+        (Some(us), _) => format!(", accurate within a tenth from {us:.0} µs on"),
         (None, _) => ", which kept no delay within a tenth".to_owned(),
     };
     format!("The link ({}): {}{accurate}. The database: {}.", distance.link, distance.link_words, distance.database)
@@ -138,7 +138,7 @@ fn left_out(run: &RunResult) -> Option<String> {
 fn overheads(view: &View<'_>) -> Option<Table> {
     let run = view.run;
     let base = run.experiment.variants.iter().find(|variant| variant.baseline.is_none())?;
-    let mut head = vec!["link".to_owned(), "adds us".to_owned()];
+    let mut head = vec!["link".to_owned(), "adds µs".to_owned()];
     head.extend(level_names(run));
     let row = |variant: &Variant| {
         let name = variant.name.as_str();
@@ -169,8 +169,8 @@ fn presets(view: &View<'_>) -> Option<Table> {
         &[
             ("preset", &|preset| preset.name.as_str().into()),
             ("to cost", &|preset| percent(preset.share, 0.0).into()),
-            ("us by the line", &|preset| number::optional(preset.asked_us).into()),
-            ("us added", &|preset| added(view, &preset.name)),
+            ("µs by the line", &|preset| number::optional(preset.asked_us).into()),
+            ("µs added", &|preset| added(view, &preset.name)),
             ("predicted", &|preset| of_cell(preset, preset.predicted)),
             ("found", &|preset| of_cell(preset, preset.found)),
             ("verdict", &|preset| preset.verdict.to_string().into()),
@@ -191,11 +191,11 @@ fn batches(view: &View<'_>) -> Table {
             ("documents/s", &|(row, ..)| digits(row, row.cell.requests_per_second.mean)),
             ("document ms", &|(row, ..)| view.said(row, document_ms(row.cell))),
             ("round trips", &|(row, batch, _)| digits(row, batch.round_trips.mean)),
-            ("compute us", &|(row, _, [compute, ..])| digits(row, *compute)),
-            ("database us", &|(row, _, [_, database, _])| digits(row, *database)),
-            ("network us", &|(row, _, [.., network])| digits(row, *network)),
-            ("CPU us", &|(row, ..)| view.said(row, number::optional(view::cpu(row.cell).map(|cpu| cpu.mean)))),
-            ("waiting us", &|(row, batch, _)| digits(row, batch.waiting_us.mean)),
+            ("compute µs", &|(row, _, [compute, ..])| digits(row, *compute)),
+            ("database µs", &|(row, _, [_, database, _])| digits(row, *database)),
+            ("network µs", &|(row, _, [.., network])| digits(row, *network)),
+            ("CPU µs", &|(row, ..)| view.said(row, number::optional(view::cpu(row.cell).map(|cpu| cpu.mean)))),
+            ("waiting µs", &|(row, batch, _)| digits(row, batch.waiting_us.mean)),
         ],
     )
 }
@@ -343,7 +343,7 @@ fn times(view: &View<'_>, distance: &Distances) -> Figure {
         view.line(row, vec![row.cell.level.to_string()], figures)
     };
     let rows = levels.iter().flat_map(|level| of_level(*level)).map(row);
-    let table = Table::new("", ["link", "processes", "adds us", "ms a document", "95 % low", "95 % high"]).with(rows);
+    let table = Table::new("", ["link", "processes", "adds µs", "ms a document", "95 % low", "95 % high"]).with(rows);
     let note = "Dotted: the fitted line by one process, and with more of them what is to be expected, the longest of CPU by \
                 cores, the database's CPU by its cores, and one process's time by the processes. A hollow point has a doubt; \
                 what is refused is not drawn.";
@@ -357,7 +357,7 @@ fn stacks(view: &View<'_>) -> Figure {
     let run = view.run;
     let level = |row: &Row<'_>| sentence::level(&run.experiment, row.cell.level);
     let name = |row: &Row<'_>| format!("{}, {}", row.name().numbered(), level(row));
-    let mut table = Table::new("", ["link and processes", "compute us", "database us", "network us"]);
+    let mut table = Table::new("", ["link and processes", "compute µs", "database µs", "network µs"]);
     let mut all: Vec<Stack> = Vec::new();
     for row in &view.rows {
         let Some(parts) = parts_of(run, row.cell) else { continue };

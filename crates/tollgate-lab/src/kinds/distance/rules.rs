@@ -62,7 +62,7 @@ fn link(evidence: &BatchEvidence<'_>) -> Option<Finding> {
     let (off_us, bound) = ((added_us - asked_us).abs(), LINK_OFF_US.max(asked_us * LINK_SHARE_MAX));
     let found = if off_us > bound.max(asked_us * LINK_REFUSED_SHARE) { refused } else { marked };
     let reason = format!(
-        "the link added {added_us:.0} us to a round trip in the median block, where {asked_us:.0} us were asked"
+        "the link added {added_us:.0} µs to a round trip in the median block, where {asked_us:.0} µs were asked"
     );
     let remedy = "stop what else runs on this machine; `tollgate link verify` shows what it can";
     (off_us > bound).then(|| found(reason, remedy, (off_us, bound)))

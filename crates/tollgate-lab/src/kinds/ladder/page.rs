@@ -279,7 +279,7 @@ fn legend(run: &RunResult) -> Vec<String> {
     let costs = run.cells.iter().filter_map(|cell| cell.occupancy?.look_cpu_us).reduce(f64::max);
     let cost = costs.map(|cost| {
         format!(
-            "each gateway was looked at, by its operator's listener, every 17 ms of its trials: a look takes at most {} us of \
+            "each gateway was looked at, by its operator's listener, every 17 ms of its trials: a look takes at most {} µs of \
              its CPU time, {} % of a core",
             number::three_digits(cost),
             number::three_digits(cost / 17e3 * 100.0)

@@ -166,7 +166,7 @@ fn payloads(view: &View<'_>) -> Table {
             ("MB/s", &|row| figure(row, Some(megabytes_per_second(row.cell)))),
             ("p50 ms", &|row| time(row, Rank::P50)),
             ("p99 ms", &|row| time(row, Rank::P99)),
-            ("CPU us", &|row| figure(row, view::cpu(row.cell).map(|cpu| cpu.mean))),
+            ("CPU µs", &|row| figure(row, view::cpu(row.cell).map(|cpu| cpu.mean))),
             ("toll on time", &|row| toll(row, row.tolls.time)),
             ("toll on CPU", &|row| toll(row, row.tolls.cpu)),
         ],

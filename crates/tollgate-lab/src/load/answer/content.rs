@@ -52,7 +52,7 @@ impl<'a> Search<'a> {
     pub(crate) fn verdict(&self) -> Verdict {
         let is_read = match self.checks.kind {
             AnswerKind::Plain => false,
-            // An operation that answers nothing says nothing of itself.
+            // An operation without a result has an empty answer.
             AnswerKind::Soap => !self.kept.is_empty(),
             AnswerKind::Batch { .. } => true,
         };

@@ -389,7 +389,7 @@ mod tests {
     fn the_time_between_tiny_transfers_is_nobodys_and_a_lost_record_still_shows() {
         let check = |lost: usize, expected: bool| {
             let (start, mut recorder) = (Instant::now(), Recorder::default());
-            // A transfer of 300 us each 400 us, in ten requests without a pause, on a machine that looks away in
+            // A transfer of 300 µs each 400 µs, in ten requests without a pause, on a machine that looks away in
             // between.
             for transfer in 0..100_u32 {
                 let mut presence = Presence::default();

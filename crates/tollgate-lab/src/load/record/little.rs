@@ -119,8 +119,8 @@ mod tests {
         };
         check(10.0 * SPAN_MS, 0.05, "holds");
         check(10.0 * SPAN_MS, 0.207, "cannot be told: the generator may have had no core for 21 % of the time");
-        check(50.0, 0.0, "cannot be told of so short a load");
-        check(50.0, 0.2, "cannot be told of so short a load");
+        check(50.0, 0.0, "too few requests to check");
+        check(50.0, 0.2, "too few requests to check");
     }
 
     #[test]

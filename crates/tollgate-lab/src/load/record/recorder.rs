@@ -54,7 +54,7 @@ pub fn times() -> Histogram<u64> {
     Histogram::new_with_bounds(TIME_NS_MIN, TIME_NS_MAX, DIGITS).expect("the bounds are constants in range")
 }
 
-/// An empty histogram of what the generator does late: two digits from 1 us on are enough, 27 KiB.
+/// An empty histogram of what the generator does late: two digits from 1 µs on are enough, 27 KiB.
 fn own_delays() -> Histogram<u64> {
     Histogram::new_with_bounds(1_000, TIME_NS_MAX, 2).expect("the bounds are constants in range")
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Steps in which lateness is counted, and how many there are: 256 us, beyond which only the largest is known.
+/// Steps in which lateness is counted, and how many there are: 256 µs, beyond which only the largest is known.
 const LATENESS_STEP_NS: u64 = 500;
 const LATENESS_STEPS: usize = 512;
 

@@ -118,7 +118,7 @@ impl Tun {
         let control = Arc::new(Control::new()?);
         let engine = Engine::new([near_device, far_device], spec, Arc::clone(&control))?;
         let thread = std::thread::Builder::new().name("line".to_owned()).spawn(move || {
-            // A timer may be late by 50 us else where it is not a timerfd; where this is refused, that is so.
+            // A timer may be late by 50 µs else where it is not a timerfd; where this is refused, that is so.
             let _ = set_current_timer_slack(NonZeroU64::new(1));
             prepare();
             engine.run();

@@ -75,7 +75,7 @@ fn write(counted: &LinkCounters, out: &mut dyn Write) -> std::io::Result<()> {
     )?;
     writeln!(
         out,
-        "{} releases, late by {:.0} us on average and {:.0} us at most",
+        "{} releases, late by {:.0} µs on average and {:.0} µs at most",
         counted.releases(),
         counted.lateness_mean().as_secs_f64() * 1e6,
         counted.lateness_max().as_secs_f64() * 1e6,

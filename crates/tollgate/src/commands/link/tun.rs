@@ -251,7 +251,7 @@ fn write_counts(counters: &TunCounters, out: &mut dyn Write) -> io::Result<()> {
     let micros = |time: Duration| time.as_secs_f64() * 1e6;
     writeln!(
         out,
-        "late by {:.1} us (median), {:.1} us (p99), {:.0} us (most)",
+        "late by {:.1} µs (median), {:.1} µs (p99), {:.0} µs (most)",
         micros(counters.lateness_median()),
         micros(counters.lateness_p99()),
         micros(counters.lateness_max()),

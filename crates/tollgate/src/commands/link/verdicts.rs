@@ -111,7 +111,7 @@ impl ModeVerdict {
         let (mode, without_us) = (self.mode, accuracy.without_delay_us);
         match accuracy.least_us {
             Some(least_us) => format!(
-                "{mode}: accurate from a round trip of {} on, within 10 % beyond a link without delay ({without_us:.0} us)\n",
+                "{mode}: accurate from a round trip of {} on, within 10 % beyond a link without delay ({without_us:.0} µs)\n",
                 milliseconds(least_us)
             ),
             None => format!("{mode}: no round trip is accurate within 10 % on this machine now\n"),
@@ -195,14 +195,14 @@ impl fmt::Display for LinkVerdict {
             milliseconds(self.median_us),
             self.p99_us.map_or("-".to_owned(), milliseconds),
             milliseconds(self.direct_us),
-            format!("{:+.0} us", self.median_us - self.asked_us),
-            format!("{:.0} us", self.allowed_us),
+            format!("{:+.0} µs", self.median_us - self.asked_us),
+            format!("{:.0} µs", self.allowed_us),
             self.samples,
         )?;
         if let Some(packets) = &self.packets {
             let answer = format!("{} = {:.1} RTT", milliseconds(packets.answer_us), packets.answer_round_trips);
             let lost = format!("{:.2} %", packets.lost as f64 / (packets.packets.max(1) as f64) * 100.0);
-            let late = format!("{:.0}/{:.0} us", packets.lateness_median_us, packets.lateness_p99_us);
+            let late = format!("{:.0}/{:.0} µs", packets.lateness_median_us, packets.lateness_p99_us);
             write!(formatter, "{:>12}{answer:>22}{lost:>9}{late:>12}", milliseconds(packets.handshake_us))?;
         }
         match self.not_kept.as_slice() {
@@ -255,7 +255,7 @@ mod tests {
         };
         check(&link, LinkMode::Proxy, &[" 1.000 ms", " 200 "]);
         link.packets = Some(packets());
-        check(&link, LinkMode::Tun, &[" 10.080 ms", "151.004 ms = 5.1 RTT", " 0.97 %", "3/41 us"]);
+        check(&link, LinkMode::Tun, &[" 10.080 ms", "151.004 ms = 5.1 RTT", " 0.97 %", "3/41 µs"]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::failure::{Exit, Failure};
 use crate::values::delay;
 
 const NOTES: &str = "\
-For each round trip a link is started before an echo of its own; 64 bytes go there and back every millisecond, then a stream. A median that is off by more than 60 us and 5 % of what was asked is not kept, nor is a rate that is off by more than 10 %: then the exit code is 3. `direct` is the same echo without a link: on a busy machine it grows, and the rest with it. Of a line of packets (tun) also: a connection has to be there after one round trip; 100 kB on a fresh one have to take the four round trips that TCP's initial window asks for, and at most two more; losses have to be as many as chance allows. At the end stands the shortest round trip from which on what a link adds to one without delay is within 10 % of what was asked.";
+For each round trip a link is started before an echo of its own; 64 bytes go there and back every millisecond, then a stream. A median that is off by more than 60 µs and 5 % of what was asked is not kept, nor is a rate that is off by more than 10 %: then the exit code is 3. `direct` is the same echo without a link: on a busy machine it grows, and the rest with it. Of a line of packets (tun) also: a connection has to be there after one round trip; 100 kB on a fresh one have to take the four round trips that TCP's initial window asks for, and at most two more; losses have to be as many as chance allows. At the end stands the shortest round trip from which on what a link adds to one without delay is within 10 % of what was asked.";
 
 /// Arguments of `link verify`.
 #[derive(Debug, Args)]

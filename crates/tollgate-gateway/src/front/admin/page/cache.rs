@@ -13,13 +13,13 @@ const FIGURES: &[Fact] = &[
     ("Size limit", "bytes_max", FigureFormat::Bytes),
     ("Hits", "hits", FigureFormat::Count),
     ("Misses", "misses", FigureFormat::Count),
-    ("Waited for another", "waits", FigureFormat::Count),
-    ("Kept", "stored", FigureFormat::Count),
-    ("Made room", "evicted", FigureFormat::Count),
+    ("Coalesced", "waits", FigureFormat::Count),
+    ("Stored", "stored", FigureFormat::Count),
+    ("Evicted", "evicted", FigureFormat::Count),
     ("Expired", "expired", FigureFormat::Count),
     ("Invalidated", "invalidated", FigureFormat::Count),
     ("Too large", "too_large", FigureFormat::Count),
-    ("Still good", "validated", FigureFormat::Count),
+    ("Revalidated", "validated", FigureFormat::Count),
 ];
 
 /// Writes the panel.
@@ -27,7 +27,7 @@ pub(super) fn render(html: &mut Html<'_>, token: &str, listing: &Listing) {
     html.raw("<section id=\"cache\" aria-labelledby=\"cache-title\"><h2 id=\"cache-title\">Cache</h2>");
     facts(html, "facts", "/cache/", FIGURES);
     html.raw(
-        "<div class=\"tools\"><form role=\"search\" action=\"/#cache\"><label for=\"find\">Keys that hold</label>",
+        "<div class=\"tools\"><form role=\"search\" action=\"/#cache\"><label for=\"find\">Keys that contain</label>",
     );
     html.raw("<input id=\"find\" type=\"search\" name=\"find\" value=\"");
     if let Listing::Holding(text) = listing {

@@ -31,10 +31,10 @@ use negotiation::{BatchFormat, answer_form, request_form};
 use output::Output;
 use run::{Grouping, OnError, Run, Units};
 
-/// Most requests of a batch that is done on the loop, if all of them write: some 15 us each. Leaving it costs about 30.
+/// Most requests of a batch that is done on the loop, if all of them write: some 15 µs each. Leaving it costs about 30.
 const LOOP_REQUESTS_MAX: usize = 4;
 
-/// How much of a batch is looked through before the loop turns to others: about 50 us.
+/// How much of a batch is looked through before the loop turns to others: about 50 µs.
 const SCAN_BYTES: usize = 64 * 1024;
 
 /// What a look through a batch showed.

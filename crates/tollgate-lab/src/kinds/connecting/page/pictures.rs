@@ -101,7 +101,7 @@ fn one_flow(flow: &Flow, place: usize) -> Figure {
         at_us if at_us < 1e3 => format!("{} µs", number::three_digits(at_us)),
         at_us => format!("{} ms", number::three_digits(at_us / 1e3)),
     };
-    let mut table = Table::new("", ["message", "from", "bytes", "us since the beginning"]);
+    let mut table = Table::new("", ["message", "from", "bytes", "µs since the beginning"]);
     let arrow = |step: &FlowStep| {
         let (side, from) = match step.from {
             FlowSide::Client => (Side::Left, "client"),

@@ -90,9 +90,9 @@ pub(crate) fn presets(presets: &[Preset], slope: Option<&Slope>, accurate_from_u
             (None, _) => Some("there is no line to compute it from".to_owned()),
             (Some(us), _) if !us.is_finite() || us < 0.0 => Some("by the line distance costs nothing".to_owned()),
             (Some(us), Some(least)) if us > 0.0 && us < least => {
-                Some(format!("{us:.1} us would be needed, and this link is accurate from {least:.0} us on"))
+                Some(format!("{us:.1} µs would be needed, and this link is accurate from {least:.0} µs on"))
             }
-            (Some(us), None) if us > 0.0 => Some(format!("{us:.1} us would be needed, and no delay is kept here")),
+            (Some(us), None) if us > 0.0 => Some(format!("{us:.1} µs would be needed, and no delay is kept here")),
             (Some(_), _) => None,
         };
         PresetFound {

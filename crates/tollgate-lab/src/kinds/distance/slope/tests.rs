@@ -103,7 +103,7 @@ fn a_preset_is_as_far_as_its_overhead_says_and_refused_where_the_link_cannot_kee
         0.15,
         Some(100.0),
         PresetVerdict::Refused,
-        "38.6 us would be needed, and this link is accurate from 100 us on",
+        "38.6 µs would be needed, and this link is accurate from 100 µs on",
     );
     check(0.15, None, PresetVerdict::Refused, "no delay is kept here");
     assert_eq!(presets(&[preset("p", 1.0)], None, Some(1.0))[0].verdict, PresetVerdict::Refused);

@@ -51,7 +51,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let cpu = wide::tables(view, wide::cpu_us_per_record);
     let has_value = |row: &WideRow<'_>| row.entries.iter().any(|entry| matches!(entry, WideCell::Value { .. }));
     let of_cpu =
-        |wide: &Wide<'_>| Block::Table(wide.table(run, "subject's CPU, us per record", "cpu-us-per-record", |_| None));
+        |wide: &Wide<'_>| Block::Table(wide.table(run, "subject's CPU, µs per record", "cpu-us-per-record", |_| None));
     let cpu = cpu.iter().filter(|wide| wide.rows.iter().any(has_value)).map(of_cpu).collect();
     let sections = vec![
         Some(Section::background("Time per record", vec![Block::Figures(charts)])),
@@ -132,7 +132,7 @@ fn own_tolls(view: &View<'_>) -> Option<Section> {
 fn text(toll: &Toll) -> String {
     match toll.verdict {
         TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Refused => sentence::ratio(toll),
-        // Generator and subject were at their limit together: the time is not the mode's own.
+        // Generator and subject competed for the same cores: the time is not the mode's own.
         TollVerdict::Joint => toll.verdict.to_string(),
         TollVerdict::NoToll | TollVerdict::Unconfirmed | TollVerdict::Unclear => {
             format!("{} {}", sentence::ratio(toll), toll.verdict)
@@ -213,7 +213,7 @@ fn fits(view: &View<'_>) -> Option<Section> {
         &[
             ("variant", &|fit| signed(&fit.variant, " *", !fit.marks.is_empty())),
             ("fixed, ms", &|fit| number::with_interval(fit.fixed_ms, 1.0)),
-            ("each record, us", &|fit| signed(&per_record(fit), " ?", fit.doubt.is_some())),
+            ("each record, µs", &|fit| signed(&per_record(fit), " ?", fit.doubt.is_some())),
             ("typically off by", &|fit| share(fit)),
             ("levels", &|fit| fit.fixed_ms.n.to_string()),
             ("between", &|fit| [fit.level_min, fit.level_max].map(number::whole).join(" to ")),
