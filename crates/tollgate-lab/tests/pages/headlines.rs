@@ -134,13 +134,28 @@ fn what_was_not_measured_is_named_and_what_is_open_is_said_to_be_open() {
     run.cells.retain(|cell| cell.variant != "odata-v2-atom");
     let text = answer(&run).trust.unwrap().text;
     assert!(text.ends_with(" Not measured: OData V2 in Atom."), "{text}");
-    run.validity.clear();
-    for toll in run.tolls.iter_mut().filter(|toll| toll.variant == "odata-v4-json") {
-        toll.verdict = TollVerdict::Unclear;
+    run = asked("protocol", fixture::protocol());
+    let set = |run: &mut RunResult, name: &str| {
+        run.tolls.iter_mut().filter(|toll| toll.variant == name).for_each(|toll| toll.verdict = TollVerdict::Unclear);
+    };
+    // Its CPU time alone is no answer beside the time of the others.
+    let mut by_cpu = run.clone();
+    let times = by_cpu.tolls.iter_mut().filter(|toll| toll.figure == Figure::UnitTime);
+    times.filter(|toll| toll.variant == "odata-v2-atom").for_each(|toll| toll.verdict = TollVerdict::Joint);
+    let text = answer(&by_cpu).trust.unwrap().text;
+    assert!(text.ends_with(" Not to be read: OData V2 in Atom."), "{text}");
+    set(&mut run, "odata-v2-atom");
+    let text = answer(&run).trust.unwrap().text;
+    assert!(text.ends_with(" Open: OData V2 in Atom."), "{text}");
+    set(&mut run, "odata-v4-json");
+    // Whatever else is in doubt, what is open is the first to be said.
+    for level in run.experiment.levels.clone() {
+        run.validity.push(fixture::doubt("odata-v4-json", level, "steal", Verdict::Marked));
     }
     let found = answer(&run);
     assert!(found.text.starts_with("Whether OData V4 in JSON takes longer than plain REST is open"), "{}", found.text);
-    assert_eq!(found.trust.unwrap().light, Light::Care);
+    let trust = found.trust.unwrap();
+    assert!(trust.light == Light::Care && trust.text.contains(": the interval includes 1."), "{trust:?}");
     run.tolls.clear();
     assert_eq!(answer(&run).text, "No toll may be claimed from this run: see the doubts below.");
     run.experiment.variants.iter_mut().for_each(|variant| variant.baseline = None);

@@ -96,11 +96,13 @@ fn of_tolls(run: &RunResult) -> Option<Claim> {
     }
     let usual = answering.iter().find_map(|variant| Told::of(run, named, variant))?;
     let others = answering.iter().filter(|variant| variant.name != usual.variant.name);
-    let also = others.clone().filter_map(|variant| {
+    let beside = others.clone().filter_map(|variant| {
         let there = Told::at(run, variant, usual.toll.level, usual.toll.figure);
-        let found = there.or_else(|| Told::at(run, variant, headline_level(run, &variant.name)?, usual.toll.figure))?;
-        found.toll.verdict.is_clear().then(|| found.also(run, named, &usual))
+        there.or_else(|| Told::at(run, variant, headline_level(run, &variant.name)?, usual.toll.figure))
     });
+    let found: Vec<Told<'_>> = beside.collect();
+    let is_open = |found: &Told<'_>| !found.toll.verdict.is_clear();
+    let also = found.iter().filter(|found| !is_open(found)).map(|found| found.also(run, named, &usual));
     let sentences = [Said { text: usual.first(run, named), cells: usual.cells() }].into_iter().chain(also).collect();
     let toll = usual.toll;
     let why = match toll.verdict {
@@ -112,16 +114,21 @@ fn of_tolls(run: &RunResult) -> Option<Claim> {
     let unusual = unusual.map(|_| "of the usual case nothing may be read".to_owned());
     let time = run.toll(&toll.variant, toll.level, Figure::UnitTime);
     let is_joint = time.is_some_and(|time| time.verdict == TollVerdict::Joint);
-    let unsaid = |is_wanted: &dyn Fn(&Variant) -> bool| -> Option<String> {
-        let is_it = |variant: &&&Variant| Told::of(run, named, variant).is_none() && is_wanted(variant);
-        let names: Vec<String> = others.clone().filter(is_it).map(|found| called(run, named, &found.name)).collect();
-        (!names.is_empty()).then(|| first_of(&names, UNSAID_MAX))
+    let status = |variant: &Variant| match found.iter().find(|told| told.variant.name == variant.name) {
+        Some(told) => is_open(told).then_some("open"),
+        None if run.cells.iter().any(|cell| cell.variant == variant.name) => Some("not to be read"),
+        None => Some("not measured"),
     };
-    let has_cells = |variant: &Variant| run.cells.iter().any(|cell| cell.variant == variant.name);
+    let unsaid = |what: &str| {
+        let unsaid = others.clone().filter(|variant| status(variant) == Some(what));
+        let names: Vec<String> = unsaid.map(|variant| called(run, named, &variant.name)).collect();
+        (!names.is_empty()).then(|| format!("{what}: {}", first_of(&names, UNSAID_MAX)))
+    };
     let notes = [
         is_joint.then(|| "the cores were full, so nothing is claimed of time".to_owned()),
-        unsaid(&|variant| !has_cells(variant)).map(|names| format!("not measured: {names}")),
-        unsaid(&has_cells).map(|names| format!("not to be read: {names}")),
+        unsaid("open"),
+        unsaid("not measured"),
+        unsaid("not to be read"),
     ];
     Some(Claim {
         sentences,
@@ -323,12 +330,12 @@ fn trust(run: &RunResult, claim: &Claim) -> Trust {
     let place = |found: &&Validity| RULES.iter().position(|rule| rule.name == found.rule).unwrap_or(usize::MAX);
     let worst =
         run.validity.iter().filter(is_its_own).min_by_key(|found| (found.verdict != Verdict::Refused, place(found)));
+    let of_finding = |found: &Validity| format!("{}. {}", found.reason, stopped(&capitalized(&found.remedy)));
     let (light, why) = match (worst, &claim.doubt, run.state) {
-        (Some(found), ..) => {
-            let light = if found.verdict == Verdict::Refused { Light::Not } else { Light::Care };
-            (light, format!("{}. {}", found.reason, stopped(&capitalized(&found.remedy))))
-        }
-        (None, Some(doubt), _) => (Light::Care, stopped(doubt)),
+        (Some(found), ..) if found.verdict == Verdict::Refused => (Light::Not, of_finding(found)),
+        // What is open by itself stays open, whatever else is in doubt.
+        (_, Some(doubt), _) => (Light::Care, stopped(doubt)),
+        (Some(found), None, _) => (Light::Care, of_finding(found)),
         (None, None, State::Complete) => (Light::Trusted, String::new()),
         (None, None, _) => (Light::Care, "the run is not whole.".to_owned()),
     };
