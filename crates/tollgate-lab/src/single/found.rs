@@ -108,6 +108,7 @@ impl Recorded<'_> {
             tcp: TcpCounts { own: Some(tally.used.sockets), ..self.passed.tcp },
             littles_law,
             validity: Vec::new(),
+            thresholds: Vec::new(),
             interrupted: self.interrupted,
         };
         let evidence = Evidence {
