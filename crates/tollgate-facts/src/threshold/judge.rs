@@ -42,7 +42,13 @@ pub fn judge_load(thresholds: &[Threshold], load: &QuickResult) -> Vec<Threshold
             (Some(found), _) => threshold.held(at, found),
         }
     };
-    thresholds.iter().map(|threshold| threshold.result(vec![finding(threshold)])).collect()
+    let of_load = |threshold: &Threshold| {
+        let found = finding(threshold);
+        // A load has no blocks.
+        let reason = found.reason.map(|reason| reason.replace("take more blocks", "load for longer"));
+        threshold.result(vec![ThresholdFinding { reason, ..found }])
+    };
+    thresholds.iter().map(of_load).collect()
 }
 
 /// Holds thresholds against runs side by side: figures and tolls in each of them, ratios of each by the first one.

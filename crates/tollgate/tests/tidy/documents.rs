@@ -50,9 +50,11 @@ fn printed(arguments: &[&str]) -> String {
 
 /// The verbs that a help text lists.
 fn verbs(help: &str) -> Names {
-    let listed = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
-    let entries =
-        listed.take_while(|line| !line.is_empty()).filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    // Groups of verbs stand between the usage and the options.
+    let listed = help.lines().skip_while(|line| !line.starts_with("Usage:")).skip(1);
+    let entries = listed
+        .take_while(|line| !line.starts_with("Options:"))
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     entries.filter_map(|line| line.split_whitespace().next().map(str::to_owned)).collect()
 }
 
@@ -302,7 +304,7 @@ fn every_letter_of_load_is_documented() {
         .iter()
         .flat_map(|row| codes(&row[0]).flat_map(|code| code.split(' ').map(str::to_owned)).collect::<Vec<_>>())
         .collect();
-    let help = printed(&["load", "--help"]);
+    let help = printed(&["load", "--help-all"]);
     let letter = |line: &str| {
         let mut characters = line.trim_start().chars();
         let letter = (characters.next() == Some('-')).then(|| characters.next()).flatten();

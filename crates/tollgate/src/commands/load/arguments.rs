@@ -24,7 +24,7 @@ Examples:
   tollgate load -n 10000 -c 20 -k http://127.0.0.1:8080/rest/flights
   tollgate load -t 30s -c 50 -k --expect-body AA --threshold 'p99 < 20 ms' http://127.0.0.1:8080/
   tollgate load --rate 300/s -t 30s -k http://127.0.0.1:8080/
-  tollgate load -n 500 -k --json-body '{\"stringField\":\"x\"}' http://127.0.0.1:8080/odata/v4/refsvc/TestRecords
+  tollgate load -n 500 -k --json-body '{\"name\":\"x\"}' http://127.0.0.1:8080/items
   tollgate load -n 1000 -k --feed keys.csv 'http://127.0.0.1:8080/flights/{{carrid}}/{{connid}}'
 
 ApacheBench's letters work as they do there; --ab prints its text. --help-all lists all flags.

@@ -21,6 +21,9 @@ const PERCENTILES: [(f64, &str, bool); 4] =
 /// Rules that the text says in its own words: a missing percentile, and the hint at `--expect-body`.
 const SAID_OTHERWISE: [&str; 2] = ["samples", "content"];
 
+/// Rules about the machine: of so few requests that there is no percentile they change nothing that is read.
+const OF_PERCENTILES: [&str; 6] = ["client-saturation", "run-queue", "stalls", "own-delay", "joint", "steal"];
+
 /// Writes what was found.
 pub(super) fn write(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = vec![headline(result), asked(result)];
@@ -158,7 +161,12 @@ fn doubts(result: &QuickResult, lines_max: usize) -> Vec<String> {
     if result.requests == 0 {
         return Vec::new();
     }
-    let is_shown = |mark: &&Mark| mark.verdict == Verdict::Refused || !SAID_OTHERWISE.contains(&mark.rule);
+    let has_percentiles = result.served_within_ms.iter().any(|(_, time)| time.is_some());
+    let is_shown = |mark: &&Mark| match mark.verdict {
+        Verdict::Refused => true,
+        _ if SAID_OTHERWISE.contains(&mark.rule) => false,
+        _ => has_percentiles || !OF_PERCENTILES.contains(&mark.rule),
+    };
     let mut lines: Vec<String> = result.validity.iter().filter(is_shown).map(doubt).collect();
     if result.validity.iter().any(|mark| mark.rule == "content" && mark.verdict == Verdict::Marked) {
         lines.push(row("hint", "Response bodies were not checked; use --expect-body TEXT."));
@@ -283,7 +291,21 @@ mod tests {
         let errors: BTreeMap<String, u64> = [("status-503".to_owned(), 2), ("length".to_owned(), 1)].into();
         let error_examples = [("status-503".to_owned(), "503 Service Unavailable: busy".to_owned())].into();
         let validity = vec![mark("steal", Verdict::Marked), mark("content", Verdict::Marked)];
-        insta::assert_snapshot!(shown(&QuickResult { errors, error_examples, validity, ..result() }), @"");
+        insta::assert_snapshot!(shown(&QuickResult { errors, error_examples, validity, ..result() }), @r"
+        19,994 requests/s: 9,997 answers in 0.500 s from http://127.0.0.1:8080/a, 3 failed
+        20 users, 20 connections (keep-alive)
+
+        p50      0.950 ms   95 % interval 0.940 to 0.961 ms
+        p95      2.00 ms   95 % interval from 1.90 ms
+        p99      - (too few requests)
+        max      4.50 ms
+        bytes    20.5 MB/s received, 2.05 MB/s sent
+        failed   2 as status-503, first: 503 Service Unavailable: busy
+        failed   1 as length
+
+        marked   steal found 7; mend it so
+        hint     Response bodies were not checked; use --expect-body TEXT.
+        ");
     }
 
     #[test]
@@ -301,6 +323,10 @@ mod tests {
         let error_examples = [("connect-refused".to_owned(), "no connection to 127.0.0.1:1".to_owned())].into();
         let validity = vec![mark("answers", Verdict::Refused), mark("samples", Verdict::Marked)];
         let none = QuickResult { requests: 0, connections: 0, errors, error_examples, validity, ..result() };
-        insta::assert_snapshot!(shown(&none), @"");
+        insta::assert_snapshot!(shown(&none), @r"
+        no valid answer from http://127.0.0.1:8080/a: 1 of 1 request failed
+        20 users, 0 connections (keep-alive)
+        failed   1 as connect-refused, first: no connection to 127.0.0.1:1
+        ");
     }
 }
