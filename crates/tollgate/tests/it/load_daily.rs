@@ -69,7 +69,7 @@ fn series_and_requests_are_written_for_other_tools() {
     let requests = |column: &str| column.split(',').nth(2).unwrap().parse::<u64>().unwrap();
     assert_eq!(csv.lines().skip(1).map(requests).sum::<u64>(), 200, "{csv}");
     assert_eq!(jtl.lines().count(), 201, "{jtl}");
-    assert!(jtl.lines().skip(1).all(|row| row.split(',').count() == 17 && row.contains(",200,OK,")), "{jtl}");
+    assert!(jtl.lines().skip(1).all(|row| row.split(',').count() == 17 && row.contains(",load,,OK,")), "{jtl}");
     assert!(
         prometheus.contains("tollgate_load_requests_per_second{url=\"http://") && prometheus.ends_with("# EOF\n"),
         "{prometheus}"
