@@ -119,7 +119,7 @@ mod tests {
     fn an_answer_is_held_against_a_value_at_its_pointer() {
         let check = |text: &str, body: &str, expected: Result<(), &str>| {
             let found = text.parse::<JsonValue>().unwrap().check(body.as_bytes());
-            assert_eq!(found.as_ref().map(|()| ()).map_err(String::as_str), expected, "{text} in {body}");
+            assert_eq!(found.as_ref().copied().map_err(String::as_str), expected, "{text} in {body}");
         };
         check("/status=ok", r#"{"status":"ok"}"#, Ok(()));
         check("/a/1/b=2.50", r#"{"a":[0,{"b":2.50}]}"#, Ok(()));
