@@ -45,7 +45,12 @@ pub fn judge_load(thresholds: &[Threshold], load: &QuickResult) -> Vec<Threshold
     let of_load = |threshold: &Threshold| {
         let found = finding(threshold);
         // A load has no blocks.
-        let reason = found.reason.map(|reason| reason.replace("take more blocks", "load for longer"));
+        let words = [
+            ("too few blocks or starts, or they differ too much", "load for longer"),
+            ("take more blocks", "load for longer"),
+        ];
+        let reason =
+            found.reason.map(|reason| words.iter().fold(reason, |text, (of_run, own)| text.replace(of_run, own)));
         threshold.result(vec![ThresholdFinding { reason, ..found }])
     };
     thresholds.iter().map(of_load).collect()
