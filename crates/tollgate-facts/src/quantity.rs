@@ -2,6 +2,7 @@
 //!
 //! It deliberately computes nothing: a quantity that a cell does not hold is absent.
 
+use crate::results::load::QuickResult;
 use crate::results::{Cell, Estimate, Figure, PercentileIntervals, Percentiles, Rank};
 
 /// A quantity of one cell.
@@ -81,6 +82,22 @@ impl Quantity {
     /// What the cell holds of it, in its unit; of 0 blocks where no interval is stored.
     pub fn of(self, cell: &Cell) -> Option<Estimate> {
         (self.of)(cell).filter(|found| found.mean.is_finite())
+    }
+
+    /// What a single load holds of it.
+    pub fn of_load(self, load: &QuickResult) -> Option<Estimate> {
+        // A cell's throughput is a mean of blocks; a single load has none.
+        if self.name == "rps" {
+            return plain(load.requests_per_second);
+        }
+        self.of(&Cell {
+            requests: load.requests,
+            errors: load.errors.clone(),
+            response_time_ms: load.response_time_ms,
+            response_interval_ms: load.response_interval_ms,
+            bytes_per_unit: load.bytes_received as f64 / load.requests.max(1) as f64,
+            ..Cell::default()
+        })
     }
 
     /// Whether it is of the load at equal rate.

@@ -6,11 +6,13 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::pin::Pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::{TcpSocket, TcpStream, UnixStream};
 
 /// Finds the addresses of a host; an address in text form is only parsed.
 ///
@@ -87,6 +89,22 @@ pub async fn connect_with(
         Ok(result) => result,
         Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, format!("no connection within {timeout:?}"))),
     }
+}
+
+/// Connects to a Unix socket and says how long it took. Reading and writing are the same system calls for both families,
+/// so the type of TCP's sockets carries it; what only TCP has (its counts, addresses) the kernel does not tell then.
+///
+/// # Errors
+/// As [`connect`].
+pub async fn connect_unix(path: &Path, timeout: Duration) -> io::Result<(TcpStream, Duration)> {
+    let start = Instant::now();
+    let socket = match tokio::time::timeout(timeout, UnixStream::connect(path)).await {
+        Ok(connected) => connected?,
+        Err(_) => return Err(io::Error::new(io::ErrorKind::TimedOut, format!("no connection within {timeout:?}"))),
+    };
+    let took = start.elapsed();
+    let socket = std::net::TcpStream::from(OwnedFd::from(socket.into_std()?));
+    Ok((TcpStream::from_std(socket)?, took))
 }
 
 async fn race(

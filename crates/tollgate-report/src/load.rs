@@ -298,6 +298,7 @@ mod tests {
                 value: 0.02,
                 bound: 0.01,
             }],
+            thresholds: Vec::new(),
             interrupted: true,
         }
     }

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::experiment::{compare, list, plan, report, run, versus};
 use crate::commands::gateway::{cert, generate, password, serve};
@@ -26,6 +26,16 @@ Examples:
 Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a figure was refused, 99 a threshold
 does not hold, 130 interrupted.";
 
+/// The verbs in groups, as `--help` lists them; a test holds that each verb is in one.
+const GROUPS: [(&str, &[&str]); 3] = [
+    (
+        "Measure",
+        &["load", "versus", "run", "plan", "list", "compare", "report", "probe", "doctor", "selfcheck", "link"],
+    ),
+    ("Serve", &["serve", "generate", "password", "cert"]),
+    ("Tools", &["xslt", "xpath", "schema", "completions"]),
+];
+
 /// What does each layer cost? Measure it, with an interval and n, or see the figure refused.
 #[derive(Debug, Parser)]
 #[command(name = "tollgate", version, after_help = EXAMPLES, max_term_width = 110)]
@@ -35,7 +45,33 @@ pub(crate) struct Arguments {
     pub(crate) verb: Verb,
 }
 
-/// Every verb, in the order of `--help`.
+impl Arguments {
+    /// The command line as it is read: verbs in groups, and a short help of `load`.
+    fn grouped() -> Command {
+        let command = Arguments::command();
+        let about = |verb: &str| {
+            let found = command.find_subcommand(verb).and_then(Command::get_about);
+            found.map(ToString::to_string).unwrap_or_default()
+        };
+        let mut verbs = String::new();
+        for (group, names) in GROUPS {
+            let lines = names.iter().map(|name| format!("  {name:<12} {}\n", about(name)));
+            verbs.push_str(&format!("{group}:\n{}\n", lines.collect::<String>()));
+        }
+        let template = format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{verbs}Options:\n{{options}}{{after-help}}"
+        );
+        command.help_template(template).mut_subcommand("load", load::with_short_help)
+    }
+
+    /// Reads the command line. What is wrong with it, and help, ends the process.
+    pub(crate) fn read() -> Arguments {
+        let matches = Arguments::grouped().get_matches();
+        Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut Arguments::grouped()).exit())
+    }
+}
+
+/// Every verb.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Run an experiment: the table, the tolls, and a report worth forwarding
@@ -100,7 +136,7 @@ impl Verb {
             Verb::Probe(arguments) => probe::run(arguments, out),
             Verb::Link(arguments) => link::run(arguments, out),
             Verb::Schema(arguments) => schema::run(arguments, out),
-            Verb::Completions(arguments) => completions::run(arguments, Arguments::command(), out),
+            Verb::Completions(arguments) => completions::run(arguments, Arguments::grouped(), out),
         }
     }
 }
@@ -111,6 +147,25 @@ mod tests {
 
     #[test]
     fn the_command_line_contradicts_itself_nowhere() {
-        Arguments::command().debug_assert();
+        Arguments::grouped().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_is_in_one_group() {
+        let command = Arguments::command();
+        let mut known: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        known.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, known);
+    }
+
+    #[test]
+    fn the_short_help_of_load_has_at_most_35_flags() {
+        let mut command = Arguments::grouped();
+        let load = command.find_subcommand_mut("load").unwrap();
+        let shown = load.get_arguments().filter(|flag| !flag.is_positional() && !flag.is_hide_short_help_set());
+        let shown = shown.filter(|flag| !flag.is_hide_set()).count();
+        assert!((20..=35).contains(&shown), "{shown}");
     }
 }

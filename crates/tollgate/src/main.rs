@@ -12,10 +12,8 @@ mod values;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    let arguments = cli::Arguments::parse();
+    let arguments = cli::Arguments::read();
     let mut out = std::io::stdout().lock();
     match arguments.verb.run(&mut out) {
         Ok(exit) => exit.into(),

@@ -104,6 +104,11 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     seconds(&time(text)?.to_string())
 }
 
+/// A time with its unit, or a bare number of seconds as ApacheBench takes it.
+pub(crate) fn seconds_or_time(text: &str) -> Result<Duration, String> {
+    if text.parse::<f64>().is_ok() { seconds(text) } else { duration(text) }
+}
+
 /// A time that may be none.
 pub(crate) fn delay(text: &str) -> Result<Duration, String> {
     match time(text)? {
@@ -227,6 +232,20 @@ mod tests {
         check("-1s", None);
         check("0s", None);
         check("1d", None);
+    }
+
+    #[test]
+    fn seconds_need_no_unit_where_a_bare_number_means_them() {
+        let check = |text: &str, expected: Option<u64>| {
+            assert_eq!(seconds_or_time(text).ok().map(|time| time.as_millis() as u64), expected, "{text}");
+        };
+        check("5", Some(5000));
+        check("5s", Some(5000));
+        check("0.5", Some(500));
+        check("500ms", Some(500));
+        check("0", None);
+        check("-1", None);
+        check("5x", None);
     }
 
     #[test]

@@ -6,7 +6,9 @@ use derive_more::AddAssign;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Arrivals, FirstRequest, PercentileIntervals, Percentiles, Staged, Tail, TcpCounts, Verdict, Within};
+use super::{
+    Arrivals, FirstRequest, PercentileIntervals, Percentiles, Staged, Tail, TcpCounts, ThresholdResult, Verdict, Within,
+};
 
 /// From this bound on, that the law was not broken says nothing.
 const TELLING_BOUND_MAX: f64 = 0.1;
@@ -117,6 +119,9 @@ pub struct QuickResult {
     pub littles_law: Option<LittlesLaw>,
     /// What is to be thought of when the figures are read; empty where nothing is.
     pub validity: Vec<Mark>,
+    /// What was expected of the figures (`--threshold`), and what came of it; empty where nothing was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<ThresholdResult>,
     /// Whether it was stopped before its bound.
     pub interrupted: bool,
 }

@@ -11,6 +11,7 @@
 use super::{Asked, Comparison, Selection, Threshold};
 use crate::across::{Across, Beside, RatioOf};
 use crate::quantity::Quantity;
+use crate::results::load::QuickResult;
 use crate::results::{
     Estimate, Figure, Outcome, RunResult, ThresholdFinding, ThresholdResult, TollVerdict, Validity, Variant, Verdict,
 };
@@ -24,6 +25,35 @@ pub fn worst(results: &[ThresholdResult]) -> Outcome {
 /// Holds thresholds against one run.
 pub fn judge(thresholds: &[Threshold], run: &RunResult) -> Vec<ThresholdResult> {
     thresholds.iter().map(|threshold| threshold.result(threshold.in_run(run, None))).collect()
+}
+
+/// Holds thresholds against a single load, of which there is one cell. What it is refused for refuses all but counts of
+/// failures.
+pub fn judge_load(thresholds: &[Threshold], load: &QuickResult) -> Vec<ThresholdResult> {
+    let refusal = load.validity.iter().find(|mark| mark.verdict == Verdict::Refused);
+    let finding = |threshold: &Threshold| {
+        let at = ThresholdFinding::default();
+        let Asked::Of(quantity) = threshold.asked else {
+            return threshold.nothing(at, "a single load has no tolls and no ratios".to_owned());
+        };
+        match (quantity.of_load(load), refusal) {
+            (_, Some(mark)) if !quantity.is_of_errors() => threshold.nothing(at, format!("refused: {}", mark.reason)),
+            (None, _) => threshold.nothing(at, quantity.missing.to_owned()),
+            (Some(found), _) => threshold.held(at, found),
+        }
+    };
+    let of_load = |threshold: &Threshold| {
+        let found = finding(threshold);
+        // A load has no blocks.
+        let words = [
+            ("too few blocks or starts, or they differ too much", "load for longer"),
+            ("take more blocks", "load for longer"),
+        ];
+        let reason =
+            found.reason.map(|reason| words.iter().fold(reason, |text, (of_run, own)| text.replace(of_run, own)));
+        threshold.result(vec![ThresholdFinding { reason, ..found }])
+    };
+    thresholds.iter().map(of_load).collect()
 }
 
 /// Holds thresholds against runs side by side: figures and tolls in each of them, ratios of each by the first one.

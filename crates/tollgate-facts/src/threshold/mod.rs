@@ -7,7 +7,7 @@
 mod judge;
 mod parse;
 
-pub use judge::{judge, judge_across, worst};
+pub use judge::{judge, judge_across, judge_load, worst};
 pub use parse::{TEXT_BYTES_MAX, ThresholdError};
 
 use std::cmp::Ordering;

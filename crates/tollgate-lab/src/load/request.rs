@@ -75,7 +75,7 @@ impl Doer for Asker {
                 (Err(failure), Err(closer)) if closer.class == ErrorClass::SoapFault && !failure.is_unanswered() => {
                     Err(closer)
                 }
-                (Err(failure), _) => Err(failure),
+                (Err(failure), _) => Err(failure.in_words_of(search.begin())),
                 (Ok(answer), judged) => judged.map(|()| answer),
             };
             match judged {

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use tollgate_net::connect::SocketOptions;
-use tollgate_net::http1::client::{Answers, RequestTemplate, Scheme, Target, TemplateError};
+use tollgate_net::http1::client::{Answers, RequestTemplate, Route, Scheme, Target, TemplateError};
 use tollgate_net::tls::{ClientSettings, Resumption};
 use tollgate_wire::content::Checker;
 use tollgate_wire::url::encode_beside;
@@ -33,6 +33,8 @@ pub struct LoadTarget {
     pub checks: Checks,
     /// Where connections go, if not to the target's own host and port.
     pub via: Option<Target>,
+    /// How connections get there.
+    pub route: Route,
     /// The scenario that is played there; absent for other work.
     pub program: Option<Arc<Program>>,
     /// The fields that all its requests carry, each name once.
@@ -86,6 +88,7 @@ impl LoadTarget {
             socket: SocketOptions::default(),
             checks: Checks::default(),
             via: None,
+            route: Route::Direct,
             program: None,
             fields,
         })

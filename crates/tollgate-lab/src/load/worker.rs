@@ -321,7 +321,7 @@ async fn draw(
 async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept, tools: &mut Tools) -> Report {
     let Order { target, work, renewal, load, gate, course, recorder, .. } = order;
     let connector = kept.connector.get_or_insert_with(|| {
-        let connector = Connector::new(target.tls.clone()).socket(target.socket);
+        let connector = Connector::new(target.tls.clone()).socket(target.socket).route(target.route.clone());
         Rc::new(connector.exchange_timeout(tools.timeout))
     });
     // Before time counts: roots are read, and forgetting takes longer than an answer. Without roots each request fails

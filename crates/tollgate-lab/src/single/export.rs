@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use super::Quick;
 use crate::conduct::store::log_line;
+use crate::load::answer::failure::ErrorClass;
+use crate::load::record::course::BIN;
 use crate::load::record::detail::Sample;
 use tollgate_facts::stats::percentile;
 
@@ -44,7 +46,8 @@ pub fn gnuplot(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     let mut samples: Vec<Sample> = log.map(|log| log.samples.clone()).unwrap_or_default();
     samples.sort_by_key(|sample| sample.total_ns);
     let begun_us = quick.started.as_microsecond();
-    for Sample { start_ns, opening_ns, total_ns, waiting_ns } in samples {
+    samples.retain(|sample| sample.failed.is_none());
+    for Sample { start_ns, opening_ns, total_ns, waiting_ns, .. } in samples {
         let start = jiff::Timestamp::from_microsecond(begun_us + (start_ns / 1000) as i64).unwrap_or(quick.started);
         let [opening, rest, total, waiting] =
             [opening_ns, total_ns.saturating_sub(opening_ns), total_ns, waiting_ns].map(|ns| ns as f64 / NS_PER_MS);
@@ -72,6 +75,139 @@ pub fn histograms(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     let failed = recorder.failed.as_ref().map(|failed| ("failed", failed));
     let mut named = [("response", &recorder.response), ("service", &recorder.service)].into_iter().chain(failed);
     named.try_for_each(|(tag, times)| out.write_all(&log_line(tag, Duration::ZERO, *took, times)))
+}
+
+/// A second of a load.
+struct Second {
+    /// When it ended.
+    at: jiff::Timestamp,
+    requests: u64,
+    /// Mean response time; absent where nothing was answered.
+    mean_ms: Option<f64>,
+}
+
+/// The valid answers of each second; the last one may be shorter.
+fn seconds(quick: &Quick) -> Vec<Second> {
+    let bins = (1.0 / BIN.as_secs_f64()).round() as usize;
+    let second = |(place, bins): (usize, &[(u64, u64)])| {
+        let (requests, total_ns) = bins.iter().fold((0, 0), |sum, bin| (sum.0 + bin.0, sum.1 + bin.1));
+        let mean_ms = (requests > 0).then(|| total_ns as f64 / requests as f64 / NS_PER_MS);
+        let after = jiff::SignedDuration::from_secs(place as i64 + 1);
+        Second { at: quick.started.checked_add(after).unwrap_or(quick.started), requests, mean_ms }
+    };
+    quick.recorder.bins().chunks(bins).enumerate().map(second).collect()
+}
+
+/// One row for each second, for a spreadsheet.
+///
+/// # Errors
+/// Those of writing.
+pub fn csv(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "second,time,requests,mean_ms")?;
+    for (number, Second { at, requests, mean_ms }) in (1..).zip(seconds(quick)) {
+        let mean_ms = mean_ms.map(|mean_ms| format!("{mean_ms:.3}")).unwrap_or_default();
+        writeln!(out, "{number},{at:.0},{requests},{mean_ms}")?;
+    }
+    Ok(())
+}
+
+/// One row for each request, failed ones too, with JMeter's default columns (times in whole milliseconds), so that its
+/// listeners and report tools read a load.
+///
+/// # Errors
+/// Those of writing.
+pub fn jtl(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,\
+         grpThreads,allThreads,URL,Latency,IdleTime,Connect"
+    )?;
+    let log = quick.recorder.detail.as_ref().and_then(|detail| detail.log.as_ref());
+    let (begun_ms, result) = (quick.started.as_nanosecond() as f64 / NS_PER_MS, &quick.result);
+    let url = format!("\"{}\"", result.url.replace('"', "\"\""));
+    let users = result.concurrency;
+    let sent = result.bytes_sent / (result.requests + result.errors.values().sum::<u64>()).max(1);
+    for sample in log.map_or(&[][..], |log| &log.samples) {
+        let Sample { start_ns, opening_ns, total_ns, waiting_ns, failed, body_bytes } = *sample;
+        let [start, elapsed, latency, connect] =
+            [start_ns, total_ns, opening_ns + waiting_ns, opening_ns].map(|ns| ns as f64 / NS_PER_MS);
+        let (code, message, failure) = match failed {
+            // Which of the wanted statuses an answer had is not kept.
+            None => (String::new(), "OK", String::new()),
+            Some(ErrorClass::Status(status)) => (status.to_string(), "", format!("status-{status}")),
+            Some(class) => (String::new(), "", class.to_string()),
+        };
+        writeln!(
+            out,
+            "{at:.0},{elapsed:.0},load,{code},{message},load 1-1,text,{success},{failure},{body_bytes},{sent},{users},\
+             {users},{url},{latency:.0},0,{connect:.0}",
+            at = begun_ms + start,
+            success = failed.is_none(),
+        )?;
+    }
+    Ok(())
+}
+
+/// The load as time series, in the text that Prometheus backfills (OpenMetrics, times in seconds): of each second requests
+/// and mean time, at the end percentiles and failures.
+///
+/// # Errors
+/// Those of writing.
+pub fn prometheus(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
+    let (result, seconds) = (&quick.result, seconds(quick));
+    let url = result.url.replace('\\', "\\\\").replace('"', "\\\"");
+    let end = end(quick).as_nanosecond() as f64 / 1e9;
+    let mut gauge = |name: &str, help: &str, lines: Vec<(String, f64, f64)>| {
+        writeln!(out, "# TYPE tollgate_load_{name} gauge\n# HELP tollgate_load_{name} {help}")?;
+        lines.into_iter().try_for_each(|(labels, value, at)| {
+            writeln!(out, "tollgate_load_{name}{{url=\"{url}\"{labels}}} {value} {at:.3}")
+        })
+    };
+    let at = |second: &Second| second.at.as_nanosecond() as f64 / 1e9;
+    let plain = |value: f64, second: &Second| (String::new(), value, at(second));
+    let requests = seconds.iter().map(|second| plain(second.requests as f64, second)).collect();
+    gauge("requests_per_second", "Valid answers of a second.", requests)?;
+    let means = seconds.iter().filter_map(|second| Some(plain(second.mean_ms? / 1e3, second))).collect();
+    gauge("response_mean_seconds", "Mean response time of the valid answers of a second.", means)?;
+    let percentile = |(percent, time): &(f64, Option<f64>)| {
+        Some((format!(",quantile=\"{}\"", percent / 100.0), (*time)? / 1e3, end))
+    };
+    let percentiles = result.served_within_ms.iter().filter_map(percentile).collect();
+    gauge("response_seconds", "Percentiles of the response time of the whole load.", percentiles)?;
+    let failures = result.errors.iter();
+    let failures = failures.map(|(class, count)| (format!(",class=\"{class}\""), *count as f64, end)).collect();
+    gauge("failed", "Failed requests of the whole load, by class.", failures)?;
+    writeln!(out, "# EOF")
+}
+
+/// The load as time series in InfluxDB's line protocol (times in nanoseconds): a line for each second, and one for the
+/// whole load at its end.
+///
+/// # Errors
+/// Those of writing.
+pub fn influx(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
+    let result = &quick.result;
+    let url: String =
+        result.url.chars().flat_map(|c| [',', '=', ' '].contains(&c).then_some('\\').into_iter().chain([c])).collect();
+    for Second { at, requests, mean_ms } in seconds(quick) {
+        let mean = mean_ms.map(|mean_ms| format!(",response_mean_ms={mean_ms}")).unwrap_or_default();
+        writeln!(out, "tollgate_load,url={url} requests={requests}i{mean} {}", at.as_nanosecond())?;
+    }
+    let failed: u64 = result.errors.values().sum();
+    let percentile = |(percent, time): &(f64, Option<f64>)| Some(format!(",p{percent}_ms={}", (*time)?));
+    let percentiles: String = result.served_within_ms.iter().filter_map(percentile).collect();
+    writeln!(
+        out,
+        "tollgate_load_total,url={url} requests={}i,failed={failed}i{percentiles} {}",
+        result.requests,
+        end(quick).as_nanosecond()
+    )
+}
+
+/// When the load ended.
+fn end(quick: &Quick) -> jiff::Timestamp {
+    let took = jiff::SignedDuration::try_from(quick.took).unwrap_or_default();
+    quick.started.checked_add(took).unwrap_or(quick.started)
 }
 
 #[cfg(test)]

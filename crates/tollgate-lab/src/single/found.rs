@@ -108,6 +108,7 @@ impl Recorded<'_> {
             tcp: TcpCounts { own: Some(tally.used.sockets), ..self.passed.tcp },
             littles_law,
             validity: Vec::new(),
+            thresholds: Vec::new(),
             interrupted: self.interrupted,
         };
         let evidence = Evidence {
@@ -118,14 +119,15 @@ impl Recorded<'_> {
             beats: all.stalls.as_ref(),
             ticks: self.passed.ticks,
             fresh_connections: match load.connection {
-                // At a rate users come as they are needed, fewer than there may be.
-                Connection::KeepAlive => {
+                // At a rate users come as they are needed, fewer than there may be; how many came is not known of a load that
+                // was cut off.
+                Connection::KeepAlive if !self.interrupted => {
                     let came = result.offered.as_ref().map_or(load.concurrency as u64, |offered| offered.users);
                     // Who came before anything counted opened its connection then.
                     let opened_before = all.before.as_ref().map_or(0, |before| before.connections);
                     tally.connections.saturating_sub(came.saturating_sub(opened_before))
                 }
-                Connection::Requests(_) | Connection::New => 0,
+                Connection::KeepAlive | Connection::Requests(_) | Connection::New => 0,
             },
             connections: match &all.detail {
                 // In stages users come and go: their connections do not meet the same.

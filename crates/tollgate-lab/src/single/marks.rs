@@ -277,7 +277,7 @@ fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn log(evidence: &Evidence<'_>) -> Option<Finding> {
     let dropped = evidence.log_dropped;
-    let reason = format!("the file of -g has the first requests only, {dropped} more were answered");
+    let reason = format!("the file of single requests (-g, jtl) has the first ones only, {dropped} more ended");
     marked_above(reason, "use --hlog, which has them all in little room", (dropped as f64, 0.0))
 }
 

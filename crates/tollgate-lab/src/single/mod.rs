@@ -10,6 +10,7 @@ mod rows;
 mod tests;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,7 @@ use tollgate_net::tls::ClientSettings;
 #[cfg(test)]
 pub(crate) use marks::names as mark_names;
 
+pub use crate::load::answer::json::JsonValue;
 pub use crate::traffic::model::Rate;
 pub use crate::traffic::request::AnswerLength;
 use tollgate_facts::results::load::QuickResult;
@@ -95,6 +97,8 @@ pub struct QuickLoad {
     pub length: AnswerLength,
     /// What each answer must contain.
     pub contains: Option<String>,
+    /// JSON values that each answer must have.
+    pub json: Vec<JsonValue>,
     /// Where connections go instead of the URL's own host and port.
     pub via: Option<Via>,
     /// How sockets are.
@@ -132,8 +136,10 @@ pub enum Wrapping {
 pub enum Via {
     /// To another address, asked as if it were the URL's host.
     Address(SocketAddr),
-    /// To a proxy (`host:port`), which is asked for the URL.
+    /// To a proxy (`host:port`), which is asked for an http URL, and for a tunnel to the host of an https URL.
     Proxy(String),
+    /// To a Unix socket, asked as if it were the URL's host.
+    Socket(PathBuf),
 }
 
 impl QuickLoad {

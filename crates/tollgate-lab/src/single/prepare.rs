@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use tollgate_net::http1::client::{Scheme, Target};
+use tollgate_net::http1::client::{Route, Scheme, Target};
 use tollgate_wire::batch::Outgoing;
 
 use super::{AnswerLength, QuickLoad, Via, Wrapping};
@@ -28,7 +28,7 @@ const WITH_BODY: [&str; 3] = ["POST", "PUT", "PATCH"];
 /// What is wrong, in one sentence.
 pub(super) fn prepare(load: &QuickLoad) -> Result<(Arc<LoadTarget>, Arc<Script>), String> {
     let target = Target::parse(&load.url).map_err(|error| format!("`{}`: {error}", secret::hide(&load.url)))?;
-    let via = via(load, &target)?;
+    let (via, mut route) = via(load, &target)?;
     let mut message = Message {
         method: load.method.clone(),
         authority: target.authority().to_owned(),
@@ -43,9 +43,15 @@ pub(super) fn prepare(load: &QuickLoad) -> Result<(Arc<LoadTarget>, Arc<Script>)
         message.authority = message.headers[place].1.clone();
         message.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("host"));
     }
+    if let Route::Tunnel { authorization } = &mut route {
+        // It is for the proxy alone: what goes through the tunnel is the server's.
+        let is_proxys = |(name, _): &(String, String)| name.eq_ignore_ascii_case("proxy-authorization");
+        *authorization = message.headers.iter().find(|field| is_proxys(field)).map(|(_, value)| value.clone());
+        message.headers.retain(|field| !is_proxys(field));
+    }
     let kind = wrap(load, &mut message)?;
     check_used(load, target.path_and_query(), &message.headers)?;
-    if let Some(Via::Proxy(_)) = load.via {
+    if let (Some(Via::Proxy(_)), Scheme::Http) = (&load.via, target.scheme()) {
         message.target = format!("http://{}{}", target.authority(), message.target);
     }
     let script = Script::new(&message, load.feed.clone(), load.connection == Connection::New)?;
@@ -55,30 +61,34 @@ pub(super) fn prepare(load: &QuickLoad) -> Result<(Arc<LoadTarget>, Arc<Script>)
     let mut loaded = LoadTarget::new(target, shape, &[], load.connection)
         .map_err(|error| error.to_string())?
         .with_tls(load.tls.clone());
-    loaded.checks = Checks { statuses: load.statuses.clone(), length, kind };
+    loaded.checks = Checks { statuses: load.statuses.clone(), length, kind, json: load.json.clone() };
     loaded.socket = load.socket;
-    loaded.via = via;
+    (loaded.via, loaded.route) = (via, route);
     Ok((Arc::new(loaded), Arc::new(script)))
 }
 
-/// Where connections go; what they reach must be allowed.
-fn via(load: &QuickLoad, target: &Target) -> Result<Option<Target>, String> {
+/// Where connections go and how they get there; what they reach must be allowed.
+fn via(load: &QuickLoad, target: &Target) -> Result<(Option<Target>, Route), String> {
     let allowed = |host: &str| check_loadable(host, &load.may_load);
     match &load.via {
-        None => allowed(target.host()).map(|()| None),
+        None => allowed(target.host()).map(|()| (None, Route::Direct)),
         Some(Via::Address(address)) => {
             allowed(&address.ip().to_string())?;
             let reached = Target::parse(&format!("http://{address}/"));
-            reached.map(Some).map_err(|error| format!("{address}: {error}"))
+            reached.map(|reached| (Some(reached), Route::Direct)).map_err(|error| format!("{address}: {error}"))
         }
         Some(Via::Proxy(place)) => {
-            if target.scheme() == Scheme::Https {
-                return Err("a proxy is only asked for http URLs: load an https URL itself".to_owned());
-            }
             let proxy = Target::parse(&format!("http://{place}/")).map_err(|error| format!("`{place}`: {error}"))?;
             // The proxy passes the load on.
-            allowed(target.host()).and_then(|()| allowed(proxy.host())).map(|()| Some(proxy))
+            allowed(target.host()).and_then(|()| allowed(proxy.host()))?;
+            let route = match target.scheme() {
+                Scheme::Http => Route::Direct,
+                Scheme::Https => Route::Tunnel { authorization: None },
+            };
+            Ok((Some(proxy), route))
         }
+        // It is a file of this machine, whatever host the URL names.
+        Some(Via::Socket(path)) => Ok((None, Route::Unix(path.clone()))),
     }
 }
 
@@ -207,7 +217,9 @@ mod tests {
         check("http://127.0.0.1/", proxy("127.0.0.1:3128"), Ok(()));
         check("http://far.example/", proxy("127.0.0.1:3128"), Err("far.example"));
         check("http://127.0.0.1/", proxy("far.example:3128"), Err("far.example"));
-        check("https://127.0.0.1/", proxy("127.0.0.1:3128"), Err("only asked for http URLs"));
+        check("https://127.0.0.1/", proxy("127.0.0.1:3128"), Ok(()));
+        check("https://far.example/", proxy("127.0.0.1:3128"), Err("far.example"));
+        check("http://far.example/", Some(Via::Socket("/run/far.sock".into())), Ok(()));
     }
 
     #[test]

@@ -178,7 +178,7 @@ fn failures_are_counted_by_class_and_kept_out_of_the_answers() {
     let server = TestServer::start();
     let result = load(&server, "/every-third-fails", |load| load.requests = Some(300));
     assert_eq!((result.requests, result.errors["status-503"]), (200, 100));
-    assert_eq!(result.error_examples["status-503"], "answered 503");
+    assert_eq!(result.error_examples["status-503"], "503 Service Unavailable: plain");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The first sentence of each experiment's report: questions that were fixed before it was written, with their answers.
 
 use tollgate_facts::fixture;
-use tollgate_facts::results::{Figure, RunResult, TollVerdict, Verdict};
+use tollgate_facts::results::{Figure, Piece, RunResult, TollVerdict, Verdict};
 use tollgate_lab::experiment::Experiment;
 use tollgate_page::blocks::{Answer, Light};
 use tollgate_page::words::headline::{WORDS_MAX, words};
@@ -45,7 +45,7 @@ fn no_first_sentence_is_longer_than_thirty_words_or_names_what_is_no_answer() {
             assert!(!text.contains(control), "{text}");
         }
         let trust = trust.expect("each says how far it can be trusted").text;
-        assert!(trust.contains("95 % interval") || trust.contains("the same in all"), "{trust}");
+        assert!(trust.contains("95 % interval") || trust.contains("the same in each of"), "{trust}");
     }
 }
 
@@ -85,12 +85,15 @@ fn whatever_was_found_and_whichever_variants_ran_it_is_a_sentence() {
 }
 
 #[test]
-fn a_url_at_the_beginning_stays_as_it_is() {
+fn a_url_or_a_command_at_the_beginning_stays_as_it_is() {
     let mut run = fixture::protocol();
     run.experiment.variants.retain(|variant| ["rest-json", "odata-v2-atom"].contains(&variant.name.as_str()));
-    run.experiment.variants[1].title = "http://127.0.0.1:8080/b".to_owned();
-    let text = answer(&run).text;
-    assert!(text.starts_with("http://127.0.0.1:8080/b takes "), "{text}");
+    for (title, piece) in [("http://127.0.0.1:8080/b", Piece::Request), ("zstd -q -k -f big.log", Piece::Unit)] {
+        run.experiment.variants[1].title = title.to_owned();
+        run.experiment.piece = piece;
+        let text = answer(&run).text;
+        assert!(text.starts_with(&format!("{title} takes ")), "{text}");
+    }
 }
 
 #[test]
@@ -130,14 +133,35 @@ fn what_was_not_measured_is_named_and_what_is_open_is_said_to_be_open() {
     let mut run = asked("protocol", fixture::protocol());
     run.tolls.retain(|toll| toll.variant != "odata-v2-atom");
     let text = answer(&run).trust.unwrap().text;
-    assert!(text.ends_with(" Not to be read: OData V2 in Atom."), "{text}");
+    assert!(text.ends_with(" No valid figure: OData V2 in Atom."), "{text}");
     run.cells.retain(|cell| cell.variant != "odata-v2-atom");
     let text = answer(&run).trust.unwrap().text;
     assert!(text.ends_with(" Not measured: OData V2 in Atom."), "{text}");
     run = asked("protocol", fixture::protocol());
-    let set = |run: &mut RunResult, name: &str| {
-        run.tolls.iter_mut().filter(|toll| toll.variant == name).for_each(|toll| toll.verdict = TollVerdict::Unclear);
+    let set_to = |run: &mut RunResult, name: &str, verdict: TollVerdict| {
+        run.tolls.iter_mut().filter(|toll| toll.variant == name).for_each(|toll| toll.verdict = verdict);
     };
+    let set = |run: &mut RunResult, name: &str| set_to(run, name, TollVerdict::Unclear);
+    // Its CPU time alone is no answer beside the time of the others.
+    let mut by_cpu = run.clone();
+    let times = by_cpu.tolls.iter_mut().filter(|toll| toll.figure == Figure::UnitTime);
+    times.filter(|toll| toll.variant == "odata-v2-atom").for_each(|toll| toll.verdict = TollVerdict::Joint);
+    let text = answer(&by_cpu).trust.unwrap().text;
+    assert!(text.ends_with(" No valid figure: OData V2 in Atom."), "{text}");
+    // That the usual case is missing weighs less than a mark on what stands in its place.
+    let mut unusual = run.clone();
+    set_to(&mut unusual, "odata-v4-json", TollVerdict::Refused);
+    let text = answer(&unusual).trust.unwrap().text;
+    assert!(text.starts_with("Read this with care: the usual case has no figure that can be trusted"), "{text}");
+    for level in run.experiment.levels.clone() {
+        unusual.validity.push(fixture::doubt("odata-v2-atom", level, "steal", Verdict::Marked));
+    }
+    let text = answer(&unusual).trust.unwrap().text;
+    assert!(!text.contains("of the usual case") && text.ends_with(" No valid figure: OData V4 in JSON."), "{text}");
+    let mut beside = run.clone();
+    set(&mut beside, "odata-v4-json");
+    let text = answer(&beside).trust.unwrap().text;
+    assert!(text.contains(" (the first comparison)."), "the first ratio is that of the other variant: {text}");
     set(&mut run, "odata-v2-atom");
     let text = answer(&run).trust.unwrap().text;
     assert!(text.ends_with(" Open: OData V2 in Atom."), "{text}");

@@ -31,8 +31,8 @@ pub const SHOWN_MAX: usize = 12;
 /// What is said behind why a run is not whole.
 const BELOW: &str = "What was measured until then stands below";
 
-/// The page of a run: its answer (what a kind claims, or what its tolls say), the sections of its kind before and after all
-/// cells, of which it may say less, and what stands at the end of every one.
+/// The page of a run: its answer (the claim of its kind, else its tolls), the kind's sections `before` and `after` the table
+/// of all cells, and the sections that end every page. A short form leaves the table out where `depth` is background.
 pub fn page(
     view: &View<'_>,
     claim: Option<Claim>,

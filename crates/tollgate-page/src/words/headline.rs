@@ -19,7 +19,7 @@ use tollgate_facts::toll::drifting;
 pub const WORDS_MAX: usize = 30;
 /// Longest title that stands in a sentence; of a longer one the variant's name does.
 const TITLE_WORDS_MAX: usize = 8;
-/// Variants that are named as not measured, or not to be read.
+/// Variants that are named as open, not measured, or not to be read.
 const UNSAID_MAX: usize = 3;
 
 /// A sentence of a claim, with the cells that it is made of, by variant and level: their doubts are its own.
@@ -114,19 +114,21 @@ fn of_tolls(run: &RunResult) -> Option<Claim> {
     let unusual = unusual.map(|_| "the usual case has no figure that can be trusted".to_owned());
     let time = run.toll(&toll.variant, toll.level, Figure::UnitTime);
     let is_joint = time.is_some_and(|time| time.verdict == TollVerdict::Joint);
-    let unsaid = |is_wanted: &dyn Fn(&Variant) -> bool, what: &str| -> Option<String> {
-        let names = others.clone().filter(|variant| is_wanted(variant)).map(|found| called(run, named, &found.name));
-        let names: Vec<String> = names.collect();
+    let status = |variant: &Variant| match found.iter().find(|told| told.variant.name == variant.name) {
+        Some(told) => is_open(told).then_some("open"),
+        None if run.cells.iter().any(|cell| cell.variant == variant.name) => Some("no valid figure"),
+        None => Some("not measured"),
+    };
+    let unsaid = |what: &str| {
+        let unsaid = others.clone().filter(|variant| status(variant) == Some(what));
+        let names: Vec<String> = unsaid.map(|variant| called(run, named, &variant.name)).collect();
         (!names.is_empty()).then(|| format!("{what}: {}", first_of(&names, UNSAID_MAX)))
     };
-    let has_cells = |variant: &Variant| run.cells.iter().any(|cell| cell.variant == variant.name);
-    let is_told = |variant: &Variant| Told::of(run, named, variant).is_some();
-    let is_left_open = |variant: &Variant| found.iter().any(|told| told.variant.name == variant.name && is_open(told));
     let notes = [
         is_joint.then(|| "the time cannot be attributed (shared CPU)".to_owned()),
-        unsaid(&is_left_open, "open"),
-        unsaid(&|variant| !is_told(variant) && !has_cells(variant), "not measured"),
-        unsaid(&|variant| !is_told(variant) && has_cells(variant), "refused"),
+        unsaid("open"),
+        unsaid("not measured"),
+        unsaid("no valid figure"),
     ];
     Some(Claim {
         sentences,
@@ -160,7 +162,10 @@ struct Told<'r> {
 impl<'r> Told<'r> {
     /// At the level that stands for it; nothing where no toll may be read.
     fn of(run: &'r RunResult, named: Option<&Answering>, variant: &'r Variant) -> Option<Told<'r>> {
-        let is_there = |level: &u64| view::tolls(run, &variant.name, *level).each().any(|toll| toll.verdict.is_plain());
+        let is_there = |level: &u64| {
+            let Tolls { time, cpu, .. } = view::tolls(run, &variant.name, *level);
+            [time, cpu].into_iter().flatten().any(|toll| toll.verdict.is_plain())
+        };
         let asked = named.and_then(|answer| answer.level).filter(is_there);
         let level = asked.or_else(|| headline_level(run, &variant.name))?;
         let Tolls { time, cpu, .. } = view::tolls(run, &variant.name, level);
@@ -184,7 +189,7 @@ impl<'r> Told<'r> {
     fn first(&self, run: &RunResult, named: Option<&Answering>) -> String {
         let long = self.told(run, |name| called(run, named, name));
         let text = if words(&long) > WORDS_MAX { self.told(run, str::to_owned) } else { long };
-        begun(run, &text)
+        begun(run, named, &text)
     }
 
     fn told(&self, run: &RunResult, called: impl Fn(&str) -> String) -> String {
@@ -222,7 +227,7 @@ impl<'r> Told<'r> {
         let away = distance(run, self.variant).filter(|_| near(&self.variant.name) == usual.variant.name);
         let who = away.unwrap_or_else(|| called(run, named, &self.variant.name));
         let at = if self.toll.level == usual.toll.level { String::new() } else { at(run, self.toll.level) };
-        Said { text: format!("{}{at}: {found}{of}.", begun(run, &who)), cells: self.cells() }
+        Said { text: format!("{}{at}: {found}{of}.", begun(run, named, &who)), cells: self.cells() }
     }
 }
 
@@ -236,11 +241,13 @@ fn at(run: &RunResult, level: u64) -> String {
     }
 }
 
-/// With a capital at its beginning, unless a variant's name or what is no word stands there, such as a URL.
-fn begun(run: &RunResult, text: &str) -> String {
+/// With a capital at its beginning, unless a variant's name, a URL or a command stands there. Titles of whole units of work
+/// may be commands where no file words the answer.
+fn begun(run: &RunResult, named: Option<&Answering>, text: &str) -> String {
     let first = text.split(' ').next().unwrap_or_default().trim_end_matches([',', ':']);
-    let is_name = run.experiment.variants.iter().any(|variant| first == variant.name);
-    if is_name || !first.chars().all(char::is_alphabetic) { text.to_owned() } else { capitalized(text) }
+    let is_name = run.experiment.variants.iter().any(|variant| first == variant.name) || first.contains("://");
+    let may_be_command = named.is_none() && run.experiment.piece == Piece::Unit && first != "whether";
+    if is_name || may_be_command { text.to_owned() } else { capitalized(text) }
 }
 
 /// A ratio alone, as its interval stands in the next sentence: with more than two decimals only where two would be 0 or 1.
@@ -330,11 +337,13 @@ fn trust(run: &RunResult, claim: &Claim) -> Trust {
     let worst =
         run.validity.iter().filter(is_its_own).min_by_key(|found| (found.verdict != Verdict::Refused, place(found)));
     let of_finding = |found: &Validity| format!("{}. {}", found.reason, stopped(&capitalized(&found.remedy)));
+    let is_open = claim.toll.as_ref().is_some_and(|toll| !toll.verdict.is_clear());
     let (light, why) = match (worst, &claim.doubt, run.state) {
         (Some(found), ..) if found.verdict == Verdict::Refused => (Light::Not, of_finding(found)),
         // What is open by itself stays open, whatever else is in doubt.
-        (_, Some(doubt), _) => (Light::Care, stopped(doubt)),
-        (Some(found), None, _) => (Light::Care, of_finding(found)),
+        (_, Some(doubt), _) if is_open => (Light::Care, stopped(doubt)),
+        (Some(found), ..) => (Light::Care, of_finding(found)),
+        (None, Some(doubt), _) => (Light::Care, stopped(doubt)),
         (None, None, State::Complete) => (Light::Trusted, String::new()),
         (None, None, _) => (Light::Care, "the run is not whole.".to_owned()),
     };
@@ -344,7 +353,7 @@ fn trust(run: &RunResult, claim: &Claim) -> Trust {
         Light::Not => "Do not rely on this",
     };
     let of_first = claim.toll.is_some() && claim.sentences.len() > 1 && !claim.interval.is_empty();
-    let interval = if of_first { format!("{} (the first ratio)", claim.interval) } else { claim.interval.clone() };
+    let interval = if of_first { format!("{} (the first comparison)", claim.interval) } else { claim.interval.clone() };
     let mut text = match (why.is_empty(), interval.is_empty()) {
         (true, true) => format!("{begins}."),
         (true, false) => format!("{begins}: {interval}."),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
+use tollgate_lab::traffic::feed::template::{self, Escape, Piece};
 use tollgate_lab::traffic::header::{basic_authorization, check_load_header};
 use tollgate_lab::traffic::request::{AnswerLength, OwnRequest};
 use tollgate_net::tls::{ClientSettings, Resumption, ServerNameSent, Suite, TlsChoice, Version};
@@ -26,7 +27,7 @@ pub(crate) const PLAIN: &str = "text/plain";
 /// What is asked.
 #[derive(Debug, Args)]
 pub(crate) struct Request {
-    /// Method [default: GET, or POST with -p, PUT with -u]
+    /// Method [default: GET, POST with a body, PUT with -u]
     #[arg(short = 'm', long, value_name = "METHOD", help_heading = "Request")]
     pub(crate) method: Option<String>,
 
@@ -54,6 +55,18 @@ pub(crate) struct Request {
     /// Send this file's content with PUT; `-` is stdin
     #[arg(short = 'u', long, value_name = "FILE", help_heading = "Request")]
     pub(crate) put: Option<PathBuf>,
+
+    /// Send this text with POST
+    #[arg(long = "body", value_name = "TEXT", conflicts_with_all = ["post", "put"], help_heading = "Request")]
+    pub(crate) text: Option<String>,
+
+    /// Send this JSON with POST, as application/json
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["post", "put", "text"], help_heading = "Request")]
+    pub(crate) json_body: Option<String>,
+
+    /// Send this field of a form with POST, as application/x-www-form-urlencoded; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", conflicts_with_all = ["post", "put", "text", "json_body"], help_heading = "Request")]
+    pub(crate) form: Vec<FormField>,
 
     /// Content type of what is sent [default: text/plain; of `load --soap` the envelope's, with --batch application/json]
     #[arg(short = 'T', long, value_name = "TYPE", help_heading = "Request")]
@@ -111,16 +124,11 @@ pub(crate) struct Tls {
 impl Request {
     /// The method, said or implied by what is sent.
     pub(crate) fn method(&self) -> String {
-        let implied = match (&self.post, &self.put) {
-            (Some(_), _) => "POST",
-            (None, Some(_)) => "PUT",
-            (None, None) => {
-                if self.head {
-                    "HEAD"
-                } else {
-                    "GET"
-                }
-            }
+        let implied = match self.has_body() {
+            _ if self.put.is_some() => "PUT",
+            true => "POST",
+            false if self.head => "HEAD",
+            false => "GET",
         };
         self.method.clone().unwrap_or_else(|| implied.to_owned())
     }
@@ -130,9 +138,28 @@ impl Request {
         self.post.as_ref().or(self.put.as_ref())
     }
 
-    /// What stands in it, if there is one.
-    pub(crate) fn body(&self) -> Result<Option<Vec<u8>>, Failure> {
-        self.file().map(|file| read(file, BODY_BYTES_MAX)).transpose()
+    /// Whether a body is sent.
+    pub(crate) fn has_body(&self) -> bool {
+        self.file().is_some() || self.text.is_some() || self.json_body.is_some() || !self.form.is_empty()
+    }
+
+    /// The body, if one is sent. With a feed, `{{column}}` is a place for a value.
+    pub(crate) fn body(&self, feed: Fed) -> Result<Option<Vec<u8>>, Failure> {
+        if let Some(file) = self.file() {
+            return read(file, BODY_BYTES_MAX).map(Some);
+        }
+        if let Some(json) = &self.json_body {
+            // With places in it, it is JSON only when they are filled.
+            let has_places = feed == Fed::Yes && json.contains("{{");
+            if let (false, Err(error)) = (has_places, serde_json::from_str::<serde::de::IgnoredAny>(json)) {
+                return Err(Failure::usage(format_args!("--json-body is not JSON: {error}")));
+            }
+            return Ok(Some(json.clone().into_bytes()));
+        }
+        if !self.form.is_empty() {
+            return Ok(Some(form(&self.form, feed)));
+        }
+        Ok(self.text.clone().map(String::into_bytes))
     }
 
     /// The user's own header fields, cookies among them.
@@ -144,13 +171,13 @@ impl Request {
 
     /// What goes before what an experiment says of requests and answers; what is not said is its own.
     pub(crate) fn own(&self, answers: &Answers) -> Result<OwnRequest, Failure> {
-        if self.content_type.is_some() && self.file().is_none() {
-            return Err(Failure::usage("-T: there is nothing that it is the content type of: add -p FILE or -u FILE"));
+        if self.content_type.is_some() && !self.has_body() {
+            return Err(Failure::usage("-T: there is no body: add -p FILE, -u FILE or --body TEXT"));
         }
-        let is_said = self.method.is_some() || self.head || self.file().is_some();
+        let is_said = self.method.is_some() || self.head || self.has_body();
         Ok(OwnRequest {
             method: is_said.then(|| self.method()),
-            body: self.body()?,
+            body: self.body(Fed::No)?,
             contains: answers.contains.clone(),
             length: if answers.any_length { AnswerLength::Any } else { AnswerLength::AsFirst },
             ..OwnRequest::default()
@@ -159,7 +186,12 @@ impl Request {
 
     /// The content type of what is sent, if it is said or `plain`.
     pub(crate) fn content_type(&self, plain: Option<&str>) -> Option<(String, String)> {
-        let content_type = self.content_type.as_deref().or(plain).filter(|_| self.file().is_some());
+        let own = match (&self.json_body, self.form.is_empty()) {
+            (Some(_), _) => Some("application/json"),
+            (None, false) => Some("application/x-www-form-urlencoded"),
+            (None, true) => plain,
+        };
+        let content_type = self.content_type.as_deref().or(own).filter(|_| self.has_body());
         content_type.map(|content_type| ("Content-Type".to_owned(), content_type.to_owned()))
     }
 
@@ -190,6 +222,52 @@ impl Tls {
             identity: self.identity.clone(),
         }
     }
+}
+
+/// Whether a feed fills places in the body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fed {
+    Yes,
+    No,
+}
+
+/// A field of a form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FormField {
+    name: String,
+    value: String,
+}
+
+impl FromStr for FormField {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, but there is no `=`")?;
+        Ok(FormField { name: name.to_owned(), value: value.to_owned() })
+    }
+}
+
+/// The fields as `application/x-www-form-urlencoded`. A feed's places stay, and are filled with encoded values.
+fn form(fields: &[FormField], feed: Fed) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (number, FormField { name, value }) in fields.iter().enumerate() {
+        if number > 0 {
+            out.push(b'&');
+        }
+        Escape::Url.write(name.as_bytes(), &mut out);
+        out.push(b'=');
+        let pieces = if feed == Fed::Yes { template::parse(value).unwrap_or_default() } else { Vec::new() };
+        let mut rest = 0;
+        for piece in pieces {
+            let Piece::Value { position, .. } = piece else { continue };
+            let end = value[position..].find("}}").map_or(value.len(), |end| position + end + 2);
+            Escape::Url.write(&value.as_bytes()[rest..position], &mut out);
+            out.extend_from_slice(&value.as_bytes()[position..end]);
+            rest = end;
+        }
+        Escape::Url.write(&value.as_bytes()[rest..], &mut out);
+    }
+    out
 }
 
 /// What stands in a file, or on stdin.
@@ -257,6 +335,13 @@ mod tests {
         assert_eq!("all".parse(), Ok(Protocol(None)));
         assert_eq!("TLS1.3".parse(), Ok(Protocol(Some(Version::Tls13))));
         assert!("TLS1.1".parse::<Protocol>().unwrap_err().starts_with("TLS1.1 is broken"));
+    }
+
+    #[test]
+    fn a_form_is_encoded_around_the_places_of_a_feed() {
+        let fields = ["a b=1&2", "c={{id}} é"].map(|text| text.parse().unwrap());
+        assert_eq!(form(&fields, Fed::No), b"a%20b=1%262&c=%7B%7Bid%7D%7D%20%C3%A9");
+        assert_eq!(form(&fields, Fed::Yes), b"a%20b=1%262&c={{id}}%20%C3%A9");
     }
 
     #[test]

@@ -1,23 +1,23 @@
-//! `tollgate load`: one URL under load, with ApacheBench's letters and a text laid out as its users and their scripts know
-//! it.
+//! `tollgate load`: one URL under load, with ApacheBench's letters and, with `--ab`, its text.
 //!
 //! Deliberately not here: the load itself, which is the lab's, on the same engine as the experiments.
 
 mod arguments;
 mod asked;
+mod files;
+mod summary;
 mod text;
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io::{self, Write};
 
-use tollgate_facts::results::Verdict;
 use tollgate_facts::results::load::QuickResult;
+use tollgate_facts::results::{Outcome, Verdict};
+use tollgate_facts::threshold::{self, Asked, Runs, Threshold};
 use tollgate_lab::run::{RunError, StopFlag};
-use tollgate_lab::single::export;
 use tollgate_lab::single::{Quick, quick_recorded};
 
-pub(crate) use arguments::Arguments;
+pub(crate) use arguments::{Arguments, with_short_help};
+use files::Files;
 
 use crate::failure::{Exit, Failure};
 use crate::signals;
@@ -25,30 +25,56 @@ use crate::signals;
 /// From this verbosity on the first request and its answer are shown.
 const SHOWN_FROM: u8 = 2;
 
-/// Loads the URL and prints the figures. Failed requests make the exit code 1, refused figures 3, both after the figures.
+/// Loads the URL and prints the figures, and ends by the worst of what came: failed requests, refused figures, thresholds
+/// that do not hold.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     refuse(arguments)?;
+    let thresholds = thresholds(&arguments.thresholds)?;
     let load = asked::quick_load(arguments)?;
-    // Before anything is asked: nobody wants to load for an hour and then be told that a folder is missing.
     let files = Files::create(arguments)?;
     let stop = StopFlag::new();
     let asked = stop.clone();
     signals::on_stop(move || asked.stop())?;
-    let quick = quick_recorded(&load, &stop).map_err(|error| match error {
+    let mut quick = quick_recorded(&load, &stop).map_err(|error| match error {
         RunError::Usage(_) => Failure::usage(error),
         RunError::Failed(_) => Failure::failed(error),
     })?;
+    quick.result.thresholds = threshold::judge_load(&thresholds, &quick.result);
     if arguments.verbosity >= SHOWN_FROM {
         show_first(&quick, &mut io::stderr().lock()).map_err(Failure::output)?;
     }
     let written = if arguments.json {
         serde_json::to_writer_pretty(&mut *out, &quick.result).map_err(io::Error::from).and_then(|()| writeln!(out))
-    } else {
+    } else if arguments.is_abs() {
         text::write(&quick.result, &text::Layout::of(arguments), out)
+    } else {
+        summary::write(&quick.result, out)
     };
     Failure::unless_closed(written.and_then(|()| out.flush()))?;
     files.write(&quick)?;
-    ended(&quick.result)
+    // Who expects something of failures has said how many are too many.
+    let expects_errors =
+        thresholds.iter().any(|threshold| matches!(threshold.asked, Asked::Of(of) if of.is_of_errors()));
+    ended(&quick.result, expects_errors)
+}
+
+/// What is expected of the figures, read.
+fn thresholds(texts: &[String]) -> Result<Vec<Threshold>, Failure> {
+    let wrong = |error| Failure::usage(format_args!("--threshold: {error}"));
+    let read = |text: &String| {
+        let threshold = Threshold::parse(text).map_err(wrong)?;
+        threshold.check(&[], &[], Runs::One).map_err(wrong)?;
+        match threshold.asked {
+            Asked::Of(_) => Ok(threshold),
+            _ => Err(Failure::usage(format_args!("--threshold: `{text}`: a single load has no tolls"))
+                .hint("tollgate versus compares two URLs")),
+        }
+    };
+    if texts.len() > threshold::THRESHOLDS_MAX {
+        let (count, most) = (texts.len(), threshold::THRESHOLDS_MAX);
+        return Err(Failure::usage(format_args!("{count} thresholds: at most {most} (--threshold)")));
+    }
+    texts.iter().map(read).collect()
 }
 
 /// Letters of ab that are not taken, each with what does the same.
@@ -59,43 +85,6 @@ fn refuse(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::usage(letters).hint("--html FILE writes a whole page with charts"));
     }
     Ok(())
-}
-
-/// Writes what was found in one form.
-type Writer = fn(&Quick, &mut dyn Write) -> io::Result<()>;
-
-/// The files that are written at the end, open from the beginning.
-struct Files<'a> {
-    files: Vec<(&'a Path, File, Writer)>,
-}
-
-impl<'a> Files<'a> {
-    fn create(arguments: &'a Arguments) -> Result<Files<'a>, Failure> {
-        type Writer = fn(&Quick, &mut dyn Write) -> io::Result<()>;
-        let asked: [(&Option<_>, Writer); 4] = [
-            (&arguments.csv, export::percentages),
-            (&arguments.gnuplot, export::gnuplot),
-            (&arguments.hlog, export::histograms),
-            (&arguments.html, |quick, out| out.write_all(tollgate_report::load_page(&quick.result).as_bytes())),
-        ];
-        let mut files = Vec::new();
-        for (path, writer) in asked {
-            let Some(path) = path else { continue };
-            let file = File::create(path)
-                .map_err(|error| Failure::usage(format_args!("cannot write {}: {error}", path.display())))?;
-            files.push((path.as_path(), file, writer));
-        }
-        Ok(Files { files })
-    }
-
-    fn write(self, quick: &Quick) -> Result<(), Failure> {
-        for (path, file, writer) in self.files {
-            let mut out = BufWriter::new(file);
-            let written = writer(quick, &mut out).and_then(|()| out.flush());
-            written.map_err(|error| Failure::failed(format_args!("cannot write {}: {error}", path.display())))?;
-        }
-        Ok(())
-    }
 }
 
 /// The first request and its answer without their bodies; what may be a secret is not shown.
@@ -121,15 +110,23 @@ fn is_secret(name: &str) -> bool {
         .any(|known| name.eq_ignore_ascii_case(known))
 }
 
-fn ended(result: &QuickResult) -> Result<Exit, Failure> {
+fn ended(result: &QuickResult, expects_errors: bool) -> Result<Exit, Failure> {
     let failed: u64 = result.errors.values().sum();
     if result.interrupted {
         return Ok(Exit::Interrupted);
     }
+    if threshold::worst(&result.thresholds) != Outcome::Holds {
+        return Ok(Exit::Threshold);
+    }
+    if expects_errors && failed > 0 {
+        return Ok(Exit::Done);
+    }
     if let Some((class, _)) = result.errors.iter().max_by_key(|(_, count)| **count) {
         let example = result.error_examples.get(class).map_or("", String::as_str);
         let all = failed + result.requests;
-        let failure = Failure::failed(format_args!("{failed} of {all} requests failed, most as `{class}`: {example}"));
+        let plural = if all == 1 { "" } else { "s" };
+        let text = format_args!("{failed} of {all} request{plural} failed, most as `{class}`: {example}");
+        let failure = Failure::failed(text);
         return Err(match class.as_str() {
             "length" => failure.hint("-l accepts answers of any length"),
             _ if class.starts_with("status-") => failure.hint("--expect-status says which statuses are wanted"),

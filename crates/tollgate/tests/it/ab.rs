@@ -32,7 +32,7 @@ fn read_as_ab(text: &str) -> Vec<(String, Vec<f64>)> {
 fn what_reads_ab_reads_this() {
     let gateway = serving(&[]);
     let line = ["-n", "3000", "-c", "3", "-k", &format!("{}{FLIGHT}", gateway.url)];
-    let ours = read_as_ab(&tollgate([&["load"], line.as_slice()].concat()).finish().check(0, "", "").out);
+    let ours = read_as_ab(&tollgate([&["load", "--ab"], line.as_slice()].concat()).finish().check(0, "", "").out);
     let value = |read: &[(String, Vec<f64>)], label: &str| {
         read.iter().find(|(known, _)| known == label).unwrap_or_else(|| panic!("no {label} in {read:?}")).1.clone()
     };
@@ -137,12 +137,13 @@ fn the_call_that_users_of_ab_make_on_a_soap_service_works_as_it_is_written() {
     fs::write(folder.path().join("payload.xml"), payload).unwrap();
     let url = format!("{}/services/SimpleStockQuoteService", gateway.url);
     let fields = ["-H", "SOAPAction: urn:getQuote", "-T", "text/xml; charset=UTF-8"];
-    let call = ["load", "-p", "request.xml", "-n", "10000", "-c", "20", "-k"];
+    let call = ["load", "--ab", "-p", "request.xml", "-n", "10000", "-c", "20", "-k"];
     let load = tollgate([call.as_slice(), &fields, &[url.as_str()]].concat()).within(folder.path()).finish();
     load.check(0, "Complete requests:      10000", "").check(0, "Failed requests:        0", "");
     // The same from a bare payload, on stdin, in both versions; what is no symbol is a fault, and a failure.
     for version in ["1.1", "1.2"] {
-        let line = ["load", "-p", "-", "-n", "20", "-k", "--soap", "urn:getQuote", "--soap-version", version, &url];
+        let line =
+            ["load", "--ab", "-p", "-", "-n", "20", "-k", "--soap", "urn:getQuote", "--soap-version", version, &url];
         tollgate(line).fed(payload).finish().check(0, "Failed requests:        0", "");
         let wrong = payload.replace("getQuote", "getNothing");
         tollgate(line).fed(&wrong).finish().check(1, "Failed as soap-fault", "most as `soap-fault`");
@@ -153,7 +154,7 @@ fn the_call_that_users_of_ab_make_on_a_soap_service_works_as_it_is_written() {
 #[test]
 fn the_text_is_laid_out_as_abs() {
     let gateway = serving(&[]);
-    let load = tollgate(["load", "-n", "200", "-k", &format!("{}{FLIGHT}", gateway.url)]).finish();
+    let load = tollgate(["load", "--ab", "-n", "200", "-k", &format!("{}{FLIGHT}", gateway.url)]).finish();
     for line in ["Requests per second:", "Failed requests:        0", "50%", "99%", "100%", "Little's law"] {
         load.check(0, line, "");
     }

@@ -84,7 +84,7 @@ fn a_wrong_command_line_says_what_is_wrong_and_ends_with_2() {
     check(&["probe", "nginx"], "'nginx' for '<PID>'");
     check(&["probe", "1", "--interval", "1ms"], "expected at least 10 ms");
     tollgate(["probe", "4194303"]).finish().check(1, "", "there is no process 4194303");
-    check(&["load", "-t", "0", "http://127.0.0.1/"], "'0' for '-t <SECONDS>'");
+    check(&["load", "-t", "0", "http://127.0.0.1/"], "'0' for '--duration <TIME>'");
     check(
         &["link", "proxy", "--to", "127.0.0.1:1", "--rtt", "20mss"],
         "'--rtt <TIME>': column 3: `mss` is no unit of time",

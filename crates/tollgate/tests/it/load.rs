@@ -38,7 +38,7 @@ fn a_url_without_a_scheme_is_http_as_with_ab() {
     let gateway = serving(&[]);
     let url = format!("{}{FLIGHT}", gateway.url.trim_start_matches("http://"));
     let load = tollgate(["load", "-n", "20", "-k", &url]).finish();
-    load.check(0, &format!("URL:                    http://{url}"), "");
+    load.check(0, &format!("from http://{url}"), "");
     tollgate(["load", "-n", "2", "ftp://127.0.0.1/"]).finish().check(2, "", "a URL begins with http:// or https://");
 }
 
@@ -84,7 +84,7 @@ fn users_or_a_rate_change_from_stage_to_stage() {
     assert_eq!(stages.iter().map(whole).sum::<u64>(), users["requests"].as_u64().unwrap(), "{users:#}");
     let folder = tempfile::tempdir().unwrap();
     let line = ["load", "--stages", "500ms:2", "-k", "--html", "report.html", &url];
-    tollgate(line).within(folder.path()).finish().check(0, "Stages, each with what was asked in it:", "");
+    tollgate(line).within(folder.path()).finish().check(0, "\nstage     asked  seconds  users", "");
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
     assert!(page.contains("The stages") && page.contains("Users asked for and at work"), "{page}");
     let refused = |line: &[&str], expected: &str| {
@@ -162,7 +162,7 @@ fn a_feed_fills_url_and_body_and_ends_the_load() {
     refused.finish().check(2, "", "the feed's columns are used nowhere: write {{carrier}}");
     let line = ["load", "-n", "10", "-k", "--feed", "keys.csv", "--feed-order", "unique", &url];
     let short = tollgate(line).within(folder.path()).finish();
-    short.check(0, "Marked:                 rows came to an end after 2 of 10 requests; give the feed more rows", "");
+    short.check(0, "marked   rows came to an end after 2 of 10 requests; give the feed more rows", "");
     write("broken.csv", "a,b\n1\n");
     let refused = tollgate(["load", "--feed", "broken.csv", &url]).within(folder.path()).finish();
     refused.check(2, "", "broken.csv, line 2: 1 values where the first row has 2 names");
@@ -185,7 +185,7 @@ fn every_part_of_a_batch_counts() {
     let flights = format!("{}/odata/v4/flights/FlightCollection", gateway.url);
     let load = tollgate(["load", "-n", "3", "--batch", "2", &format!("{flights}('nothing')")]).finish();
     // A service that is not told to go on ends a batch with its first error.
-    load.check(1, "Parts of batches:       3 answered 400", "part 1 of 2: 400");
+    load.check(1, "batched  3 answered 400", "part 1 of 2: 400");
     let figures = figures(&["-n", "3", "-k", "--batch", "4", &format!("{flights}?$top=1")], 0);
     assert_eq!(figures["parts"]["200"], 12, "{figures:#}");
 }
@@ -195,13 +195,16 @@ fn answers_are_held_against_what_is_expected() {
     let gateway = serving(&[]);
     let url = format!("{}{FLIGHT}", gateway.url);
     let run = |line: &[&str]| tollgate([&["load", "-n", "20", "-k"], line].concat()).finish();
-    run(&["--expect-body", "0017", &url]).check(0, "Failed requests:        0", "");
-    run(&["--expect-body", "Lummerland", &url]).check(1, "Failed as content", "does not contain `Lummerland`");
+    run(&["--expect-body", "0017", &url]).check(0, "none failed", "");
+    run(&["--expect-body", "Lummerland", &url]).check(1, "20 as content", "does not contain `Lummerland`");
     let nothing = format!("{}/rest/nothing/here", gateway.url);
-    run(&[&nothing]).check(1, "Non-2xx responses:      20", "--expect-status");
-    run(&["--expect-status", "404", &nothing]).check(0, "Failed requests:        0", "");
-    run(&["--expect-status", "404", &url]).check(1, "Failed as status-200", "answered 200");
-    run(&["-l", &url]).check(0, "the content of 100 % of the answers was not looked at; say with --expect-body", "");
+    run(&["--ab", &nothing]).check(1, "Non-2xx responses:      20", "--expect-status");
+    run(&["--expect-status", "404", &nothing]).check(0, "none failed", "");
+    run(&["--expect-status", "404", &url]).check(1, "20 as status-200, first: 200 OK", "200 OK");
+    run(&["-l", &url]).check(0, "Response bodies were not checked; use --expect-body TEXT.", "");
+    run(&["--expect-json", "/carrid=AA", &url]).check(0, "none failed", "");
+    let wrong = "`/carrid` of the answer is `AA` instead of `LH`";
+    run(&["--expect-json", "/carrid=LH", &url]).check(1, wrong, wrong);
 }
 
 #[test]
@@ -233,10 +236,10 @@ fn answers_of_another_length_have_failed_as_with_ab_unless_said_otherwise() {
             write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}").unwrap();
         }
     });
-    let load = tollgate(["load", "-n", "3", &url]).finish();
+    let load = tollgate(["load", "--ab", "-n", "3", &url]).finish();
     load.check(1, "Length: 2, Exceptions: 0)", "the answer has 1 bytes, the first one had 0");
     load.check(1, "Document Length:        0 bytes", "-l accepts answers of any length");
-    tollgate(["load", "-n", "3", "-l", &url]).finish().check(0, "Failed requests:        0", "");
+    tollgate(["load", "-n", "3", "-l", &url]).finish().check(0, "none failed", "");
     server.join().unwrap();
 }
 
@@ -264,7 +267,7 @@ fn what_was_done_until_it_was_stopped_is_told_as_partial() {
         let load = tollgate(["load", "-t", "60", "-k", &format!("{}{FLIGHT}", gateway.url)]).start();
         answered(&gateway.admin, 100);
         signals.iter().for_each(|signal| load.signal(*signal));
-        load.finish().check(130, "Interrupted:            partial", "");
+        load.finish().check(130, "Interrupted, partial figures: ", "");
     }
 }
 
@@ -369,7 +372,8 @@ fn a_generator_that_was_stopped_is_marked_with_users_who_wait_and_refused_at_a_r
 #[test]
 fn errors_are_counted_by_class_and_shown() {
     let gateway = serving(&[]);
-    let load = tollgate(["load", "-n", "20", "-k", &format!("{}/rest/nothing/here", gateway.url)]).finish();
+    let line = ["load", "--ab", "-n", "20", "-k", &format!("{}/rest/nothing/here", gateway.url)];
+    let load = tollgate(line).finish();
     load.check(1, "Refused:                no request was answered as it was wanted, 20 failed", "");
     load.check(1, "Total:              -        -        -        -        -\n", "");
     load.check(1, "Valid answers:          0, 0.00 per second", "");

@@ -10,6 +10,7 @@ mod entity_set;
 #[allow(dead_code, reason = "it is shared, and no test binary needs all of it")]
 mod helper;
 mod load;
+mod load_daily;
 mod marks;
 mod report;
 mod run;

@@ -47,7 +47,7 @@ fn an_address_that_answers_wrongly_is_named_before_anything_is_measured() {
         tollgate(["versus"].iter().chain(line)).within(folder.path()).finish().check(code, "", expected);
         assert!(files_below(folder.path()).is_empty(), "nothing is written");
     };
-    check(&[&right, &wrong], 1, &format!("the subject of `b` gives no valid answer at {wrong}: answered 404"));
+    check(&[&right, &wrong], 1, &format!("the subject of `b` gives no valid answer at {wrong}: 404 Not Found"));
     check(&[&right, &right, "--expect-body", "no such text"], 1, "the subject of `a` gives no valid answer");
     check(&["http://192.0.2.1/", &right], 2, "--i-may-load");
     check(&[&right], 2, "URL");

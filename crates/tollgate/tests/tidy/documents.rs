@@ -50,9 +50,11 @@ fn printed(arguments: &[&str]) -> String {
 
 /// The verbs that a help text lists.
 fn verbs(help: &str) -> Names {
-    let listed = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
-    let entries =
-        listed.take_while(|line| !line.is_empty()).filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    // Groups of verbs stand between the usage and the options.
+    let listed = help.lines().skip_while(|line| !line.starts_with("Usage:")).skip(1);
+    let entries = listed
+        .take_while(|line| !line.starts_with("Options:"))
+        .filter(|line| line.strip_prefix("  ").is_some_and(|line| line.starts_with(|c: char| c.is_ascii_lowercase())));
     entries.filter_map(|line| line.split_whitespace().next().map(str::to_owned)).collect()
 }
 
@@ -138,7 +140,7 @@ fn documents_name_every_verb_and_none_that_does_not_exist() {
 
 /// Every flag of a verb, and of the verbs below it.
 fn flags(verb: &str) -> Names {
-    let help = printed(&[verb, "--help"]);
+    let help = printed(&[verb, if verb == "load" { "--help-all" } else { "--help" }]);
     let below =
         verbs(&help).into_iter().filter(|below| below != "help").map(|below| printed(&[verb, &below, "--help"]));
     let texts: String = below.chain([help]).collect();
@@ -302,7 +304,7 @@ fn every_letter_of_load_is_documented() {
         .iter()
         .flat_map(|row| codes(&row[0]).flat_map(|code| code.split(' ').map(str::to_owned)).collect::<Vec<_>>())
         .collect();
-    let help = printed(&["load", "--help"]);
+    let help = printed(&["load", "--help-all"]);
     let letter = |line: &str| {
         let mut characters = line.trim_start().chars();
         let letter = (characters.next() == Some('-')).then(|| characters.next()).flatten();

@@ -13,6 +13,7 @@ use tollgate_xml::XPath;
 use super::file::{AssertFile, CsrfName, FeedFile, PlayedFile, ScenarioFile, SourceFile, StatusFile, StepFile};
 use crate::experiment::document::Document;
 use crate::experiment::{At, Checker, ExperimentError, VariantFile};
+use crate::load::answer::json;
 use crate::traffic::feed::Feed;
 use crate::traffic::feed::csv::Table;
 use crate::traffic::feed::template::{self, Escape, Piece};
@@ -349,14 +350,10 @@ impl StepWriter<'_> {
 
     /// The names and indices of a JSON pointer (RFC 6901, section 3 and 4).
     fn pointer(&self, pointer: &str, span: &Range<usize>) -> Result<Vec<String>, ExperimentError> {
-        if pointer.is_empty() {
-            return Ok(Vec::new());
-        }
-        let Some(rest) = pointer.strip_prefix('/') else {
+        json::path(pointer).ok_or_else(|| {
             let message = format!("`{pointer}` is no JSON pointer");
-            return Err(self.fault(span.clone(), &message, "it begins with a slash, such as `/value/0/id`"));
-        };
-        Ok(rest.split('/').map(|name| name.replace("~1", "/").replace("~0", "~")).collect())
+            self.fault(span.clone(), &message, "it begins with a slash, such as `/value/0/id`")
+        })
     }
 
     fn pattern(&self, pattern: &str, span: &Range<usize>) -> Result<Regex, ExperimentError> {

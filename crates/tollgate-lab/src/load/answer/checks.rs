@@ -5,6 +5,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::json::JsonValue;
 use super::odata_batch::BatchForm;
 use crate::traffic::statuses::Statuses;
 
@@ -18,6 +19,8 @@ pub struct Checks {
     pub length: Option<Arc<OnceLock<u64>>>,
     /// What they are.
     pub kind: AnswerKind,
+    /// JSON values that they have.
+    pub json: Vec<JsonValue>,
 }
 
 /// What an answer is.

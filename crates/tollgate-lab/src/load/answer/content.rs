@@ -17,6 +17,8 @@ use crate::traffic::request::{Element, RequestShape};
 
 /// Bytes of an answer in which something is looked for.
 const SEARCHED_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of an answer in which nothing is looked for that are kept for the words of a failure.
+const WORDS_BYTES_MAX: usize = 1024;
 /// Bytes of the answer to a batch, which is read whole.
 const BATCH_BYTES_MAX: usize = 64 * 1024 * 1024;
 
@@ -56,7 +58,8 @@ impl<'a> Search<'a> {
             AnswerKind::Soap => !self.kept.is_empty(),
             AnswerKind::Batch { .. } => true,
         };
-        let looks = self.shape.contains.is_some() || self.shape.element.is_some() || is_read;
+        let is_asked = self.shape.contains.is_some() || self.shape.element.is_some() || !self.checks.json.is_empty();
+        let looks = is_asked || is_read;
         if looks { Verdict::Right } else { Verdict::Unknown }
     }
 
@@ -90,7 +93,7 @@ impl<'a> Search<'a> {
             return odata_batch::judge(form, self.kept, requests, &self.checks.statuses, parts);
         }
         let element = self.shape.element.as_ref();
-        if element.is_none() && self.checks.kind == AnswerKind::Plain {
+        if element.is_none() && self.checks.json.is_empty() && self.checks.kind == AnswerKind::Plain {
             return Ok(());
         }
         if !self.kept.is_empty() && *self.known.0.borrow() == *self.kept {
@@ -102,8 +105,14 @@ impl<'a> Search<'a> {
         if let Some(element) = element {
             has(self.kept, element).map_err(Failure::content)?;
         }
+        self.checks.json.iter().try_for_each(|value| value.check(self.kept)).map_err(Failure::content)?;
         self.known.0.borrow_mut().clone_from(self.kept);
         Ok(())
+    }
+
+    /// How the answer begins: where nothing is looked for, its first bytes.
+    pub(crate) fn begin(&self) -> &[u8] {
+        self.kept
     }
 
     /// What the answer should contain and did not yet.
@@ -118,12 +127,18 @@ impl BodySink for Search<'_> {
         let is_cut = self.came_bytes != self.kept.len() as u64;
         self.came_bytes += bytes.len() as u64;
         let (keeps, bytes_max) = match self.checks.kind {
-            AnswerKind::Plain => (self.shape.element.is_some(), SEARCHED_BYTES_MAX),
+            AnswerKind::Plain => (self.shape.element.is_some() || !self.checks.json.is_empty(), SEARCHED_BYTES_MAX),
             AnswerKind::Soap => (true, SEARCHED_BYTES_MAX),
             AnswerKind::Batch { .. } => (true, BATCH_BYTES_MAX),
         };
         let wanted = self.still_wanted();
-        if (!keeps && wanted.is_none()) || is_cut || self.kept.len() + bytes.len() > bytes_max {
+        if !keeps && wanted.is_none() {
+            // Nothing is looked for; a failed answer is told in its own words.
+            let room = WORDS_BYTES_MAX.saturating_sub(self.kept.len());
+            self.kept.extend_from_slice(&bytes[..bytes.len().min(if is_cut { 0 } else { room })]);
+            return;
+        }
+        if is_cut || self.kept.len() + bytes.len() > bytes_max {
             return;
         }
         // What is in the first part already need not be kept.

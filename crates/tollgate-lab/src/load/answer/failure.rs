@@ -97,7 +97,7 @@ impl From<ExchangeError> for Failure {
     }
 }
 
-/// The message of an OData error, or the text itself where it is short and plain.
+/// The message of an OData error, or the first line of a plain text.
 fn words(body: &[u8]) -> Option<String> {
     if let Ok(json) = serde_json::from_slice::<serde_json::Value>(body) {
         let error = json.get("error").unwrap_or(&json);
@@ -105,8 +105,9 @@ fn words(body: &[u8]) -> Option<String> {
         let text = message.as_str().or_else(|| message.get("value")?.as_str())?;
         return Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     }
-    let text = std::str::from_utf8(body).ok()?.trim();
-    (!text.is_empty() && !text.starts_with('<') && !text.contains('\n')).then(|| text.to_owned())
+    // An answer may be cut off within a character.
+    let text = body.utf8_chunks().next()?.valid().trim().lines().next()?.trim_end();
+    (!text.starts_with('<')).then(|| text.to_owned())
 }
 
 #[cfg(test)]
@@ -120,6 +121,7 @@ mod tests {
         check("", "503 Service Unavailable");
         check("busy\n", "503 Service Unavailable: busy");
         check("<html>no", "503 Service Unavailable");
+        check("Traceback:\n  line 1", "503 Service Unavailable: Traceback:");
         check("{\"error\":{\"message\":\"pool\"}}", "503 Service Unavailable: pool");
         check("{\"error\":{\"message\":{\"lang\":\"en\",\"value\":\"pool\"}}}", "503 Service Unavailable: pool");
     }

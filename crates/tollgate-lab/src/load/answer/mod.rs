@@ -6,6 +6,7 @@ pub mod checks;
 pub(crate) mod compare;
 pub(crate) mod content;
 pub mod failure;
+pub mod json;
 pub mod odata_batch;
 pub(crate) mod read;
 pub mod soap;

@@ -11,6 +11,7 @@ use tollgate_net::tls::Version;
 use super::coarse::Stretches;
 use super::portions::Portions;
 use super::recorder::{Times, join, nanoseconds};
+use crate::load::answer::failure::ErrorClass;
 use crate::load::user::Answer;
 
 /// What a single load wants to know.
@@ -26,7 +27,7 @@ pub struct Detail {
     pub first: Option<First>,
     /// Response times of each connection, of users who wait.
     pub connections: Vec<Portions>,
-    /// Each valid answer by itself, up to a bound; absent where nobody asked.
+    /// Each request by itself, up to a bound; absent where nobody asked.
     pub log: Option<Log>,
 }
 
@@ -71,6 +72,10 @@ pub struct Sample {
     pub total_ns: u64,
     /// From the send to the first byte.
     pub waiting_ns: u64,
+    /// How it failed; absent of a valid answer. Then only its start and its total time are known.
+    pub failed: Option<ErrorClass>,
+    /// Bytes of its body.
+    pub body_bytes: u64,
 }
 
 impl Detail {
@@ -103,14 +108,25 @@ impl Detail {
         if answer.opened.is_some() {
             self.opening.saturating_record(opening_ns);
         }
-        if let Some(log) = &mut self.log {
-            if log.samples.len() == log.samples_max {
-                log.dropped += 1;
-                return;
-            }
-            let start_ns = nanoseconds(intended, log.start);
-            log.samples.push(Sample { start_ns, opening_ns, total_ns, waiting_ns });
+        let body_bytes = answer.body_bytes;
+        let sample = Sample { start_ns: 0, opening_ns, total_ns, waiting_ns, failed: None, body_bytes };
+        self.note(intended, sample);
+    }
+
+    /// A failed request, which is in no time.
+    pub(crate) fn failed(&mut self, class: ErrorClass, intended: Instant, total_ns: u64) {
+        let (opening_ns, waiting_ns, body_bytes) = (0, 0, 0);
+        let failed = Some(class);
+        self.note(intended, Sample { start_ns: 0, opening_ns, total_ns, waiting_ns, failed, body_bytes });
+    }
+
+    fn note(&mut self, intended: Instant, sample: Sample) {
+        let Some(log) = &mut self.log else { return };
+        if log.samples.len() == log.samples_max {
+            log.dropped += 1;
+            return;
         }
+        log.samples.push(Sample { start_ns: nanoseconds(intended, log.start), ..sample });
     }
 
     pub(crate) fn add(&mut self, other: &Detail) {

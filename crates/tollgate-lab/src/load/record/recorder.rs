@@ -353,6 +353,9 @@ impl Recorder {
         let time_ns = nanoseconds(finished, intended);
         self.tally.failed_total_ns += time_ns;
         self.failed.get_or_insert_default().saturating_record(time_ns);
+        if let Some(detail) = &mut self.detail {
+            detail.failed(failure.class, intended, time_ns);
+        }
         count_error(&mut self.tally.errors, failure.class, 1, &failure.text);
     }
 

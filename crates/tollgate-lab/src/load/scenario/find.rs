@@ -1,13 +1,12 @@
 //! Texts in answers: found at a JSON pointer, by XPath, in a field, by a regular expression; and what holds of them.
 //!
-//! It deliberately builds no tree of JSON, and reads no further than to what is looked for.
+//! It reads no further than to what is looked for.
 
-use tollgate_wire::document::ReadError;
-use tollgate_wire::json::reader::{Event, Limits, Reader};
 use tollgate_xml::tree::NodeId;
 use tollgate_xml::xpath::Found;
 use tollgate_xml::{Document, Options, XPath};
 
+use crate::load::answer::json;
 use crate::traffic::scenario::{Place, Source};
 
 /// Names of fields and, for each, its value in the answer.
@@ -50,60 +49,11 @@ fn place(place: &Place, body: &[u8], (names, values): Fields<'_>, out: &mut Vec<
             out.extend_from_slice(value.unwrap_or_default());
             Ok(value.is_some())
         }
-        Place::Json(path) => json(body, path, out).map_err(|error| format!("the answer is no JSON: {error}")),
+        Place::Json(path) => json::find(body, path, out),
         Place::XPath(expression) => {
             xpath(body, expression, out).map_err(|error| format!("the answer is no XML that can be searched: {error}"))
         }
     }
-}
-
-/// A text without its quotes and escapes, a number in its digits, an object or an array as it stands there; `null` is
-/// nothing.
-fn json(body: &[u8], path: &[String], out: &mut Vec<u8>) -> Result<bool, ReadError> {
-    let mut reader = Reader::new(body, Limits::default())?;
-    for name in path {
-        match reader.next()? {
-            Event::ObjectBegin => loop {
-                match reader.next()? {
-                    Event::Name(known) if known == name.as_str() => break,
-                    Event::Name(_) => reader.skip_value()?,
-                    _ => return Ok(false),
-                }
-            },
-            Event::ArrayBegin => {
-                let Ok(index) = name.parse::<usize>() else { return Ok(false) };
-                for _ in 0..index {
-                    let depth = reader.depth();
-                    reader.next()?;
-                    if reader.depth() < depth {
-                        return Ok(false);
-                    }
-                    leave(&mut reader, depth)?;
-                }
-            }
-            _ => return Ok(false),
-        }
-    }
-    match reader.next()? {
-        Event::Text(text) => out.extend_from_slice(text.as_bytes()),
-        Event::Number(digits) => out.extend_from_slice(digits.as_bytes()),
-        Event::Boolean(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
-        Event::ObjectBegin | Event::ArrayBegin => {
-            let (start, depth) = (reader.position() - 1, reader.depth() - 1);
-            leave(&mut reader, depth)?;
-            out.extend_from_slice(&body[start..reader.position()]);
-        }
-        _ => return Ok(false),
-    }
-    Ok(true)
-}
-
-/// Reads on until no more than so many brackets are open.
-fn leave(reader: &mut Reader<'_>, depth: u32) -> Result<(), ReadError> {
-    while reader.depth() > depth {
-        reader.next()?;
-    }
-    Ok(())
 }
 
 /// The text of the first node that is found, or what is computed; a condition that does not hold is nothing.

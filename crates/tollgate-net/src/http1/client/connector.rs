@@ -1,14 +1,17 @@
 //! Opening connections, each step timed: name, TCP, TLS.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use tokio::net::TcpStream;
 
 use super::connection::ClientConnection;
 use super::error::{ConnectError, ErrorClass};
+use super::route::{Route, tunnel};
 use super::target::{Scheme, Target};
-use crate::connect::{SocketOptions, connect_with, resolve};
+use crate::connect::{SocketOptions, connect_unix, connect_with, resolve};
 use crate::stream::Stream;
 use crate::tcp::Stamped;
 use crate::tls::{Agreed, Client, ClientSettings, HandshakeKind, Resumption, Sessions};
@@ -24,6 +27,7 @@ const PROTOCOL: &str = "http/1.1";
 pub struct Connector {
     settings: ClientSettings,
     socket: SocketOptions,
+    route: Route,
     connect_timeout: Duration,
     exchange_timeout: Duration,
     /// Made when the first https target is opened: loading the machine's roots takes milliseconds.
@@ -33,9 +37,9 @@ pub struct Connector {
 /// How a connection was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
-    /// The address that answered.
+    /// The address that answered; 0.0.0.0:0 of a Unix socket.
     pub address: SocketAddr,
-    /// The TCP handshake, in nanoseconds.
+    /// The TCP handshake, in nanoseconds; with that for a proxy's tunnel.
     pub connect_ns: u64,
     /// The TLS handshake, in nanoseconds, where there was one.
     pub tls_ns: Option<u64>,
@@ -52,6 +56,7 @@ impl Connector {
         Connector {
             settings: settings.into(),
             socket: SocketOptions::default(),
+            route: Route::Direct,
             connect_timeout: CONNECT_TIMEOUT,
             exchange_timeout: super::connection::EXCHANGE_TIMEOUT,
             client: Arc::default(),
@@ -90,6 +95,13 @@ impl Connector {
         self
     }
 
+    /// How its connections get to their targets.
+    #[must_use]
+    pub fn route(mut self, route: Route) -> Connector {
+        self.route = route;
+        self
+    }
+
     /// The time that connecting may take, and once more the TLS handshake.
     #[must_use]
     pub fn connect_timeout(mut self, timeout: Duration) -> Connector {
@@ -104,11 +116,15 @@ impl Connector {
         self
     }
 
-    /// Finds the addresses of a target, for opening many connections to it without asking each time.
+    /// Finds the addresses of a target, for opening many connections to it without asking each time. By a Unix socket there
+    /// are none.
     ///
     /// # Errors
     /// [`ErrorClass::ResolveFailed`].
     pub async fn resolve(&self, target: &Target) -> Result<Vec<SocketAddr>, ConnectError> {
+        if let Route::Unix(_) = self.route {
+            return Ok(Vec::new());
+        }
         resolve(target.host(), target.port()).await.map_err(|error| {
             ConnectError::new(ErrorClass::ResolveFailed, format!("no address for {}", target.host()), Some(error))
         })
@@ -149,9 +165,7 @@ impl Connector {
         addresses: &[SocketAddr],
         sessions: Sessions,
     ) -> Result<ClientConnection, ConnectError> {
-        let (socket, address, took) = connect_with(addresses, self.socket, self.connect_timeout)
-            .await
-            .map_err(|error| ConnectError::connecting(&asked(target, addresses), error))?;
+        let (socket, address, took) = self.reach(target, addresses).await?;
         let connect_ns = nanoseconds(took);
         let mut opening = Opening { address, connect_ns, tls_ns: None, handshake: None, agreed: None };
         let stream = match target.scheme() {
@@ -177,6 +191,32 @@ impl Connector {
             }
         };
         Ok(ClientConnection::new(stream, opening, self.exchange_timeout))
+    }
+
+    /// A socket on which the target is asked, and how long it took to get it.
+    async fn reach(
+        &self,
+        target: &Target,
+        addresses: &[SocketAddr],
+    ) -> Result<(TcpStream, SocketAddr, Duration), ConnectError> {
+        if let Route::Unix(path) = &self.route {
+            let connected = connect_unix(path, self.connect_timeout).await;
+            let none = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+            return connected
+                .map(|(socket, took)| (socket, none, took))
+                .map_err(|error| ConnectError::connecting(&path.display().to_string(), error));
+        }
+        let failed = |error| ConnectError::connecting(&asked(target, addresses), error);
+        let (mut socket, address, mut took) =
+            connect_with(addresses, self.socket, self.connect_timeout).await.map_err(failed)?;
+        if let Route::Tunnel { authorization } = &self.route {
+            let begun = Instant::now();
+            let tunnel = tunnel(&mut socket, target, authorization.as_deref());
+            let opened = tokio::time::timeout(self.connect_timeout, tunnel).await;
+            opened.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(failed)?;
+            took += begun.elapsed();
+        }
+        Ok((socket, address, took))
     }
 
     fn client(&self) -> &Result<Client, String> {

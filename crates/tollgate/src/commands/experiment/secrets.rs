@@ -5,7 +5,7 @@
 use tollgate_lab::secret::{HIDDEN, hide};
 
 /// Flags whose value is a secret as a whole, in all their spellings.
-const SECRET_FLAGS: &[&str] = &["--basic"];
+const SECRET_FLAGS: &[&str] = &["--basic", "--body", "--json-body", "--form"];
 /// Flags whose value is a header field: the name is kept.
 const HEADER_FLAGS: &[&str] = &["--header"];
 /// The same as letters, which may stand behind others that have no value.

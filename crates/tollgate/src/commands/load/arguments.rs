@@ -9,15 +9,29 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgAction, Args, Command, ValueEnum};
+use tollgate_lab::single::JsonValue;
 use tollgate_lab::traffic::stages::Stages;
 use tollgate_lab::traffic::statuses::Statuses;
 
 use super::asked::Place;
+use super::files::Export;
 use crate::commands::asking::{Request, Tls, with_scheme};
-use crate::values::{Credentials, count, duration, requests_per_second, seconds};
+use crate::values::{Credentials, count, requests_per_second, seconds_or_time};
 
 const EXAMPLES: &str = "\
+Examples:
+  tollgate load -n 10000 -c 20 -k http://127.0.0.1:8080/rest/flights
+  tollgate load -t 30s -c 50 -k --expect-body AA --threshold 'p99 < 20 ms' http://127.0.0.1:8080/
+  tollgate load --rate 300/s -t 30s -k http://127.0.0.1:8080/
+  tollgate load -n 500 -k --json-body '{\"name\":\"x\"}' http://127.0.0.1:8080/items
+  tollgate load -n 1000 -k --feed keys.csv 'http://127.0.0.1:8080/flights/{{carrid}}/{{connid}}'
+
+ApacheBench's letters work as they do there; --ab prints its text. --help-all lists all flags.
+
+Exit codes: 0 done, 1 requests failed, 2 usage, 3 the figures are refused, 99 a threshold does not hold, 130 interrupted.";
+
+const ALL_EXAMPLES: &str = "\
 Examples:
   tollgate load -n 10000 -c 20 -k http://127.0.0.1:8080/rest/flights
   tollgate load -p request.xml -n 10000 -c 20 -k -H \"SOAPAction: urn:getQuote\" -T \"text/xml; charset=UTF-8\" URL
@@ -27,14 +41,61 @@ Examples:
   tollgate load -n 500 -k -p record.json --batch 100 http://127.0.0.1:8080/odata/v4/refsvc/TestRecords
   tollgate load -t 30 -c 50 --tls 1.3 --no-resumption --ca ca.pem --html report.html https://localhost:8443/
 
-The letters are ApacheBench's, and so is what is printed, with decimals. Unlike ab, requests are HTTP/1.1, -t implies no
+The letters are ApacheBench's, and --ab prints its text, with decimals. Unlike ab, requests are HTTP/1.1, -t implies no
 -n, an answer with a status outside 2xx has failed (see --expect-status), and nothing fails silently.
 
-Exit codes: 0 done, 1 requests failed, 2 usage, 3 the figures are refused, 130 interrupted (what was done is printed).";
+Exit codes: 0 done, 1 requests failed, 2 usage, 3 the figures are refused, 99 a threshold does not hold, 130 interrupted
+(what was done is printed).";
+
+/// Flags that `-h` lists; the others are for `--help-all`.
+const FIRST: [&str; 34] = [
+    "url",
+    "requests",
+    "concurrency",
+    "duration",
+    "rate",
+    "stages",
+    "ramp_up",
+    "timeout",
+    "keep_alive",
+    "proxy",
+    "unix_socket",
+    "may_load",
+    "method",
+    "headers",
+    "cookies",
+    "basic",
+    "post",
+    "text",
+    "json_body",
+    "form",
+    "content_type",
+    "feed",
+    "expect_status",
+    "expect_body",
+    "expect_json",
+    "thresholds",
+    "authorities",
+    "insecure",
+    "json",
+    "html",
+    "export",
+    "ab",
+    "help",
+    "help_all",
+];
+
+/// The same command with a short `-h`.
+pub(crate) fn with_short_help(command: Command) -> Command {
+    command.mut_args(|argument| {
+        let is_first = FIRST.contains(&argument.get_id().as_str());
+        argument.hide_short_help(!is_first)
+    })
+}
 
 /// Arguments of `load`.
 #[derive(Debug, Args)]
-#[command(version, after_help = EXAMPLES)]
+#[command(version, disable_help_flag = true, after_help = EXAMPLES, after_long_help = ALL_EXAMPLES)]
 pub(crate) struct Arguments {
     /// What to ask for, http where it does not say; with a feed, {{column}} is one of its values
     #[arg(value_name = "URL", value_parser = |url: &str| Ok::<String, Infallible>(with_scheme(url)))]
@@ -49,12 +110,8 @@ pub(crate) struct Arguments {
     #[arg(short = 'c', long, visible_alias = "users", value_name = "N", value_parser = count::<NonZeroUsize>, allow_negative_numbers = true, help_heading = "Load")]
     pub(super) concurrency: Option<NonZeroUsize>,
 
-    /// Stop after so many seconds
-    #[arg(short = 't', value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, conflicts_with = "duration", help_heading = "Load")]
-    pub(super) time_limit: Option<Duration>,
-
-    /// Stop after a time, such as 10s, 500ms or 2m
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Load")]
+    /// Stop after a time, such as 10s, 500ms or 2m; a bare number is seconds
+    #[arg(short = 't', long, value_name = "TIME", value_parser = seconds_or_time, allow_negative_numbers = true, help_heading = "Load")]
     pub(super) duration: Option<Duration>,
 
     /// Ask at this rate whatever the server does, such as 300/s; response times count from when a request was due
@@ -68,11 +125,11 @@ pub(crate) struct Arguments {
     /// Ask by so many users, or at such a rate, as change over time: each stage says how long it lasts and what it
     /// leads to from what the one before it led to, such as 10s:50,30s:50,10s:0 (users) or 10s:300/s,30s:300/s (a
     /// rate); FROM..TO says both
-    #[arg(long, value_name = "TIME:N,…", value_parser = stages, conflicts_with_all = ["rate", "ramp_up", "requests", "time_limit", "duration"], help_heading = "Load")]
+    #[arg(long, value_name = "TIME:N,…", value_parser = stages, conflicts_with_all = ["rate", "ramp_up", "requests", "duration"], help_heading = "Load")]
     pub(super) stages: Option<Arc<Stages>>,
 
     /// Let the users come one after another over this time; nothing counts meanwhile
-    #[arg(long, visible_alias = "ramp", value_name = "TIME", value_parser = duration, help_heading = "Load")]
+    #[arg(long, visible_alias = "ramp", value_name = "TIME", value_parser = seconds_or_time, help_heading = "Load")]
     pub(super) ramp_up: Option<Duration>,
 
     /// Seed of what --poisson and a random feed draw [default: another one each time, printed]
@@ -83,8 +140,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>, help_heading = "Load")]
     pub(super) threads: Option<NonZeroUsize>,
 
-    /// Give a request up after so many seconds, as an error of class `timeout`
-    #[arg(short = 's', value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, default_value = "30", help_heading = "Load")]
+    /// Give a request up after this time, as a failure of class `timeout`
+    #[arg(short = 's', long, value_name = "TIME", value_parser = seconds_or_time, allow_negative_numbers = true, default_value = "30", help_heading = "Load")]
     pub(super) timeout: Duration,
 
     /// Keep connections open; without it, every request opens one, as with ab
@@ -107,9 +164,13 @@ pub(crate) struct Arguments {
     #[arg(short = 'b', value_name = "BYTES", help_heading = "Connections")]
     pub(super) buffer_bytes: Option<u32>,
 
-    /// Ask this proxy for the URL
-    #[arg(short = 'X', value_name = "HOST:PORT", help_heading = "Connections")]
+    /// Ask this proxy for the URL; for an https URL it opens a tunnel (CONNECT)
+    #[arg(short = 'X', long, value_name = "HOST:PORT", help_heading = "Connections")]
     pub(super) proxy: Option<String>,
+
+    /// Connect to this Unix socket instead of the URL's host
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["proxy", "resolve", "bind"], help_heading = "Connections")]
+    pub(super) unix_socket: Option<PathBuf>,
 
     /// A host off this machine that you are allowed to load
     #[arg(long = "i-may-load", value_name = "HOST", help_heading = "Connections")]
@@ -167,6 +228,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TEXT", help_heading = "Answers")]
     pub(super) expect_body: Option<String>,
 
+    /// JSON value that every answer must have, by its JSON pointer, such as /status=ok; may be repeated
+    #[arg(long, value_name = "POINTER=VALUE", help_heading = "Answers")]
+    pub(super) expect_json: Vec<JsonValue>,
+
+    /// What is expected of the figures, such as 'p99 < 20 ms', 'rps > 500' or 'error-share < 1 %'; exit 99 where it does
+    /// not hold; may be repeated
+    #[arg(long = "threshold", value_name = "EXPECTATION", help_heading = "Answers")]
+    pub(super) thresholds: Vec<String>,
+
     /// Accept answers of any length; without it each must be as long as the first one, unless a feed or --batch makes them
     /// differ
     #[arg(short = 'l', help_heading = "Answers")]
@@ -178,6 +248,15 @@ pub(crate) struct Arguments {
     /// Print the figures as JSON (`tollgate schema load`)
     #[arg(long, help_heading = "Output")]
     pub(super) json: bool,
+
+    /// Print ApacheBench's text
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub(super) ab: bool,
+
+    /// Write figures for other tools: csv (a row a second), jtl (JMeter, a row a request), prometheus (OpenMetrics) or
+    /// influx (line protocol); may be repeated
+    #[arg(long, value_name = "FORMAT=FILE", help_heading = "Output")]
+    pub(super) export: Vec<Export>,
 
     /// Write a self-contained report with charts
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -195,11 +274,11 @@ pub(crate) struct Arguments {
     #[arg(short = 'g', value_name = "FILE", help_heading = "Output")]
     pub(super) gnuplot: Option<PathBuf>,
 
-    /// Leave out the table of percentages
+    /// Leave the table of percentages out of --ab, which it implies
     #[arg(short = 'd', help_heading = "Output")]
     pub(super) no_percentages: bool,
 
-    /// Leave out median and deviation of the connection times
+    /// Leave median and deviation of the connection times out of --ab, which it implies
     #[arg(short = 'S', help_heading = "Output")]
     pub(super) no_deviation: bool,
 
@@ -207,13 +286,21 @@ pub(crate) struct Arguments {
     #[arg(short = 'v', value_name = "N", default_value_t = 0, help_heading = "Output")]
     pub(super) verbosity: u8,
 
-    /// Taken for ab's sake: nothing is told while it loads
+    /// Accepted for ab compatibility; no effect
     #[arg(short = 'q', help_heading = "Output")]
     pub(super) quiet: bool,
 
-    /// Taken for ab's sake: a failed request ends nothing
+    /// Accepted for ab compatibility; a failed request never ends the load
     #[arg(short = 'r', help_heading = "Output")]
     pub(super) go_on: bool,
+
+    /// Print the most used flags
+    #[arg(short = 'h', long, action = ArgAction::HelpShort)]
+    help: Option<bool>,
+
+    /// Print all flags
+    #[arg(long, action = ArgAction::HelpLong)]
+    help_all: Option<bool>,
 
     /// ab's HTML tables, refused with what is there instead.
     #[arg(short = 'w', hide = true)]
@@ -230,6 +317,13 @@ pub(crate) struct Arguments {
     /// Of ab's HTML tables.
     #[arg(short = 'z', hide = true, value_name = "ATTRIBUTES")]
     pub(super) cell: Option<String>,
+}
+
+impl Arguments {
+    /// Whether ApacheBench's text is printed; letters that change it ask for it.
+    pub(super) fn is_abs(&self) -> bool {
+        self.ab || self.no_percentages || self.no_deviation
+    }
 }
 
 /// A version of SOAP.

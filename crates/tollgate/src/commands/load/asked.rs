@@ -22,7 +22,8 @@ use tollgate_net::connect::SocketOptions;
 use tollgate_net::http1::client::{BodyFraming, Target};
 
 use super::arguments::{Arguments, BatchFormat, FeedEnding, FeedOrder, SoapVersion};
-use crate::commands::asking::{PLAIN, read};
+use super::files::Export;
+use crate::commands::asking::{Fed, PLAIN, read};
 use crate::failure::Failure;
 use crate::values::Credentials;
 
@@ -30,7 +31,7 @@ use crate::values::Credentials;
 const USERS_AT_A_RATE: usize = 1000;
 /// The largest feed.
 const FEED_BYTES_MAX: u64 = 1 << 30;
-/// Requests that are kept by themselves for -g.
+/// Requests that are kept by themselves for -g and JTL.
 const LOG_REQUESTS_MAX: usize = 1_000_000;
 /// Content type of the parts of a batch.
 const PART: &str = "application/json";
@@ -38,8 +39,8 @@ const PART: &str = "application/json";
 /// What the lab is to do.
 pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
     let request = &arguments.request;
-    if arguments.soap.is_some() && request.file().is_none() {
-        return Err(Failure::usage("--soap needs a payload: say -p FILE"));
+    if arguments.soap.is_some() && !request.has_body() {
+        return Err(Failure::usage("--soap needs a payload: say -p FILE or --body TEXT"));
     }
     let stages = arguments.stages.clone();
     let staged_rate = stages.as_ref().filter(|stages| stages.unit() == Unit::PerSecond).map(|stages| stages.most());
@@ -53,7 +54,7 @@ pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
     if staged_users.is_some() && arguments.concurrency.is_some() {
         return Err(Failure::usage("the stages say how many users there are: leave -c out"));
     }
-    let duration = arguments.time_limit.or(arguments.duration).or(stages.as_ref().map(|stages| stages.lasts()));
+    let duration = arguments.duration.or(stages.as_ref().map(|stages| stages.lasts()));
     let seed = arguments.seed.unwrap_or_else(drawn);
     let feed = feed(arguments, seed)?;
     let ends_itself = feed.as_ref().is_some_and(|feed| feed.end == FeedEnd::Stop);
@@ -65,6 +66,7 @@ pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
         None if rate.is_some() => USERS_AT_A_RATE,
         None => 1,
     };
+    let is_logged = arguments.gnuplot.is_some() || arguments.export.iter().any(Export::is_of_requests);
     let differs = arguments.any_length || feed.is_some() || arguments.batch.is_some();
     Ok(QuickLoad {
         requests: match (arguments.requests, ends_itself) {
@@ -87,7 +89,7 @@ pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
         },
         method: request.method(),
         headers: headers(arguments),
-        body: request.body()?.unwrap_or_default(),
+        body: request.body(if feed.is_some() { Fed::Yes } else { Fed::No })?.unwrap_or_default(),
         tls: arguments.tls.settings(),
         timeout: arguments.timeout,
         threads: arguments.threads.map(usize::from),
@@ -98,9 +100,10 @@ pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
         statuses: arguments.expect_status.clone(),
         length: if differs { AnswerLength::Any } else { AnswerLength::AsFirst },
         contains: arguments.expect_body.clone(),
+        json: arguments.expect_json.clone(),
         via: via(arguments)?,
         socket: SocketOptions { from: arguments.bind, buffer_bytes: arguments.buffer_bytes.filter(|bytes| *bytes > 0) },
-        log_requests_max: arguments.gnuplot.as_ref().map(|_| LOG_REQUESTS_MAX),
+        log_requests_max: is_logged.then_some(LOG_REQUESTS_MAX),
         ..QuickLoad::new(arguments.url.clone())
     })
 }
@@ -173,6 +176,9 @@ fn wrapping(arguments: &Arguments) -> Wrapping {
 }
 
 fn via(arguments: &Arguments) -> Result<Option<Via>, Failure> {
+    if let Some(path) = &arguments.unix_socket {
+        return Ok(Some(Via::Socket(path.clone())));
+    }
     let Some(place) = &arguments.resolve else { return Ok(arguments.proxy.clone().map(Via::Proxy)) };
     // A URL that is none is refused by whoever loads it.
     if let Ok(target) = Target::parse(&arguments.url) {

@@ -1,4 +1,4 @@
-//! The text of `tollgate load`: what ab prints, in its words and its order, and behind it what ab leaves out.
+//! The text of `tollgate load --ab`: what ab prints, in its words and its order, and behind it what ab leaves out.
 //!
 //! Labels, columns and units are ab's, so that what reads ab reads this; times have decimals where ab rounds to whole
 //! milliseconds. Deliberately not here: what the figures are; the lab finds them.
@@ -36,7 +36,7 @@ impl Layout {
     /// As the flags say.
     pub(super) fn of(arguments: &Arguments) -> Layout {
         Layout {
-            with_bodies: arguments.request.file().is_some(),
+            with_bodies: arguments.request.has_body(),
             with_put: arguments.request.put.is_some(),
             keep_alive: arguments.keep_alive,
             any_length: arguments.any_length || arguments.feed.is_some() || arguments.batch.is_some(),
@@ -304,7 +304,7 @@ fn at_a_rate(offered: &Offered, up_to: &str, out: &mut dyn Write) -> io::Result<
 }
 
 /// What was asked for one after the other, and what came.
-fn stages(head: &[String], rows: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn stages(head: &[String], rows: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
     let cells = |row: &[String]| row.iter().map(|cell| cell.chars().count()).collect::<Vec<usize>>();
     let all = std::iter::once(cells(head)).chain(rows.iter().map(|row| cells(row)));
     let widths = all.reduce(|most, own| most.into_iter().zip(own).map(|(most, own)| most.max(own)).collect());

@@ -79,6 +79,7 @@ fn result() -> QuickResult {
             holds: Some(true),
         }),
         validity: Vec::new(),
+        thresholds: Vec::new(),
         interrupted: false,
     }
 }

@@ -1,0 +1,165 @@
+//! `tollgate load` in daily use: bodies on the command line, thresholds, files for other tools, sockets and tunnels.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::net::UnixListener;
+use std::sync::mpsc::channel;
+
+use serde_json::Value;
+
+use crate::helper::{get, serving, tollgate};
+use crate::load::FLIGHT;
+
+#[test]
+fn a_body_may_stand_on_the_command_line() {
+    let gateway = serving(&[]);
+    let records = format!("{}/odata/v4/refsvc/TestRecords", gateway.url);
+    let run = |line: &[&str]| {
+        tollgate([&["load", "-v2", "-n", "5", "-k", "-l"], line, &[records.as_str()]].concat()).finish()
+    };
+    let json = r#"{"stringField":"typed"}"#;
+    run(&["--json-body", json]).check(0, "none failed", "> Content-Type: application/json\n");
+    run(&["--body", json, "-T", "application/json"]).check(0, "none failed", "> POST /odata");
+    assert_eq!(get(&format!("{records}/$count")), (200, "10".to_owned()));
+    let form = ["--form", "a b=1", "--form", "c=2&3", "--expect-status", "any"];
+    run(&form).check(0, "", "> Content-Type: application/x-www-form-urlencoded\n").check(
+        0,
+        "",
+        "> Content-Length: 15\n",
+    );
+    run(&["--json-body", "{x"]).check(2, "", "--json-body is not JSON: ");
+    run(&["--form", "a"]).check(2, "", "expected NAME=VALUE");
+    run(&["--body", "a", "-p", "b"]).check(2, "", "cannot be used with");
+}
+
+#[test]
+fn a_threshold_that_does_not_hold_ends_with_its_own_code() {
+    let gateway = serving(&[]);
+    let run = |line: &[&str], path: &str| {
+        let url = format!("{}{path}", gateway.url);
+        tollgate([&["load", "-n", "100", "-k"], line, &[url.as_str()]].concat()).finish()
+    };
+    run(&["--threshold", "max < 30 s", "--threshold", "errors == 0"], FLIGHT).check(0, "passed   max < 30 s: ", "");
+    run(&["--threshold", "max < 1 us"], FLIGHT).check(99, "FAILED   max < 1 us: ", "");
+    // Who expects something of failures has said how many are too many.
+    let nothing = "/rest/nothing/here";
+    run(&["--threshold", "error-share < 1 %"], nothing).check(99, "FAILED   error-share < 1 %: 100 %", "");
+    run(&["--threshold", "errors <= 100"], nothing).check(0, "passed   errors <= 100: 100", "");
+    run(&["--threshold", "p50 < 1 s"], nothing).check(99, "FAILED   p50 < 1 s, refused: no request was answered", "");
+    run(&["--threshold", "p5 < 1 s"], FLIGHT).check(2, "", "--threshold: ");
+    run(&["--threshold", "toll(a).cpu < 2"], FLIGHT).check(2, "", "--threshold: ");
+    let json = run(&["--json", "--threshold", "errors == 0"], FLIGHT).out;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["thresholds"][0]["outcome"], "holds", "{json:#}");
+}
+
+#[test]
+fn series_and_requests_are_written_for_other_tools() {
+    let gateway = serving(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("{}{FLIGHT}", gateway.url);
+    let formats = ["csv", "jtl", "prometheus", "influx"];
+    let exports: Vec<String> =
+        formats.iter().flat_map(|name| ["--export".to_owned(), format!("{name}={name}")]).collect();
+    let mut line = vec!["load", "-n", "200", "--requests-per-connection", "50"];
+    line.extend(exports.iter().map(String::as_str));
+    line.push(&url);
+    tollgate(line).within(folder.path()).finish().check(0, "", "");
+    let [csv, jtl, prometheus, influx] = formats.map(|name| fs::read_to_string(folder.path().join(name)).unwrap());
+    let requests = |column: &str| column.split(',').nth(2).unwrap().parse::<u64>().unwrap();
+    assert_eq!(csv.lines().skip(1).map(requests).sum::<u64>(), 200, "{csv}");
+    assert_eq!(jtl.lines().count(), 201, "{jtl}");
+    assert!(jtl.lines().skip(1).all(|row| row.split(',').count() == 17 && row.contains(",load,,OK,")), "{jtl}");
+    assert!(
+        prometheus.contains("tollgate_load_requests_per_second{url=\"http://") && prometheus.ends_with("# EOF\n"),
+        "{prometheus}"
+    );
+    assert!(influx.contains("requests=200i,failed=0i,p50_ms="), "{influx}");
+    let nothing = format!("{}/rest/nothing/here", gateway.url);
+    let line = ["load", "-n", "3", "--export", "jtl=failed.jtl", &nothing];
+    tollgate(line).within(folder.path()).finish().check(1, "", "");
+    let failed = fs::read_to_string(folder.path().join("failed.jtl")).unwrap();
+    assert_eq!(failed.matches(",404,,load 1-1,text,false,status-404,").count(), 3, "{failed}");
+    tollgate(["load", "--export", "pdf=a", &url]).finish().check(2, "", "`pdf` is no format: write one of csv, jtl");
+}
+
+#[test]
+fn a_server_is_asked_by_its_unix_socket() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("server.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    let server = std::thread::spawn(move || {
+        let mut heads = Vec::new();
+        for stream in listener.incoming().take(3) {
+            let mut stream = stream.unwrap();
+            heads.push(head(&mut stream));
+            write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi").unwrap();
+        }
+        heads
+    });
+    let socket = path.to_str().unwrap();
+    let load = tollgate(["load", "-n", "3", "--unix-socket", socket, "http://far.example/a"]).finish();
+    load.check(0, "3 connections (one request each)", "");
+    assert!(server.join().unwrap().iter().all(|head| head.starts_with("GET /a HTTP/1.1\r\nHost: far.example\r\n")));
+    let missing = tollgate(["load", "--unix-socket", "/missing.sock", "http://localhost/"]).finish();
+    missing.check(1, "connect-failed", "no connection to /missing.sock: No such file");
+}
+
+/// A request's head, read byte by byte: what stands behind it is another's.
+fn head(stream: &mut impl Read) -> String {
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap() == 1 {
+        head.push(byte[0]);
+    }
+    String::from_utf8(head).unwrap()
+}
+
+#[test]
+fn https_goes_through_a_proxys_tunnel() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    tollgate(["cert", "--out", folder.path().to_str().unwrap()]).finish().check(0, "server.pem", "");
+    let (certificate, key) = (file("server.pem"), file("server.key"));
+    let gateway = serving(&["--tls-listen", "127.0.0.1:0", "--certificate", &certificate, "--key", &key]);
+    let place = gateway.url.trim_start_matches("https://").to_owned();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let proxy = listener.local_addr().unwrap().to_string();
+    // A tunnel for each who says who they are. It ends with the test's process, as its threads do with their connections.
+    let (heads, asked) = channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, place, heads) = (stream.unwrap(), place.clone(), heads.clone());
+            std::thread::spawn(move || {
+                let head = head(&mut stream);
+                let is_known = head.contains("\r\nProxy-Authorization: Basic bWU6c2VjcmV0\r\n");
+                let _ = heads.send(head);
+                if !is_known {
+                    let refused = "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n";
+                    return stream.write_all(refused.as_bytes()).unwrap();
+                }
+                stream.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").unwrap();
+                let mut server = TcpStream::connect(&place).unwrap();
+                let (mut back, mut forth) = (server.try_clone().unwrap(), stream.try_clone().unwrap());
+                std::thread::spawn(move || {
+                    let _ = std::io::copy(&mut back, &mut forth);
+                    let _ = forth.shutdown(Shutdown::Write);
+                });
+                let _ = std::io::copy(&mut stream, &mut server);
+                let _ = server.shutdown(Shutdown::Write);
+            });
+        }
+    });
+    let url = format!("{}{FLIGHT}", gateway.url);
+    let line = ["load", "-v2", "--insecure", "-n", "20", "-c", "1", "-k", "-X", &proxy, "-P", "me:secret", &url];
+    let through = tollgate(line).finish();
+    through.check(0, "none failed", "> GET /rest/flights");
+    assert!(!through.err.contains("Proxy-Authorization"), "what is for the proxy reaches no server: {through:#?}");
+    let line = ["load", "--insecure", "-n", "3", "-X", &proxy, "-P", "me:secret", &url];
+    tollgate(line).finish().check(0, "none failed", "");
+    let refused = tollgate(["load", "--insecure", "-n", "1", "-X", &proxy, &url]).finish();
+    refused.check(1, "with 407 Proxy Authentication Required", "the proxy answered CONNECT 127.0.0.1:");
+    let heads: Vec<String> = asked.try_iter().collect();
+    assert!(heads.iter().all(|head| head.starts_with("CONNECT 127.0.0.1:")), "{heads:?}");
+}
