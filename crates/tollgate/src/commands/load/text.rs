@@ -318,7 +318,7 @@ pub(super) fn stages(head: &[String], rows: &[Vec<String>], out: &mut dyn Write)
 /// Whether the figures may be read.
 fn validity(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     let (cpu_us, share) = (result.generator_cpu_us_per_request, result.generator_cpu_share * 100.0);
-    writeln!(out, "\nGenerator:              {cpu_us:.1} us of CPU per request, {share:.0} % of a core")?;
+    writeln!(out, "\nGenerator:              {cpu_us:.1} µs of CPU per request, {share:.0} % of a core")?;
     if let Some(law) = &result.littles_law {
         let verdict = law.verdict();
         writeln!(out, "Little's law:           {} users asked, {:.2} found: {verdict}", law.users, law.found)?;
