@@ -74,43 +74,43 @@ impl Arguments {
 /// Every verb.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Run an experiment: the table, the tolls, and a report worth forwarding
+    /// Run an experiment and write its table, tolls and report
     Run(Box<run::Arguments>),
-    /// Which is faster? Compare URLs or commands, without a file
+    /// Compare URLs or commands: which is faster, and by how much?
     Versus(Box<versus::Arguments>),
-    /// Say how long an experiment would take and what it would do, without running it
+    /// Show what an experiment would do and how long it would take
     Plan(Box<plan::Arguments>),
-    /// List the experiments with their questions, variants and levels, and the subjects that can be compared
+    /// List experiments with their variants and levels, and the subjects that can be compared
     List(list::Arguments),
-    /// Put stored runs side by side: other machines, other days
+    /// Compare stored runs, such as those of two machines or two days
     Compare(compare::Arguments),
-    /// Render a stored run again, in another format
+    /// Render a stored run in another format
     Report(report::Arguments),
-    /// Load one URL quickly, with ApacheBench's letters
+    /// Load one URL, with ApacheBench's letters
     Load(Box<load::Arguments>),
-    /// Serve a database as OData V2, OData V4 and plain REST, and forward requests; by default the built-in services
+    /// Serve a database as OData V2, OData V4 and REST, and forward requests; without a database, sample services
     Serve(Box<serve::Arguments>),
-    /// Generate from the documents of a table: each read with its dependencies, transformed, stored, exactly once
+    /// Transform the documents of a database table in a batch, each exactly once
     Generate(generate::Arguments),
-    /// Print a line of a users file, for a password that is read from stdin
+    /// Hash a password from stdin for a users file
     Password(password::Arguments),
-    /// Make certificates for development: an authority, a server's, a client's
+    /// Make certificates for development: authority, server, client
     Cert(cert::Arguments),
-    /// Transform a document by an XSLT 1.0 stylesheet
+    /// Transform an XML document with an XSLT 1.0 stylesheet
     Xslt(xslt::Arguments),
-    /// Print what an XPath 1.0 expression finds in a document
+    /// Evaluate an XPath 1.0 expression on an XML document
     Xpath(xpath::Arguments),
-    /// Say what of this machine makes figures false or wide, and what mends it
+    /// Check this machine for settings that make figures false or imprecise
     Doctor(doctor::Arguments),
-    /// Compare the same thing with itself: which tolls can this machine show, and are they true?
+    /// Compare a server with itself: which tolls can this machine show?
     Selfcheck(selfcheck::Arguments),
-    /// Watch a process: CPU, memory, threads, context switches, open files, every second
+    /// Watch a process every second: CPU, memory, threads, context switches, open files
     Probe(probe::Arguments),
-    /// Put a distance before a server, and verify that it is as long as was asked
+    /// Emulate network distance before a server, and verify it
     Link(Box<link::Arguments>),
-    /// Print the JSON Schema of an experiment, of a subject, of the gateway's configuration, or of a result
+    /// Print the JSON Schema of a file or a result
     Schema(schema::Arguments),
-    /// Print the completions for a shell
+    /// Print completions for a shell
     Completions(completions::Arguments),
 }
 

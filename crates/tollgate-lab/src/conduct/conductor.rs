@@ -41,6 +41,8 @@ pub enum Ending {
     Interrupted,
     /// A subject failed; what was measured stands.
     SubjectFailed,
+    /// The lab could not go on or not store the result, such as on a full disk; what was measured is still shown.
+    LabFailed,
 }
 
 /// Why a run ends before its plan.
@@ -222,16 +224,22 @@ impl<K: Kind> Conductor<'_, K> {
                 self.book.faults.push(judge::subject_died(variant, *level, how));
                 Ending::SubjectFailed
             }
-            // What cannot be stored any more was stored as far as it could be.
+            Err(Halt::Ours(_)) if self.trials() > 0 => Ending::LabFailed,
             Err(halt @ Halt::Ours(_)) => return Err(halt.clone()),
         };
         K::close(self);
         self.result.state = if halted.is_ok() { State::Complete } else { State::Partial };
         self.result.reason = halted.err().map(|halt| halt.to_string());
         self.result.finished = Some(text(jiff::Timestamp::now()));
-        self.save()?;
+        let saved = self.save();
         self.observer.progress(&Progress::Finished);
-        Ok(ending)
+        match saved {
+            Err(halt) if self.trials() > 0 => {
+                self.result.reason.get_or_insert_with(|| halt.to_string());
+                Ok(Ending::LabFailed)
+            }
+            saved => saved.map(|()| ending),
+        }
     }
 
     /// Trials so far.

@@ -119,6 +119,23 @@ fn a_run_measures_what_was_planned_and_stores_it() {
 }
 
 #[test]
+fn what_cannot_be_stored_is_shown_all_the_same() {
+    let server = TestServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    // A file where the folder was: nothing can be stored any more, as on a full disk.
+    let act = || {
+        std::fs::remove_dir_all(&out).unwrap();
+        std::fs::write(&out, "").unwrap();
+    };
+    let outcome = run(&twice(&server, &out), &After { trials: 5, act }, &StopFlag::new()).unwrap();
+    assert_eq!((outcome.ending, outcome.result.state), (Ending::LabFailed, State::Partial));
+    assert!(outcome.result.trials.len() >= 5 && !outcome.result.cells.is_empty());
+    let reason = outcome.result.reason.unwrap();
+    assert!(reason.starts_with("the result cannot be written to "), "{reason}");
+}
+
+#[test]
 fn a_killed_run_leaves_a_result_with_every_trial_that_was_told() {
     /// Looks into the folder whenever a trial is told, as whoever comes after a kill.
     struct Look<'a>(&'a std::path::Path, Mutex<usize>);

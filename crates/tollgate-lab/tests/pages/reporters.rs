@@ -278,7 +278,7 @@ fn a_toll_on_which_the_tests_disagree_carries_its_mark() {
     run.tolls[0].note = Some("Student t (p = 0.040) and the signed ranks (p = 0.060) disagree".into());
     assert!(text("terminal", &run).contains(" r\n"));
     assert!(text("markdown", &run).contains("\\] r |"));
-    assert!(text("html", &run).contains("a rank test disagrees"));
+    assert!(text("html", &run).contains("a rank test and Student&#39;s t disagree"));
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn where_all_times_are_joint_the_answer_is_in_cpu_time_and_says_why() {
     let answer = page.split("class=\"answer\">").nth(1).unwrap().split("</p>").next().unwrap();
     let answer = answer.replace('\u{a0}', " ");
     assert!(answer.starts_with("odata-v2-atom needs 1.82× the CPU time of rest-json: "), "{answer}");
-    assert!(page.contains("The cores were full, so nothing is claimed of time."), "{page}");
+    assert!(page.contains("The time cannot be attributed (shared CPU)."), "{page}");
     let table = text("terminal", &run);
     assert!(table.contains("CPU 1.82x [1.80, 1.84] j") && table.contains("j joint: "));
 }
@@ -389,7 +389,9 @@ fn every_mark_stands_with_its_number_and_its_remedy_in_every_form() {
     assert!(run.validity.len() >= 28, "{}", run.validity.len());
     for name in ["terminal", "html", "markdown", "json"] {
         let shown = text(name, &run).replace('\\', "").split_whitespace().collect::<Vec<_>>().join(" ");
-        for doubt in &run.validity {
+        // What the generator was late by concerns single percentiles, and no cell here has one that it spoils.
+        let is_said = |doubt: &&Validity| name == "json" || !rules::is_own_delay(&doubt.rule);
+        for doubt in run.validity.iter().filter(is_said) {
             for said in [&doubt.reason, &doubt.remedy] {
                 assert!(shown.contains(said.as_str()), "{name} does not say `{said}`: {shown}");
             }
@@ -397,7 +399,7 @@ fn every_mark_stands_with_its_number_and_its_remedy_in_every_form() {
     }
     // Beside the figure: the row of the cell has the number of its doubt.
     let terminal = text("terminal", &run);
-    for doubt in &run.validity {
+    for doubt in run.validity.iter().filter(|doubt| !rules::is_own_delay(&doubt.rule)) {
         let foot = terminal.lines().find(|line| line.starts_with('[') && line.ends_with(&format!(" {}", doubt.rule)));
         let number = &foot.unwrap_or_else(|| panic!("no footnote of {}: {terminal}", doubt.rule));
         let number = number[1..].split(']').next().unwrap();

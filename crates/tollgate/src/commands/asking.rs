@@ -27,48 +27,48 @@ pub(crate) const PLAIN: &str = "text/plain";
 /// What is asked.
 #[derive(Debug, Args)]
 pub(crate) struct Request {
-    /// Method [default: GET, POST with a body, PUT with -u]
+    /// Method [default: GET; POST with a body; PUT with -u]
     #[arg(short = 'm', long, value_name = "METHOD", help_heading = "Request")]
     pub(crate) method: Option<String>,
 
-    /// Ask with HEAD
+    /// Use the method HEAD
     #[arg(short = 'i', conflicts_with_all = ["method", "post", "put"], help_heading = "Request")]
     pub(crate) head: bool,
 
-    /// A header field, sent as often as it is said; it replaces what tollgate would send by that name. Of
-    /// `load`, Host names another host than the URL's
+    /// Header field; replaces tollgate's own of that name. In `load`, Host may name another host than the URL; may be
+    /// repeated
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", help_heading = "Request")]
     pub(crate) headers: Vec<LoadField>,
 
-    /// A cookie
+    /// Cookie; may be repeated
     #[arg(short = 'C', value_name = "NAME=VALUE", help_heading = "Request")]
     pub(crate) cookies: Vec<String>,
 
-    /// Basic authentication, sent at once
+    /// Basic authentication, sent with every request
     #[arg(short = 'A', long = "basic", value_name = "USER:PASSWORD", help_heading = "Request")]
     pub(crate) basic: Option<Credentials>,
 
-    /// Send this file's content with POST; `-` is stdin
+    /// POST this file; `-` is stdin
     #[arg(short = 'p', long, value_name = "FILE", conflicts_with = "put", help_heading = "Request")]
     pub(crate) post: Option<PathBuf>,
 
-    /// Send this file's content with PUT; `-` is stdin
+    /// PUT this file; `-` is stdin
     #[arg(short = 'u', long, value_name = "FILE", help_heading = "Request")]
     pub(crate) put: Option<PathBuf>,
 
-    /// Send this text with POST
+    /// POST this text
     #[arg(long = "body", value_name = "TEXT", conflicts_with_all = ["post", "put"], help_heading = "Request")]
     pub(crate) text: Option<String>,
 
-    /// Send this JSON with POST, as application/json
+    /// POST this JSON as application/json
     #[arg(long, value_name = "JSON", conflicts_with_all = ["post", "put", "text"], help_heading = "Request")]
     pub(crate) json_body: Option<String>,
 
-    /// Send this field of a form with POST, as application/x-www-form-urlencoded; may be repeated
+    /// POST this form field as application/x-www-form-urlencoded; may be repeated
     #[arg(long, value_name = "NAME=VALUE", conflicts_with_all = ["post", "put", "text", "json_body"], help_heading = "Request")]
     pub(crate) form: Vec<FormField>,
 
-    /// Content type of what is sent [default: text/plain; of `load --soap` the envelope's, with --batch application/json]
+    /// Content type of the body [default: text/plain; with --soap that of the envelope; with --batch application/json]
     #[arg(short = 'T', long, value_name = "TYPE", help_heading = "Request")]
     pub(crate) content_type: Option<String>,
 }
@@ -80,7 +80,7 @@ pub(crate) struct Answers {
     #[arg(long = "expect-body", value_name = "TEXT", help_heading = "Answers")]
     contains: Option<String>,
 
-    /// Accept answers of any length; without it each must be as long as the first of its address, if its second is
+    /// Accept answers of any length; by default each must be as long as the first of its URL, if the second is
     #[arg(short = 'l', help_heading = "Answers")]
     any_length: bool,
 }
@@ -92,31 +92,31 @@ pub(crate) struct Tls {
     #[arg(long, conflicts_with = "authorities", help_heading = "TLS")]
     pub(crate) insecure: bool,
 
-    /// Trust the authorities in this PEM file too, besides the machine's own
+    /// Also trust the certificate authorities in this PEM file
     #[arg(long = "ca", value_name = "FILE", help_heading = "TLS")]
     pub(crate) authorities: Option<PathBuf>,
 
-    /// Offer only this version of TLS: 1.2 or 1.3
+    /// Offer only this TLS version: 1.2 or 1.3
     #[arg(long = "tls", value_name = "VERSION", conflicts_with = "protocol", help_heading = "TLS")]
     pub(crate) tls_version: Option<Version>,
 
-    /// The same as ab has it: TLS1.2, TLS1.3 or ALL
+    /// The same in ab's spelling: TLS1.2, TLS1.3 or ALL
     #[arg(short = 'f', value_name = "PROTOCOL", help_heading = "TLS")]
     pub(crate) protocol: Option<Protocol>,
 
-    /// Offer only these cipher suites, by OpenSSL's names, with `:` between them
+    /// Offer only these cipher suites (OpenSSL names, separated by `:`)
     #[arg(short = 'Z', value_name = "SUITES", value_delimiter = ':', help_heading = "TLS")]
     pub(crate) suites: Vec<Suite>,
 
-    /// Show this certificate (PEM: certificate, those above it, key)
+    /// Client certificate (PEM: certificate, chain, key)
     #[arg(short = 'E', value_name = "FILE", help_heading = "TLS")]
     pub(crate) identity: Option<PathBuf>,
 
-    /// Do not name the server in the handshake (SNI)
+    /// Do not send the server name (SNI)
     #[arg(short = 'I', help_heading = "TLS")]
     pub(crate) no_server_name: bool,
 
-    /// Open each connection with a full handshake
+    /// Use a full handshake for each connection
     #[arg(long, help_heading = "TLS")]
     pub(crate) no_resumption: bool,
 }

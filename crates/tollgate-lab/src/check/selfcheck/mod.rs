@@ -173,8 +173,8 @@ pub fn check(
         match outcome.ending {
             Ending::Complete => comparisons.push(Comparison::of(&outcome.result)),
             Ending::Interrupted => break,
-            Ending::SubjectFailed => {
-                let reason = outcome.result.reason.unwrap_or_else(|| "the subject failed".to_owned());
+            Ending::SubjectFailed | Ending::LabFailed => {
+                let reason = outcome.result.reason.unwrap_or_else(|| "the run failed".to_owned());
                 return Err(RunError::Failed(format!("comparison {} of {asked}: {reason}", number + 1)));
             }
         }

@@ -27,15 +27,15 @@ Ratios are each further run by the first one. They are unpaired: times and machi
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Folders of runs, or their result.json; the first one is what the others are divided by
+    /// Run folders or result.json files; the first is the reference
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
     pub(super) runs: Vec<PathBuf>,
 
-    /// In which format
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "terminal", value_parser = output::formats(ACROSS_REPORTERS))]
     pub(super) format: String,
 
-    /// Write to this file in the place of stdout; it appears whole or not at all
+    /// Write to this file instead of stdout, complete or not at all
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 

@@ -13,12 +13,12 @@ use crate::failure::{Exit, Failure};
 /// What is expected of the figures.
 #[derive(Debug, Args)]
 pub(crate) struct Expected {
-    /// What is expected, such as 'p99(https, 20) < 5 ms', 'toll(https).cpu < 1.3' or 'errors == 0'; exit 99 where it is
-    /// not shown. May be repeated
+    /// Expectation, such as 'p99(https, 20) < 5 ms', 'toll(https).cpu < 1.3' or 'errors == 0'; exit 99 if it is not
+    /// shown to hold; may be repeated
     #[arg(long = "threshold", value_name = "EXPECTATION", help_heading = "Thresholds")]
     pub(super) thresholds: Vec<String>,
 
-    /// Write JUnit's XML to this file, for a build server
+    /// Write JUnit XML to this file, for a build server
     #[arg(long, value_name = "FILE", help_heading = "Thresholds")]
     pub(super) junit: Option<PathBuf>,
 }

@@ -19,15 +19,15 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// A run's folder, or its result.json
+    /// Run folder or result.json
     #[arg(value_name = "RUN")]
     pub(super) run: PathBuf,
 
-    /// In which format
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "terminal", value_parser = output::formats(REPORTERS))]
     pub(super) format: String,
 
-    /// Write to this file in the place of stdout; it appears whole or not at all
+    /// Write to this file instead of stdout, complete or not at all
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 }

@@ -38,15 +38,15 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(super) expected: Expected,
 
-    /// Seed of every order and choice; a fresh one is drawn and stored if it is not given
+    /// Seed of the random order [default: random, stored with the result]
     #[arg(long, value_name = "N", help_heading = "How much")]
     pub(super) seed: Option<u64>,
 
-    /// Folder of the result [default: runs/<experiment and time>]
+    /// Folder for the result [default: runs/<experiment and time>]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) out: Option<PathBuf>,
 
-    /// Print result.json to stdout in the place of the table
+    /// Print result.json to stdout instead of the table
     #[arg(long, help_heading = "Output")]
     pub(super) json: bool,
 }
@@ -85,20 +85,23 @@ pub(super) fn carried_out(
         tollgate_report::render(format, &outcome.result, tollgate_lab::page, options)
     };
     let page = rendered("html", &RenderOptions::default());
-    for path in [Some(&*report), html].into_iter().flatten() {
-        output::whole_file(path, page.as_bytes())?;
-    }
-    if let Some(path) = &expected.junit {
-        output::whole_file(path, rendered("junit", &RenderOptions::default()).as_bytes())?;
-    }
+    let pages = [Some(&*report), html].into_iter().flatten().map(|path| (path, page.clone()));
+    let junit = expected.junit.as_deref().map(|path| (path, rendered("junit", &RenderOptions::default())));
+    let mut files = pages.chain(junit);
+    let filed = files.try_for_each(|(path, text)| output::whole_file(path, text.as_bytes()));
+    // The table comes even where no file can be written.
     let written = match as_json {
         true => out.write_all(rendered("json", &RenderOptions::default()).as_bytes()),
         false => {
             let text = rendered("terminal", &output::render_options());
-            writeln!(out, "{text}\nreport  {}", report.display())
+            let report = if filed.is_ok() { format!("\nreport  {}", report.display()) } else { String::new() };
+            writeln!(out, "{text}{report}")
         }
     };
     Failure::unless_closed(written.and_then(|()| out.flush()))?;
+    if outcome.ending != Ending::LabFailed {
+        filed?;
+    }
     ended(&outcome.result, outcome.ending)
 }
 
@@ -109,10 +112,11 @@ fn is_refused(result: &RunResult) -> bool {
 }
 
 fn ended(result: &RunResult, ending: Ending) -> Result<Exit, Failure> {
-    let reason = || result.reason.clone().unwrap_or_else(|| "a subject failed".to_owned());
+    let reason = || result.reason.clone().unwrap_or_else(|| "the run failed".to_owned());
     match ending {
         Ending::Interrupted => Ok(Exit::Interrupted),
         Ending::SubjectFailed => Err(Failure::failed(reason()).hint("what was measured before stands, marked partial")),
+        Ending::LabFailed => Err(Failure::failed(reason()).hint("what was measured before is in the table above")),
         Ending::Complete if is_refused(result) => Ok(expected::exit(&result.thresholds, Exit::Refused)),
         Ending::Complete => Ok(expected::exit(&result.thresholds, Exit::Done)),
     }

@@ -22,29 +22,30 @@ use crate::values::{Assignment, requests_per_second, share};
 /// How much is measured: shared by `run`, `plan` and `versus`.
 #[derive(Debug, Args)]
 pub(crate) struct Amount {
-    /// Few levels and few, short blocks: an answer in well under a minute
+    /// Few levels and few, short blocks: an answer in under a minute, with wide intervals
     #[arg(long, conflicts_with = "full", help_heading = "How much")]
     pub(super) quick: bool,
 
-    /// Every level and many blocks: narrow intervals
+    /// All levels and many blocks: narrow intervals
     #[arg(long, help_heading = "How much")]
     pub(super) full: bool,
 
-    /// Number of blocks for each level: each holds every variant twice, in mirrored order
+    /// Blocks per level; each block measures every variant twice, in mirrored order
     #[arg(long, visible_alias = "rounds", value_name = "N", help_heading = "How much")]
     pub(super) blocks: Option<NonZeroU32>,
 
-    /// Stop after 8, 16, 32 or 64 blocks, as soon as the interval of every toll reaches no further than so much to either
-    /// side; intervals are then Pocock's, so that looking four times does not find what is not there
+    /// Stop after 8, 16, 32 or 64 blocks, once the interval of every toll is at most this wide to either side
+    /// (intervals are then Pocock's, which correct for looking four times)
     #[arg(long, value_name = "SHARE", value_parser = width, conflicts_with = "blocks", help_heading = "How much")]
     pub(super) until_width: Option<u32>,
 
-    /// Call it no toll where the whole interval lies within so much around none [default: what the experiment says, else 3%]
+    /// Report "no toll" if the whole interval is within this share of 1 [default: the experiment's, else 3%]
     #[arg(long, value_name = "SHARE", value_parser = width, help_heading = "How much")]
     pub(super) equivalence: Option<u32>,
 
-    /// How long connections stay open that your server would keep: `per-block` (each block draws others, so that intervals
-    /// contain what connections differ by), `per-start`, or `kept` [default: what the experiment says, else per-block]
+    /// How long connections stay open that your server would keep: `per-block` (new ones for each block, so that
+    /// intervals include differences between connections), `per-start` or `kept` [default: the experiment's, else
+    /// per-block]
     #[arg(long, value_name = "HOW", value_parser = str::parse::<Connections>, help_heading = "How much")]
     pub(super) connections: Option<Connections>,
 }
@@ -52,19 +53,19 @@ pub(crate) struct Amount {
 /// What is to be run, and how much of it: shared by `run` and `plan`.
 #[derive(Debug, Args)]
 pub(crate) struct Selection {
-    /// Name of a built-in experiment (`tollgate list`), or a file of your own ending in .toml
+    /// Built-in experiment (`tollgate list`), or your own file ending in .toml
     #[arg(value_name = "EXPERIMENT|FILE.toml")]
     pub(super) experiment: String,
 
     #[command(flatten)]
     pub(super) amount: Amount,
 
-    /// Offer all variants so many requests per second after the closed load, such as 75, in the place of a share of what the
-    /// slowest takes; of `encryption`
+    /// Fixed rate for all variants after the closed load, in requests per second, such as 75, instead of a share of the
+    /// slowest one's throughput (`encryption`)
     #[arg(long, value_name = "N", value_parser = requests_per_second, help_heading = "How much")]
     pub(super) rate: Option<f64>,
 
-    /// Only these variants; their baselines come along
+    /// Only these variants, and their baselines
     #[arg(long, value_name = "VARIANT,…", value_delimiter = ',', help_heading = "How much")]
     pub(super) only: Vec<String>,
 
@@ -72,40 +73,39 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "How much")]
     pub(super) level: Vec<u64>,
 
-    /// A system of yours in the place of a variant; with a path, the collection to walk
+    /// Your own system instead of a variant; with a path, the collection to read
     #[arg(long = "subject", value_name = "VARIANT=URL", help_heading = "Your own subject")]
     pub(super) subjects: Vec<Assignment<String>>,
 
-    /// An entity set of an OData service of yours, V4 or V2, in the place of the one into which records are inserted: records
-    /// are made from its `$metadata`, and deleted by their keys
+    /// Your own OData entity set, V4 or V2, instead of the built-in one. Records are made from its `$metadata` and
+    /// deleted by their keys
     #[arg(long, value_name = "URL", conflicts_with_all = ["subjects", "peers"], help_heading = "Your own subject")]
     pub(super) entity_set: Option<String>,
 
-    /// Records of yours for an entity set of yours, in the place of drawn ones: a CSV whose first row names properties, or
-    /// JSON (one object or a list of them); keys that they leave out are drawn
+    /// Your own records for --entity-set, instead of generated ones: a CSV with property names in its first row, or
+    /// JSON (an object or a list of them); missing keys are generated
     #[arg(long, value_name = "FILE", help_heading = "Your own subject")]
     pub(super) records: Option<String>,
 
-    /// Several subjects in one table: names of `tollgate list`, `tollgate` for our own gateway, or subject files that
-    /// end in .toml
+    /// Several subjects in one table: names of `tollgate list`, `tollgate` for our own gateway, or subject files ending
+    /// in .toml
     #[arg(long = "subjects", value_name = "NAME,…", value_delimiter = ',', help_heading = "Peers")]
     pub(super) peers: Vec<String>,
 
-    /// One more argument of tollgate's own gateway; `{folder}` in it is a folder of that process alone
+    /// Additional argument for tollgate's own gateway; `{folder}` is a folder of that process alone
     #[arg(long = "serve-arg", value_name = "ARGUMENT", allow_hyphen_values = true, help_heading = "Our own subject")]
     pub(super) serve_arguments: Vec<String>,
 
-    /// The process of that subject on this machine, so that its CPU time and memory can be watched, with all that it starts
+    /// Process of your subject on this machine, to measure its CPU time and memory, including its children
     #[arg(long = "subject-pid", value_name = "VARIANT=PID", help_heading = "Your own subject")]
     pub(super) subject_pids: Vec<Assignment<u32>>,
 
-    /// Where an entity of that subject's list is, relative to the list's URL, with the properties of its key in braces:
-    /// rest-json='products/{id}', odata-v4-json="Products('{ID}')"; without it OData's own links lead there
+    /// URL of one entity of your list, relative to the list's URL, with key properties in braces:
+    /// rest-json='products/{id}', odata-v4-json="Products('{ID}')" [default: OData's own links]
     #[arg(long = "detail", value_name = "VARIANT=TEMPLATE", help_heading = "Your own subject")]
     pub(super) details: Vec<Assignment<String>>,
 
-    /// Statuses by which an entity of your list is left out of a pass instead of failing, such as 404,410; the report says
-    /// how many were
+    /// Statuses that leave an entity of your list out instead of failing, such as 404,410; the report counts them
     #[arg(long, value_name = "STATUS,…", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(400..600), help_heading = "Your own subject")]
     pub(super) leave_out: Vec<u16>,
 
@@ -118,23 +118,21 @@ pub(crate) struct Selection {
     #[command(flatten)]
     pub(super) tls: Tls,
 
-    /// A PostgreSQL of yours for a batch, in the place of one that is started for the run; the tables of its sample
-    /// (tollgate_document, tollgate_unit, tollgate_result) are made there, or emptied, and stay: --i-may-empty says that
-    /// they may
+    /// Your own PostgreSQL for a batch, instead of one started for the run. The tables tollgate_document, tollgate_unit
+    /// and tollgate_result are created there, or emptied (--i-may-empty), and remain
     #[arg(long, value_name = "URL", help_heading = "Your own subject")]
     pub(super) database: Option<String>,
 
-    /// What the network before a batch's database is made of: `proxy`, `tun` (packets between two network namespaces, for
-    /// root), or `none`, so that your own network is measured and two saved runs are compared
+    /// Link to a batch's database: `proxy`, `tun` (packets between two network namespaces, needs root) or `none` (your
+    /// own network; compare two saved runs)
     #[arg(long, value_name = "KIND", default_value = "proxy", value_parser = link, help_heading = "How much")]
     pub(super) link: Link,
 
-    /// A host off this machine that you are allowed to load; without it, only loopback is aimed at
+    /// Allow load on this remote host; by default only loopback is allowed; may be repeated
     #[arg(long = "i-may-load", value_name = "HOST", help_heading = "Your own subject")]
     pub(super) may_load: Vec<String>,
 
-    /// A host whose tables may be emptied: inserts empty the table that they measure, and refuse one of yours that
-    /// holds rows unless its host is named here
+    /// Allow emptying tables on this host; by default a table of yours that contains rows is refused
     #[arg(long = "i-may-empty", value_name = "HOST", help_heading = "Your own subject")]
     pub(super) may_empty: Vec<String>,
 }

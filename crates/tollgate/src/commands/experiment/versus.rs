@@ -47,30 +47,30 @@ const OF_ADDRESSES: [&str; 6] = ["concurrency", "pids", "may_load", "Request", "
 #[derive(Debug, Args)]
 #[command(version, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// What is compared: URLs, http where they do not say; with --command, commands
+    /// URLs to compare; with --command, commands
     #[arg(value_name = "URL", required = true, num_args = 2..=THINGS_MAX)]
     things: Vec<String>,
 
-    /// They are commands, each in quotes: a program and its arguments, which no shell reads
+    /// Compare commands, each in quotes: a program and its arguments, run without a shell
     #[arg(long, conflicts_with_all = OF_ADDRESSES)]
     command: bool,
 
-    /// Users at the same time, each with one connection
+    /// Number of concurrent users, each with one connection
     #[arg(short = 'c', long, visible_alias = "users", value_name = "N", value_parser = count::<NonZeroU32>, default_value = "1", help_heading = "Load")]
     concurrency: NonZeroU32,
 
     #[command(flatten)]
     amount: Amount,
 
-    /// Seed of every order and choice; a fresh one is drawn and stored if it is not given
+    /// Seed of the random order [default: random, stored with the result]
     #[arg(long, value_name = "N", help_heading = "How much")]
     seed: Option<u64>,
 
-    /// The process whose CPU time and memory are watched, such as b=4711 [default: the one that listens on this machine]
+    /// Process whose CPU time and memory are measured, such as b=4711 [default: the local process that listens there]
     #[arg(long = "pid", value_name = "NAME=PID", help_heading = "Load")]
     pids: Vec<Assignment<u32>>,
 
-    /// A host off this machine that you are allowed to load
+    /// Allow load on this remote host; may be repeated
     #[arg(long = "i-may-load", value_name = "HOST", help_heading = "Load")]
     may_load: Vec<String>,
 
@@ -86,15 +86,15 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     expected: Expected,
 
-    /// Write the report to this file, too
+    /// Also write the report to this file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     html: Option<PathBuf>,
 
-    /// Folder of the result [default: runs/versus-<time>]
+    /// Folder for the result [default: runs/versus-<time>]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
 
-    /// Print result.json to stdout in the place of the table
+    /// Print result.json to stdout instead of the table
     #[arg(long, help_heading = "Output")]
     json: bool,
 }

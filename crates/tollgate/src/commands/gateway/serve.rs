@@ -35,76 +35,73 @@ One line is printed for each listener as soon as it is ready: `listening http://
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The gateway's configuration (`tollgate schema config`); the flags below come before what stands in it
+    /// Configuration file (`tollgate schema config`); flags take precedence
     #[arg(value_name = "CONFIG.toml")]
     pub(super) config: Option<PathBuf>,
 
-    /// Where to listen [default: 127.0.0.1:8080]
+    /// Address to listen on [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS", value_parser = listening)]
     pub(super) listen: Option<SocketAddr>,
 
-    /// Where to listen with TLS, beside the listeners without
+    /// Address to listen on with TLS, in addition
     #[arg(long, value_name = "ADDRESS", value_parser = listening, requires_all = ["certificate", "key"])]
     pub(super) tls_listen: Option<SocketAddr>,
 
-    /// With --tls-listen: the certificate in PEM, intermediate certificates behind it (`tollgate cert` makes one to
-    /// try)
+    /// Certificate for --tls-listen (PEM, with intermediates; `tollgate cert` makes one for tests)
     #[arg(long, value_name = "FILE", requires = "tls_listen")]
     pub(super) certificate: Option<PathBuf>,
 
-    /// With --tls-listen: the certificate's private key in PEM
+    /// Private key of the certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_listen")]
     pub(super) key: Option<PathBuf>,
 
-    /// Where the operator looks, in a browser at /, or at /status.json, /metrics, /healthz and /readyz [default:
-    /// 127.0.0.1:0]
+    /// Address of the operator's page (/) and of /status.json, /metrics, /healthz and /readyz [default: 127.0.0.1:0]
     #[arg(long, value_name = "ADDRESS", value_parser = listening)]
     pub(super) admin: Option<SocketAddr>,
 
-    /// Work processes of each service: requests that work at the same time, each with a connection to the database; the
-    /// rest queues, and the queue is bounded [default: 20]
+    /// Work processes per service: requests handled at the same time, each with a database connection. Others wait in a
+    /// bounded queue [default: 20]
     #[arg(long, visible_alias = "pool", value_name = "N", value_parser = value_parser!(u32).range(1..=config::WORK_PROCESSES_MAX))]
     pub(super) work_processes: Option<u32>,
 
-    /// How long a request may wait for a work process before it is answered 503 [default: 10000]
+    /// Longest wait for a work process before the answer is 503, in milliseconds [default: 10000]
     #[arg(long, visible_alias = "pool-wait-ms", value_name = "MS", value_parser = value_parser!(u32).range(1..=config::WAIT_MS_MAX))]
     pub(super) wait_ms: Option<u32>,
 
-    /// Event loops, one for each core that may be used
+    /// Number of event loops [default: one per available core]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=config::THREADS_MAX))]
     pub(super) threads: Option<u16>,
 
-    /// Serve the tables of this database, and nothing else, as OData V2, V4 and REST: sqlite:FILE or
-    /// postgres://USER@HOST/DATABASE
+    /// Serve only the tables of this database, as OData V2, V4 and REST: sqlite:FILE or postgres://USER@HOST/DATABASE
     #[arg(long, value_name = "URL", conflicts_with_all = ["flights", "records"])]
     pub(super) database: Option<String>,
 
-    /// With --database: the service's name in its URLs [default: the database's own]
+    /// Name of the database's service in URLs [default: the database's]
     #[arg(long, value_name = "NAME", requires = "database")]
     pub(super) name: Option<String>,
 
-    /// With --database: a file that renames, hides and restricts
+    /// Mapping file that renames, hides and restricts what --database serves
     #[arg(long, value_name = "FILE", requires = "database")]
     pub(super) mapping: Option<PathBuf>,
 
-    /// Serve just this built-in service, and with the flag again just those that are named
+    /// Serve only this built-in service; may be repeated
     #[arg(long, value_name = "NAME", value_enum, conflicts_with = "database")]
     pub(super) service: Vec<Name>,
 
-    /// Where the flights lie; they are made where they are not there yet [default: sqlite::memory:]
+    /// Database of the flights; created if missing [default: sqlite::memory:]
     #[arg(long, value_name = "URL")]
     pub(super) flights: Option<String>,
 
-    /// Where the records lie; their table is made where it is not there yet [default: sqlite::memory:]
+    /// Database of the records; created if missing [default: sqlite::memory:]
     #[arg(long, value_name = "URL")]
     pub(super) records: Option<String>,
 
-    /// Let only the users of this file in (`tollgate password` prints its lines)
+    /// Allow only the users of this file (`tollgate password` prints its lines)
     #[arg(long, value_name = "FILE")]
     pub(super) users: Option<PathBuf>,
 
-    /// Name stored as the creator and changer of entities where the client is not signed in, in columns that are managed
-    /// (of a database of yours: by its mapping file) [default: anonymous]
+    /// User name stored as creator and changer of entities if the client is not signed in, in managed columns [default:
+    /// anonymous]
     #[arg(long, value_name = "NAME")]
     pub(super) user: Option<String>,
 }

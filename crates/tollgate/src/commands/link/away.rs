@@ -16,15 +16,15 @@ use crate::values::delay;
 #[derive(Debug, Args)]
 #[group(required = true, multiple = true)]
 pub(super) struct Away {
-    /// The round trip to the other end, half of it each way, such as 500us or 20ms
+    /// Round trip time, half of it each way, such as 500us or 20ms
     #[arg(long, value_name = "TIME", value_parser = delay, conflicts_with_all = ["preset", "of"])]
     rtt: Option<Duration>,
 
-    /// The round trip that a run of `distance` computed for this name, such as `standard`
+    /// Round trip that a run of `distance` computed under this name, such as `standard`
     #[arg(long, value_name = "NAME", requires = "of")]
     preset: Option<String>,
 
-    /// The run of `distance` that computed it: its folder, or its result.json
+    /// Run of `distance` for --preset: its folder or result.json
     #[arg(long, value_name = "RUN", requires = "preset")]
     of: Option<PathBuf>,
 }

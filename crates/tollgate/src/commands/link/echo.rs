@@ -14,7 +14,7 @@ use crate::values::listening;
 /// Arguments of `link echo`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Where to listen; port 0 takes any free one
+    /// Address to listen on; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS", value_parser = listening, default_value = "127.0.0.1:0")]
     listen: SocketAddr,
 }

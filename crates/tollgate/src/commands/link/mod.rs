@@ -68,11 +68,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
 /// What a link may have beside its round trip.
 #[derive(Debug, Args)]
 struct Nature {
-    /// By how much a round trip may be shorter or longer; order is kept
+    /// Random variation of the round trip; order is kept
     #[arg(long, value_name = "TIME", value_parser = delay, default_value = "0ms")]
     jitter: Duration,
 
-    /// What each way carries, all connections together, such as 10MB/s or 100Mbit/s [default: what the machine can]
+    /// Bandwidth of each direction, all connections together, such as 10MB/s or 100Mbit/s [default: unlimited]
     #[arg(long, value_name = "RATE", value_parser = rate)]
     rate: Option<NonZeroU64>,
 

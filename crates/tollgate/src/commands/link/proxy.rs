@@ -24,11 +24,11 @@ const DRAIN_WITHIN: Duration = Duration::from_secs(5);
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 pub(super) struct Arguments {
-    /// Where to listen; port 0 takes any free one
+    /// Address to listen on; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS", value_parser = listening, default_value = "127.0.0.1:0")]
     listen: SocketAddr,
 
-    /// The server to stand before
+    /// Server behind the link
     #[arg(long, value_name = "HOST:PORT", value_parser = place)]
     to: Place,
 
@@ -38,7 +38,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     nature: Nature,
 
-    /// A host off this machine that you are allowed to load
+    /// Allow load on this remote host; may be repeated
     #[arg(long = "i-may-load", value_name = "HOST")]
     may_load: Vec<String>,
 }

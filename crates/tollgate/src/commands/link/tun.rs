@@ -50,27 +50,27 @@ pub(super) struct Arguments {
     #[command(flatten)]
     packets: Packets,
 
-    /// Start this at the far end, as a line of shell; it is stopped when the command has ended
+    /// Shell command to start at the far end; stopped when the main command ends
     #[arg(long, value_name = "COMMAND")]
     far: Option<String>,
 
-    /// Begin the command when somebody listens at this port of the far end
+    /// Start the main command once this port of the far end accepts connections
     #[arg(long, value_name = "PORT", requires = "far", value_parser = clap::value_parser!(u16).range(1..))]
     ready: Option<u16>,
 
-    /// Lead the same port of the far end on to this server outside
+    /// Forward the same port of the far end to this server outside
     #[arg(long, value_name = "HOST:PORT", value_parser = place)]
     to: Option<Place>,
 
-    /// Print at the end, on stderr, what the line carried and lost, and how late it was
+    /// Print statistics to stderr at the end: packets carried and lost, lateness
     #[arg(long)]
     counts: bool,
 
-    /// A host off this machine that you are allowed to load
+    /// Allow load on this remote host; may be repeated
     #[arg(long = "i-may-load", value_name = "HOST")]
     may_load: Vec<String>,
 
-    /// The command to run at the near end
+    /// Command to run at the near end
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -78,11 +78,11 @@ pub(super) struct Arguments {
 /// What only packets have.
 #[derive(Debug, Args)]
 pub(super) struct Packets {
-    /// Share of the packets of each way that get lost, such as 1%
+    /// Packet loss of each direction, such as 1%
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0%")]
     loss: f64,
 
-    /// Share of the packets of each way that take half the way's delay longer, so that later ones overtake them
+    /// Share of packets delayed by half as much again, so that later ones overtake them
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0%")]
     reorder: f64,
 }

@@ -22,11 +22,11 @@ For each round trip a link is started before an echo of its own; 64 bytes go the
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 pub(super) struct Arguments {
-    /// The round trips to ask for
+    /// Round trips to verify
     #[arg(long, value_name = "TIME,…", value_parser = delay, value_delimiter = ',', default_value = "1ms,5ms,20ms")]
     rtt: Vec<Duration>,
 
-    /// The kind of link: proxy or tun [default: both, tun where there are the rights for it]
+    /// Kind of link: proxy or tun [default: both; tun only with the rights for it]
     #[arg(long, value_name = "MODE")]
     mode: Option<LinkMode>,
 
@@ -36,19 +36,19 @@ pub(super) struct Arguments {
     #[command(flatten)]
     packets: Packets,
 
-    /// Measure this running link instead, which leads to an echo and was asked for the one --rtt
+    /// Verify this running link instead; it must lead to an echo and have the given --rtt
     #[arg(long, value_name = "HOST:PORT", value_parser = place)]
     through: Option<Place>,
 
-    /// A fifth of a second for each round trip: no p99, no throughput, and not how accurate the shortest are
+    /// Measure 0.2 s per round trip: no p99, no throughput, less accuracy for short ones
     #[arg(long)]
     quick: bool,
 
-    /// Print one JSON object instead of tables
+    /// Print JSON instead of tables
     #[arg(long)]
     json: bool,
 
-    /// A host off this machine that you are allowed to load
+    /// Allow load on this remote host; may be repeated
     #[arg(long = "i-may-load", value_name = "HOST")]
     may_load: Vec<String>,
 }

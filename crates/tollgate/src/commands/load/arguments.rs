@@ -97,74 +97,74 @@ pub(crate) fn with_short_help(command: Command) -> Command {
 #[derive(Debug, Args)]
 #[command(version, disable_help_flag = true, after_help = EXAMPLES, after_long_help = ALL_EXAMPLES)]
 pub(crate) struct Arguments {
-    /// What to ask for, http where it does not say; with a feed, {{column}} is one of its values
+    /// URL to load; http:// if it names no scheme. With a feed, {{column}} is replaced by a value
     #[arg(value_name = "URL", value_parser = |url: &str| Ok::<String, Infallible>(with_scheme(url)))]
     pub(super) url: String,
 
-    /// Stop after so many requests [default: 1, or no bound if a time is given]
+    /// Number of requests [default: 1, or unlimited with a duration]
     #[arg(short = 'n', long, value_name = "N", value_parser = count::<NonZeroU64>, allow_negative_numbers = true, help_heading = "Load")]
     pub(super) requests: Option<NonZeroU64>,
 
-    /// Users at the same time, each with one connection; at a rate the most that there may be [default: 1, at a rate
-    /// 1000]
+    /// Number of concurrent users, each with one connection; at a fixed rate, the most that are used [default: 1, at a
+    /// fixed rate 1000]
     #[arg(short = 'c', long, visible_alias = "users", value_name = "N", value_parser = count::<NonZeroUsize>, allow_negative_numbers = true, help_heading = "Load")]
     pub(super) concurrency: Option<NonZeroUsize>,
 
-    /// Stop after a time, such as 10s, 500ms or 2m; a bare number is seconds
+    /// Duration, such as 10s, 500ms or 2m; a bare number is seconds
     #[arg(short = 't', long, value_name = "TIME", value_parser = seconds_or_time, allow_negative_numbers = true, help_heading = "Load")]
     pub(super) duration: Option<Duration>,
 
-    /// Ask at this rate whatever the server does, such as 300/s; response times count from when a request was due
+    /// Send at a fixed rate, such as 300/s, even if the server falls behind. Response times count from the scheduled
+    /// send
     #[arg(long, value_name = "N/s", value_parser = requests_per_second, conflicts_with = "ramp_up", help_heading = "Load")]
     pub(super) rate: Option<f64>,
 
-    /// At a rate: as independent users ask, instead of equally far apart
+    /// Send at random intervals (Poisson arrivals) instead of equal ones
     #[arg(long, help_heading = "Load")]
     pub(super) poisson: bool,
 
-    /// Ask by so many users, or at such a rate, as change over time: each stage says how long it lasts and what it
-    /// leads to from what the one before it led to, such as 10s:50,30s:50,10s:0 (users) or 10s:300/s,30s:300/s (a
-    /// rate); FROM..TO says both
+    /// Change the number of users or the rate over time. Each stage has a duration and a target: 10s:50,30s:50,10s:0
+    /// (users) or 10s:300/s,30s:300/s (rate). FROM..TO also sets the start
     #[arg(long, value_name = "TIME:N,…", value_parser = stages, conflicts_with_all = ["rate", "ramp_up", "requests", "duration"], help_heading = "Load")]
     pub(super) stages: Option<Arc<Stages>>,
 
-    /// Let the users come one after another over this time; nothing counts meanwhile
+    /// Start the users one after another over this time, which is not measured
     #[arg(long, visible_alias = "ramp", value_name = "TIME", value_parser = seconds_or_time, help_heading = "Load")]
     pub(super) ramp_up: Option<Duration>,
 
-    /// Seed of what --poisson and a random feed draw [default: another one each time, printed]
+    /// Seed of --poisson and of a random feed [default: random, printed]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub(super) seed: Option<u64>,
 
-    /// Threads that load, each with its share of the users [default: 1]
+    /// Load generator threads, which share the users [default: 1]
     #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>, help_heading = "Load")]
     pub(super) threads: Option<NonZeroUsize>,
 
-    /// Give a request up after this time, as a failure of class `timeout`
+    /// Request timeout; a late answer fails as class `timeout`
     #[arg(short = 's', long, value_name = "TIME", value_parser = seconds_or_time, allow_negative_numbers = true, default_value = "30", help_heading = "Load")]
     pub(super) timeout: Duration,
 
-    /// Keep connections open; without it, every request opens one, as with ab
+    /// Keep connections open; by default each request opens a new one, as in ab
     #[arg(short = 'k', long, help_heading = "Connections")]
     pub(super) keep_alive: bool,
 
-    /// Open a new connection after so many requests on one
+    /// Open a new connection after this many requests
     #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>, conflicts_with = "keep_alive", help_heading = "Connections")]
     pub(super) requests_per_connection: Option<NonZeroU32>,
 
-    /// Connect to this address instead of asking where the URL's host is
+    /// Connect to this address for this host, instead of resolving its name
     #[arg(long, value_name = "HOST:PORT:ADDRESS", conflicts_with = "proxy", help_heading = "Connections")]
     pub(super) resolve: Option<Place>,
 
-    /// Connect from this address
+    /// Source address of connections
     #[arg(short = 'B', value_name = "ADDRESS", help_heading = "Connections")]
     pub(super) bind: Option<IpAddr>,
 
-    /// Bytes of the sockets' buffers, each way [default: the kernel's, which grow]
+    /// Size of the socket buffers, each way, in bytes [default: the kernel's]
     #[arg(short = 'b', value_name = "BYTES", help_heading = "Connections")]
     pub(super) buffer_bytes: Option<u32>,
 
-    /// Ask this proxy for the URL; for an https URL it opens a tunnel (CONNECT)
+    /// HTTP proxy; an https URL uses a tunnel (CONNECT)
     #[arg(short = 'X', long, value_name = "HOST:PORT", help_heading = "Connections")]
     pub(super) proxy: Option<String>,
 
@@ -172,55 +172,55 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH", conflicts_with_all = ["proxy", "resolve", "bind"], help_heading = "Connections")]
     pub(super) unix_socket: Option<PathBuf>,
 
-    /// A host off this machine that you are allowed to load
+    /// Allow load on this remote host; may be repeated
     #[arg(long = "i-may-load", value_name = "HOST", help_heading = "Connections")]
     pub(super) may_load: Vec<String>,
 
     #[command(flatten)]
     pub(super) request: Request,
 
-    /// Basic authentication to the proxy, sent at once
+    /// Basic authentication for the proxy
     #[arg(short = 'P', value_name = "USER:PASSWORD", help_heading = "Request")]
     pub(super) proxy_basic: Option<Credentials>,
 
-    /// Send bodies in chunks of so many bytes instead of with their length [16384 where none are said]
+    /// Send bodies in chunks of this many bytes, without Content-Length [default size: 16384]
     #[arg(long, value_name = "BYTES", num_args = 0..=1, require_equals = true, default_missing_value = "16384", value_parser = count::<NonZeroUsize>, help_heading = "Request")]
     pub(super) chunked: Option<NonZeroUsize>,
 
-    /// Put the body into a SOAP envelope for this action; faults are failures
+    /// Send the body in a SOAP envelope for this action; a fault counts as a failure
     #[arg(long, value_name = "ACTION", help_heading = "Request")]
     pub(super) soap: Option<String>,
 
-    /// Version of SOAP [default: that of an envelope in the file, else 1.1]
+    /// SOAP version [default: that of the file's envelope, else 1.1]
     #[arg(long, value_name = "VERSION", requires = "soap", help_heading = "Request")]
     pub(super) soap_version: Option<SoapVersion>,
 
-    /// Put so many requests into one OData $batch beside the URL; every answer in the answer counts
+    /// Send this many requests in one OData $batch; each answer in it is counted
     #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>, conflicts_with = "soap", help_heading = "Request")]
     pub(super) batch: Option<NonZeroUsize>,
 
-    /// How a batch is written
+    /// Format of the batch
     #[arg(long, value_name = "FORM", requires = "batch", default_value = "multipart", help_heading = "Request")]
     pub(super) batch_form: BatchFormat,
 
-    /// Path of the service root, with a slash behind it [default: where the URL's last segment begins]
+    /// Path of the service root, with a trailing slash [default: the URL up to its last segment]
     #[arg(long, value_name = "PATH", requires = "batch", help_heading = "Request")]
     pub(super) batch_root: Option<String>,
 
-    /// CSV file whose first row has names: {{name}} in URL, header fields and body is a value of it, escaped for its place
-    /// ({{name|raw}}, |json, |xml, |url for another)
+    /// CSV file with column names in its first row. {{name}} in URL, headers and body is replaced by a value, escaped
+    /// for its place ({{name|raw}}, |json, |xml or |url for another escape)
     #[arg(long, value_name = "FILE", help_heading = "Feed")]
     pub(super) feed: Option<PathBuf>,
 
-    /// In which order rows are taken
+    /// Order of the rows
     #[arg(long, value_name = "ORDER", requires = "feed", default_value = "in-order", help_heading = "Feed")]
     pub(super) feed_order: FeedOrder,
 
-    /// What comes behind the last row [default: again; for unique rows stop]
+    /// After the last row [default: again; for unique rows: stop]
     #[arg(long, value_name = "END", requires = "feed", help_heading = "Feed")]
     pub(super) feed_end: Option<FeedEnding>,
 
-    /// Statuses that are wanted, such as 200, 2xx,304, 400-404 or any
+    /// Accepted statuses, such as 200, 2xx,304, 400-404 or any
     #[arg(long, value_name = "STATUSES", default_value = "2xx", help_heading = "Answers")]
     pub(super) expect_status: Statuses,
 
@@ -228,24 +228,23 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TEXT", help_heading = "Answers")]
     pub(super) expect_body: Option<String>,
 
-    /// JSON value that every answer must have, by its JSON pointer, such as /status=ok; may be repeated
+    /// JSON value that every answer must have at a JSON pointer, such as /status=ok; may be repeated
     #[arg(long, value_name = "POINTER=VALUE", help_heading = "Answers")]
     pub(super) expect_json: Vec<JsonValue>,
 
-    /// What is expected of the figures, such as 'p99 < 20 ms', 'rps > 500' or 'error-share < 1 %'; exit 99 where it does
-    /// not hold; may be repeated
+    /// Expectation, such as 'p99 < 20 ms', 'rps > 500' or 'error-share < 1 %'; exit 99 if it is not met; may be
+    /// repeated
     #[arg(long = "threshold", value_name = "EXPECTATION", help_heading = "Answers")]
     pub(super) thresholds: Vec<String>,
 
-    /// Accept answers of any length; without it each must be as long as the first one, unless a feed or --batch makes them
-    /// differ
+    /// Accept answers of any length; by default each must be as long as the first, except with a feed or --batch
     #[arg(short = 'l', help_heading = "Answers")]
     pub(super) any_length: bool,
 
     #[command(flatten)]
     pub(super) tls: Tls,
 
-    /// Print the figures as JSON (`tollgate schema load`)
+    /// Print all figures as JSON (`tollgate schema load`)
     #[arg(long, help_heading = "Output")]
     pub(super) json: bool,
 
@@ -253,36 +252,36 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub(super) ab: bool,
 
-    /// Write figures for other tools: csv (a row a second), jtl (JMeter, a row a request), prometheus (OpenMetrics) or
-    /// influx (line protocol); may be repeated
+    /// Write figures for other tools: csv (a row per second), jtl (JMeter, a row per request), prometheus (OpenMetrics)
+    /// or influx (line protocol); may be repeated
     #[arg(long, value_name = "FORMAT=FILE", help_heading = "Output")]
     pub(super) export: Vec<Export>,
 
-    /// Write a self-contained report with charts
+    /// Write a self-contained HTML report with charts
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(super) html: Option<PathBuf>,
 
-    /// Write the whole distributions as HdrHistogram's log
+    /// Write the full distributions as an HdrHistogram log
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(super) hlog: Option<PathBuf>,
 
-    /// Write the time of each percentage as CSV
+    /// Write the percentiles as CSV, as ab does
     #[arg(short = 'e', value_name = "FILE", help_heading = "Output")]
     pub(super) csv: Option<PathBuf>,
 
-    /// Write each request by itself, for gnuplot (the first million)
+    /// Write one line per request for gnuplot, as ab does (the first million)
     #[arg(short = 'g', value_name = "FILE", help_heading = "Output")]
     pub(super) gnuplot: Option<PathBuf>,
 
-    /// Leave the table of percentages out of --ab, which it implies
+    /// Print ab's text without its table of percentages
     #[arg(short = 'd', help_heading = "Output")]
     pub(super) no_percentages: bool,
 
-    /// Leave median and deviation of the connection times out of --ab, which it implies
+    /// Print ab's text without median and deviation of connection times
     #[arg(short = 'S', help_heading = "Output")]
     pub(super) no_deviation: bool,
 
-    /// From 2 on show the first request and its answer on stderr
+    /// From 2 on, print the first request and its answer to stderr
     #[arg(short = 'v', value_name = "N", default_value_t = 0, help_heading = "Output")]
     pub(super) verbosity: u8,
 
