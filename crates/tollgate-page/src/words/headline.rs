@@ -245,7 +245,8 @@ fn at(run: &RunResult, level: u64) -> String {
 /// may be commands where no file words the answer.
 fn begun(run: &RunResult, named: Option<&Answering>, text: &str) -> String {
     let first = text.split(' ').next().unwrap_or_default().trim_end_matches([',', ':']);
-    let is_name = run.experiment.variants.iter().any(|variant| first == variant.name) || first.contains("://");
+    let is_id = |variant: &Variant| first == variant.name && called(run, named, first) == first;
+    let is_name = run.experiment.variants.iter().any(is_id) || first.contains("://");
     let may_be_command = named.is_none() && run.experiment.piece == Piece::Unit && first != "whether";
     if is_name || may_be_command { text.to_owned() } else { capitalized(text) }
 }

@@ -248,8 +248,9 @@ mod tests {
         link.not_kept.clear();
         let check = |link: &LinkVerdict, mode: LinkMode, expected: &[&str]| {
             let (heading, line) = (ModeVerdict::new(mode).heading(), link.to_string());
-            let columns = heading.lines().nth(1).unwrap().len() - "verdict".len();
-            let (figures, verdict) = line.split_at(columns);
+            let columns = heading.lines().nth(1).unwrap().chars().count() - "verdict".len();
+            let place = line.char_indices().nth(columns).unwrap().0;
+            let (figures, verdict) = line.split_at(place);
             assert!(expected.iter().all(|word| figures.contains(word)), "{line}");
             assert_eq!(verdict, "kept\n", "{heading}{line}");
         };

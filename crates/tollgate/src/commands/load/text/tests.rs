@@ -140,7 +140,7 @@ fn the_text_is_abs_and_behind_it_what_ab_leaves_out() {
     Connections opened:     20 (keep-alive)
     Total sent:             1024000 bytes
 
-    Generator:              6.2 us of CPU per request, 12 % of a core
+    Generator:              6.2 µs of CPU per request, 12 % of a core
     Little's law:           20 users asked, 19.96 found: holds
     ");
 }
