@@ -35,24 +35,20 @@ pub(crate) fn page(result: &QuickResult) -> Page {
 
 fn answer(result: &QuickResult) -> String {
     let times = &result.response_time_ms;
-    let named = [("half", times.p50), ("99 %", times.p99), ("99.9 %", times.p999)];
-    let named = named.into_iter().filter_map(|(share, time)| Some((share, number::three_digits(time?))));
-    let within: Vec<String> = named.map(|(share, time)| format!("{share} of them within {time} ms")).collect();
-    let most = number::three_digits(times.max);
-    let within = match within.is_empty() {
-        true => String::new(),
-        false => format!(" They came {}, the slowest after {most} ms.", within.join(", ")),
-    };
+    let named = [("median", times.p50), ("p99", times.p99), ("p99.9", times.p999), ("slowest", Some(times.max))];
+    let named = named.into_iter().filter(|_| result.requests > 0).filter_map(|(name, time)| Some((name, time?)));
+    let times: Vec<String> = named.map(|(name, time)| format!("{name} {} ms", number::three_digits(time))).collect();
+    let times = if times.is_empty() { String::new() } else { format!(" Response time: {}.", times.join(", ")) };
     let failed = match result.errors.values().sum() {
-        0 => "None failed.".to_owned(),
+        0 => "No failures.".to_owned(),
         1 => "1 request failed.".to_owned(),
         failed => format!("{} requests failed.", number::whole(failed)),
     };
     format!(
-        "{} valid answers in {} s: {} per second.{within} {failed}",
+        "{} requests/s: {} valid answers in {} s.{times} {failed}",
+        number::three_digits(result.requests_per_second),
         number::whole(result.requests),
-        number::three_digits(result.duration_ms / 1e3),
-        number::three_digits(result.requests_per_second)
+        number::three_digits(result.duration_ms / 1e3)
     )
 }
 

@@ -5,6 +5,8 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use super::Quick;
 use crate::conduct::store::log_line;
 use crate::load::answer::failure::ErrorClass;
@@ -202,6 +204,38 @@ pub fn influx(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
         result.requests,
         end(quick).as_nanosecond()
     )
+}
+
+/// The same series as OTLP metrics in JSON (OpenTelemetry Protocol 1.3), the body that a collector takes at `/v1/metrics`.
+///
+/// # Errors
+/// Those of writing.
+pub fn otlp(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
+    let (result, seconds) = (&quick.result, seconds(quick));
+    let attribute = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
+    // 64-bit integers are strings in protobuf's JSON.
+    let time = |at: jiff::Timestamp| at.as_nanosecond().to_string();
+    let of_second = |second: &Second, value: f64| json!({"timeUnixNano": time(second.at), "asDouble": value});
+    let of_load = |key: &str, name: &str, value: f64| json!({"timeUnixNano": time(end(quick)), "asDouble": value, "attributes": [attribute(key, name)]});
+    let gauge = |name: &str, unit: &str, points: Vec<Value>| json!({"name": format!("tollgate.load.{name}"), "unit": unit, "gauge": {"dataPoints": points}});
+    let requests = seconds.iter().map(|second| of_second(second, second.requests as f64)).collect();
+    let means = seconds.iter().filter_map(|second| Some(of_second(second, second.mean_ms? / 1e3))).collect();
+    let percentile = |(percent, time): &(f64, Option<f64>)| {
+        Some(of_load("quantile", &(percent / 100.0).to_string(), (*time)? / 1e3))
+    };
+    let percentiles = result.served_within_ms.iter().filter_map(percentile).collect();
+    let failures = result.errors.iter().map(|(class, count)| of_load("class", class, *count as f64)).collect();
+    let metrics = [
+        gauge("requests_per_second", "{request}/s", requests),
+        gauge("response_mean", "s", means),
+        gauge("response", "s", percentiles),
+        gauge("failed", "{request}", failures),
+    ];
+    let body = json!({"resourceMetrics": [{
+        "resource": {"attributes": [attribute("service.name", "tollgate"), attribute("url.full", &result.url)]},
+        "scopeMetrics": [{"scope": {"name": "tollgate", "version": result.version}, "metrics": metrics}],
+    }]});
+    writeln!(out, "{body}")
 }
 
 /// When the load ended.

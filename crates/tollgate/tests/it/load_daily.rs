@@ -59,14 +59,15 @@ fn series_and_requests_are_written_for_other_tools() {
     let gateway = serving(&[]);
     let folder = tempfile::tempdir().unwrap();
     let url = format!("{}{FLIGHT}", gateway.url);
-    let formats = ["csv", "jtl", "prometheus", "influx"];
+    let formats = ["csv", "jtl", "prometheus", "influx", "otlp"];
     let exports: Vec<String> =
         formats.iter().flat_map(|name| ["--export".to_owned(), format!("{name}={name}")]).collect();
     let mut line = vec!["load", "-n", "200", "--requests-per-connection", "50"];
     line.extend(exports.iter().map(String::as_str));
     line.push(&url);
     tollgate(line).within(folder.path()).finish().check(0, "", "");
-    let [csv, jtl, prometheus, influx] = formats.map(|name| fs::read_to_string(folder.path().join(name)).unwrap());
+    let [csv, jtl, prometheus, influx, otlp] =
+        formats.map(|name| fs::read_to_string(folder.path().join(name)).unwrap());
     let requests = |column: &str| column.split(',').nth(2).unwrap().parse::<u64>().unwrap();
     assert_eq!(csv.lines().skip(1).map(requests).sum::<u64>(), 200, "{csv}");
     assert_eq!(jtl.lines().count(), 201, "{jtl}");
@@ -76,12 +77,16 @@ fn series_and_requests_are_written_for_other_tools() {
         "{prometheus}"
     );
     assert!(influx.contains("requests=200i,failed=0i,p50_ms="), "{influx}");
+    let otlp: Value = serde_json::from_str(&otlp).unwrap();
+    let points = &otlp["resourceMetrics"][0]["scopeMetrics"][0]["metrics"][0]["gauge"]["dataPoints"];
+    let sum: f64 = points.as_array().unwrap().iter().map(|point| point["asDouble"].as_f64().unwrap()).sum();
+    assert!((sum - 200.0).abs() < 0.5, "{otlp:#}");
     let nothing = format!("{}/rest/nothing/here", gateway.url);
     let line = ["load", "-n", "3", "--export", "jtl=failed.jtl", &nothing];
     tollgate(line).within(folder.path()).finish().check(1, "", "");
     let failed = fs::read_to_string(folder.path().join("failed.jtl")).unwrap();
     assert_eq!(failed.matches(",404,,load 1-1,text,false,status-404,").count(), 3, "{failed}");
-    tollgate(["load", "--export", "pdf=a", &url]).finish().check(2, "", "`pdf` is no format: write one of csv, jtl");
+    tollgate(["load", "--export", "pdf=a", &url]).finish().check(2, "", "`pdf` is not a format: use one of csv, jtl");
 }
 
 #[test]

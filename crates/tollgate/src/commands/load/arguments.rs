@@ -252,8 +252,8 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub(super) ab: bool,
 
-    /// Write figures for other tools: csv (a row per second), jtl (JMeter, a row per request), prometheus (OpenMetrics)
-    /// or influx (line protocol); may be repeated
+    /// Write figures for other tools: csv (a row per second), jtl (JMeter, a row per request), prometheus (OpenMetrics),
+    /// influx (line protocol) or otlp (OpenTelemetry, JSON); may be repeated
     #[arg(long, value_name = "FORMAT=FILE", help_heading = "Output")]
     pub(super) export: Vec<Export>,
 

@@ -16,8 +16,13 @@ use crate::failure::Failure;
 type Writer = fn(&Quick, &mut dyn Write) -> io::Result<()>;
 
 /// Formats of `--export`.
-const FORMATS: [(&str, Writer); 4] =
-    [("csv", export::csv), ("jtl", export::jtl), ("prometheus", export::prometheus), ("influx", export::influx)];
+const FORMATS: [(&str, Writer); 5] = [
+    ("csv", export::csv),
+    ("jtl", export::jtl),
+    ("prometheus", export::prometheus),
+    ("influx", export::influx),
+    ("otlp", export::otlp),
+];
 
 /// `FORMAT=FILE`.
 #[derive(Debug, Clone)]
@@ -34,7 +39,7 @@ impl FromStr for Export {
         let names = FORMATS.map(|(name, _)| name).join(", ");
         let (format, path) = text.split_once('=').ok_or("expected FORMAT=FILE, such as csv=load.csv")?;
         let known = FORMATS.iter().find(|(name, _)| *name == format);
-        let (format, writer) = known.ok_or_else(|| format!("`{format}` is no format: write one of {names}"))?;
+        let (format, writer) = known.ok_or_else(|| format!("`{format}` is not a format: use one of {names}"))?;
         Ok(Export { format, writer: *writer, path: path.into() })
     }
 }
