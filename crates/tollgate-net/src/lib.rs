@@ -9,6 +9,7 @@ pub mod http1;
 pub mod limits;
 pub mod link;
 pub mod listen;
+pub mod memory;
 pub mod meter;
 pub mod pacer;
 pub mod stream;

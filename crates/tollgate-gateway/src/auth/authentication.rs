@@ -18,6 +18,7 @@ use super::basic::{self, Credentials};
 use super::caller::Caller;
 use super::certificate::{self, CertificateUser, Owners};
 use super::current::CurrentUsers;
+use super::password::Memory;
 use super::users::{Users, UsersError, Verdict};
 use super::verified::{Digest, Kept, Verified};
 use crate::base::log::Log;
@@ -57,8 +58,8 @@ struct Basic {
     key: hmac::Key,
     kept_for: Duration,
     known_to_all: Mutex<Verified>,
-    /// Who may hash now; the rest waits, and the queue is bounded.
-    hashing: Dispatcher<()>,
+    /// Who may hash now, and the memory for it; the rest waits, and the queue is bounded.
+    hashing: Dispatcher<Memory>,
 }
 
 /// What a loop knows by itself, so that it asks nobody.
@@ -158,7 +159,7 @@ impl Authentication {
         clock: Clock,
         log: Arc<Log>,
     ) -> Authentication {
-        let hashes = vec![(); config.hashes_at_once as usize];
+        let hashes = (0..config.hashes_at_once).map(|_| Memory::default()).collect();
         let basic = config.takes_basic().then(|| Basic {
             challenge: basic::challenge(&config.realm),
             key: hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new()).expect("the system gives random bytes"),
@@ -250,7 +251,7 @@ impl Authentication {
 
     /// The turns to hash a password.
     #[cfg(test)]
-    pub(crate) fn turns(&self) -> Dispatcher<()> {
+    pub(crate) fn turns(&self) -> Dispatcher<Memory> {
         self.basic.as_ref().unwrap().hashing.clone()
     }
 
@@ -270,7 +271,7 @@ impl Authentication {
             let message = "expected a name and a password in base64, with a colon between them";
             return Err(Fault::unauthenticated(Arc::clone(&basic.challenge), message));
         };
-        let turn = basic.hashing.acquire(&Task::of(exchange.request())).await.map_err(|refused| {
+        let mut turn = basic.hashing.acquire(&Task::of(exchange.request())).await.map_err(|refused| {
             outcomes.overloaded.fetch_add(1, Ordering::Relaxed);
             Fault::overloaded(match refused {
                 Refused::QueueFull { queue_max } => {
@@ -285,9 +286,15 @@ impl Authentication {
         }
         let (users, edition) = self.users.users();
         let shown: String = name.chars().take(LOGGED_CHARACTERS_MAX).collect();
+        let hashing = basic.hashing.clone();
         let job = tokio::task::spawn_blocking(move || {
+            let verdict = users.verify(&name, password.as_bytes(), &mut turn);
+            // The next one needs the memory at once, and nobody else does.
+            if hashing.occupancy().waiting == 0 {
+                turn.release();
+            }
             // The turn goes along: a client that goes away meanwhile makes no room for another hash.
-            (users.verify(&name, password.as_bytes()), turn)
+            (verdict, turn)
         });
         let (verdict, turn) = job.await.map_err(|panic| Fault::internal(format!("verifying ended badly: {panic}")))?;
         match verdict {

@@ -54,3 +54,28 @@ fn users_of_the_file_are_let_in_and_it_is_read_again_on_a_signal() {
     finished.check(0, "", "401 for \"bob\" from 127.0.0.1");
     assert!(!finished.err.contains("sesame"), "{}", finished.err);
 }
+
+/// Resident memory of a process, in MiB.
+fn resident_mib(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().split(' ').next().unwrap().parse::<u64>().unwrap() / 1024
+}
+
+#[test]
+fn wrong_passwords_leave_no_memory_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("users");
+    fs::write(&file, line("ann", "agents")).unwrap();
+    let gateway = serving(&["--users", file.to_str().unwrap()]);
+    assert_eq!(status(&gateway, ""), 401);
+    let (pid, before) = (gateway.running.process(), resident_mib(gateway.running.process()));
+    // `a:x`, `b:x` and `c:x`.
+    std::thread::scope(|scope| {
+        for wrong in ["YTp4", "Yjp4", "Yzp4"].repeat(8) {
+            let gateway = &gateway;
+            scope.spawn(move || assert_eq!(status(gateway, wrong), 401));
+        }
+    });
+    wait_for("memory that was given back", || (resident_mib(pid) <= before + 16).then_some(()));
+}

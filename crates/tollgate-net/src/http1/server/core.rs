@@ -13,9 +13,10 @@ use tokio::sync::Notify;
 
 use super::buffers::{Buffers, Pool};
 use super::counters::{CoreCounters, Counters};
-use super::wave::{Wave, give_memory_back};
+use super::wave::Wave;
 use crate::clock::Clock;
 use crate::limits::Limits;
+use crate::memory;
 
 /// How often time moves on, deadlines are looked at and the `Date` field is renewed.
 pub(super) const TICK: Duration = Duration::from_millis(250);
@@ -102,7 +103,7 @@ impl Core {
             }
         }
         if self.wave.is_over(self.watches.borrow().len()) {
-            give_memory_back();
+            memory::give_back();
         }
     }
 

@@ -25,17 +25,6 @@ impl Wave {
     }
 }
 
-/// Gives memory back that was freed. glibc does so by itself only at the end of its heap, and 2,560 connections that came
-/// and went left 22 MiB of it below.
-pub(super) fn give_memory_back() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    #[allow(unsafe_code, reason = "malloc_trim has no safe wrapper")]
-    // It takes no pointer, may be called by any thread at any time, and moves nothing that is in use.
-    unsafe {
-        libc::malloc_trim(0);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

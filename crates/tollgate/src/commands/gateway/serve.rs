@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum, value_parser};
 use tollgate_gateway::config::{self, Kind, Location, Service, TlsListener};
 use tollgate_gateway::{Config, Gateway, StartError};
 use tollgate_net::http1::server::Shutdown;
+use tollgate_net::memory;
 use tollgate_net::tls::server::Settings;
 
 use crate::commands::input;
@@ -126,6 +127,7 @@ const CONFIG_BYTES_MAX: u64 = 1 << 20;
 
 /// Serves until SIGTERM or SIGINT.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
+    memory::return_large_blocks();
     let config = overlaid(read(arguments.config.as_deref())?, arguments)?;
     let shutdown = Shutdown::new();
     let asked = shutdown.clone();
