@@ -331,6 +331,11 @@ impl Default for AuthenticationTable {
 }
 
 impl Authentication {
+    /// Whether anybody is asked who they are.
+    pub(crate) fn asks(&self) -> bool {
+        self.takes_basic() || !self.certificate_users.is_empty()
+    }
+
     /// Whether names and passwords are taken.
     pub(crate) fn takes_basic(&self) -> bool {
         self.basic && self.users.is_some()

@@ -154,6 +154,8 @@ pub struct Listen {
     #[serde(deserialize_with = "within::<1, BACKLOG_MAX, u32, _>")]
     #[schemars(range(min = 1, max = BACKLOG_MAX))]
     pub backlog: u32,
+    /// Whether addresses beyond loopback may be listened on although nobody is asked who they are.
+    pub may_expose: bool,
 }
 
 /// How answers are cut into pages.
@@ -310,6 +312,47 @@ impl Config {
         unused.chain(public).collect()
     }
 
+    /// Who may do what, and from where: for the log of a start.
+    pub fn access(&self) -> [String; 3] {
+        let exposed: Vec<String> = self.exposed().map(|address| address.to_string()).collect();
+        let reached = match exposed.is_empty() {
+            true => "reachable from this machine only".to_owned(),
+            false => format!("reachable from other machines at {}", exposed.join(" and ")),
+        };
+        let who = match (&self.authentication.users, self.authentication.asks()) {
+            (_, false) => "anyone who connects".to_owned(),
+            (Some(file), true) => {
+                format!("users of {} by {} access rules", file.display(), self.authentication.rules.len())
+            }
+            (None, true) => format!("owners of certificates by {} access rules", self.authentication.rules.len()),
+        };
+        let writable = self.services.iter().filter(|service| !service.read_only).map(|service| &*service.name);
+        let writable: Vec<&str> = writable.collect();
+        let what = match writable.is_empty() {
+            true => "read".to_owned(),
+            false => format!("read, and write to {} (--read-only prevents that)", writable.join(", ")),
+        };
+        let operator = match &self.admin.user {
+            Some(user) => format!("the operator's page is for {user}"),
+            None => "the operator's page is for anyone on this machine".to_owned(),
+        };
+        [reached, format!("{who} may {what}"), operator]
+    }
+
+    /// The addresses that other machines may reach.
+    fn exposed(&self) -> impl Iterator<Item = &SocketAddr> {
+        let secured = self.tls.iter().flat_map(|listener| &listener.addresses);
+        self.listen.addresses.iter().chain(secured).filter(|address| !address.ip().is_loopback())
+    }
+
+    /// The first of them at which nobody is asked who they are, if there is one and it may not be.
+    pub(crate) fn exposed_to_anyone(&self) -> Option<&SocketAddr> {
+        let certified = self.tls.iter().filter(|listener| listener.requires_certificates());
+        let certified: Vec<&SocketAddr> = certified.flat_map(|listener| &listener.addresses).collect();
+        let is_open = !self.listen.may_expose && !self.authentication.asks();
+        self.exposed().find(|address| is_open && !certified.contains(address))
+    }
+
     /// How many work processes there are altogether.
     pub(crate) fn work_processes(&self) -> usize {
         let of_databases = self.services.iter().map(|service| &service.work_processes);
@@ -455,7 +498,12 @@ impl Default for File {
 
 impl Default for Listen {
     fn default() -> Listen {
-        Listen { addresses: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 8080))], threads: None, backlog: 1024 }
+        Listen {
+            addresses: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 8080))],
+            threads: None,
+            backlog: 1024,
+            may_expose: false,
+        }
     }
 }
 

@@ -39,6 +39,8 @@ pub struct Service {
     pub work_processes: WorkProcesses,
     /// How long one read may take before it is interrupted and answered 503.
     pub read_ms_max: u32,
+    /// Whether nothing of it may be changed.
+    pub read_only: bool,
     /// What it asks of those who write, and how much it takes from them at once.
     pub rules: Rules,
 }
@@ -86,6 +88,8 @@ pub(super) struct ServiceTable {
     #[serde(default, deserialize_with = "optional_within::<1, READ_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = READ_MS_MAX))]
     read_ms_max: Option<u32>,
+    /// Whether nothing of it may be changed, whoever asks. Single tables are restricted in a mapping file.
+    read_only: Option<bool>,
     /// For Fibonacci: how long a number stays good, and is kept by the response cache.
     #[serde(default, deserialize_with = "optional_within::<0, LIFETIME_SECONDS_MAX, u32, _>")]
     #[schemars(range(min = 0, max = LIFETIME_SECONDS_MAX))]
@@ -253,6 +257,7 @@ impl Service {
             work_processes: WorkProcesses::default(),
             // READ_TIME_BUDGET is a whole number of seconds, and small.
             read_ms_max: READ_TIME_BUDGET.as_millis() as u32,
+            read_only: false,
             rules: Rules::default(),
         }
     }
@@ -280,6 +285,7 @@ impl ServiceTable {
             ("synchronous", self.synchronous.is_some(), self.synchronous.as_ref().map(Spanned::span)),
             ("cache_control", self.cache_control.is_some(), self.cache_control.as_ref().map(Spanned::span)),
             ("read_ms_max", self.read_ms_max.is_some(), None),
+            ("read_only", self.read_only.is_some(), None),
             ("csrf", self.csrf.is_some(), None),
             ("if_match", self.if_match.is_some(), None),
             ("user", self.user.is_some(), None),
@@ -359,6 +365,7 @@ impl ServiceTable {
         }
         service.work_processes = self.work_processes.over(common);
         service.read_ms_max = self.read_ms_max.unwrap_or(service.read_ms_max);
+        service.read_only = self.read_only.unwrap_or_default();
         let cache_control = self.cache_control.map(|stated| match CacheControl::stated(stated.as_ref()) {
             Ok(_) => Ok(stated.into_inner().into()),
             Err(wrong) => Err((Some(stated.span()), wrong)),

@@ -50,6 +50,7 @@ fn every_key_is_read() {
             addresses = ["127.0.0.1:0", "[::1]:8080"]
             threads = 2
             backlog = 10
+            may_expose = true
             [admin]
             address = "127.0.0.1:9090"
             [work_processes]
@@ -93,6 +94,7 @@ fn every_key_is_read() {
             kind = "database"
             name = "old-shop"
             database = "sqlite:shop.db"
+            read_only = true
             [[service]]
             kind = "fibonacci"
             lifetime_seconds = 60
@@ -140,12 +142,18 @@ fn every_key_is_read() {
                 addresses: vec!["127.0.0.1:0".parse().unwrap(), "[::1]:8080".parse().unwrap()],
                 threads: Some(2),
                 backlog: 10,
+                may_expose: true,
             },
             tls: Vec::new(),
             admin: Admin { address: "127.0.0.1:9090".parse().unwrap(), ..Admin::default() },
             authentication: Authentication::default(),
             pages: Pages { size: 100 },
-            services: vec![flights, Service { rules, ..of(Service::records()) }, shop, of(old_shop)],
+            services: vec![
+                flights,
+                Service { rules, ..of(Service::records()) },
+                shop,
+                Service { read_only: true, ..of(old_shop) }
+            ],
             built_in: vec![
                 BuiltInService {
                     work_processes: Some(WorkProcesses { limit: 250, ..work_processes }),

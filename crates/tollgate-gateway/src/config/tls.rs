@@ -93,6 +93,11 @@ enum ClientAuthentication {
 }
 
 impl TlsListener {
+    /// Whether a client without a certificate has no connection.
+    pub(super) fn requires_certificates(&self) -> bool {
+        matches!(self.settings.client_certificates, ClientCertificates::Required(_))
+    }
+
     /// A listener from the command line.
     pub fn new(addresses: Vec<SocketAddr>, settings: Settings) -> TlsListener {
         TlsListener { addresses, settings, origin: None }

@@ -98,9 +98,12 @@ pub(super) fn check<'h>(
     }
 }
 
-/// Whether names and passwords come only where they may.
-pub(super) fn check_plain_basic(config: &Config) -> Result<(), StartError> {
+/// Whether other machines may reach only what asks them who they are, and passwords come only where they may.
+pub(super) fn check_listeners(config: &Config) -> Result<(), StartError> {
     let authentication = &config.authentication;
+    if let Some(address) = config.exposed_to_anyone() {
+        return Err(StartError::Exposed { address: *address });
+    }
     if !authentication.takes_basic() || authentication.plain_basic == PlainBasic::Anywhere {
         return Ok(());
     }
@@ -138,8 +141,10 @@ fn opened(service: &Service, remarks: &mut Vec<String>) -> Result<(Opened, Vec<M
             let found = found.map_err(|error| file.refused(&error))?;
             let Introspected { mut model, mapping, remarks: found } = found;
             remarks.extend(found.iter().map(|remark| format!("{}: {remark}", service.name)));
-            if access == DatabaseAccess::Read {
+            if access == DatabaseAccess::Read && !service.read_only {
                 remarks.push(format!("{}: the database cannot be written: all of it is read-only", service.name));
+            }
+            if access == DatabaseAccess::Read {
                 model.entity_sets.iter_mut().for_each(|set| set.changes = Changes::NONE);
             }
             if model.entity_sets.is_empty() {
@@ -191,6 +196,7 @@ enum DatabaseAccess {
 fn catalog(service: &Service) -> Result<(Catalog, DatabaseAccess), StoreError> {
     let nothing = || Mapping { tables: Vec::new() };
     match database(service, nothing(), sqlite::File::Found) {
+        Ok((database, _)) if service.read_only => Ok((database.catalog()?, DatabaseAccess::Read)),
         // A file that nobody may write is served all the same.
         Err(StoreError::ReadOnly(_)) => {
             let (database, _) = database(service, nothing(), sqlite::File::FoundToRead)?;
@@ -217,12 +223,15 @@ fn with_pool(service: &Service, model: Model, (database, locking): (Database, Lo
 /// Opens a database of ours, which `create` fills where it is empty.
 fn made(
     service: &Service,
-    model: Model,
+    mut model: Model,
     mapping: Mapping,
     create: impl FnOnce(&mut Connection) -> Result<(), StoreError>,
 ) -> Result<Opened, StoreError> {
     let opened = database(service, mapping, sqlite::File::Made)?;
     create(&mut opened.0.connection()?)?;
+    if service.read_only {
+        model.entity_sets.iter_mut().for_each(|set| set.changes = Changes::NONE);
+    }
     with_pool(service, model, opened)
 }
 

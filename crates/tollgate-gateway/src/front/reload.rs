@@ -131,7 +131,7 @@ fn prepare(old: &Config, new: Config, before: &Shared, certificates: &Certificat
     let Config { authentication, pages, endpoints, routes, cache, .. } = new;
     let config = Config { authentication, pages, endpoints, routes, cache, tls, ..old.clone() };
     config.admin.check(&config.authentication)?;
-    launch::check_plain_basic(&config).map_err(|error| error.to_string())?;
+    launch::check_listeners(&config).map_err(|error| error.to_string())?;
     let users = Authentication::read_users(&config.authentication).map_err(|error| error.to_string())?;
     let authentication = match shows_the_same(&old.authentication, &config.authentication) {
         true => Arc::clone(&before.common.authentication),

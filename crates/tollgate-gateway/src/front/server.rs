@@ -74,7 +74,7 @@ impl Gateway {
         let log = Arc::new(Log::to_stderr());
         let certificates = Certificates::load(config.tls.clone(), Arc::clone(&log))?;
         let work_processes = config.work_processes();
-        launch::check_plain_basic(&config)?;
+        launch::check_listeners(&config)?;
         let authentication =
             Authentication::new(&config.authentication, clock.clone(), Arc::clone(&log)).map_err(StartError::Users)?;
         let policy = authentication.policy(&config.authentication);

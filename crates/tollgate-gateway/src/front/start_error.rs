@@ -52,6 +52,11 @@ pub enum StartError {
         /// Where it stands: file and line.
         place: String,
     },
+    /// Other machines would reach services that ask nobody who they are.
+    Exposed {
+        /// The address that they would reach.
+        address: SocketAddr,
+    },
     /// Names and passwords would be sent where anybody on the way can read them.
     PlainBasic {
         /// The address that they would be sent to.
@@ -76,6 +81,10 @@ impl fmt::Display for StartError {
                 formatter,
                 "{place}: the rule is for nothing: no service and no route has such a path, or no such entity set there"
             ),
+            StartError::Exposed { address } => write!(
+                formatter,
+                "anyone who reaches {address} could use all services: add users (`--users FILE`), listen on a loopback address, or say --i-may-expose (`may_expose = true` in [listen])"
+            ),
             StartError::PlainBasic { address } => write!(
                 formatter,
                 "names and passwords would come to {address} as plain text: listen with TLS or on a loopback address, or say `plain_basic = \"anywhere\"` in [authentication]"
@@ -93,7 +102,7 @@ impl std::error::Error for StartError {
             StartError::Mapping(error) | StartError::Config(error) => Some(error),
             StartError::Tls(_) => None,
             StartError::Users(error) => Some(error),
-            StartError::IdleRule { .. } | StartError::PlainBasic { .. } => None,
+            StartError::IdleRule { .. } | StartError::Exposed { .. } | StartError::PlainBasic { .. } => None,
         }
     }
 }

@@ -51,10 +51,9 @@ fn of_the_time(beats: &Histogram<u64>) -> Option<Finding> {
 fn beside_the_slowest(beats: &Histogram<u64>, response_ms: Percentiles) -> Option<Finding> {
     let printed = cells::percentiles(beats).by_quantile();
     let (stall_ms, at) = printed.into_iter().find_map(|(quantile, stall_ms)| Some((stall_ms?, name(quantile))))?;
-    let slowest_ms = slowest(response_ms);
-    let bound_ms = bound_ms(slowest_ms.unwrap_or(0.0));
-    let beside = slowest_ms.map(|slowest_ms| format!(", beside a p99 of {slowest_ms:.2} ms"));
-    let beside = beside.unwrap_or_default();
+    let slowest = slowest(response_ms);
+    let bound_ms = bound_ms(slowest.map_or(0.0, |(_, slowest_ms)| slowest_ms));
+    let beside = slowest.map(|(of, slowest_ms)| format!(", beside a {of} of {slowest_ms:.2} ms")).unwrap_or_default();
     let reason = format!("the load generator stalled for {stall_ms:.1} ms ({at}){beside}");
     marked_above(reason, REMEDY, (stall_ms, bound_ms))
 }
@@ -81,8 +80,9 @@ fn bound_ms(time_ms: f64) -> f64 {
 }
 
 /// The 99th percentile, or of few answers the highest one that there is.
-fn slowest(times: Percentiles) -> Option<f64> {
-    times.p99.or(times.p95).or(times.p90).or(times.p50)
+fn slowest(times: Percentiles) -> Option<(&'static str, f64)> {
+    let named = [("p99", times.p99), ("p95", times.p95), ("p90", times.p90), ("median", times.p50)];
+    named.into_iter().find_map(|(name, time_ms)| Some((name, time_ms?)))
 }
 
 #[cfg(test)]

@@ -163,6 +163,22 @@ pub(crate) fn get(url: &str) -> (u16, String) {
     (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
 }
 
+/// Status of a request with a body of JSON, on a connection of its own.
+pub(crate) fn sent(method: &str, url: &str, body: &str) -> u16 {
+    let (authority, path) = url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).unwrap();
+    let mut stream = TcpStream::connect(authority).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let (kind, length) = ("Content-Type: application/json", body.len());
+    write!(
+        stream,
+        "{method} /{path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n{kind}\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    String::from_utf8_lossy(&answer).split(' ').nth(1).unwrap().parse().unwrap()
+}
+
 /// Looks again and again until `found` finds something.
 pub(crate) fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();

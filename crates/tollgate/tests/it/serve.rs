@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use crate::helper::{get, serving, tollgate};
+use crate::helper::{get, sent, serving, tollgate};
 
 #[test]
 fn the_flights_are_served_at_once_in_every_protocol() {
@@ -72,4 +72,30 @@ fn a_database_file_keeps_the_flights() {
     };
     assert_eq!((count(), count()), ((200, "400".to_owned()), (200, "400".to_owned())));
     assert!(file.exists());
+}
+
+#[test]
+fn nothing_beyond_this_machine_is_open_to_anyone_unless_that_is_said() {
+    let open = ["serve", "--listen", "0.0.0.0:0", "--admin", "127.0.0.1:0"];
+    tollgate(open).finish().check(2, "", "anyone who reaches 0.0.0.0:0 could use all services");
+    let gateway = serving(&["--i-may-expose"]);
+    gateway.running.signal(Signal::TERM);
+    gateway.running.finish().check(0, "", "tollgate: reachable from this machine only\n");
+}
+
+#[test]
+fn what_is_read_only_refuses_every_change() {
+    let gateway = serving(&["--read-only"]);
+    for (method, path) in [
+        ("POST", "/odata/v4/flights/FlightCollection"),
+        ("PATCH", "/odata/v4/flights/CarrierCollection('AA')"),
+        ("DELETE", "/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/CarrierCollection('AA')"),
+        ("POST", "/rest/records"),
+        ("DELETE", "/rest/records?all=true"),
+    ] {
+        assert_eq!(sent(method, &format!("{}{path}", gateway.url), "{}"), 405, "{method} {path}");
+    }
+    assert_eq!(get(&format!("{}/rest/carriers/AA", gateway.url)).0, 200);
+    gateway.running.signal(Signal::TERM);
+    gateway.running.finish().check(0, "", "anyone who connects may read\n");
 }

@@ -22,7 +22,7 @@ pub(crate) const FLOORS: &[Row] = &[
     ),
     (
         "tollgate-net",
-        &["clock", "limits", "meter", "tcp", "connect", "listen", "link", "pacer", "tls", "stream", "http1"],
+        &["clock", "limits", "memory", "meter", "tcp", "connect", "listen", "link", "pacer", "tls", "stream", "http1"],
     ),
     ("tollgate-truth", &["deadlines", "gate", "ledger", "draw", "behaviour", "body", "table", "service", "burden"]),
     (

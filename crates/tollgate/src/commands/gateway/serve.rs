@@ -101,6 +101,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(super) users: Option<PathBuf>,
 
+    /// Refuse every change, whoever asks
+    #[arg(long)]
+    pub(super) read_only: bool,
+
+    /// Listen beyond this machine although nobody is asked who they are
+    #[arg(long = "i-may-expose")]
+    pub(super) may_expose: bool,
+
     /// User name stored as creator and changer of entities if the client is not signed in, in managed columns [default:
     /// anonymous]
     #[arg(long, value_name = "NAME")]
@@ -129,6 +137,7 @@ const CONFIG_BYTES_MAX: u64 = 1 << 20;
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     memory::return_large_blocks();
     let config = overlaid(read(arguments.config.as_deref())?, arguments)?;
+    let access = config.access();
     let shutdown = Shutdown::new();
     let asked = shutdown.clone();
     // Before the first line is printed: whoever reads it may send a signal at once.
@@ -140,10 +149,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         | StartError::Tls(_)
         | StartError::Users(_)
         | StartError::IdleRule { .. }
+        | StartError::Exposed { .. }
         | StartError::PlainBasic { .. } => Failure::usage(error),
         StartError::Listen { .. } | StartError::Database { .. } => Failure::failed(error),
     })?;
-    for remark in gateway.remarks() {
+    for remark in access.iter().chain(gateway.remarks()) {
         // Where nobody reads stderr, there is nobody to tell.
         let _ = writeln!(std::io::stderr(), "tollgate: {remark}");
     }
@@ -189,6 +199,7 @@ fn overlaid(mut config: Config, arguments: &Arguments) -> Result<Config, Failure
         config.authentication.admit_users_of(users.clone());
     }
     config.admin.check(&config.authentication).map_err(|wrong| refused("--admin", &wrong))?;
+    config.listen.may_expose |= arguments.may_expose;
     if let Some(threads) = arguments.threads {
         config.listen.threads = Some(threads);
     }
@@ -221,6 +232,7 @@ fn overlaid(mut config: Config, arguments: &Arguments) -> Result<Config, Failure
         if let Some(user) = &arguments.user {
             service.rules.user = user.as_str().into();
         }
+        service.read_only |= arguments.read_only;
     }
     Ok(config)
 }
