@@ -1,7 +1,7 @@
-//! What a run found, and what is computed from it: the stored result, statistics, tolls, thresholds, runs side by side.
+//! Results of a run, and all that is computed from them: stored result, statistics, tolls, thresholds, runs compared.
 //!
-//! Everything here is a function of numbers that were stored. What it deliberately does not do: measure, look at a clock,
-//! a file or a network, or render.
+//! Everything here is a function of stored numbers. It deliberately does not measure, render, or look at a clock, a
+//! file or a network.
 
 pub mod across;
 #[cfg(any(test, feature = "fixture"))]

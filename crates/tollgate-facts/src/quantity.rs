@@ -1,6 +1,6 @@
-//! What may be asked of a cell: each quantity with its name, its unit, and where a result keeps it.
+//! The quantities of a cell, each with its name, its unit, and its place in a result.
 //!
-//! It deliberately computes nothing: a quantity that a cell does not hold is absent.
+//! It deliberately computes nothing: a quantity that a cell does not contain is absent.
 
 use crate::results::load::QuickResult;
 use crate::results::{Cell, Estimate, Figure, PercentileIntervals, Percentiles, Rank};
@@ -12,9 +12,9 @@ pub struct Quantity {
     pub name: &'static str,
     /// Unit of its values; empty where the name says it.
     pub unit: &'static str,
-    /// What tolls compare of it; absent where they do not.
+    /// The figure by which tolls compare it; absent if they do not.
     pub figure: Option<Figure>,
-    /// Why a cell may not hold it.
+    /// The reason why a cell may lack it.
     pub missing: &'static str,
     of: fn(&Cell) -> Option<Estimate>,
 }
@@ -79,12 +79,12 @@ impl Quantity {
         Quantity { figure: Some(figure), ..self }
     }
 
-    /// What the cell holds of it, in its unit; of 0 blocks where no interval is stored.
+    /// The cell's value, in its unit; of 0 blocks if no interval is stored.
     pub fn of(self, cell: &Cell) -> Option<Estimate> {
         (self.of)(cell).filter(|found| found.mean.is_finite())
     }
 
-    /// What a single load holds of it.
+    /// A single load's value.
     pub fn of_load(self, load: &QuickResult) -> Option<Estimate> {
         // A cell's throughput is a mean of blocks; a single load has none.
         if self.name == "rps" {
@@ -100,12 +100,12 @@ impl Quantity {
         })
     }
 
-    /// Whether it is of the load at equal rate.
+    /// Whether it belongs to the load at equal rate.
     pub fn is_at_rate(self) -> bool {
         self.figure.is_some_and(Figure::is_at_rate)
     }
 
-    /// Whether it counts failures, which may be read where a cell is refused for them.
+    /// Whether it counts failures, which can be trusted even in a cell that is refused for them.
     pub fn is_of_errors(self) -> bool {
         [ERRORS, ERROR_SHARE].contains(&self)
     }
@@ -120,7 +120,7 @@ impl PartialEq for Quantity {
 impl Eq for Quantity {}
 
 impl Figure {
-    /// What the cell holds of it.
+    /// The cell's value of it.
     pub(crate) fn of_cell(self, cell: &Cell) -> Option<Estimate> {
         QUANTITIES.iter().find(|quantity| quantity.figure == Some(self))?.of(cell)
     }

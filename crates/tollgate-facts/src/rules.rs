@@ -1,11 +1,11 @@
-//! The rules of validity, once each: name, what a rule is about, whether it makes a figure joint; and a rule's finding.
+//! The rules of validity, once each: name, subjects, whether a rule makes a figure joint; and a rule's finding.
 //!
-//! What it deliberately does not do: judge. Who judges hangs a check on each entry, and a test holds the two together.
+//! It deliberately does not judge. The lab adds a check to each entry, and a test holds the two together.
 
 use crate::results::load::QuickResult;
 use crate::results::{Validity, Verdict};
 
-/// What a rule is about.
+/// The subject of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum About {
     /// The load of a cell in which users wait for their answers.
@@ -29,11 +29,11 @@ use About::{AtRate, Batch, Closed, Command, Single, Subject, Toll};
 /// A rule of validity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
-    /// Its name, as results and thresholds say it.
+    /// Its name in results and thresholds.
     pub name: &'static str,
-    /// Its name at equal rate, where it is judged with users who wait, too.
+    /// Its name at equal rate, if it is judged with users who wait, too.
     twin: &'static str,
-    /// All that it is about.
+    /// All of its subjects.
     about: &'static [About],
     /// Whether its finding means that the load generator and the subject competed for the same cores, so that no time can
     /// be attributed to the layer.
@@ -60,9 +60,9 @@ rules! {
     ERRORS = "errors", about [Closed, AtRate, Single];
     /// Requests failed by the generator's doing.
     GENERATOR_ERRORS = "generator-errors", about [Closed, AtRate, Single];
-    /// A table does not hold what was acknowledged.
+    /// A table does not contain what was acknowledged.
     SETTLEMENT = "settlement", about [Closed];
-    /// Answers were wrong, or nobody looked at them.
+    /// Answers were wrong, or their content was not checked.
     CONTENT = "content", about [Closed, AtRate, Single];
     /// The records do not find the users.
     LITTLES_LAW = "littles-law", about [Closed, Single];
@@ -92,9 +92,9 @@ rules! {
     CLIENT_SATURATION = "client-saturation", about [Closed, AtRate, Single], joint true;
     /// The generator waited for its core.
     RUN_QUEUE = "run-queue", about [Closed, AtRate, Single], joint true;
-    /// The generator was held up.
+    /// The generator stalled.
     STALLS = "stalls", about [Closed, AtRate, Single];
-    /// Percentiles hold the generator's own delay.
+    /// Percentiles contain the generator's own delay.
     OWN_DELAY = "own-delay", about [Closed, AtRate, Single];
     /// All cores were busy.
     JOINT = "joint", about [Closed, AtRate, Command, Single], joint true;
@@ -130,18 +130,18 @@ rules! {
     DRIFT = "drift", about [Toll];
     /// Documents of a batch are not stored.
     DOCUMENTS = "documents", about [Batch];
-    /// A link did not add what was asked.
+    /// A link did not add the requested delay.
     LINK = "link", about [Batch];
-    /// Nothing was answered.
+    /// There was no answer.
     ANSWERS = "answers", about [Single];
     /// The log of each request was full.
     LOG = "log", about [Single];
 }
 
-/// Stands for all rules where none finds anything.
+/// The name for all rules together, if none finds anything.
 pub const ALL: &str = "all";
 
-/// With more than this of all cores' time used, generator and subject were at the limit together.
+/// With a larger share of all cores' time used, generator and subject were at the limit together.
 pub const CORES_BUSY_MAX: f64 = 0.95;
 
 impl Rule {
@@ -150,7 +150,7 @@ impl Rule {
         self.about.contains(&about)
     }
 
-    /// Its name in findings about the load at equal rate: `rate-` stands before it where it is told of the other, too.
+    /// Its name in findings about the load at equal rate: with `rate-` in front if it also judges the other load.
     pub fn name_at_rate(&self) -> &'static str {
         if self.is_about(Closed) { self.twin } else { self.name }
     }
@@ -162,7 +162,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     RULES.iter().map(|rule| rule.name).chain(at_rate.map(Rule::name_at_rate))
 }
 
-/// Whether a finding of this name is about the load at equal rate: it says nothing of the closed one.
+/// Whether a finding of this name is about the load at equal rate; it then does not affect the closed one.
 pub fn is_at_rate(name: &str) -> bool {
     RULES.iter().any(|rule| rule.is_about(AtRate) && rule.name_at_rate() == name)
 }
@@ -183,16 +183,16 @@ pub fn joint_names() -> impl Iterator<Item = &'static str> {
 }
 
 impl QuickResult {
-    /// Whether response times grew as long as the load lasted: it has no percentiles then.
+    /// Whether response times grew as long as the load lasted; it then has no percentiles.
     pub fn is_unsteady(&self) -> bool {
         self.validity.iter().any(|mark| mark.rule == STEADY.name && mark.verdict == Verdict::Refused)
     }
 }
 
-/// A rule's finding, before it is known of which cell it is.
+/// A rule's finding, before its cell is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// Whether the figure may be read.
+    /// Whether the figure can be trusted.
     pub verdict: Verdict,
     /// The finding in words.
     pub reason: String,
@@ -240,7 +240,7 @@ impl Finding {
         Finding { reason: format!("at equal rate {}", self.reason), ..self }
     }
 
-    /// That none of so many rules found anything.
+    /// The finding that this many rules found nothing.
     pub fn nothing(rules: usize) -> Finding {
         let reason = format!("{rules} rules found nothing");
         Finding { verdict: Verdict::Ok, ..marked(reason, "", (rules as f64, 0.0)) }

@@ -1,10 +1,10 @@
-//! The engine's client with nothing above it: asks one URL over so many connections. For holding it against wrk.
+//! The engine's client with nothing above it: asks one URL over some connections. For comparison with wrk.
 //!
 //! `cargo run --release -p tollgate-net --example ask -- URL [CONNECTIONS [SECONDS [kept|full|resumed]]]`
 //!
-//! Defaults: 20 connections, 5 seconds, kept; `full` opens one for each request with a full handshake, `resumed` takes
-//! up sessions. One thread. It prints requests, requests per second, its own CPU-us per request, and the mean time of
-//! an exchange; a real recorder costs about 11 ns more per request.
+//! Defaults: 20 connections, 5 seconds, kept; `full` opens one for each request with a full handshake, `resumed`
+//! resumes sessions. One thread. It prints requests, requests per second, its own CPU-us per request, and the mean time
+//! of an exchange; a real recorder costs about 11 ns more per request.
 #![allow(clippy::print_stdout, reason = "its figures are its result")]
 
 use std::cell::Cell;
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     runtime.block_on(run(connector, target, connections, life, Duration::from_secs(seconds)))
 }
 
-/// How long a connection lives.
+/// Lifetime of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Life {
     Kept,

@@ -1,7 +1,7 @@
 //! The clock that the engine waits by: the system's, or one that a test moves by hand.
 //!
 //! It is coarse on purpose: the server reads it once a tick and keeps no timer per request. Response times are measured
-//! with [`Instant`] by whoever measures, not with this clock.
+//! with [`Instant`] by the caller, not with this clock.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior};
 
-/// Where the engine takes its time from.
+/// The engine's source of time.
 #[derive(Clone, Debug)]
 pub struct Clock {
     source: Source,
@@ -41,7 +41,7 @@ impl Clock {
         Clock { source: Source::System }
     }
 
-    /// A clock that stands still until its hand moves it. `start_wall` is the wall time at its start.
+    /// A clock that only its hand moves. `start_wall` is the wall time at its start.
     #[must_use]
     pub fn manual(start_wall: SystemTime) -> (Clock, ManualClock) {
         let (sender, elapsed) = watch::channel(Duration::ZERO);

@@ -1,8 +1,7 @@
 //! Connecting: names to addresses, and a TCP connection without delay, each step timed.
 //!
-//! Where a name has several addresses, one that says nothing hides none of the others: they are asked beside it, one
-//! after the other (RFC 8305, section 5). It does not retry and keeps no pool; TLS over the connection stands in
-//! [`tls`](crate::tls).
+//! If a name has several addresses, a silent one hides none of the others: they are asked beside it, one after the
+//! other (RFC 8305, section 5). It does not retry and keeps no pool; TLS over the connection is in [`tls`](crate::tls).
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -29,7 +28,7 @@ pub async fn resolve(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     Ok(addresses)
 }
 
-/// How the sockets are that connect.
+/// Options of the sockets that connect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SocketOptions {
     /// The address that they connect from; absent: as the machine chooses.
@@ -55,14 +54,14 @@ impl SocketOptions {
     }
 }
 
-/// How long an address has before the next one is asked beside it; less where the time is too short for all of them.
+/// Time that an address has before the next one is asked beside it; less if the time is too short for all of them.
 const HEAD_START: Duration = Duration::from_millis(250);
 
 /// An address that is being asked.
 type Attempt = Pin<Box<dyn Future<Output = io::Result<(TcpStream, SocketAddr, Duration)>> + Send>>;
 
-/// Connects to the first address that answers and says how long that one took. They are asked in their order: the next one
-/// where one fails, or says nothing for a quarter of a second, or for half its share of `timeout`.
+/// Connects to the first address that answers, and returns its time. They are asked in their order: the next one when
+/// one fails, or is silent for a quarter of a second, or for half its share of `timeout`.
 ///
 /// # Errors
 /// The last address's error; [`io::ErrorKind::TimedOut`] when `timeout` passed first.
@@ -91,8 +90,8 @@ pub async fn connect_with(
     }
 }
 
-/// Connects to a Unix socket and says how long it took. Reading and writing are the same system calls for both families,
-/// so the type of TCP's sockets carries it; what only TCP has (its counts, addresses) the kernel does not tell then.
+/// Connects to a Unix socket and times it. Reading and writing are the same system calls for both families, so the type
+/// of TCP's sockets carries it; the kernel then does not report what only TCP has (its counts, addresses).
 ///
 /// # Errors
 /// As [`connect`].

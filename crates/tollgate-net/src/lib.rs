@@ -1,7 +1,7 @@
-//! Whatever touches a socket or a clock: listening, connecting, TLS, HTTP/1.1 for both halves, byte counts and time.
+//! Everything with a socket or a clock: listening, connecting, TLS, HTTP/1.1 for both halves, byte counts and time.
 //!
-//! One engine serves and asks: the codec under [`http1`] does no I/O, and the server and the client stand on it side by
-//! side. The crate knows nothing of OData, of experiments or of what a body means.
+//! One engine serves and asks: the codec under [`http1`] does no I/O, and the server and the client both use it. The
+//! crate knows nothing of OData, of experiments or of the meaning of a body.
 
 pub mod clock;
 pub mod connect;

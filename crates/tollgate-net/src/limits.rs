@@ -1,7 +1,7 @@
 //! Every limit of the HTTP engine in one table: name, default, the status that refuses what goes beyond, and the metric
 //! that counts it.
 //!
-//! The limits of a product (work processes, queues, caches) stand with the product, not here.
+//! The limits of a product (work processes, queues, caches) are in the product, not here.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub enum Amount {
 pub struct Limit {
     /// The field of [`Limits`].
     pub name: &'static str,
-    /// What holds unless the configuration says otherwise.
+    /// The value unless the configuration sets another one.
     pub default: Amount,
     /// The status that answers what goes beyond; `None` where the connection is closed without an answer.
     pub status: Option<u16>,
@@ -41,7 +41,7 @@ macro_rules! amount {
 
 macro_rules! limits {
     ($($(#[doc = $sentence:literal])+ $name:ident: $kind:ident = $default:expr, $status:expr, $metric:literal;)+) => {
-        /// The limits of one server (the two of heads hold for the client as well).
+        /// The limits of one server (the two of heads apply to the client as well).
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct Limits {
             $($(#[doc = $sentence])+ pub $name: $kind,)+
@@ -75,14 +75,14 @@ limits! {
     target_bytes_max: usize = 8 * 1024, Some(414), "target-too-long";
     /// Bytes of a request body, gathered or streamed, after chunked decoding.
     body_bytes_max: usize = 16 * 1024 * 1024, Some(413), "body-too-large";
-    /// Bytes that the unfinished requests of one core hold while the rest of them is waited for: incomplete heads, and
-    /// the buffers of exchanges that wait for a body.
+    /// Bytes that the unfinished requests of one core occupy while the rest of them is waited for: incomplete heads,
+    /// and the buffers of exchanges that wait for a body.
     held_bytes_max: usize = 64 * 1024 * 1024, Some(503), "memory-full";
     /// Time from the first byte of a head (on a fresh connection: from its acceptance) to its last.
     header_timeout: Duration = Duration::from_secs(10), Some(408), "header-timeout";
     /// Time that a body is granted before its rate is looked at.
     body_grace: Duration = Duration::from_secs(10), Some(408), "body-timeout";
-    /// Rate that a body must hold on average once its grace is over, in bytes per second.
+    /// Mean rate required of a body once its grace is over, in bytes per second.
     body_bytes_per_second_min: u64 = 500, Some(408), "body-timeout";
     /// Time that a connection may wait between two requests.
     idle_timeout: Duration = Duration::from_secs(75), None, "idle-timeout";
@@ -116,12 +116,12 @@ pub const HEADERS_CEILING: usize = 128;
 pub const HEAD_BYTES_CEILING: usize = 1024 * 1024;
 
 impl Limits {
-    /// Every limit of the table with what holds here.
+    /// Every limit of the table with its current value.
     pub fn amounts(&self) -> impl Iterator<Item = (&'static Limit, Amount)> {
         TABLE.iter().zip(self.in_order())
     }
 
-    /// The same limits, held to what the engine's fixed arrays can take.
+    /// The same limits, reduced to the size of the engine's fixed arrays.
     #[must_use]
     pub fn within_ceilings(mut self) -> Limits {
         self.headers_max = self.headers_max.min(HEADERS_CEILING);

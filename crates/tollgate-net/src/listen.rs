@@ -1,6 +1,6 @@
 //! Listening sockets: several on one address, so that each core accepts for itself.
 //!
-//! Accepting and serving stand in [`http1::server`](crate::http1::server).
+//! Accepting and serving are in [`http1::server`](crate::http1::server).
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -10,7 +10,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 /// Connections that may wait to be accepted; the kernel caps it at `net.core.somaxconn`.
 pub const BACKLOG_DEFAULT: u32 = 4096;
 
-/// Where and how to listen.
+/// The address to listen on, and the options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListenOptions {
     /// The address; port 0 takes any free one.
@@ -35,7 +35,7 @@ impl ListenOptions {
 /// socket is bound without `SO_REUSEPORT` as a probe.
 ///
 /// # Errors
-/// What the system says when the address is taken, not ours, or not allowed.
+/// The system's error if the address is taken, not ours, or not allowed.
 pub fn listen(options: &ListenOptions) -> io::Result<Vec<TcpListener>> {
     let threads = options.threads.max(1);
     let mut address = options.address;
@@ -61,8 +61,8 @@ pub fn listen(options: &ListenOptions) -> io::Result<Vec<TcpListener>> {
     Ok(listeners)
 }
 
-/// A port at which nobody listens and which nobody is given by chance: connections are refused there, until whoever names
-/// it listens there (with `SO_REUSEADDR`, as servers do), and again behind that.
+/// A port at which nobody listens and which is given to nobody by chance: connections are refused there, until a server
+/// that knows it listens there (with `SO_REUSEADDR`, as servers do), and again behind that.
 #[derive(Debug)]
 pub struct Reserved {
     address: SocketAddr,
@@ -74,7 +74,7 @@ impl Reserved {
     /// A free port of this address.
     ///
     /// # Errors
-    /// What the system says when there is none.
+    /// The system's error if there is none.
     pub fn at(address: IpAddr) -> io::Result<Reserved> {
         let any = SocketAddr::new(address, 0);
         let socket = socket(any)?;
@@ -99,11 +99,11 @@ impl Reserved {
     }
 }
 
-/// A port of this address that is free at this moment, for a server that has to be told its port, and of which nobody knows
-/// whether it would share one that is [`Reserved`].
+/// A port of this address that is free at this moment, for a server that needs a given port but might not share one
+/// that is [`Reserved`].
 ///
 /// # Errors
-/// What the system says when there is none.
+/// The system's error if there is none.
 pub fn free_port(address: SocketAddr) -> io::Result<u16> {
     Reserved::at(address.ip()).map(|reserved| reserved.address.port())
 }

@@ -37,7 +37,7 @@ impl Tally {
         }
     }
 
-    /// The count as it stands.
+    /// The current count.
     #[inline]
     #[must_use]
     pub fn value(&self) -> u64 {
@@ -55,7 +55,7 @@ pub struct Metered<S> {
     last: Direction,
 }
 
-/// Which way bytes went last.
+/// The direction in which bytes went last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {
     Received,
@@ -68,7 +68,7 @@ impl<S> Metered<S> {
         Metered { socket, received_bytes: 0, sent_bytes: 0, turns: 0, last: Direction::Received }
     }
 
-    /// How often bytes came back after some were sent: round trips that the owner waited for, if it sends first.
+    /// Number of times that bytes came back after some were sent: round trips of an owner that sends first.
     pub fn turns(&self) -> u32 {
         self.turns
     }
@@ -101,7 +101,7 @@ impl<S: AsRef<tokio::net::TcpStream>> Metered<S> {
     /// Writes what the socket takes at once.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] when that is nothing, and whatever breaks a connection.
+    /// Broken connections, and [`io::ErrorKind::WouldBlock`] if the socket takes nothing.
     pub fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let sent = self.socket.as_ref().try_write(bytes)?;
         self.sent_bytes += sent as u64;

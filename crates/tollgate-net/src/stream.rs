@@ -40,7 +40,7 @@ impl Stream {
         Stream::Plain(Metered::new(socket))
     }
 
-    /// For how long the bytes that were read just now had lain in the kernel; absent where it is not known.
+    /// Time for which the bytes that were just read lay in the kernel; absent if it is unknown.
     #[must_use]
     pub fn lay(&self) -> Option<Duration> {
         self.metered().socket().lay()
@@ -71,13 +71,13 @@ impl Stream {
         self.metered().sent_bytes()
     }
 
-    /// How often bytes came back after some were sent, below TLS.
+    /// Number of times that bytes came back after some were sent, below TLS.
     #[must_use]
     pub fn turns(&self) -> u32 {
         self.metered().turns()
     }
 
-    /// What the kernel counted of the connection; absent where it does not tell.
+    /// TCP counters of the connection; absent if the kernel does not report them.
     #[must_use]
     pub fn tcp_counts(&self) -> Option<TcpCounts> {
         TcpCounts::of(self.socket())
@@ -98,7 +98,7 @@ impl Stream {
         self.socket().poll_read_ready(cx).map(|_| ())
     }
 
-    /// Whether the other side broke the connection off; told once.
+    /// Whether the other side broke the connection off; true only once.
     pub(crate) fn is_broken(&self) -> bool {
         !matches!(self.socket().take_error(), Ok(None))
     }

@@ -1,4 +1,4 @@
-//! How one class of requests is answered, read from the first segment of its path: `/constant-5000,errors-37/items/3`.
+//! The behaviour of one class of requests, read from the first segment of its path: `/constant-5000,errors-37/items/3`.
 //!
 //! A class is a list of `name-number` joined by commas. Nothing here does anything: [`crate::service`] does, and
 //! [`crate::ledger`] writes down what was done.
@@ -11,20 +11,20 @@ use crate::draw::{ServiceTime, TIME_US_MAX};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Behaviour {
     pub(crate) service_time: ServiceTime,
-    /// Which service times are drawn.
+    /// Seed of the drawn service times.
     pub(crate) seed: u64,
-    /// A connection is served so much longer for life, or not: by a coin for each.
+    /// Extra service time of a connection for life, or none: by a coin for each.
     pub(crate) lottery: Duration,
     /// Whether requests wait for each other.
     pub(crate) servers: Servers,
-    /// Answers wait until so many requests are there; 0 is none.
+    /// Answers wait until this many requests are there; 0 is none.
     pub(crate) gate: u64,
     /// CPU time of the serving thread that is spent first.
     pub(crate) burn: Duration,
-    /// Of ten times this long, nothing is answered in the last tenth.
+    /// Nothing is answered in the last tenth of each period of ten times this length.
     pub(crate) stall: Duration,
     pub(crate) errors_per_mille: u64,
-    /// Of so many requests more and more fail, and all behind them; 0 is none.
+    /// More and more of this many first requests fail, and all behind them; 0 is none.
     pub(crate) failing: u64,
     pub(crate) wrong_per_mille: u64,
     pub(crate) resets_per_mille: u64,
@@ -37,15 +37,15 @@ pub(crate) struct Behaviour {
     pub(crate) lost_per_mille: u64,
     pub(crate) doubled_per_mille: u64,
     pub(crate) altered_per_mille: u64,
-    /// Beyond so many rows a record is refused with 503; 0 is no bound.
+    /// Beyond this many rows a record is refused with 503; 0 is no bound.
     pub(crate) rows_max: u64,
-    /// An entity's answer has so many bytes, if its own text is not longer.
+    /// Size of an entity's answer, if its own text is not longer.
     pub(crate) size_bytes: usize,
-    /// The answer is so many bytes of filling and no entity.
+    /// The answer is this many bytes of filling and no entity.
     pub(crate) filling_bytes: Option<usize>,
 }
 
-/// How the end of a body is said.
+/// The delimiter of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Delimited {
     /// By `Content-Length`.
@@ -56,7 +56,7 @@ pub(crate) enum Delimited {
     Close,
 }
 
-/// How many requests of a class are served at the same time.
+/// Number of requests of a class that are served at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Servers {
     /// As many as come.
@@ -70,7 +70,7 @@ const ENTITIES_MAX: u64 = 100_000;
 /// Largest answer.
 const SIZE_BYTES_MAX: u64 = 64 << 20;
 
-/// What a class may ask for: its name, its largest number, and what it means.
+/// The options of a class: name, largest number, and meaning.
 pub(crate) const NAMES: &[(&str, u64, &str)] = &[
     ("constant", TIME_US_MAX, "each answer leaves so many microseconds after its request came, never earlier"),
     ("exponential", TIME_US_MAX, "the same after a time that is drawn: exponential, of this mean in microseconds"),
@@ -104,7 +104,7 @@ pub(crate) const NAMES: &[(&str, u64, &str)] = &[
     ("rows", ENTITIES_MAX, "beyond so many rows a record is refused with 503"),
 ];
 
-/// Sigma of a lognormal time where none is said.
+/// Default sigma of a lognormal time.
 const SIGMA_HUNDREDTHS: u64 = 50;
 
 impl Behaviour {
@@ -194,7 +194,7 @@ impl Behaviour {
     }
 }
 
-/// How long after `arrival`, counted from the server's start, a stall ends; none outside of one.
+/// Time after `arrival`, counted from the server's start, when a stall ends; none outside of one.
 pub(crate) fn stalled(arrival: Duration, stall: Duration) -> Duration {
     if stall.is_zero() {
         return Duration::ZERO;

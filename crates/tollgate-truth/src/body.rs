@@ -1,6 +1,6 @@
 //! The bodies of scripted answers: a list, an entity of it, filling, or a stated error.
 //!
-//! What it deliberately does not do: send them.
+//! It deliberately does not send them.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ pub(crate) struct Scripted {
     pub(crate) end: End,
 }
 
-/// What the request with this position for the path `below` its class is answered.
+/// The answer to the request with this position for the path `below` its class.
 pub(crate) fn scripted(behaviour: &Behaviour, position: u64, below: &str) -> Scripted {
     if is_hit(position, behaviour.resets_per_mille) {
         return Scripted { status: 0, body: String::new(), end: End::Reset };

@@ -1,7 +1,7 @@
-//! What a process carries on purpose: CPU time, memory, threads and children, each of a stated size, so that what a probe
-//! sees of it can be held against what there is.
+//! The burden that a process carries on purpose: CPU time, memory, threads and children, each of a stated size, so that
+//! a probe's readings can be compared with the truth.
 //!
-//! A burden is a list such as `cpu-30,memory-64,threads-9,children-2`. What it deliberately does not do: serve.
+//! A burden is a list such as `cpu-30,memory-64,threads-9,children-2`. It deliberately does not serve.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Write};
@@ -15,7 +15,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::service::thread_cpu_ns;
 
-/// What is carried.
+/// The parts of a burden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Burden {
     /// Percent of a core, burned by one thread more.
@@ -28,7 +28,7 @@ pub(crate) struct Burden {
     children: u64,
 }
 
-/// What a burden may be of: its name, its largest number, and what it means.
+/// The parts that a burden may have: name, largest number, and meaning.
 pub(crate) const NAMES: &[(&str, u64, &str)] = &[
     ("cpu", 100, "percent of a core, burned by one thread more"),
     ("memory", 4096, "MiB that are written to"),
@@ -36,7 +36,7 @@ pub(crate) const NAMES: &[(&str, u64, &str)] = &[
     ("children", 100, "processes that carry the same"),
 ];
 
-/// How long the burning thread rests at a time.
+/// Rest of the burning thread at a time.
 const REST: Duration = Duration::from_millis(2);
 
 /// A burden that is carried until it is dropped.
@@ -137,7 +137,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHan
     std::thread::Builder::new().name(name.to_owned()).stack_size(64 << 10).spawn(work)
 }
 
-/// Burns so much of the time since it began, by the clocks of thread and machine: what was missed for want of a core is
+/// Burns a share of the time since it began, by the clocks of thread and machine: time missed for want of a core is
 /// made good.
 fn burn_share(share: f64, is_over: &AtomicBool) {
     let (began, cpu_began_ns) = (Instant::now(), thread_cpu_ns());

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-/// What is left of a wait when the timer hands over to spinning.
+/// The rest of a wait when the timer hands over to spinning.
 const SPIN: Duration = Duration::from_millis(3);
 
-/// What one thread waits for.
+/// The deadlines of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
     waiting: RefCell<BinaryHeap<Reverse<Waiting>>>,
@@ -28,7 +28,7 @@ pub(crate) struct Deadlines {
 #[derive(Debug)]
 struct Waiting {
     deadline: Instant,
-    /// Who waits for the same moment is served in the order of coming.
+    /// Order of arrival, in which those that wait for the same moment are served.
     number: u64,
     seat: Rc<Seat>,
 }

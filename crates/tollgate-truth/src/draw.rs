@@ -1,19 +1,19 @@
-//! How long a request is served: always as long, or drawn from a distribution with a seed.
+//! Service times of requests: always the same, or drawn from a distribution with a seed.
 //!
-//! The n-th request of a class has the n-th time, whoever asks and when: two runs with one seed are served alike. What it
-//! deliberately does not do: wait.
+//! The n-th request of a class has the n-th time, from every client at every time: two runs with one seed are served
+//! alike. It deliberately does not wait.
 
 use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What service times are like.
+/// Distributions of service times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ServiceTime {
     /// Always the same.
     Constant(Duration),
-    /// As of a server without memory.
+    /// Exponential, as of a server without memory.
     Exponential { mean: Duration },
     /// With a long tail: its logarithm is normal.
     Lognormal { median: Duration, sigma: f64 },

@@ -1,12 +1,12 @@
-//! A gate that opens when so many wait before it together: how many a client really has under way at once is then a
-//! count, and no matter of time.
+//! A gate that opens when a number of requests wait before it together: the number that a client really has under way
+//! at once is then a count, and no matter of time.
 
 use std::cell::Cell;
 use std::time::Duration;
 
 use tokio::sync::Notify;
 
-/// Whoever waits longer is let through: the client had fewer under way.
+/// Longest wait; then a request is let through: the client had fewer under way.
 const PATIENCE: Duration = Duration::from_secs(50);
 
 /// A gate of one class.
@@ -33,7 +33,7 @@ impl Gate {
     }
 }
 
-/// A place before the gate, given back by whoever goes away without having passed.
+/// A place before the gate, given back when its owner leaves without having passed.
 struct Place<'a>(&'a Cell<u64>);
 
 impl Place<'_> {

@@ -1,8 +1,8 @@
-//! What the server really did: for each class the exact counts, and when each request came, when its answer was due, and
+//! The server's true record: for each class the exact counts, and when each request came, when its answer was due, and
 //! when it was given.
 //!
-//! It is the truth that figures are held against, so it keeps every request (no histogram) and computes percentiles by
-//! sorting. How late its own answers were is a part of it.
+//! It is the truth for all figures, so it keeps every request (no histogram) and computes percentiles by sorting. The
+//! lateness of its own answers is a part of it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,7 +20,7 @@ pub(crate) struct Ledger {
     classes: BTreeMap<String, Class>,
 }
 
-/// What was done for one class.
+/// The record of one class.
 #[derive(Debug, Default)]
 struct Class {
     /// Requests that came.
@@ -42,16 +42,16 @@ struct Class {
     /// CPU time spent on purpose.
     burned_ns: u64,
     times: Vec<Times>,
-    /// CPU time of the serving thread from each arrival to the next one of any class: all that a request took where they
-    /// come one after another, what was spent on purpose and what it takes to read, answer and wake whoever waits.
+    /// CPU time of the serving thread from each arrival to the next one of any class: all of a request if they come one
+    /// after another, the intended burn and the cost to read, answer and wake tasks that wait.
     thread_ns: Vec<u64>,
 }
 
-/// Of one request, in nanoseconds since the start.
+/// The times of one request, in nanoseconds since the start.
 #[derive(Debug, Clone, Copy)]
 struct Times {
     arrival_ns: u64,
-    /// How long it was to be served, without any waiting.
+    /// Its service time, without any waiting.
     service_ns: u64,
     due_ns: u64,
     departure_ns: u64,
@@ -61,15 +61,15 @@ struct Times {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Visit {
     pub(crate) arrival: Instant,
-    /// How long it was to be served.
+    /// Its service time.
     pub(crate) service: Duration,
-    /// When its answer was due.
+    /// The time when its answer was due.
     pub(crate) due: Instant,
     pub(crate) burned_ns: u64,
     pub(crate) end: End,
 }
 
-/// How one request ended.
+/// The ways in which one request ended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum End {
     /// With the right answer, or the stated error, and its body's length.
@@ -89,7 +89,7 @@ impl Ledger {
         Ledger { start, classes: BTreeMap::new() }
     }
 
-    /// When it began.
+    /// The time when it began.
     pub(crate) fn start(&self) -> Instant {
         self.start
     }
@@ -106,7 +106,7 @@ impl Ledger {
         class.received - 1
     }
 
-    /// It is about to be answered.
+    /// Records a request that is about to be answered.
     pub(crate) fn depart(&mut self, class: &str, visit: &Visit, departure: Instant) {
         let start = self.start;
         let class = self.classes.get_mut(class).expect("what departs has arrived");
@@ -137,7 +137,7 @@ impl Ledger {
         }
     }
 
-    /// What the serving thread used of its CPU since a request of this class came, as the next one comes.
+    /// Records the CPU time of the serving thread since a request of this class came, as the next one comes.
     pub(crate) fn used(&mut self, class: &str, thread_ns: u64) {
         let class = self.classes.get_mut(class).expect("it has arrived");
         if class.thread_ns.len() < TIMES_MAX {
@@ -170,7 +170,7 @@ impl Ledger {
         std::iter::once("thread_ns\n".to_owned()).chain(lines).collect()
     }
 
-    /// How late its own answers were, a line for each class: what it is wrong by itself.
+    /// Lateness of its own answers, a line for each class: the error of the server itself.
     pub(crate) fn error(&self) -> String {
         let mut text = String::new();
         for (name, class) in &self.classes {

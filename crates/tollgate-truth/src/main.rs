@@ -1,5 +1,5 @@
-//! A server that is told how to behave and writes down what it did, so that the lab's figures can be held against the
-//! truth. It is a tool of tests and deliberately never a subject of an experiment that is published.
+//! A server with scripted behaviour that records its actions, so that the lab's figures can be compared with the truth.
+//! It is a tool of tests and deliberately never a subject of an experiment that is published.
 
 mod behaviour;
 mod body;
@@ -28,7 +28,7 @@ use crate::burden::Burden;
 use crate::ledger::Ledger;
 use crate::service::Tables;
 
-/// What was asked for on the command line.
+/// The request of the command line.
 enum Asked {
     Help,
     Burden(Burden),
@@ -116,7 +116,7 @@ fn end_on_signal(shutdown: Shutdown) -> io::Result<()> {
     Ok(())
 }
 
-/// The engine's, but for what would end a long test's connections.
+/// The engine's limits, without those that would end a long test's connections.
 fn limits() -> Limits {
     Limits { requests_per_connection_max: u64::MAX, ..Limits::default() }
 }

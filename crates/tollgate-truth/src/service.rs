@@ -1,7 +1,7 @@
 //! The scripted answers: `/CLASS/items` is a list, `/CLASS/items/ID` an entity of it, anything else below a class an
-//! answer that repeats its path; a table to insert into stands below `odata` and `rest`. `/truth/counts`, `/truth/log`,
-//! `/truth/log/CLASS`, `/truth/cpu/CLASS` and `/truth/error` tell what was done, `/truth/faults` what was done to tables;
-//! they are not counted themselves.
+//! answer that repeats its path; a table to insert into is below `odata` and `rest`. `/truth/counts`, `/truth/log`,
+//! `/truth/log/CLASS`, `/truth/cpu/CLASS` and `/truth/error` report the server's actions, `/truth/faults` those on
+//! tables; they are not counted themselves.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ use crate::table::Table;
 
 /// Bytes of a part, at least and at most; between them a hundredth of the body.
 const PART_BYTES: (usize, usize) = (1000, 65_536);
-/// A paced body has a part for each span of so much, or more often where that were more than a part may have.
+/// Interval of the parts of a paced body, or shorter if a part would be too large.
 const PACE: Duration = Duration::from_millis(1);
 
 /// Bytes of a body that is inserted.
@@ -31,14 +31,14 @@ const BODY_BYTES_MAX: usize = 64 << 20;
 /// The tables by class.
 pub(crate) type Tables = Arc<Mutex<HashMap<String, Table>>>;
 
-/// The service of the only thread; ledger and tables are shared with whoever reports.
+/// The service of the only thread; ledger and tables are shared with the reporting code.
 pub(crate) struct Truth {
     ledger: Arc<Mutex<Ledger>>,
     tables: Tables,
     start: Instant,
     classes: RefCell<HashMap<String, Rc<Class>>>,
     deadlines: Rc<Deadlines>,
-    /// Whose request came last, and the thread's CPU time then.
+    /// The class of the last request, and the thread's CPU time then.
     last: RefCell<Option<(Rc<Class>, u64)>>,
 }
 
@@ -47,7 +47,7 @@ struct Class {
     name: String,
     behaviour: Behaviour,
     gate: Gate,
-    /// When the only server of a queue is free.
+    /// The time when the only server of a queue is free.
     free_at: Cell<Instant>,
 }
 
@@ -76,7 +76,7 @@ impl Truth {
         Ok(class)
     }
 
-    /// What tells of what was done.
+    /// The report on the server's actions at this path.
     fn told(&self, path: &str) -> Option<(&'static str, String)> {
         Some(match path {
             "counts" => ("application/json", self.ledger().counts()),
@@ -95,7 +95,7 @@ impl Truth {
         })
     }
 
-    /// Whatever the thread used of its CPU until now is the last request's. Returns what it has used by now.
+    /// Charges all CPU time of the thread until now to the last request, and returns it.
     fn settle(&self) -> u64 {
         let now_ns = thread_cpu_ns();
         if let Some((last, since_ns)) = self.last.take() {
@@ -123,7 +123,7 @@ impl Truth {
         (position, Guard { truth: self, class, visit, has_departed: false })
     }
 
-    /// Only what inserts is written down, burns and waits; what reads and empties a table is beside the work.
+    /// Serves a table: only inserts are recorded, burn and wait; reading and emptying a table is beside the work.
     async fn serve_table(
         &self,
         exchange: &mut Exchange<'_>,
@@ -260,7 +260,7 @@ impl Service for Truth {
 }
 
 impl Guard<'_> {
-    /// It is about to be answered.
+    /// Records that it is about to be answered.
     fn depart(&mut self, end: End) {
         self.visit.end = end;
         self.has_departed = true;

@@ -1,9 +1,8 @@
-//! A table that records are inserted into, with stated faults: what it acknowledges and what it stores may differ on
-//! purpose.
+//! A table for inserting records, with stated faults: the acknowledged and the stored records may differ on purpose.
 //!
-//! `CLASS/odata/TestRecords` takes a record, `CLASS/odata/$batch` many of them as JSON or multipart, `CLASS/rest/insertAll`
-//! an array; `CLASS/rest/deleteAll` empties the table. `CLASS/odata/TestRecords/$count` and `CLASS/odata/TestRecords`
-//! tell what is stored, the latter in pages. What it deliberately does not do: check a record.
+//! `CLASS/odata/TestRecords` takes a record, `CLASS/odata/$batch` many of them as JSON or multipart,
+//! `CLASS/rest/insertAll` an array; `CLASS/rest/deleteAll` empties the table. `CLASS/odata/TestRecords/$count` and
+//! `CLASS/odata/TestRecords` return the stored records, the latter in pages. It deliberately does not check a record.
 
 use tollgate_wire::batch::{Requests, Step, json, multipart};
 
@@ -22,11 +21,11 @@ pub(crate) struct Table {
     rows: Vec<String>,
     /// Records that were ever taken, by which faults are dealt out.
     taken: u64,
-    /// Faults that were done: the truth that a settlement is held against.
+    /// Faults that were made: the truth for a settlement.
     faults: u64,
 }
 
-/// What a request for a table is answered.
+/// The answer to a request for a table.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) content_type: &'static str,

@@ -1,6 +1,6 @@
-//! How fast documents are written, checked and read, without any store or network: bytes per second of CPU time for a
-//! list of 400 flights in each format, microseconds for one detail, for following a list's links, for checking a detail
-//! and for reading it as a body; at last, microseconds for each record of an array that arrives in parts.
+//! Speed of writing, checking and reading documents, without store or network: bytes per second of CPU time for a list
+//! of 400 flights in each format, microseconds for one detail, for following a list's links, for checking a detail and
+//! for reading it as a body; at last, microseconds for each record of an array that arrives in parts.
 //!
 //! `cargo run --release -p tollgate-wire --example throughput [SECONDS PER FIGURE]`
 //!

@@ -13,18 +13,18 @@ pub enum Format {
     V2Json,
     /// OData V4 as JSON.
     V4Json {
-        /// How much control information goes with the data.
+        /// Amount of control information in the document.
         metadata: Metadata,
-        /// How Int64 and Decimal are written.
+        /// Notation of Int64 and Decimal.
         ieee754: Ieee754,
-        /// Which release of V4 is spoken.
+        /// The release of V4.
         release: Release,
     },
     /// Plain JSON without any protocol.
     RestJson,
     /// Plain XML without any protocol.
     RestXml {
-        /// Whether it is made as large as Atom.
+        /// Whether it is padded to the size of Atom.
         padding: Padding,
     },
 }
@@ -34,7 +34,7 @@ pub enum Format {
 pub enum Metadata {
     /// Data only, with count and next link.
     None,
-    /// What a client cannot compute from the model.
+    /// Control information that a client cannot compute from the model.
     #[default]
     Minimal,
     /// Everything.
@@ -61,7 +61,7 @@ pub enum Release {
     V401,
 }
 
-/// Whether plain XML carries neutral elements, so that payload and protocol can be told apart by measuring.
+/// Whether plain XML has neutral elements, so that measuring can separate payload and protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Padding {
     /// Data only.
@@ -89,7 +89,7 @@ pub enum DocumentKind {
 }
 
 impl Format {
-    /// The protocol version whose URLs and literals the documents hold; plain REST has none.
+    /// The protocol version of the URLs and literals in the documents; plain REST has none.
     pub fn version(self) -> Option<Version> {
         match self {
             Format::V2Atom | Format::V2Json => Some(Version::V2),

@@ -1,7 +1,7 @@
 //! The formats of OData V2, OData V4 and plain REST, without any input or output: the entity data model, URLs and
 //! query options (parsed into one [`plan::Plan`]), and the documents that answer them.
 //!
-//! What this crate deliberately does not do: open a socket or a file, read a clock, know a database or a handler.
+//! This crate deliberately opens no socket or file, reads no clock, and knows no database or handler.
 
 mod address;
 pub mod atom;

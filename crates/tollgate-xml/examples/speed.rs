@@ -1,9 +1,9 @@
-//! How long the messages of a mediator take: parsing, an XPath for routing, transformations of a request and a response,
-//! and a document of 10,000 records sorted and grouped; microseconds of CPU for each, parsing and writing included.
+//! Speed of a mediator's messages: parsing, an XPath for routing, transformations of a request and a response, and a
+//! document of 10,000 records sorted and grouped; microseconds of CPU for each, parsing and writing included.
 //!
-//! `cargo run --release -p tollgate-xml --example speed [SECONDS PER FIGURE]` prints a line for each figure;
-//! `… --example speed write FOLDER` writes the messages instead, for `bench/xslt/compare.py`, which holds libxslt beside it;
-//! `… --example speed count NAME N` does one of them so many times, for a profiler.
+//! `cargo run --release -p tollgate-xml --example speed [SECONDS PER FIGURE]` prints a line for each figure; `…
+//! --example speed write FOLDER` writes the messages instead, for `bench/xslt/compare.py`, which compares libxslt; `…
+//! --example speed count NAME N` does one of them so many times, for a profiler.
 //!
 //! Figures of one machine and minute: compare only what one run prints. It deliberately asserts no time.
 #![allow(clippy::print_stdout, reason = "the table is the result")]
@@ -62,7 +62,7 @@ fn main() {
     }
 }
 
-/// What is measured, by name.
+/// The measured works, by name.
 type Work<'r> = (&'static str, Box<dyn FnMut() + 'r>);
 
 fn works(records: &str) -> Vec<Work<'_>> {

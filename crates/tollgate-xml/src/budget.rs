@@ -1,4 +1,4 @@
-//! What one document, one expression and one transformation may take: the table of limits.
+//! Limits of one document, one expression and one transformation, in a table.
 //!
 //! Hostile input meets a limit and gets an [`Error`] of the kind [`ErrorKind::Budget`] that names it; nothing here measures
 //! time.
@@ -7,12 +7,12 @@ use std::cell::Cell;
 
 use crate::error::{Error, ErrorKind};
 
-/// The limits. All of them hold for each document or run by itself.
+/// The limits. Each applies to each document or run by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budget {
     /// Bytes of a document, before it is read.
     pub document_bytes_max: usize,
-    /// Elements that stand in each other.
+    /// Deepest nesting of elements.
     pub depth_max: usize,
     /// Nodes of a document, or of all documents that one run reads: elements, attributes, texts, comments, processing
     /// instructions.
@@ -26,15 +26,14 @@ pub struct Budget {
     /// Bytes of a result.
     pub output_bytes_max: usize,
     /// Steps of one transformation or evaluation: a step is a node looked at, a part of an instruction, or some bytes
-    /// of a text, and takes about ten nanoseconds, twice that at worst. Of a document, it holds for each expression
+    /// of a text, and takes about ten nanoseconds, twice that at worst. For a document, it applies to each expression
     /// that is evaluated on it.
     pub instructions_max: u64,
     /// Bytes of the values that one transformation may make for its variables and parameters, all together.
     pub value_bytes_max: usize,
     /// Templates that may call each other in a row.
     pub template_depth_max: usize,
-    /// Bytes of stack that a stylesheet's instructions and expressions may take within each other. Whoever calls has to have
-    /// half a MiB more.
+    /// Bytes of stack for a stylesheet's nested instructions and expressions. The caller needs half a MiB more.
     pub stack_bytes_max: usize,
 }
 
@@ -79,12 +78,12 @@ pub(crate) const TERMS_MAX: usize = 1000;
 /// Digits behind the point that a number written by a pattern has: no double has more that mean anything.
 pub(crate) const FRACTION_DIGITS_MAX: usize = 340;
 
-/// Different prefixes of a document's elements and attributes: what two bytes of each node tell apart.
+/// Different prefixes of a document's elements and attributes: as many as two bytes of each node can distinguish.
 pub(crate) const PREFIXES_MAX: u16 = u16::MAX;
 
-/// What is left of the steps that one evaluation or run may take.
+/// The steps that one evaluation or run may still take.
 ///
-/// All work is told here whose amount a document decides: nodes that are walked or passed over, bytes that are copied,
+/// It counts all work whose amount a document decides: nodes that are walked or passed over, bytes that are copied,
 /// searched or taken apart.
 #[derive(Debug)]
 pub(crate) struct Meter {
@@ -97,8 +96,8 @@ thread_local! {
     static STEPS_TAKEN: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Steps that this thread's evaluations and runs have taken so far: whoever has several bound together looks before and
-/// after each.
+/// Steps that this thread's evaluations and runs have taken so far; a caller that limits several together compares
+/// before and after each.
 #[must_use]
 pub fn steps_taken() -> u64 {
     STEPS_TAKEN.get()
@@ -119,7 +118,7 @@ impl Meter {
     /// Takes steps off what is left.
     ///
     /// # Errors
-    /// Where so many are not left.
+    /// There are not as many steps left.
     #[inline]
     pub(crate) fn spend(&self, steps: u64) -> Result<(), Error> {
         match self.left.get().checked_sub(steps) {
@@ -148,7 +147,7 @@ impl Meter {
         self.spend((bytes / COPIED_BYTES) as u64)
     }
 
-    /// Bytes are searched for others, of which a table is made.
+    /// Counts the steps of searching bytes for others, with a table of those.
     #[inline]
     pub(crate) fn search(&self, bytes: usize, part_bytes: usize) -> Result<(), Error> {
         self.spend((bytes / SEARCHED_BYTES + part_bytes) as u64)
@@ -167,9 +166,9 @@ impl Drop for Meter {
     }
 }
 
-/// How deep the stack is, as seen from where it was when this was made.
+/// The depth of the stack, measured from where it was when this was made.
 ///
-/// What calls itself asks it, so that no stylesheet and no expression ends the process.
+/// Recursive code checks it, so that no stylesheet and no expression ends the process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stack {
     begin: usize,
@@ -182,7 +181,7 @@ impl Stack {
     }
 
     /// # Errors
-    /// Where it is deeper than it may be.
+    /// It is deeper than allowed.
     #[inline]
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.begin.abs_diff(here()) > self.bytes_max {

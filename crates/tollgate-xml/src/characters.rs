@@ -1,8 +1,8 @@
-//! Which characters XML 1.0 (fifth edition) allows where: sections 2.2 and 2.3, and names of Namespaces in XML.
+//! The characters that XML 1.0 (fifth edition) allows: sections 2.2 and 2.3, and names of Namespaces in XML.
 //!
-//! It judges single characters and names, those of encodings among them; what they stand for is not known here.
+//! It judges single characters and names, those of encodings among them; their meaning is not known here.
 
-/// Whether a document may hold this character (production `Char`).
+/// Whether a document may contain this character (production `Char`).
 pub(crate) fn is_character(character: char) -> bool {
     matches!(character,
         '\u{9}' | '\u{A}' | '\u{D}' | '\u{20}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..='\u{10FFFF}')
@@ -32,7 +32,7 @@ pub(crate) fn is_name_start(character: char) -> bool {
         | '\u{3001}'..='\u{D7FF}' | '\u{F900}'..='\u{FDCF}' | '\u{FDF0}'..='\u{FFFD}' | '\u{10000}'..='\u{EFFFF}')
 }
 
-/// Whether a name may hold it behind its first character, the colon aside.
+/// Whether a name may contain it behind its first character, the colon aside.
 pub(crate) fn is_name_part(character: char) -> bool {
     is_name_start(character)
         || matches!(character,
@@ -69,7 +69,7 @@ const NAME_BYTES: [bool; 256] = {
     table
 };
 
-/// Where the first byte of a character stands that no document may hold, or of `]]>` where `sections_end` is told.
+/// The place of the first character that no document may contain, or of `]]>` if `bracket` forbids it.
 pub(crate) fn first_forbidden(text: &str, bracket: Bracket) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -94,7 +94,7 @@ pub(crate) fn first_forbidden(text: &str, bracket: Bracket) -> Option<usize> {
     None
 }
 
-/// What `]]>` is in a text.
+/// The meaning of `]]>` in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bracket {
     /// Forbidden: it would end a CDATA section (section 2.4).

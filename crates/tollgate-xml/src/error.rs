@@ -1,15 +1,15 @@
-//! What is wrong with a document, an expression or a stylesheet, and where: a byte offset and, counted from one, line and
+//! An error in a document, an expression or a stylesheet, with its place: a byte offset and, counted from one, line and
 //! column in characters.
 //!
-//! It does not render sources: whoever shows an error has the text and decides how much of it to show.
+//! It does not render sources: the caller has the text and decides how much of it to show.
 
 use std::fmt;
 
-/// What is wrong, and where.
+/// An error with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error(Box<Details>);
 
-/// They stand apart, so that a result is small where nothing is wrong.
+/// The details of an error, boxed so that a result is small without one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Details {
     kind: ErrorKind,
@@ -19,7 +19,7 @@ struct Details {
     messages: Vec<String>,
 }
 
-/// Whose fault it is.
+/// The party at fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -101,7 +101,7 @@ impl Error {
         self
     }
 
-    /// What `xsl:message` said before it, in order.
+    /// The texts of `xsl:message` before the error, in order.
     pub fn messages(&self) -> &[String] {
         &self.0.messages
     }
@@ -111,17 +111,17 @@ impl Error {
         self.0.source_name.as_deref()
     }
 
-    /// Whose fault it is.
+    /// The party at fault.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// What is wrong, without the place.
+    /// The message, without the place.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Where it is wrong, if that can be told.
+    /// The place of the error, if it is known.
     pub fn position(&self) -> Option<Position> {
         self.0.position
     }

@@ -1,6 +1,6 @@
 //! XML as a compact tree, XPath 1.0 and XSLT 1.0: compiled once, evaluated often, safe on hostile input.
 //!
-//! What this crate deliberately does not do: open a file or a socket, fetch what a document refers to, know HTTP or SOAP.
+//! This crate deliberately opens no file or socket, fetches nothing that a document names, and knows no HTTP or SOAP.
 
 pub mod budget;
 mod characters;

@@ -1,7 +1,7 @@
 //! Names of one document, each stored once: namespaces, prefixes, and expanded names (a namespace with a local name), so
 //! that comparing two names of a document compares two numbers.
 //!
-//! It does not know which prefix stands for which namespace where: that is the tree's.
+//! It does not know the scope of prefixes: that is the tree's.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ pub struct Namespace(pub(crate) u32);
 impl Namespace {
     /// No namespace.
     pub const NONE: Namespace = Namespace(0);
-    /// That of the prefix `xml`.
+    /// The namespace of the prefix `xml`.
     pub const XML: Namespace = Namespace(1);
 }
 
@@ -34,7 +34,7 @@ pub struct Name(pub(crate) u32);
 
 /// The namespace of the prefix `xml` (Namespaces in XML 1.0, section 3).
 pub const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
-/// The namespace that declarations of namespaces stand in, as attributes.
+/// The namespace of namespace declarations, as attributes.
 pub const XMLNS_NAMESPACE: &str = "http://www.w3.org/2000/xmlns/";
 
 /// The names of one document.
@@ -57,15 +57,15 @@ struct Span {
     end: u32,
 }
 
-/// Texts of which each is stored once: namespaces, or prefixes.
+/// Texts that are each stored once: namespaces, or prefixes.
 #[derive(Debug, Clone, Default)]
 struct Distinct {
     spans: Vec<Span>,
-    /// As those of the names, and empty while the texts are few.
+    /// Hash slots as those of the names, and empty while the texts are few.
     slots: Vec<u32>,
 }
 
-/// So many are looked through: comparing lengths first makes this cheaper than a hash.
+/// Most texts that are searched one by one: comparing lengths first makes this cheaper than a hash.
 const FEW: usize = 16;
 
 impl Distinct {
@@ -163,7 +163,7 @@ impl Names {
         names
     }
 
-    /// What every document has.
+    /// Adds the names that every document has.
     fn begin(&mut self) {
         for namespace in ["", XML_NAMESPACE] {
             self.namespace(namespace);
@@ -192,7 +192,7 @@ impl Names {
             + self.slots.len() * size_of::<u32>()
     }
 
-    /// Whether it is worth keeping: a table that has grown takes longer to clear than to make.
+    /// Whether the table is worth keeping: one that has grown takes longer to clear than to make.
     pub(crate) fn is_small(&self) -> bool {
         self.slots.len() <= SLOTS_KEPT_MAX
     }
@@ -225,7 +225,7 @@ impl Names {
         }
     }
 
-    /// This prefix, if the document has it.
+    /// The number of this prefix, if the document has it.
     pub(crate) fn find_prefix(&self, prefix: &str) -> Option<Prefix> {
         self.prefixes.find(prefix, &self.text, self.seed).map(Prefix)
     }
@@ -293,13 +293,13 @@ impl Names {
         Namespace(self.names[name.0 as usize].0)
     }
 
-    /// How many expanded names there are; they are numbered from zero.
+    /// Number of expanded names; they are numbered from zero.
     pub(crate) fn count(&self) -> usize {
         self.names.len()
     }
 }
 
-/// One number for the process that nobody outside knows.
+/// A random number of the process, unknown outside.
 fn seed() -> u64 {
     static SEED: OnceLock<u64> = OnceLock::new();
     *SEED.get_or_init(|| RandomState::new().hash_one(0))

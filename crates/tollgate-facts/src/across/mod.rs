@@ -1,9 +1,9 @@
-//! Saved runs of one experiment side by side: other machines, other days. What each found stands beside the others', and
-//! the ratio of each run to the first one has an unpaired interval.
+//! Saved runs of one experiment side by side: other machines, other days. The results of all runs are shown together,
+//! and the ratio of each run to the first one has an unpaired interval.
 //!
-//! Two ratios are made. That of a *figure* (a time, CPU time) is of everything that differs between the runs, the machine
-//! among it. That of a *toll* divides what a layer costs in one run by what it costs in the other: what slows variant and
-//! baseline alike has gone out of it. It deliberately measures nothing, and says nothing of how far a run is from its own
+//! Two ratios are made. That of a *figure* (a time, CPU time) contains everything that differs between the runs, the
+//! machine among it. That of a *toll* divides a layer's cost in one run by that in the other: effects that slow variant
+//! and baseline alike cancel out. It deliberately measures nothing, and does not estimate how far a run is from its own
 //! repetition: no interval inside a run knows that.
 
 pub mod offered;
@@ -19,12 +19,12 @@ pub use settings::Setting;
 
 /// The version of the document's format.
 pub const FORMAT: u32 = 1;
-/// What must stand beside every unpaired ratio.
+/// The note that every unpaired ratio needs beside it.
 pub const UNPAIRED: &str = "unpaired: different times or machines; the machine is part of it, and how far a run lies from \
                             its own repetition is in no interval";
-/// What must stand beside every ratio of tolls.
+/// The note that every ratio of tolls needs beside it.
 pub const CANCELS: &str = "the ratio of two tolls is unpaired, too, but what slows variant and baseline alike cancels";
-/// Most runs side by side: more can neither be told apart in a chart nor fit a table.
+/// Most runs side by side: more can neither be distinguished in a chart nor fit a table.
 pub const RUNS_MAX: usize = 8;
 
 /// Runs side by side.
@@ -36,7 +36,7 @@ pub struct Across {
     pub experiment: Experiment,
     /// The runs, in the order in which they were named; the first one is what the others are divided by.
     pub runs: Vec<RunHead>,
-    /// What the runs do not have in common.
+    /// Settings in which the runs differ.
     pub settings: Vec<Setting>,
     /// Figures of the cells that at least two runs have.
     pub cells: Vec<Beside>,
@@ -46,7 +46,7 @@ pub struct Across {
     pub times: Vec<TimesBeside>,
     /// Cells that only one run has.
     pub lone: Vec<Lone>,
-    /// What was expected of the figures, and whether it holds.
+    /// Thresholds for the figures, with their outcomes.
     pub thresholds: Vec<ThresholdResult>,
 }
 
@@ -55,13 +55,13 @@ pub struct Across {
 pub struct RunHead {
     /// Its number, from 1.
     pub number: u32,
-    /// As it was named on the command line.
+    /// Its name on the command line.
     pub name: String,
     /// Start, RFC 3339 in UTC.
     pub started: String,
     /// Whether everything planned was measured.
     pub state: State,
-    /// Why it is partial.
+    /// The reason why it is partial.
     pub reason: Option<String>,
     /// Its machine, in a few words.
     pub machine: String,
@@ -76,19 +76,19 @@ pub struct Beside {
     pub baseline: Option<String>,
     /// Level, as the first run that has it numbers it.
     pub level: u64,
-    /// What the level is called.
+    /// Title of the level.
     pub level_title: String,
-    /// What is compared.
+    /// The compared figure.
     pub figure: Figure,
     /// Unit of the values; empty for tolls.
     pub unit: String,
-    /// What each run found, of those that have it.
+    /// The value of each run that has it.
     pub values: Vec<ValueOf>,
     /// Each further run by the first one, of those that have it.
     pub ratios: Vec<RatioOf>,
 }
 
-/// What one run found.
+/// The value of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ValueOf {
     /// Number of the run.
@@ -97,7 +97,7 @@ pub struct ValueOf {
     pub value: f64,
     /// Its interval as its own report has it; absent where it has none.
     pub interval: Option<(f64, f64)>,
-    /// Whether it may be read.
+    /// Whether it can be trusted.
     pub standing: Verdict,
     /// Doubts about it, each rule with what was seen.
     pub doubts: Vec<String>,
@@ -105,12 +105,12 @@ pub struct ValueOf {
     pub rate_per_second: Option<f64>,
 }
 
-/// One run by the first one.
+/// The ratio of one run to the first one.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct RatioOf {
     /// Number of the run.
     pub run: u32,
-    /// Its figure by that of the first run: 1.1 is a tenth more.
+    /// Its figure divided by that of the first run: 1.1 is a tenth more.
     pub ratio: f64,
     /// Lower end of the unpaired interval (Welch, on logarithms of block means).
     pub low: f64,
@@ -125,9 +125,9 @@ pub struct RatioOf {
     pub blocks: u32,
     /// Probability of a ratio as far from 1 by chance, adjusted by Holm over all ratios of figures, or all of tolls.
     pub p_adjusted: f64,
-    /// What may be said: dearer is the run, cheaper too.
+    /// The conclusion; dearer or cheaper means the run, compared with the first one.
     pub verdict: TollVerdict,
-    /// Why the verdict is not plain.
+    /// The reason for a verdict that is not plain.
     pub note: Option<String>,
 }
 
@@ -138,9 +138,9 @@ pub struct TimesBeside {
     pub variant: String,
     /// Level, as the first run that has it numbers it.
     pub level: u64,
-    /// What the level is called.
+    /// Title of the level.
     pub level_title: String,
-    /// What each run found.
+    /// The times of each run.
     pub values: Vec<TimesOf>,
 }
 
@@ -149,7 +149,7 @@ pub struct TimesBeside {
 pub struct TimesOf {
     /// Number of the run.
     pub run: u32,
-    /// Whether they may be read.
+    /// Whether they can be trusted.
     pub standing: Verdict,
     /// Valid answers per second.
     pub requests_per_second: f64,
@@ -168,20 +168,20 @@ pub struct Lone {
     pub run: u32,
     /// Variant.
     pub variant: String,
-    /// What the level is called.
+    /// Title of the level.
     pub level_title: String,
 }
 
 /// A run with the name under which it was given.
 #[derive(Debug, Clone, Copy)]
 pub struct Named<'r> {
-    /// As on the command line.
+    /// Its name on the command line.
     pub name: &'r str,
-    /// What is stored.
+    /// The stored result.
     pub run: &'r RunResult,
 }
 
-/// Why runs cannot stand side by side.
+/// The reasons why runs cannot be compared side by side.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AcrossError {
     /// There are fewer than two, or more than [`RUNS_MAX`].
@@ -195,7 +195,7 @@ pub enum AcrossError {
 /// Puts runs side by side; the thresholds are left empty, see [`crate::threshold::judge_across`].
 ///
 /// # Errors
-/// Why they cannot stand side by side.
+/// The reason why they cannot be compared.
 pub fn across(runs: &[Named<'_>]) -> Result<Across, AcrossError> {
     if !(2..=RUNS_MAX).contains(&runs.len()) {
         return Err(AcrossError::Count(runs.len()));
@@ -235,14 +235,14 @@ impl Across {
     }
 }
 
-/// What must agree for two runs to be of one experiment.
+/// The properties that must agree for two runs to be of one experiment.
 fn kind(run: &RunResult) -> (&str, &str, &str, bool) {
     let experiment = &run.experiment;
     let piece = experiment.piece == crate::results::Piece::Record;
     (&experiment.name, &experiment.factor, &experiment.unit_of_work, piece)
 }
 
-/// The experiment in words that tell two of one name apart.
+/// The experiment in words that distinguish two of one name.
 fn words(run: &RunResult) -> String {
     let experiment = &run.experiment;
     format!("`{}` ({} over {})", experiment.name, experiment.unit_of_work, experiment.factor)

@@ -1,5 +1,5 @@
-//! What cells were offered at equal rate. It is equal among the variants of one run: each run draws it anew from what its
-//! slowest variant could take, so that two runs of one experiment need not have been offered the same.
+//! The rates offered to cells at equal rate. It is equal among the variants of one run: each run draws it anew from
+//! what its slowest variant could take, so that two runs of one experiment need not have been offered the same.
 //!
 //! It deliberately makes no two rates comparable: how a time grows with the rate is another question for each subject.
 
@@ -11,7 +11,7 @@ use crate::results::{EqualRate, RunResult};
 /// stay inside the ± 3 % of "no difference".
 const APART_SHARE_MAX: f64 = 0.02;
 
-/// What the variants of a level were offered; nothing where none was.
+/// The rate offered to the variants of a level; `None` if there was none.
 pub(super) fn at(run: &RunResult, level: u64) -> Option<&EqualRate> {
     run.cells.iter().filter(|cell| cell.level == level).find_map(|cell| cell.equal_rate.as_ref())
 }
@@ -22,7 +22,7 @@ pub(super) fn rate(offered: &EqualRate) -> String {
     if rate < 10.0 { format!("{rate:.1}/s") } else { format!("{rate:.0}/s") }
 }
 
-/// Why figures of these two loads, each with the number of its run, have no ratio; nothing where they do.
+/// The reason why figures of these two loads, each with the number of its run, have no ratio; `None` if they have one.
 pub(super) fn apart((one, first): (u32, &EqualRate), (other, further): (u32, &EqualRate)) -> Option<String> {
     if are_apart([first, further].map(|offered| offered.rate_per_second)) {
         return Some(format!("run {one} was offered {}, run {other} {}", rate(first), rate(further)));
@@ -31,7 +31,7 @@ pub(super) fn apart((one, first): (u32, &EqualRate), (other, further): (u32, &Eq
     (of_one != of_other).then(|| format!("requests of run {one} came {of_one}, those of run {other} {of_other}"))
 }
 
-/// Whether some of these values are of loads at other rates than others.
+/// Whether these values are from loads at different rates.
 pub fn is_apart(values: &[ValueOf]) -> bool {
     are_apart(values.iter().filter_map(|value| value.rate_per_second))
 }

@@ -1,5 +1,5 @@
-//! What runs do not have in common, setting by setting: whatever results hold of machine, version, command, settings,
-//! levels and variants is looked at, so that a new setting needs no line here.
+//! Differences between runs, setting by setting: everything that results contain of machine, version, command,
+//! settings, levels and variants is compared, so that a new setting needs no line here.
 //!
 //! It deliberately judges nothing: which difference matters is the reader's to say.
 
@@ -13,13 +13,13 @@ use crate::results::RunResult;
 /// Longest value that is kept whole.
 const VALUE_CHARACTERS_MAX: usize = 400;
 
-/// What of a network's words is not what was asked for but what came of it begins so.
+/// Start of the measured part in the text about a network; the requested part precedes it.
 const LINK_MEASURED: &str = ", measured ";
 
 /// A setting in which runs differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Setting {
-    /// What it is.
+    /// Its name.
     pub name: String,
     /// Its value in each run; absent where a run does not have it.
     pub values: Vec<Option<String>>,

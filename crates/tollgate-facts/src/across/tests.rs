@@ -84,7 +84,7 @@ fn what_is_refused_in_either_run_has_no_ratio_and_a_joint_time_is_no_claim() {
     assert_ne!(find(&found.cells, "odata-v2-json", 20, Figure::SubjectCpu).ratios[0].verdict, TollVerdict::Joint);
 }
 
-/// The run with every variant of a level offered so many requests a second.
+/// The run with every variant of a level at this offered rate.
 fn offered(mut run: RunResult, level: u64, rate_per_second: f64) -> RunResult {
     for rate in run.cells.iter_mut().filter(|cell| cell.level == level).filter_map(|cell| cell.equal_rate.as_mut()) {
         rate.rate_per_second = rate_per_second;
@@ -211,7 +211,7 @@ fn response_times_of_a_marked_cell_are_marked() {
     check("ranks", Verdict::Marked, Verdict::Ok);
 }
 
-/// How many ratios have these verdicts, and the widths of their intervals.
+/// Number of ratios with these verdicts, and the widths of their intervals.
 fn seen(found: &Across, verdicts: &[TollVerdict]) -> (usize, Vec<f64>) {
     let ratios = || found.tolls.iter().flat_map(|row| &row.ratios).filter(|ratio| ratio.high > ratio.low);
     let count = ratios().filter(|ratio| verdicts.contains(&ratio.verdict)).count();

@@ -22,7 +22,7 @@ struct CellOf<'r> {
     cell: &'r Cell,
 }
 
-/// All cells of all runs, in the order of the first run, then of those that the later ones add.
+/// All cells of all runs, in the order of the first run, then those that later runs add.
 ///
 /// A level that has a name is known by it: its number may mean another way of encrypting in another run.
 pub(super) fn places<'r>(runs: &[&'r RunResult]) -> Vec<Place<'r>> {
@@ -47,10 +47,10 @@ pub(super) fn places<'r>(runs: &[&'r RunResult]) -> Vec<Place<'r>> {
     places
 }
 
-/// What one run found, and what else its ratio is made of.
+/// The value of one run, with the other parts of its ratio.
 struct InRun<'r> {
     of: CellOf<'r>,
-    /// Of a toll.
+    /// The baseline of a toll.
     baseline: Option<&'r str>,
     value: ValueOf,
     /// Logarithms of the means of its blocks.
@@ -58,7 +58,7 @@ struct InRun<'r> {
     barred: Barred,
 }
 
-/// That a figure is refused or joint, and why; absent where its ratio may be read.
+/// The verdict of a refused or joint figure, with the reason; absent if its ratio can be trusted.
 type Barred = Option<(TollVerdict, String)>;
 
 /// Figures of cells.
@@ -132,7 +132,7 @@ pub(super) fn lone(places: &[Place<'_>]) -> Vec<Lone> {
     places.iter().filter_map(of).collect()
 }
 
-/// One run by the first one: refused or joint already, or with a probability of its own.
+/// The ratio of one run to the first one: refused or joint already, or with a probability of its own.
 fn ratio(figure: Figure, found: &InRun<'_>, first: &InRun<'_>) -> RatioOf {
     let of_either = |verdict: TollVerdict| {
         [first, found].into_iter().find_map(|found| {
@@ -177,7 +177,7 @@ fn ratio(figure: Figure, found: &InRun<'_>, first: &InRun<'_>) -> RatioOf {
     }
 }
 
-/// Judges the ratios of which something is claimed, with p adjusted over all those that could be by chance.
+/// Judges the ratios that can make a claim, with p adjusted over all those that could be by chance.
 fn judge(rows: Vec<&mut Beside>) {
     let ratios = rows.into_iter().flat_map(|row| &mut row.ratios);
     let mut claims: Vec<&mut RatioOf> = ratios.filter(|ratio| ratio.verdict == TollVerdict::Unclear).collect();
@@ -195,13 +195,13 @@ fn judge(rows: Vec<&mut Beside>) {
 }
 
 impl<'r> CellOf<'r> {
-    /// What is doubted of its figure.
+    /// The doubts about its figure.
     fn concerning(self, figure: Figure) -> impl Iterator<Item = &'r Validity> {
         let findings = self.run.findings(&self.cell.variant, self.cell.level);
         findings.filter(move |doubt| figure.left_by(doubt) != Left::Whole)
     }
 
-    /// What was offered for its figure; nothing for figures of users who wait.
+    /// The rate offered for its figure; `None` for figures of users who wait.
     fn offered(self, figure: Figure) -> Option<&'r EqualRate> {
         self.cell.equal_rate.as_ref().filter(|_| figure.is_at_rate())
     }

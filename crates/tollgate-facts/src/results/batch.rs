@@ -1,5 +1,5 @@
-//! What is stored of a batch that a network lies before: its trials, its cells, the line through its times, and the
-//! distances that were computed from it.
+//! Stored results of a batch behind a network: its trials, its cells, the line through its times, and the distances
+//! that were computed from it.
 //!
 //! Times of a document are in microseconds; so is what a link adds: by how much a round trip over it is beyond one over
 //! the same link without delay.
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::stats::Estimate;
 
-/// What a batch told of itself in one trial: sums over its documents where not said otherwise.
+/// A batch's own report on one trial; sums over its documents unless stated otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Batched {
     /// Documents that waited.
@@ -18,7 +18,7 @@ pub struct Batched {
     pub stored: u64,
     /// Documents that were set aside with an error.
     pub set_aside: u64,
-    /// Time until all its connections stood, which is in no other time.
+    /// Time to open all its connections, which is in no other time.
     pub connect_ms: f64,
     /// Round trips to the database.
     pub round_trips: u64,
@@ -32,7 +32,7 @@ pub struct Batched {
     pub link_us: Option<f64>,
 }
 
-/// What was found of a batch in one cell.
+/// Results of a batch in one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct BatchFound {
     /// Documents in all trials.
@@ -45,25 +45,25 @@ pub struct BatchFound {
     pub database_us: Estimate,
     /// Time of a process for each document that is neither.
     pub waiting_us: Estimate,
-    /// What was asked of the link; absent without one.
+    /// Delay that was requested of the link; absent without one.
     pub asked_us: Option<f64>,
-    /// What it added, as measured; absent without one.
+    /// Delay that it added, as measured; absent without one.
     pub added_us: Option<Estimate>,
     /// The same in the median block.
     pub added_median_us: Option<f64>,
 }
 
-/// What a run about distance found beyond its cells.
+/// Results of a run about distance, beyond its cells.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Distances {
-    /// How the link was made: `proxy`, `tun`, or `none` where there was none.
+    /// The kind of link: `proxy`, `tun`, or `none` without one.
     pub link: String,
     /// The same in a few words.
     pub link_words: String,
     /// The shortest delay that this kind of link keeps within a tenth on this machine; absent where none was kept, or
     /// there is no link.
     pub accurate_from_us: Option<f64>,
-    /// What the database is, without secrets.
+    /// The database, without secrets.
     pub database: String,
     /// Cores that the batch may use.
     pub batch_cores: u32,
@@ -71,7 +71,7 @@ pub struct Distances {
     pub database_cores: u32,
     /// The line through the times of one process; absent where there are too few links.
     pub slope: Option<Slope>,
-    /// What is to be expected of more processes, one for each cell.
+    /// Expected times with more processes, one for each cell.
     pub hinges: Vec<Hinge>,
     /// Distances with names, computed from the line.
     pub presets: Vec<PresetFound>,
@@ -80,8 +80,8 @@ pub struct Distances {
 /// Half an interval of round trips beyond this share of the counted ones shows nothing.
 const TOO_WIDE_SHARE: f64 = 0.2;
 
-/// Time of a document = at rest + round trips x what the link adds, by one process. Intervals are 95 % by Student t over
-/// the blocks, each of which has a line of its own by least squares on relative errors.
+/// Time of a document = at rest + round trips x the delay that the link adds, by one process. Intervals are 95 % by
+/// Student t over the blocks, each of which has a line of its own by least squares on relative errors.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Slope {
     /// Processes: the least level.
@@ -90,51 +90,51 @@ pub struct Slope {
     pub at_rest_us: Estimate,
     /// Sequential round trips of a document, by the line.
     pub round_trips: Estimate,
-    /// What the line says of a document's overhead for each microsecond that the link adds, as a share.
+    /// A document's overhead for each microsecond that the link adds, by the line, as a share.
     pub share_per_us: Estimate,
     /// Round trips of a document as the batch counted them.
     pub counted: f64,
-    /// How far times typically lie off the line, as a share.
+    /// Typical distance of the times from the line, as a share.
     pub residual_share: f64,
     /// The variants behind it.
     pub variants: Vec<String>,
-    /// Why it must not be read as a law; absent for a good one.
+    /// The reason why it is no law; absent for a good one.
     pub doubt: Option<String>,
 }
 
 impl Slope {
-    /// Whether the interval of the round trips is so wide that it would hold nearly anything.
+    /// Whether the interval of the round trips is so wide that it would include nearly any number.
     pub fn is_too_wide(&self) -> bool {
         (self.round_trips.high - self.round_trips.low) / 2.0 > TOO_WIDE_SHARE * self.counted
     }
 
-    /// Whether the counted round trips lie in the interval of those that the line has.
+    /// Whether the counted round trips lie in the interval of the line's round trips.
     pub fn agrees(&self) -> bool {
         (self.round_trips.low..=self.round_trips.high).contains(&self.counted)
     }
 
-    /// Time of a document where the link adds so much.
+    /// Time of a document if the link adds `added_us`.
     pub fn at_us(&self, added_us: f64) -> f64 {
         self.at_rest_us.mean + self.round_trips.mean * added_us
     }
 }
 
-/// What is to be expected of so many processes: the longest of three times.
+/// Expected time with this many processes: the longest of three times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hinge {
     /// Variant.
     pub variant: String,
     /// Processes.
     pub level: u64,
-    /// What the link adds.
+    /// Delay that the link adds.
     pub added_us: f64,
-    /// Time of a document that is to be expected.
+    /// Expected time of a document.
     pub expected_us: f64,
-    /// Which of the three it is.
+    /// The one of the three that it is.
     pub bound: Bound,
 }
 
-/// What keeps a batch from being faster.
+/// The limit on the speed of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
@@ -152,23 +152,23 @@ pub enum Bound {
 /// A distance with a name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PresetFound {
-    /// Its name, that of its variant.
+    /// Its name, which is also that of its variant.
     pub name: String,
     /// The overhead that it is to have, as a share.
     pub share: f64,
-    /// What the link has to add for that, by the line; absent without one.
+    /// Delay that the link has to add for that, by the line; absent without one.
     pub asked_us: Option<f64>,
     /// The overhead that the line says of what the link then added, as a share; absent where it was not run.
     pub predicted: Option<Estimate>,
     /// The overhead that was found on blocks that the line has not seen, as a share; absent where it was not run.
     pub found: Option<Estimate>,
-    /// What may be said of it.
+    /// The conclusion about it.
     pub verdict: PresetVerdict,
     /// The same in a sentence.
     pub reason: String,
 }
 
-/// What may be said of a distance with a name.
+/// Conclusions about a distance with a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[display(rename_all = "lowercase")]
@@ -178,11 +178,11 @@ pub enum PresetVerdict {
     /// It differs by more.
     #[display("not confirmed")]
     Off,
-    /// The intervals are too wide, or the line too doubtful, to tell.
+    /// The intervals are too wide, or the line too doubtful, for a conclusion.
     Unclear,
     /// The link cannot keep so short a delay, or there is no line.
     Refused,
-    /// It was not run to its end.
+    /// Its run is incomplete.
     #[display("not run")]
     Open,
 }

@@ -1,6 +1,6 @@
-//! What is stored of connections and their encryption: what a level means, how users connect, what handshakes cost, the
-//! response times at a rate that all variants were offered, the messages on the wire, and the speed of the
-//! cryptography.
+//! Stored results of connections and their encryption: the meaning of levels, the way users connect, the cost of
+//! handshakes, the response times at a rate that all variants were offered, the messages on the wire, and the speed of
+//! the cryptography.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::figure::{GeneratorUse, PercentileIntervals, Percentiles, TcpCounts};
 use crate::stats::Estimate;
 
-/// A level that stands for a way of encrypting.
+/// A level that means a way of encrypting.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NamedLevel {
     /// The level, as cells name it.
@@ -23,17 +23,17 @@ pub struct NamedLevel {
     pub key: String,
     /// Certificates that the server sends; where the server chose, as all connections saw them, or 0.
     pub chain: u32,
-    /// How far away the subject was, there and back, over a line of packets; absent: without a line.
+    /// Round-trip time to the subject over a line of packets; absent without a line.
     pub round_trip_ms: Option<f64>,
 }
 
 impl NamedLevel {
-    /// What levels of one way of encrypting have in common, however far away.
+    /// The settings that levels of one way of encrypting share at any distance.
     pub fn way(&self) -> (&str, &str, u32) {
         (&self.tls, &self.key, self.chain)
     }
 
-    /// Fills in what nobody said of it and all `negotiated` connections came to.
+    /// Fills in the parameters that are not set and on which all `negotiated` connections agree.
     pub fn fill(&mut self, negotiated: &[&Negotiated]) {
         let Some(first) = negotiated.first() else { return };
         let agree = |alike: fn(&Negotiated, &Negotiated) -> bool| negotiated.iter().all(|other| alike(first, other));
@@ -55,12 +55,12 @@ impl NamedLevel {
     }
 }
 
-/// What the title of a level has behind it where it is far away.
+/// Suffix of a level's title for its distance.
 pub fn distance_words(round_trip_ms: f64) -> String {
     format!(", {round_trip_ms} ms away")
 }
 
-/// What a request on a fresh connection costs over a line: its time is `fixed_ms` and so many round trips.
+/// Cost of a request on a fresh connection over a line: its time is `fixed_ms` plus this many round trips.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoundTripCost {
     /// Variant.
@@ -69,20 +69,20 @@ pub struct RoundTripCost {
     pub way: String,
     /// The slope of its time over the length of the line.
     pub round_trips: Estimate,
-    /// What is left of its time at no distance.
+    /// The rest of its time at no distance.
     pub fixed_ms: Estimate,
-    /// How often the client waited for the server, as it saw it on the wire.
+    /// Number of times that the client waited for the server, as seen on the wire.
     pub seen: Option<f64>,
     /// Bytes received below the encryption.
     pub wire_bytes_received: Option<f64>,
     /// Rules of validity that marked cells behind it.
     #[serde(default)]
     pub marks: Vec<String>,
-    /// Why it must not be read as a law; absent for a good line.
+    /// The reason why it is no law; absent for a good line.
     pub doubt: Option<String>,
 }
 
-/// What connections of a cell negotiated, as they saw it themselves.
+/// The parameters that connections of a cell negotiated, as they saw them themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Negotiated {
     /// Version of TLS, such as `1.3`.
@@ -97,12 +97,12 @@ pub struct Negotiated {
     pub group: Option<String>,
     /// Protocol inside, as it was agreed on (ALPN); absent where the server chose none.
     pub protocol: Option<String>,
-    /// How many connections; one that is kept counts in each trial.
+    /// Number of connections; one that is kept counts in each trial.
     pub connections: u64,
 }
 
 impl Negotiated {
-    /// All of it in a few words.
+    /// The parameters in a few words.
     pub fn words(&self) -> String {
         let group = self.group.as_ref().map_or_else(|| "no key exchange".to_owned(), String::clone);
         let protocol = self.protocol.as_ref().map_or_else(|| "no ALPN".to_owned(), |name| format!("ALPN {name}"));
@@ -113,7 +113,7 @@ impl Negotiated {
     }
 }
 
-/// How the users of a variant connect.
+/// The way in which the users of a variant connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Connecting {
     /// Requests on one connection; absent: as many as the server keeps it for.
@@ -135,7 +135,7 @@ pub enum Encryption {
     Resumed,
 }
 
-/// What the connections of a cell were and cost.
+/// The connections of a cell, and their cost.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectionUse {
     /// Connections opened in its trials.
@@ -152,16 +152,16 @@ pub struct ConnectionUse {
     pub wire_bytes_received: u64,
     /// Bytes sent below the encryption.
     pub wire_bytes_sent: u64,
-    /// Where the time of requests that opened a connection went.
+    /// The parts of the time of requests that opened a connection.
     pub phases: Phases,
-    /// What a first request on a connection took; absent where none was opened.
+    /// Cost of a first request on a connection; absent if none was opened.
     pub first_request: Option<FirstRequest>,
 }
 
 /// Parts of the time of a request that opened its connection, each from the end of the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Phases {
-    /// Until the connection stood.
+    /// Until the connection was open.
     pub connect_ms: Percentiles,
     /// Until the handshake was done; without encryption empty.
     pub handshake_ms: Percentiles,
@@ -174,16 +174,16 @@ pub struct Phases {
 /// A first request on a connection, from its opening to the last byte of the answer, on average.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FirstRequest {
-    /// Times that the client waited for the server, as it saw them, that for the connection itself counted; absent
-    /// where the kernel does not tell.
+    /// Times that the client waited for the server, as it saw them, including that for the connection itself; absent if
+    /// the kernel does not report it.
     pub round_trips: Option<f64>,
     /// Bytes sent below the encryption.
     pub wire_bytes_sent: f64,
     /// Bytes received below the encryption.
     pub wire_bytes_received: f64,
-    /// How many were looked at.
+    /// Number of requests examined.
     pub n: u64,
-    /// What the kernel counted of some of them; absent where it does not tell.
+    /// TCP segments of some of them, as the kernel counted them; absent if it does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segments: Option<Segments>,
 }
@@ -199,7 +199,7 @@ pub struct Segments {
     pub retransmitted: f64,
     /// The kernel's smoothed round-trip time.
     pub round_trip_time_ms: f64,
-    /// Of how many the kernel was asked.
+    /// Number of requests for which the kernel was asked.
     pub n: u64,
 }
 
@@ -212,20 +212,20 @@ pub struct Linear {
     pub counts: Vec<u64>,
     /// Answers beyond the last bin that there may be.
     pub overflow: u64,
-    /// Where the overflow begins.
+    /// Lower end of the overflow, in milliseconds.
     pub overflow_from_ms: f64,
     /// Share of the answers (0 to 1) that took longer than 200 ms.
     pub share_over_200_ms: f64,
 }
 
-/// What was found of a cell when requests came at a rate, whatever the subject did.
+/// Results of a cell whose requests came at a rate, independent of the subject.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct EqualRate {
     /// Requests per second, the same for all variants of the level.
     pub rate_per_second: f64,
     /// The rate by the least throughput of the level's variants: it was chosen so, or named by the user.
     pub rate_share: f64,
-    /// How the intended starts lay.
+    /// Distribution of the intended starts.
     pub arrivals: Arrivals,
     /// Requests that were to be sent.
     pub intended: u64,
@@ -248,21 +248,21 @@ pub struct EqualRate {
     /// Handshakes that resumed an earlier session.
     #[serde(default)]
     pub handshakes_resumed: u64,
-    /// What its connections negotiated; empty without TLS, and in results that do not have it.
+    /// The parameters that its connections negotiated; empty without TLS, and in results that do not have it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub negotiated: Vec<Negotiated>,
-    /// How long after their intended start requests were sent.
+    /// Delay between the intended start and the sending of requests.
     pub lateness_ms: Percentiles,
     /// The part of that which is the generator's own doing: a user was there, or none was only from then on.
     #[serde(default)]
     pub overdue_ms: Percentiles,
-    /// What the generator used; zeros in results that do not have it.
+    /// Resource use of the generator; zeros in results that do not have it.
     #[serde(default)]
     pub generator: GeneratorUse,
     /// Cores that the subject kept busy meanwhile; absent where it was not watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject_cores: Option<Estimate>,
-    /// What the kernel counted of TCP in its network namespace, all programs together.
+    /// TCP counters of the kernel in its network namespace, all programs together.
     pub tcp: Option<TcpCounts>,
     /// From the intended start to the last byte, valid answers only.
     pub response_time_ms: Percentiles,
@@ -278,7 +278,7 @@ pub struct EqualRate {
     pub groups: Vec<RateGroup>,
 }
 
-/// How the intended starts of requests lie.
+/// Distributions of the intended starts of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[display(rename_all = "kebab-case")]
@@ -312,7 +312,7 @@ pub struct RateGroup {
 pub struct Flow {
     /// A few words for people, such as `TLS 1.3, resumed`.
     pub title: String,
-    /// The level whose listener was asked.
+    /// The level whose listener was used.
     pub level: u64,
     /// The kind of handshake.
     pub encryption: Encryption,
@@ -325,17 +325,17 @@ pub struct Flow {
 /// A message of a flow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowStep {
-    /// Who sends it.
+    /// The sender.
     pub from: FlowSide,
-    /// What it is, such as `ClientHello`.
+    /// The message, such as `ClientHello`.
     pub what: String,
-    /// When the client sent or received it, since it began to connect.
+    /// The time when the client sent or received it, since it began to connect.
     pub at_us: f64,
     /// Its bytes on the wire; 0 for messages of TCP itself.
     pub bytes: u64,
 }
 
-/// Who sends a message.
+/// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowSide {
@@ -345,14 +345,14 @@ pub enum FlowSide {
     Server,
 }
 
-/// How fast one part of the cryptography is on one core.
+/// Speed of one part of the cryptography on one core.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CryptoSpeed {
-    /// What is done: `sign`, or `encrypt`.
+    /// The operation: `sign`, or `encrypt`.
     pub operation: String,
-    /// With what, such as `RSA-2048` or `AES-128-GCM`.
+    /// The algorithm, such as `RSA-2048` or `AES-128-GCM`.
     pub algorithm: String,
-    /// How fast.
+    /// The speed.
     pub value: f64,
     /// Unit of the value: `1/s`, or `MB/s`.
     pub unit: String,
@@ -370,11 +370,11 @@ pub struct Peak {
     pub variant: String,
     /// Level.
     pub level: u64,
-    /// What: `work-processes-busy`, `subject-threads` ...
+    /// The series: `work-processes-busy`, `subject-threads` ...
     pub name: String,
     /// The most that was seen.
     pub value: f64,
-    /// The limit; absent where there is none, or the subject does not tell.
+    /// The limit; absent if there is none, or the subject does not report it.
     pub limit: Option<f64>,
     /// Unit of both.
     pub unit: String,

@@ -1,5 +1,5 @@
-//! What figures are made of: the form of a distribution, what processes used, what the kernel counted meanwhile, and the
-//! names of what a toll compares.
+//! Building blocks of figures: the form of a distribution, resource use of processes, the kernel's counters, and the
+//! names of the figures that a toll compares.
 //!
 //! It knows no run, so that every part of a result may be made of it.
 
@@ -50,7 +50,7 @@ impl Percentiles {
         [(0.999, self.p999), (0.99, self.p99), (0.95, self.p95), (0.9, self.p90), (0.5, self.p50)]
     }
 
-    /// One of them.
+    /// The percentile of this rank.
     pub fn at(&self, rank: Rank) -> Option<f64> {
         match rank {
             Rank::P50 => self.p50,
@@ -61,7 +61,7 @@ impl Percentiles {
         }
     }
 
-    /// Without those that only a steady load has: what is left was so, whatever the load was.
+    /// Removes percentiles that only a steady load has: the rest is valid for every load.
     #[must_use]
     pub fn unsteady(self) -> Percentiles {
         Percentiles { mean: self.mean, max: self.max, ..Percentiles::default() }
@@ -73,23 +73,23 @@ impl Percentiles {
 pub struct Within {
     /// Its lower end.
     pub low: f64,
-    /// Its upper end; absent where too few answers were slower to say how far it reaches.
+    /// Its upper end; absent if too few answers were slower to bound it.
     pub high: Option<f64>,
 }
 
-/// The intervals of the percentiles of a distribution, over clusters of answers. A percentile has none where it is not
-/// printed, where there are fewer than six clusters, or where they differ so much that it may be anywhere.
+/// The intervals of the percentiles of a distribution, over clusters of answers. A percentile has none if it is not
+/// printed, if there are fewer than six clusters, or if they differ so much that it may be anywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PercentileIntervals {
-    /// Of the median.
+    /// Interval of the median.
     pub p50: Option<Within>,
-    /// Of the 90th percentile.
+    /// Interval of the 90th percentile.
     pub p90: Option<Within>,
-    /// Of the 95th percentile.
+    /// Interval of the 95th percentile.
     pub p95: Option<Within>,
-    /// Of the 99th percentile.
+    /// Interval of the 99th percentile.
     pub p99: Option<Within>,
-    /// Of the 99.9th percentile.
+    /// Interval of the 99.9th percentile.
     pub p999: Option<Within>,
     /// Clusters that they are over: starts of the server where there are two or more, blocks of one start, or stretches of a
     /// single load's time.
@@ -97,7 +97,7 @@ pub struct PercentileIntervals {
 }
 
 impl PercentileIntervals {
-    /// That of one percentile.
+    /// The interval of one percentile.
     pub fn at(&self, rank: Rank) -> Option<Within> {
         match rank {
             Rank::P50 => self.p50,
@@ -108,8 +108,8 @@ impl PercentileIntervals {
         }
     }
 
-    /// A percentile of this time with its interval, whose upper end may be open: then it is infinite. Of one cluster, which
-    /// has none, where there is no interval.
+    /// A percentile of this time with its interval, whose upper end may be open: then it is infinite. Without an
+    /// interval, an estimate of one cluster, which has none.
     pub fn estimate(&self, rank: Rank, time_ms: f64) -> Estimate {
         let alone = Estimate { mean: time_ms, low: time_ms, high: time_ms, n: 1 };
         self.at(rank).map_or(alone, |Within { low, high }| {
@@ -125,12 +125,12 @@ pub const DELAY_SHARE_MAX: f64 = 0.05;
 /// … unless it is by less than what it takes to wake any program up, in milliseconds.
 const WAKING_MS: f64 = 0.02;
 
-/// Whether a time is another one without the generator's own delay.
+/// Whether a time clearly exceeds its value without the generator's own delay.
 pub fn is_delayed(time_ms: f64, undelayed_ms: f64) -> bool {
     time_ms - undelayed_ms > WAKING_MS.max(DELAY_SHARE_MAX * undelayed_ms)
 }
 
-/// What a subject's process used.
+/// Resource use of a subject's process.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SubjectUse {
     /// User and system time for one valid answer, in microseconds.
@@ -155,7 +155,7 @@ impl SubjectUse {
     }
 }
 
-/// What the generator used.
+/// Resource use of the generator.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorUse {
     /// CPU time of its busiest thread by wall time: 1 is one core.
@@ -164,7 +164,7 @@ pub struct GeneratorUse {
     pub cpu_us_per_request: f64,
     /// Time for which the thread that waited longest was ready and had no core, by wall time.
     pub run_queue_share: f64,
-    /// How late its threads noticed a timer of a millisecond; all absent in results that do not have it, and of inserts.
+    /// Lateness of its threads at a timer of a millisecond; all absent in results that do not have it, and of inserts.
     #[serde(default)]
     pub stalls_ms: Percentiles,
 }
@@ -180,13 +180,13 @@ pub struct TcpCounts {
     pub segments_retransmitted: u64,
     /// Segments that were sent, without those sent again (`OutSegs`).
     pub segments_sent: u64,
-    /// What the kernel counted of the load's own sockets; absent where they were not looked at.
+    /// Kernel counters of the load's own sockets; absent if they were not examined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<SocketCounts>,
 }
 
-/// What the kernel counted of the client's sockets of a load alone (TCP_INFO), of each connection from when its first
-/// request counted until it was closed or the load was over.
+/// Kernel counters of only the client's sockets of a load (TCP_INFO), of each connection from when its first request
+/// counted until it was closed or the load was over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, derive_more::AddAssign, Serialize, Deserialize, JsonSchema)]
 pub struct SocketCounts {
     /// Segments that the client sent, those sent again among them.
@@ -213,7 +213,7 @@ impl AddAssign for TcpCounts {
 }
 
 impl TcpCounts {
-    /// What was counted since `before`.
+    /// The counts since `before`.
     pub fn since(self, before: TcpCounts) -> TcpCounts {
         TcpCounts {
             listen_overflows: self.listen_overflows.saturating_sub(before.listen_overflows),

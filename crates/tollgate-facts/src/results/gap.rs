@@ -10,13 +10,13 @@ pub struct Gap {
     pub variant: String,
     /// Level of the cell.
     pub level: u64,
-    /// Which kind.
+    /// The kind.
     pub kind: GapKind,
-    /// Why, in one sentence; where errors begin, the wording of the first one.
+    /// The reason, in one sentence; where errors begin, the wording of the first one.
     pub reason: String,
 }
 
-/// Why a planned cell has no figures.
+/// The reasons why a planned cell has no figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GapKind {
@@ -24,7 +24,7 @@ pub enum GapKind {
     ErrorOnset,
     /// Errors began at a lower level.
     AfterOnset,
-    /// It would take longer than a cell may.
+    /// It would take longer than the limit for a cell.
     TooLong,
     /// The link cannot keep so short a delay.
     TooShort,

@@ -1,4 +1,4 @@
-//! What is stored of inserts: how records were sent, what then stood in the table, and the law fitted to the times.
+//! Stored results of inserts: the way records were sent, the records in the table, and the law fitted to the times.
 
 use derive_more::AddAssign;
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::stats::Estimate;
 
-/// How a variant inserts records.
+/// The way in which a variant inserts records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Inserting {
     /// Name of the mode, such as `batch-100`.
@@ -17,7 +17,7 @@ pub struct Inserting {
     pub records_per_request: Option<u64>,
 }
 
-/// What the transfers of one cell inserted.
+/// The records inserted by the transfers of one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Inserted {
     /// Records that were acknowledged in whole transfers.
@@ -31,31 +31,31 @@ pub struct Inserted {
     /// Instructions of the subject for one record; absent where they were not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject_instructions_per_record: Option<Estimate>,
-    /// How the account was settled.
+    /// The way in which the table was compared with the acknowledgements.
     pub settlement: Settlement,
-    /// Most work processes of the subject that were seen busy; absent where it does not tell.
+    /// Most work processes of the subject that were seen busy; absent if it does not report them.
     pub work_processes_busy_max: Option<f64>,
     /// Most requests that were seen waiting for one.
     pub work_processes_waiting_max: Option<f64>,
 }
 
-/// What stood in the table after the transfers, against what was acknowledged.
+/// The records in the table after the transfers, compared with those acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, AddAssign, Serialize, Deserialize, JsonSchema)]
 pub struct Settlement {
     /// Transfers whose rows were counted.
     pub counted: u64,
     /// Transfers whose records were read back and compared one by one.
     pub compared: u64,
-    /// Records that were acknowledged and did not stand in the table.
+    /// Records that were acknowledged but are not in the table.
     pub lost: u64,
-    /// Rows that nobody acknowledged, or that stood there twice.
+    /// Rows that nobody acknowledged, or that are in the table twice.
     pub surplus: u64,
     /// Rows that were not what was sent.
     pub wrong: u64,
 }
 
 impl Settlement {
-    /// Whether everything that was looked at agreed.
+    /// Whether everything examined agreed.
     pub fn agrees(self) -> bool {
         self.lost == 0 && self.surplus == 0 && self.wrong == 0
     }
@@ -79,6 +79,6 @@ pub struct Fit {
     /// Rules of validity that marked cells behind it.
     #[serde(default)]
     pub marks: Vec<String>,
-    /// Why it must not be read as a law; absent for a good fit.
+    /// The reason why it is no law; absent for a good fit.
     pub doubt: Option<String>,
 }

@@ -1,15 +1,15 @@
-//! Whether instructions of the subjects were counted, and why not.
+//! Whether instructions of the subjects were counted, and if not, the reason.
 //!
-//! The counts themselves stand in the trials.
+//! The counts themselves are in the trials.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whose instructions were counted, of those that the subjects' threads executed.
+/// The instructions that were counted, of those that the subjects' threads executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counted {
-    /// Nobody's.
+    /// No instructions.
     #[default]
     Nothing,
     /// The program's own, without the kernel's.
@@ -21,9 +21,9 @@ pub enum Counted {
 /// Whether the instructions of the subjects were counted.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Instructions {
-    /// Whose.
+    /// The kind of instructions counted.
     pub counted: Counted,
-    /// Why not all of them; absent where all were counted.
+    /// The reason why not all were counted; absent if all were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Trials without a count, as other programs had the counters for a part of it.
@@ -37,7 +37,7 @@ impl Instructions {
         self.reason.is_none() && self.trials_shared == 0
     }
 
-    /// All of it in a few words.
+    /// The state of counting in a few words.
     pub fn words(&self) -> String {
         let counted = match self.counted {
             Counted::Nothing => "not counted",

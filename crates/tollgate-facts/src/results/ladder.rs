@@ -1,5 +1,5 @@
-//! What is stored of a ladder: what the gateway's work processes and connections did while a cell was measured, and which
-//! limit that shows to bind.
+//! Stored results of a ladder: activity of the gateway's work processes and connections while a cell was measured, and
+//! the limit that binds.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 /// A limit binds that is used up, with somebody waiting, at this share of all looks at least.
 pub const FULL_SHARE_MIN: f64 = 0.5;
 
-/// What a gateway said of itself while one cell was measured, look by look.
+/// A gateway's reports on itself while one cell was measured, look by look.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Occupancy {
-    /// How often it was looked at.
+    /// Number of looks.
     pub looks: u64,
     /// Users who walked.
     pub users: u64,
@@ -32,21 +32,21 @@ pub struct Occupancy {
     pub connections_mean: f64,
     /// Connections that waited to be let in, on average.
     pub connections_waiting_mean: f64,
-    /// How long a request held a work process: busy ones by answers per second.
+    /// Time for which a request occupied a work process: busy ones by answers per second.
     pub held_ms: f64,
-    /// Share of their time for which all cores of the machine were busy, whoever used them.
+    /// Share of their time for which all cores of the machine were busy, with any program.
     pub cores_busy_share: f64,
-    /// CPU time that one look took of the gateway while it did nothing else; absent where it could not be told.
+    /// CPU time that one look cost the otherwise idle gateway; absent if it is unknown.
     pub look_cpu_us: Option<f64>,
-    /// Which limit binds.
+    /// The limit that binds.
     pub binding: Binding,
     /// The number that decided, a share.
     pub value: f64,
-    /// The bound that it was held against.
+    /// The bound that it was compared with.
     pub bound: f64,
 }
 
-/// What keeps a pass from being faster.
+/// The limit on the speed of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Binding {
@@ -56,7 +56,7 @@ pub enum Binding {
     /// All connections are open, and others wait to be let in.
     #[display("connection limit")]
     Connections,
-    /// All users are being served: more of them would have more done.
+    /// All users are being served: more users would get more done.
     #[display("users")]
     Users,
     /// All cores are busy, with the gateway, the database, the generator or somebody else.

@@ -1,4 +1,4 @@
-//! What was asked of the emulated link of remote variants, and what it did.
+//! Requested and measured properties of the emulated link of remote variants.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,15 +12,15 @@ const SAME_MS: f64 = 1e-6;
 /// A measurement of a link of the run's round trip, with 64-byte messages to an echo.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkCheck {
-    /// When it was measured.
+    /// The moment of the measurement.
     pub moment: Moment,
-    /// The round trip that was asked.
+    /// The requested round trip.
     pub asked_ms: f64,
     /// The median that it had.
     pub got_ms: f64,
     /// The median of the same without the link.
     pub direct_ms: f64,
-    /// By how much the median may differ from what was asked.
+    /// Largest allowed difference between the median and the requested round trip.
     pub tolerance_ms: f64,
     /// Messages.
     pub samples: u64,
@@ -38,15 +38,15 @@ pub enum Moment {
 }
 
 impl LinkCheck {
-    /// Whether the median is as near to what was asked as it has to be.
+    /// Whether the median is within the tolerance of the requested value.
     pub fn is_kept(&self) -> bool {
         (self.got_ms - self.asked_ms).abs() <= self.tolerance_ms
     }
 }
 
 impl RunResult {
-    /// How long the line was for a variant at a level, there and back, in milliseconds: as its trials found it, without such
-    /// a finding by the measurements before and after the trials, and then as it was asked. Absent without a line.
+    /// Round-trip time of the line for a variant at a level, in milliseconds: as its trials measured it, else by the
+    /// measurements before and after the trials, else as requested. Absent without a line.
     pub fn line_ms(&self, variant: &str, level: u64) -> Option<f64> {
         let asked_ms = self.experiment.named_level(level)?.round_trip_ms?;
         let added_ms =
@@ -71,7 +71,7 @@ impl RunResult {
     }
 }
 
-/// What opening a connection of TCP took in the trials of these cells, on average: a round trip.
+/// Mean time to open a TCP connection in the trials of these cells: a round trip.
 fn connecting_ms<'r>(cells: impl Iterator<Item = &'r Cell>) -> Option<f64> {
     let opened = cells.filter_map(|cell| cell.connected);
     let of =

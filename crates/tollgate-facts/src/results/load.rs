@@ -10,26 +10,26 @@ use super::{
     Arrivals, FirstRequest, PercentileIntervals, Percentiles, Staged, Tail, TcpCounts, ThresholdResult, Verdict, Within,
 };
 
-/// From this bound on, that the law was not broken says nothing.
+/// Smallest bound that shows nothing: the law would hold in any case.
 const TELLING_BOUND_MAX: f64 = 0.1;
 
-/// What a quick load found.
+/// Results of a quick load.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct QuickResult {
-    /// Of this document.
+    /// Format of this document.
     pub format: u32,
-    /// Of tollgate.
+    /// Version of tollgate.
     pub version: String,
-    /// When it began, in UTC (RFC 3339).
+    /// Start time, in UTC (RFC 3339).
     pub started: String,
     /// The URL, without its secrets.
     pub url: String,
-    /// What was loaded, as its first answer shows it.
+    /// The server under load, as its first answer shows it.
     pub subject: Subject,
-    /// How long connections live: `keep-alive`, `N requests each` or `one request each`.
+    /// Lifetime of connections: `keep-alive`, `N requests each` or `one request each`.
     pub connection: String,
-    /// Who asks: `closed`, users who wait for their answers, so that a stall of the server shows once for each; or
-    /// `open`, at a rate, whatever the server does.
+    /// The load model: `closed`, users who wait for their answers, so that a stall of the server delays each user once;
+    /// or `open`, at a rate, independent of the server.
     pub model: &'static str,
     /// Users, at a rate the most that there might be.
     pub concurrency: usize,
@@ -58,21 +58,21 @@ pub struct QuickResult {
     /// begun. Absent where the kernel does not say when answers came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undelayed_ms: Option<Percentiles>,
-    /// What users who wait spent beyond the highest percentile that is printed; absent at a rate, and of few answers.
+    /// Time of users who wait beyond the highest percentile that is printed; absent at a rate, and of few answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tail: Option<Tail>,
-    /// For each percentage the time within which so many of the valid answers came, in milliseconds; without it where fewer
-    /// than 30 took longer.
+    /// For each percentage, the time within which this share of the valid answers came, in milliseconds; without it if
+    /// fewer than 30 took longer.
     pub served_within_ms: Vec<(f64, Option<f64>)>,
-    /// Of these percentages those that have a 95 % interval, with it.
+    /// The percentages that have a 95 % interval, with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub served_within_interval_ms: Vec<(f64, Within)>,
-    /// Those of these percentages that are another time without the generator's own delay, with that time in milliseconds.
+    /// The percentages whose time differs without the generator's own delay, with that time in milliseconds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub undelayed_within_ms: Vec<(f64, f64)>,
-    /// Where the time of valid answers went, as ApacheBench divides it; absent where there was none.
+    /// The parts of the time of valid answers, as ApacheBench divides it; absent if there was none.
     pub connection_times_ms: Option<ConnectionTimes>,
-    /// What was found of each stage, and over time by them; absent of a load that stays as it is.
+    /// Results of each stage, and over time by them; absent of a load that stays as it is.
     pub staged: Option<Staged>,
     /// The course over time; empty of a load without an answer.
     pub course: Vec<CoursePoint>,
@@ -80,7 +80,7 @@ pub struct QuickResult {
     pub curve: Vec<(f64, f64)>,
     /// Head and body bytes received.
     pub bytes_received: u64,
-    /// Of them bytes of bodies.
+    /// Bytes of bodies among them.
     pub body_bytes_received: u64,
     /// Head and body bytes sent.
     pub bytes_sent: u64,
@@ -94,39 +94,39 @@ pub struct QuickResult {
     pub kept_alive: u64,
     /// Answers with a status outside 2xx, wanted or not.
     pub other_statuses: u64,
-    /// Answers in the answers to batches, by status; empty where nothing was asked in batches.
+    /// Answers in the answers to batches, by status; empty without batches.
     pub parts: BTreeMap<u16, u64>,
     /// Valid answers whose content was looked at: more than their status and their length.
     pub checked: u64,
     /// Handshakes of TLS; absent where there was none.
     pub handshakes: Option<Handshaken>,
-    /// Where the time of requests that opened a connection went; absent where none did.
+    /// The parts of the time of requests that opened a connection; absent if none did.
     pub phases: Option<PhaseTimes>,
-    /// What a request that opened its connection took on the wire; absent where none did.
+    /// Cost on the wire of a request that opened its connection; absent if none did.
     pub first_request: Option<FirstRequest>,
-    /// What was offered at a rate; absent where users asked as fast as they were answered.
+    /// The offered rate; absent if users asked as fast as they were answered.
     pub offered: Option<Offered>,
     /// The generator's CPU time for one request, in microseconds.
     pub generator_cpu_us_per_request: f64,
     /// CPU time of the generator's busiest thread by wall time: above 0.8 it is the limit.
     pub generator_cpu_share: f64,
-    /// How late the generator noticed a timer of its own that rings each millisecond.
+    /// Delay with which the generator noticed a timer of its own that rings each millisecond.
     pub generator_stalls_ms: Percentiles,
-    /// What the kernel counted of TCP meanwhile, all programs together.
+    /// TCP counters of the kernel during the load, all programs together.
     pub tcp: TcpCounts,
-    /// Users as they were asked for, held against what the records find; absent for a load that was cut off, at a rate,
+    /// Users as requested, compared with those that the records find; absent for a load that was cut off, at a rate,
     /// which has no users of its own, and in stages, in which they come and go.
     pub littles_law: Option<LittlesLaw>,
-    /// What is to be thought of when the figures are read; empty where nothing is.
+    /// Doubts about the figures; empty if there are none.
     pub validity: Vec<Mark>,
-    /// What was expected of the figures (`--threshold`), and what came of it; empty where nothing was.
+    /// Thresholds for the figures (`--threshold`) with their outcomes; empty if there were none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<ThresholdResult>,
     /// Whether it was stopped before its bound.
     pub interrupted: bool,
 }
 
-/// What was loaded, as its first answer shows it.
+/// The server under load, as its first answer shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Subject {
     /// The `Server` field; empty without.
@@ -145,7 +145,7 @@ pub struct Subject {
     pub status: Option<u16>,
 }
 
-/// Where the time of valid answers went, in milliseconds, as ApacheBench divides it.
+/// The parts of the time of valid answers, in milliseconds, as ApacheBench divides it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 pub struct ConnectionTimes {
     /// Connecting, with the handshake of TLS; 0 for answers on a connection that was there.
@@ -161,7 +161,7 @@ pub struct ConnectionTimes {
 /// A distribution in five numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 pub struct Spread {
-    /// Least.
+    /// Smallest.
     pub min: f64,
     /// Mean.
     pub mean: f64,
@@ -176,7 +176,7 @@ pub struct Spread {
 /// A piece of the course over time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct CoursePoint {
-    /// Where it ends, in seconds from the start.
+    /// Its end, in seconds from the start.
     pub until_s: f64,
     /// Valid answers per second.
     pub requests_per_second: f64,
@@ -187,47 +187,47 @@ pub struct CoursePoint {
 /// Handshakes of TLS.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, AddAssign, Serialize, JsonSchema)]
 pub struct Handshaken {
-    /// With certificates and signatures.
+    /// Handshakes with certificates and signatures.
     pub full: u64,
-    /// From an earlier connection's session.
+    /// Handshakes that resumed an earlier connection's session.
     pub resumed: u64,
-    /// Without a connection in the end.
+    /// Handshakes that failed.
     pub failed: u64,
 }
 
-/// Where the time of requests that opened a connection went, each part from the end of the one before it.
+/// The parts of the time of requests that opened a connection, each from the end of the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct PhaseTimes {
     /// From the intended start until connecting began.
     pub waited_ms: Percentiles,
-    /// Until TCP stood.
+    /// Until TCP was connected.
     pub connect_ms: Percentiles,
-    /// Until TLS stood; absent without.
+    /// Until the TLS handshake was complete; absent without TLS.
     pub tls_ms: Option<Percentiles>,
     /// From the send to the first byte of the answer.
     pub first_byte_ms: Percentiles,
     /// From there to its last byte.
     pub last_byte_ms: Percentiles,
-    /// How many there were.
+    /// Number of these requests.
     pub n: u64,
 }
 
-/// What was offered at a rate.
+/// The load offered at a rate.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Offered {
     /// Requests per second; in stages the most.
     pub rate_per_second: f64,
-    /// How the intended starts lay: `constant` or `poisson`.
+    /// Distribution of the intended starts: `constant` or `poisson`.
     pub arrivals: Arrivals,
     /// Seed of what was drawn.
     pub seed: u64,
     /// Requests that were to be sent.
     pub intended: u64,
-    /// Those that were not, since all users were still waiting for answers at the end.
+    /// Requests that were not begun, since all users were still waiting for answers at the end.
     pub unsent: u64,
     /// Users that were needed.
     pub users: u64,
-    /// How long after their intended start requests were begun.
+    /// Delay between the intended start and the begin of requests.
     pub lateness_ms: Percentiles,
     /// The part of that which is the generator's own doing: a user was there, or none was only from then on.
     pub overdue_ms: Percentiles,
@@ -236,13 +236,13 @@ pub struct Offered {
 /// A doubt about figures, or why they must not be read.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Mark {
-    /// Which rule.
+    /// The rule.
     pub rule: &'static str,
     /// `marked`, or `refused` where the figures must not be read.
     pub verdict: Verdict,
-    /// What was found.
+    /// The finding.
     pub reason: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: &'static str,
     /// The number that decided.
     pub value: f64,
@@ -251,7 +251,7 @@ pub struct Mark {
 }
 
 impl QuickResult {
-    /// Whether the figures must not be read.
+    /// Whether the figures are refused.
     pub fn is_refused(&self) -> bool {
         self.validity.iter().any(|mark| mark.verdict == Verdict::Refused)
     }
@@ -260,7 +260,7 @@ impl QuickResult {
 /// Users, and what the records find of them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct LittlesLaw {
-    /// Users as they were asked for.
+    /// Requested number of users.
     pub users: u64,
     /// Users as answers and response times find them.
     pub found: f64,
@@ -270,9 +270,9 @@ pub struct LittlesLaw {
     /// fewer than 10 answers 10 ms; and on top of it the share of the time for which the generator may have had no core
     /// between two reads of the clock.
     pub bound: f64,
-    /// That share.
+    /// The share of the time for which the generator may have had no core.
     pub without_core: f64,
-    /// Whether it holds; absent where so much is allowed, 10 % or more, that it would hold in any case.
+    /// Whether it holds; absent if the bound is so large, 10 % or more, that it would hold in any case.
     pub holds: Option<bool>,
 }
 
@@ -295,7 +295,7 @@ impl LittlesLaw {
         self.holds == Some(false)
     }
 
-    /// What is found, in words.
+    /// The finding, in words.
     pub fn verdict(&self) -> String {
         let share = self.without_core;
         match self.holds {
@@ -316,7 +316,7 @@ fn holds(off: f64, bound: f64) -> Option<bool> {
     }
 }
 
-/// Times of nothing are none. No answer takes no time, so that the largest tells whether there was one.
+/// The times of at least one answer, else none. No answer takes no time, so the largest shows whether there was one.
 fn of_any<S: serde::Serializer>(times: &Percentiles, serializer: S) -> Result<S::Ok, S::Error> {
     (times.max > 0.0).then_some(times).serialize(serializer)
 }

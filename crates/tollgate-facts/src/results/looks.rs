@@ -1,6 +1,6 @@
-//! What a result keeps of interim looks at a run under way.
+//! Stored record of interim looks at a run under way.
 //!
-//! When one looks, and what that does to an interval, stands in `stats::sequential`.
+//! The rule for looks, and their effect on an interval, are in `stats::sequential`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,18 +21,18 @@ pub struct Looks {
     pub alpha: f64,
 }
 
-/// Of results that do not have it: Pocock's for four looks at equal distances, which over ours is 5.8 %.
+/// Default for results that do not have it: Pocock's for four looks at equal distances, which over ours is 5.8 %.
 fn pocock() -> f64 {
     0.018
 }
 
 impl Looks {
-    /// Of the intervals of tolls, in words.
+    /// Confidence of the intervals of tolls, in words.
     pub fn confidence(&self) -> String {
         format!("{:.1} %", (1.0 - self.alpha) * 100.0)
     }
 
-    /// What a reader of the tolls must know.
+    /// The note on looks that a reader of the tolls needs.
     pub fn words(&self) -> String {
         let within = format!("± {} %", (self.width * 1e4).round() / 1e2);
         let blocks = INTERIM_LOOKS.get((self.done as usize).wrapping_sub(1)).copied().unwrap_or(0);

@@ -1,5 +1,5 @@
-//! What is stored of mediation: what the servers behind a subject used, how throughput grows with the users, and how a
-//! subject became warm.
+//! Stored results of mediation: resource use of the servers behind a subject, growth of throughput with the users, and
+//! the warm-up of a subject.
 
 use crate::stats::warm_up::Course;
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::stats::Estimate;
 
-/// What the servers behind a subject used while it was measured, all of them together.
+/// Resource use of the servers behind a subject while it was measured, all of them together.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct BackendUse {
     /// User and system time for one valid answer, in microseconds.
@@ -16,8 +16,8 @@ pub struct BackendUse {
     pub cpu_share: f64,
 }
 
-/// How a variant's throughput grows with its users, by the Universal Scalability Law: X(N) = lambda N / D(N), with
-/// D(N) = 1 + alpha (N - 1) + beta N (N - 1). Intervals hold 95 % of the fits to resampled blocks, which of eight blocks
+/// Growth of a variant's throughput with its users, by the Universal Scalability Law: X(N) = lambda N / D(N), with D(N)
+/// = 1 + alpha (N - 1) + beta N (N - 1). Intervals contain 95 % of the fits to resampled blocks, which of eight blocks
 /// or more cover the truth in 90 % or more. Source: N. J. Gunther, Guerrilla Capacity Planning (2007).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Scaling {
@@ -31,13 +31,13 @@ pub struct Scaling {
     pub beta: Option<Estimate>,
     /// Users at which throughput is largest.
     pub knee: Option<Estimate>,
-    /// How far the levels typically lie off the law, as a share.
+    /// Typical distance of the levels from the law, as a share.
     pub residual_share: Option<f64>,
     /// Levels behind it: those without errors.
     pub levels: Vec<u64>,
     /// The level with the largest measured throughput.
     pub best_level: Option<u64>,
-    /// Why the law is not identified; absent where it is. What is said of it then must not be read as numbers.
+    /// The reason why the law is not identified; absent if it is. Its numbers must then not be used.
     pub doubt: Option<String>,
 }
 
@@ -54,6 +54,6 @@ pub struct WarmUp {
     pub points: Vec<(f64, f64)>,
     /// Whether response times were steady in the end.
     pub is_steady: bool,
-    /// How response times went; absent in results that do not have it.
+    /// Course of the response times; absent in results that do not have it.
     pub course: Option<Course>,
 }

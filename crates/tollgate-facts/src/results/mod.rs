@@ -1,4 +1,4 @@
-//! A run's result as it is stored in `result.json`: whatever is shown anywhere is rendered from this alone.
+//! A run's result as it is stored in `result.json`: every report is rendered from this alone.
 //!
 //! Times carry their unit in the name. `format` is raised when a field changes its meaning or goes away.
 
@@ -53,10 +53,10 @@ use serde::{Deserialize, Serialize};
 
 /// The version of this format.
 pub const FORMAT: u32 = 2;
-/// The oldest version that can still be read: what it does not hold has its default.
+/// The oldest version that can still be read: missing fields have their defaults.
 pub const FORMAT_OLDEST: u32 = 1;
 
-/// Half the width of the band around 1 inside which the whole interval must lie for "no toll", if nobody said another: 3 %.
+/// Default for half the width of the band around 1 inside which the whole interval must lie for "no toll": 3 %.
 pub const NO_TOLL_BAND: f64 = 0.03;
 
 /// A whole run.
@@ -64,7 +64,7 @@ pub const NO_TOLL_BAND: f64 = 0.03;
 pub struct RunResult {
     /// Version of the format: [`FORMAT`].
     pub format: u32,
-    /// What was asked.
+    /// The experiment that was requested.
     pub experiment: Experiment,
     /// Version of tollgate.
     pub version: String,
@@ -74,17 +74,17 @@ pub struct RunResult {
     pub finished: Option<String>,
     /// Whether everything planned was measured.
     pub state: State,
-    /// Why it is partial, in one sentence.
+    /// The reason why it is partial, in one sentence.
     pub reason: Option<String>,
-    /// Where it ran.
+    /// The machine on which it ran.
     pub machine: Machine,
     /// The command line, secrets removed.
     pub command: Vec<String>,
     /// Seed of every order and choice.
     pub seed: u64,
-    /// How it was measured.
+    /// The settings of the measurement.
     pub settings: Settings,
-    /// What was found, one for each variant and level.
+    /// The results, one for each variant and level.
     pub cells: Vec<Cell>,
     /// Overheads over the baseline.
     pub tolls: Vec<Toll>,
@@ -92,7 +92,7 @@ pub struct RunResult {
     pub validity: Vec<Validity>,
     /// Every trial in the order in which it ran.
     pub trials: Vec<Trial>,
-    /// What was watched over time.
+    /// Values that were watched over time.
     pub series: Vec<Series>,
     /// Figures that others published for the same question.
     pub published: Vec<Published>,
@@ -102,16 +102,16 @@ pub struct RunResult {
     /// Time of a unit of work over the levels as a fixed part and one for each record, one for each variant.
     #[serde(default)]
     pub fits: Vec<Fit>,
-    /// What the emulated link did, before the first trial and after the last.
+    /// Measurements of the emulated link, before the first trial and after the last.
     #[serde(default)]
     pub links: Vec<LinkCheck>,
     /// Messages of one exchange on a fresh connection, as they were seen, one for each kind of handshake.
     #[serde(default)]
     pub flows: Vec<Flow>,
-    /// How fast the library that encrypts does its parts on this machine.
+    /// Speed of each part of the encryption library on this machine.
     #[serde(default)]
     pub crypto: Vec<CryptoSpeed>,
-    /// What requests on fresh connections cost over a line, where the levels say how far away the subject is.
+    /// Cost of requests on fresh connections over a line, if the levels have distances to the subject.
     #[serde(default)]
     pub round_trips: Vec<RoundTripCost>,
     /// The most that was seen of what a subject has a limit for.
@@ -120,28 +120,28 @@ pub struct RunResult {
     /// The peers that were measured beside tollgate.
     #[serde(default)]
     pub peers: Vec<Peer>,
-    /// How throughput grows with the users, one for each variant, where there are users to sweep.
+    /// Growth of throughput with the users, one for each variant, if there are users to sweep.
     #[serde(default)]
     pub scalings: Vec<Scaling>,
     /// Throughput of subjects while they were warmed up.
     #[serde(default)]
     pub warm_ups: Vec<WarmUp>,
-    /// What each peer took by what tollgate took, where both were measured in the same blocks.
+    /// Each peer's figures divided by tollgate's, if both were measured in the same blocks.
     #[serde(default)]
     pub comparisons: Vec<Comparison>,
-    /// What was expected of the figures, and whether it holds.
+    /// Thresholds for the figures, with their outcomes.
     #[serde(default)]
     pub thresholds: Vec<ThresholdResult>,
-    /// What was found of the network before a database; absent for other workloads.
+    /// Results about the network before a database; absent for other workloads.
     pub distance: Option<Distances>,
-    /// Whether instructions of the subjects were counted; absent where no process of theirs was watched over trials, and in
-    /// results that do not have it.
+    /// Whether instructions of the subjects were counted; absent if no process of theirs was watched over trials, and
+    /// in results that do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Instructions>,
 }
 
 impl RunResult {
-    /// What was found of a variant at a level.
+    /// The results of a variant at a level.
     pub fn cell(&self, variant: &str, level: u64) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.variant == variant && cell.level == level)
     }
@@ -151,7 +151,7 @@ impl RunResult {
         self.tolls.iter().find(|toll| toll.variant == variant && toll.level == level && toll.figure == figure)
     }
 
-    /// Fills in of each named level what nobody said and all its connections negotiated.
+    /// Fills in, for each named level, the parameters that are not set and that all its connections negotiated.
     pub fn fill_named_levels(&mut self) {
         for named in &mut self.experiment.named_levels {
             let own = self.cells.iter().filter(|cell| cell.level == named.level);
@@ -160,7 +160,7 @@ impl RunResult {
         }
     }
 
-    /// What was found of the validity of that cell.
+    /// The findings about the validity of that cell.
     pub fn findings<'r>(&'r self, variant: &str, level: u64) -> impl Iterator<Item = &'r Validity> {
         self.validity.iter().filter(move |found| found.variant == variant && found.level == level)
     }
@@ -177,7 +177,7 @@ impl RunResult {
     }
 }
 
-/// Whether a run is whole; shown in a word or two.
+/// Whether a run is complete; shown in a word or two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[display(rename_all = "lowercase")]
@@ -188,7 +188,7 @@ pub enum State {
     Running,
     /// Everything planned was measured.
     Complete,
-    /// Interrupted, or a subject failed: what was measured stands.
+    /// Interrupted, or a subject failed: the measured part is kept.
     Partial,
 }
 
@@ -199,13 +199,13 @@ pub struct Experiment {
     pub name: String,
     /// The question in one sentence.
     pub question: String,
-    /// What the levels are, such as `concurrency`.
+    /// The kind of levels, such as `concurrency`.
     pub factor: String,
     /// Unit of the levels, such as `users`; empty if none.
     pub factor_unit: String,
     /// The levels in order.
     pub levels: Vec<u64>,
-    /// What the levels mean where they are more than numbers; else empty.
+    /// The meaning of levels that are more than numbers; else empty.
     #[serde(default)]
     pub named_levels: Vec<NamedLevel>,
     /// Users at every level, where the levels do not say how many.
@@ -214,33 +214,32 @@ pub struct Experiment {
     pub variants: Vec<Variant>,
     /// The unit of work that a trial repeats, such as `pass of 401 requests`.
     pub unit_of_work: String,
-    /// What the subject's CPU time is divided by.
+    /// The unit by which the subject's CPU time is divided.
     #[serde(default)]
     pub piece: Piece,
     /// Name of a whole published table that a report may put beside the figures.
     pub published_table: Option<String>,
-    /// What the first sentence of a report is about; absent where the file does not say, and in results that do not have it.
+    /// The subject of a report's first sentence; absent if the file has none, and in results that do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answering>,
 }
 
-/// What the first sentence of a report is about.
+/// The subject of a report's first sentence.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Answering {
     /// The variant of the usual case: the sentence begins with it.
     pub usual: String,
-    /// Further variants that answer the question, the most important one first. What is neither is no answer, but a
-    /// control.
+    /// Further variants that answer the question, the most important one first. All others are controls.
     #[serde(default)]
     pub also: Vec<String>,
     /// The level of the usual case; absent: the one at which most can be said.
     pub level: Option<u64>,
-    /// Whether it is about CPU time where that was measured, and not about time: as a part of a core where the variants were
+    /// Whether it is about CPU time if that was measured, and not about time: as a part of a core if the variants were
     /// measured at a rate, too.
     #[serde(default)]
     pub cpu: bool,
-    /// What the sentence calls variants, baselines among them, whose titles do not fit into one.
+    /// The sentence's names for variants, baselines among them, whose titles do not fit into one.
     #[serde(default)]
     pub words: std::collections::BTreeMap<String, String>,
 }
@@ -256,7 +255,7 @@ pub enum Piece {
     Record,
     /// A document of a batch.
     Document,
-    /// The unit of work itself, whose parts are nobody's business.
+    /// The unit of work itself, whose parts do not matter.
     Unit,
 }
 
@@ -269,35 +268,35 @@ pub struct Variant {
     pub title: String,
     /// The variant without the layer, for all but the bottom one.
     pub baseline: Option<String>,
-    /// What was measured: a built-in subject or the user's URL.
+    /// The measured subject: a built-in one or the user's URL.
     pub subject: String,
-    /// How it inserts records; absent for other workloads.
+    /// The way in which it inserts records; absent for other workloads.
     pub inserting: Option<Inserting>,
-    /// From how far away it was asked.
+    /// The client's distance.
     #[serde(default)]
     pub distance: Distance,
     /// The peer that did the work, by the name of its subject file; absent where tollgate or a given URL did.
     pub peer: Option<String>,
-    /// How its users connect; absent where connections are kept and no part of the question.
+    /// The way in which its users connect; absent if connections are kept and no part of the question.
     pub connecting: Option<Connecting>,
     /// The backend that did the work, past any subject; absent where there was none to be past of.
     pub backend: Option<String>,
-    /// What its answers had to be where its subject's first ones are the model; absent where the experiment says it, and in
-    /// results that do not have it.
+    /// Requirements on its answers if its subject's first ones are the model; absent if the experiment states them, and
+    /// in results that do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_answers: Option<FirstAnswers>,
-    /// At which rate its iterations began, beside variants whose users wait; absent where it is loaded as all are, and in
+    /// Rate at which its iterations began, beside variants whose users wait; absent if it is loaded as all are, and in
     /// results that do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<OpenModel>,
 }
 
-/// What answers of a server of the user's had to be beside their status (2xx): what its first two answers were.
+/// Requirements on answers of a user's server beside their status (2xx): as its first two answers were.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FirstAnswers {
-    /// Their length in bytes; absent where they differ in it, or any was asked for.
+    /// Their length in bytes; absent if they differ in it, or any was requested.
     pub bytes: Option<u64>,
-    /// Whether each had to contain a text that the command line says.
+    /// Whether each had to contain a text given on the command line.
     pub has_text: bool,
 }
 
@@ -312,7 +311,7 @@ impl Experiment {
         self.named_levels.iter().find(|named| named.level == level)
     }
 
-    /// What a level is called, with its unit where it is a number.
+    /// Title of a level, with its unit if it is a number.
     pub fn level_title(&self, level: u64) -> String {
         match self.named_level(level) {
             Some(named) => named.title.clone(),
@@ -323,8 +322,8 @@ impl Experiment {
 }
 
 impl Variant {
-    /// Whether it is what its name says at this level: whether so many records fill one request and give every connection
-    /// its own, as below that the mode is another one by another name. Always so where nothing is inserted.
+    /// Whether it is what its name says at this level: there are enough records to fill one request and give every
+    /// connection its own, as with fewer the mode is another one by another name. Always so if nothing is inserted.
     pub fn is_whole_at(&self, level: u64) -> bool {
         self.inserting.as_ref().is_none_or(|Inserting { connections, records_per_request, .. }| {
             level >= u64::from(*connections).max(records_per_request.unwrap_or(0))
@@ -332,7 +331,7 @@ impl Variant {
     }
 }
 
-/// From how far away a variant is asked.
+/// The client's distance from a variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, derive_more::Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[display(rename_all = "lowercase")]
@@ -355,36 +354,36 @@ pub struct Machine {
     pub memory_bytes: u64,
     /// Operating system and kernel.
     pub system: String,
-    /// Frequency governor of the first core, if the kernel tells.
+    /// Frequency governor of the first core, if the kernel reports it.
     pub governor: Option<String>,
-    /// Hypervisor, if the kernel tells.
+    /// Hypervisor, if the kernel reports it.
     pub virtualized: Option<String>,
-    /// What its kernel does with TCP; absent in results that do not have it.
+    /// TCP settings of its kernel; absent in results that do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<KernelNetwork>,
 }
 
-/// How it was measured.
+/// The settings of a measurement.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Settings {
     /// `quick`, `default` or `full`.
     pub extent: String,
     /// Planned blocks per level.
     pub blocks: u32,
-    /// Least length of a trial.
+    /// Shortest trial.
     pub slice_ms: f64,
     /// Cores of the generator; empty if not pinned.
     pub generator_cores: Vec<usize>,
     /// Cores of the subjects; empty if not pinned.
     pub subject_cores: Vec<usize>,
-    /// How often each subject process was started; 0 where all were there already. Results of earlier versions have
-    /// what was planned.
+    /// Number of starts of each subject process; 0 if all were there already. In results of earlier versions, the
+    /// planned number.
     pub starts: u32,
-    /// How long connections stay open that the server would keep: `per-block`, `per-start`, `per-trial` or `kept`; empty
-    /// where the work says it, and in results of earlier versions, which kept them.
+    /// Lifetime of connections that the server would keep open: `per-block`, `per-start`, `per-trial` or `kept`; empty
+    /// if the work determines it, and in results of earlier versions, which kept them.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub connections: String,
-    /// What is between generator and subject, such as `loopback`.
+    /// The network between generator and subject, such as `loopback`.
     pub network: String,
     /// Half the width of the band around 1 inside which a whole interval must lie for "no toll", as a share.
     #[serde(default = "no_toll_band")]
@@ -401,12 +400,12 @@ pub struct Settings {
     pub ramp_ms: Option<f64>,
     /// Time for the trials of one cell, after which it gets no more blocks; absent where there is no bound.
     pub cell_ms: Option<f64>,
-    /// How the run was looked at to see whether it may stop; absent where its blocks were given.
+    /// The looks that decided whether the run could stop; absent if its number of blocks was given.
     pub looks: Option<Looks>,
 }
 
 impl Settings {
-    /// How often the blocks were looked at.
+    /// Whether the blocks were looked at once or often.
     pub fn looking(&self) -> Looking {
         if self.looks.is_some() { Looking::Often } else { Looking::Once }
     }
@@ -417,7 +416,7 @@ fn no_toll_band() -> f64 {
     NO_TOLL_BAND
 }
 
-/// What was found for one variant at one level, over all its trials.
+/// Results of one variant at one level, over all its trials.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
     /// Name of the variant.
@@ -449,8 +448,8 @@ pub struct Cell {
     pub undelayed_ms: Option<Percentiles>,
     /// From the send to the last byte, valid answers only.
     pub service_time_ms: Percentiles,
-    /// What users who wait spent beyond the highest percentile; absent at a rate, of few answers, and in results that do
-    /// not have it.
+    /// Time that users who wait spent beyond the highest percentile; absent at a rate, of few answers, and in results
+    /// that do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tail: Option<Tail>,
     /// Points of the response time's distribution: share of requests (0 to 1) and the time in milliseconds.
@@ -470,35 +469,35 @@ pub struct Cell {
     pub left_out_per_unit: Option<f64>,
     /// Connections opened, those before the first trial included.
     pub connections: u64,
-    /// What its connections negotiated; empty without TLS, and in results that do not have it.
+    /// The parameters that its connections negotiated; empty without TLS, and in results that do not have it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub negotiated: Vec<Negotiated>,
     /// The process that was measured; absent where it could not be watched.
     pub subject: Option<SubjectUse>,
     /// The generator's own use.
     pub generator: GeneratorUse,
-    /// What was inserted; absent for other workloads.
+    /// The inserted records; absent for other workloads.
     pub inserted: Option<Inserted>,
-    /// What its connections were and cost; absent where they are no part of the question.
+    /// Its connections and their cost; absent if they are no part of the question.
     pub connected: Option<ConnectionUse>,
     /// Response times of the closed load in bins of one width; absent where connections are no part of the question.
     pub linear: Option<Linear>,
-    /// What was found at a rate that all variants of the level were offered alike; absent where none was offered.
+    /// Results at a rate that all variants of the level were offered alike; absent if none was offered.
     pub equal_rate: Option<EqualRate>,
-    /// What the servers behind the subject used; absent where there are none of ours.
+    /// Resource use of the servers behind the subject; absent if there are none of ours.
     pub backend: Option<BackendUse>,
-    /// What the gateway's work processes and connections did, and which limit binds; absent where no limit is swept.
+    /// Activity of the gateway's work processes and connections, and the limit that binds; absent if no limit is swept.
     pub occupancy: Option<Occupancy>,
-    /// What a batch did; absent for other workloads.
+    /// Results of a batch; absent for other workloads.
     pub batch: Option<BatchFound>,
-    /// What was found of a scenario's steps; absent for other workloads.
+    /// Results of a scenario's steps; absent for other workloads.
     pub played: Option<Played>,
-    /// What the kernel counted of TCP during its trials, all programs together; absent in results that do not have it.
+    /// TCP counters of the kernel during its trials, all programs together; absent in results that do not have it.
     pub tcp: Option<TcpCounts>,
 }
 
 impl Cell {
-    /// What its connections negotiated, of those at equal rate, too.
+    /// The parameters that its connections negotiated, including those at equal rate.
     pub fn all_negotiated(&self) -> impl Iterator<Item = &Negotiated> {
         self.negotiated.iter().chain(self.equal_rate.iter().flat_map(|rate| &rate.negotiated))
     }
@@ -513,19 +512,19 @@ pub struct Validity {
     pub level: u64,
     /// Name of the rule, such as `errors`, `client-saturation`, `littles-law`.
     pub rule: String,
-    /// What follows.
+    /// The conclusion.
     pub verdict: Verdict,
-    /// What was seen, in one sentence with the number.
+    /// The finding, in one sentence with the number.
     pub reason: String,
-    /// What the user can do about it.
+    /// The remedy for the user.
     pub remedy: String,
     /// The number that decided.
     pub value: f64,
-    /// The bound that it was held against.
+    /// The bound that it was compared with.
     pub bound: f64,
 }
 
-/// Whether a figure may be read.
+/// Whether a figure can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -537,14 +536,14 @@ pub enum Verdict {
     Refused,
 }
 
-/// What was watched over time in one cell.
+/// Values that were watched over time in one cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// Variant.
     pub variant: String,
     /// Level.
     pub level: u64,
-    /// What: `subject-cpu-share`, `subject-resident-memory`, `subject-threads`, `work-processes-busy`,
+    /// The series: `subject-cpu-share`, `subject-resident-memory`, `subject-threads`, `work-processes-busy`,
     /// `work-processes-waiting`, `connections-open`, `response-time-max` ...
     pub name: String,
     /// Unit: `cores`, `bytes`, `threads`, `ms` ...
@@ -556,9 +555,9 @@ pub struct Series {
 /// A figure that others published.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
-    /// Who and when, in a few words.
+    /// Author and time, in a few words.
     pub source: String,
-    /// What was measured, in their words' sense.
+    /// The measured subject, in their words' sense.
     pub subject: String,
     /// Our variant that corresponds, if any.
     pub variant: Option<String>,
@@ -570,11 +569,11 @@ pub struct Published {
     pub value: f64,
     /// Its unit.
     pub unit: String,
-    /// What a reader must know to compare.
+    /// A note for readers who compare.
     pub note: Option<String>,
 }
 
-/// One value at one time, of something that is watched.
+/// One value at one time, of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
     /// Name of the series, as in `result.json`.

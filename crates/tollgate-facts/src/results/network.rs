@@ -1,7 +1,7 @@
-//! What the kernel does with TCP between generator and subject: which congestion control it has, and how its interfaces
-//! queue and cut packets.
+//! TCP settings of the kernel between generator and subject: its congestion control, and the way its interfaces queue
+//! and cut packets.
 //!
-//! It knows no figure; what it does to figures stands in docs/method.md.
+//! It contains no figure; the effects on figures are in docs/method.md.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 /// The congestion control that figures are usually measured with: that of nearly every Linux.
 pub const CONGESTION_CONTROL_USUAL: &str = "cubic";
 
-/// What the kernel does with TCP, in the network namespace of the subjects.
+/// TCP settings of the kernel in the network namespace of the subjects.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct KernelNetwork {
-    /// Congestion control of new connections, such as `cubic`; absent where the kernel does not tell.
+    /// Congestion control of new connections, such as `cubic`; absent if the kernel does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<String>,
     /// The interfaces towards the subjects by their names, the loopback interface always.
@@ -22,14 +22,14 @@ pub struct KernelNetwork {
     pub interfaces: BTreeMap<String, PacketHandling>,
 }
 
-/// What one interface does with packets.
+/// Packet handling of one interface.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PacketHandling {
-    /// The queueing disciplines at its root, such as `fq` or `noqueue`; absent where the kernel does not tell.
+    /// The queueing disciplines at its root, such as `fq` or `noqueue`; absent if the kernel does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub qdisc: Option<String>,
-    /// What it or the kernel on its behalf does in one go for many packets and is switched on, such as `TSO`; absent where
-    /// the kernel does not tell.
+    /// Offloads that are switched on, by which it or the kernel handles many packets in one go, such as `TSO`; absent
+    /// if the kernel does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offloads: Option<Vec<String>>,
 }

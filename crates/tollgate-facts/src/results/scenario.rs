@@ -1,5 +1,5 @@
-//! What was found of a scenario: iterations as a whole, each of their steps, and each stage of a load that changes, with
-//! the course over time.
+//! Stored results of a scenario: iterations as a whole, each of their steps, and each stage of a load that changes,
+//! with the course over time.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::encryption::Arrivals;
 use super::figure::{PercentileIntervals, Percentiles};
 
-/// What was found of a scenario in one cell.
+/// Results of a scenario in one cell.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Played {
     /// Whole iterations.
@@ -26,9 +26,9 @@ pub struct Played {
     pub iteration_interval_ms: Option<PercentileIntervals>,
     /// Each step, in the order in which users do them.
     pub steps: Vec<StepFound>,
-    /// What was offered at a rate; absent of users who wait.
+    /// The offered rate; absent of users who wait.
     pub offered: Option<IterationsOffered>,
-    /// What was found of each stage, and over time; absent of a load that stays as it is.
+    /// Results of each stage, and over time; absent of a load that stays as it is.
     pub staged: Option<Staged>,
     /// Users who think, as throughput, response time and thinking find them; absent of others, and in results that do not
     /// have it.
@@ -36,10 +36,10 @@ pub struct Played {
     pub interactive_law: Option<InteractiveLaw>,
 }
 
-/// Users who think, held against throughput, response time and thinking: N = X (R + Z).
+/// Users who think, compared with throughput, response time and thinking: N = X (R + Z).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InteractiveLaw {
-    /// Users as they were asked for: N.
+    /// Requested number of users: N.
     pub users: u64,
     /// Users as throughput times response time and thinking finds them: X (R + Z).
     pub found: f64,
@@ -53,20 +53,20 @@ pub struct InteractiveLaw {
     pub off: f64,
     /// The largest share that is allowed: 2 %, or what chance may do by the spread of the trials (Student's t, 99.9 %).
     pub bound: f64,
-    /// Whether it holds; absent where so much is allowed, 10 % or more, that it would hold in any case.
+    /// Whether it holds; absent if the bound is so large, 10 % or more, that it would hold in any case.
     pub holds: Option<bool>,
 }
 
-/// What is said of a variant that has no [`OpenModel`] where others have one.
+/// The words for a variant without an [`OpenModel`] where others have one.
 pub const CLOSED: &str = "closed: as many users as the level says, who wait";
 
-/// How a variant is loaded whose iterations begin at a rate, beside others whose users wait.
+/// The load of a variant whose iterations begin at a rate, beside others whose users wait.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenModel {
-    /// At which rate.
+    /// The rate.
     #[serde(flatten)]
     pub rate: OpenRate,
-    /// How the intended starts lie.
+    /// Distribution of the intended starts.
     pub arrivals: Arrivals,
     /// Users that there may be.
     pub users_max: u32,
@@ -84,7 +84,7 @@ pub enum OpenRate {
 }
 
 impl OpenModel {
-    /// What it is in a few words.
+    /// The load in a few words.
     pub fn words(&self) -> String {
         let rate = match &self.rate {
             OpenRate::PerSecond(rate) => format!("{rate} per second"),
@@ -107,24 +107,24 @@ impl OpenModel {
 /// Iterations that were offered at a rate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IterationsOffered {
-    /// How the intended starts lay.
+    /// Distribution of the intended starts.
     pub arrivals: Arrivals,
     /// Iterations that were due.
     pub intended: u64,
-    /// Those that were not begun, since all users were still at work at the end.
+    /// Iterations that were not begun, since all users were still at work at the end.
     pub unstarted: u64,
     /// Users that were needed, in the mean of the trials.
     pub users: f64,
     /// Users that there might be.
     pub users_max: u64,
-    /// How long after they were due iterations were begun.
+    /// Delay between the time when iterations were due and their begin.
     pub lateness_ms: Percentiles,
     /// The part of that which is the generator's own doing: a user was there, or none was only from then on.
     #[serde(default)]
     pub overdue_ms: Percentiles,
 }
 
-/// What was found of one step.
+/// Results of one step.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct StepFound {
     /// Its name.
@@ -139,53 +139,53 @@ pub struct StepFound {
     pub response_time_ms: Percentiles,
 }
 
-/// What was found of a load in stages.
+/// Results of a load in stages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Staged {
-    /// What stages ask for.
+    /// The unit of the stages.
     pub unit: StageUnit,
-    /// How often the stages were gone through: counts are of all times together, rates of one.
+    /// Number of rounds through the stages; counts are of all rounds together, rates of one.
     pub times: u32,
     /// The stages in their order.
     pub stages: Vec<StageFound>,
-    /// The course over time: a unit of work stands where it ended.
+    /// The course over time; a unit of work counts where it ended.
     pub course: Vec<StagedPoint>,
 }
 
-/// What stages ask for.
+/// The unit of stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StageUnit {
     /// Users who wait for their answers.
     Users,
-    /// Units of work that begin in a second, whatever the server does.
+    /// Units of work that begin in a second, independent of the server.
     PerSecond,
 }
 
-/// What was found of one stage: of what was due in it, whenever it ended.
+/// Results of one stage, for the work that was due in it, even if it ended later.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StageFound {
     /// Its name.
     pub name: String,
-    /// When it begins, in seconds.
+    /// Its start, in seconds.
     pub from_s: f64,
-    /// When it ends.
+    /// Its end, in seconds.
     pub until_s: f64,
-    /// What it begins with.
+    /// Its target at the beginning.
     pub asked_from: f64,
-    /// What it leads to.
+    /// Its target at the end.
     pub asked_to: f64,
-    /// What it asks for on average.
+    /// Its mean target.
     pub asked_mean: f64,
-    /// Users at their work on average: whatever the stages count.
+    /// Mean number of users at their work, for stages of every unit.
     pub users_mean: f64,
     /// Units of work that were begun.
     pub begun: u64,
-    /// Those that ended whole.
+    /// Units of work that ended whole.
     pub whole: u64,
-    /// Those that a failure ended.
+    /// Units of work that a failure ended.
     pub failed: u64,
-    /// Those that were due and never begun, since all users were at work; 0 of users who wait.
+    /// Units of work that were due and never begun, since all users were at work; 0 of users who wait.
     pub unstarted: u64,
     /// Whole units of work for each second of the stage.
     pub whole_per_second: f64,
@@ -198,9 +198,9 @@ pub struct StageFound {
 /// A piece of the course over time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StagedPoint {
-    /// Where it ends, in seconds.
+    /// Its end, in seconds.
     pub until_s: f64,
-    /// What was asked for on average.
+    /// The mean target.
     pub asked: f64,
     /// Users at their work on average.
     pub users: f64,

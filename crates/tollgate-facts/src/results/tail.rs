@@ -1,7 +1,7 @@
-//! What users who wait spent beyond the highest percentile that is printed.
+//! Time that users who wait spent beyond the highest percentile that is printed.
 //!
-//! Such a load asks nothing while a server stands still, so that a stall is in as many answers as there are users, however
-//! long it lasts. By requests that is next to nothing, by time it may be most of it.
+//! Such a load asks nothing while a server stalls, so that a stall of any length is in as many answers as there are
+//! users. By requests that is next to nothing, by time it may be most of it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub const TAIL_SHARE_MAX: f64 = 0.05;
 /// The slowest answers of users who wait: those beyond the highest percentile that is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Tail {
-    /// That percentile, as a share: 0.999 for p99.9.
+    /// The percentile, as a share: 0.999 for p99.9.
     pub quantile: f64,
     /// Its response time in milliseconds.
     pub from_ms: f64,
@@ -21,7 +21,7 @@ pub struct Tail {
     pub answers: u64,
     /// Mean response time of these, in milliseconds.
     pub mean_ms: f64,
-    /// Their response times added up, by those of all valid answers: the share of the users' time that no percentile shows.
+    /// Their response times by those of all valid answers: the share of the users' time that no percentile shows.
     pub time_share: f64,
 }
 
@@ -31,7 +31,7 @@ impl Tail {
         format!("p{}", (self.quantile * 1e6).round() / 1e4)
     }
 
-    /// What lies beyond it, in words, where that is more than a share of the users' time which a reader would miss.
+    /// The slowest answers in words, if their share of the users' time is one that a reader would miss.
     pub fn told(&self) -> Option<String> {
         let Tail { answers, mean_ms, time_share, .. } = self;
         let share = time_share * 100.0;

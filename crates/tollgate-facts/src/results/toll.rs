@@ -18,7 +18,7 @@ pub struct Toll {
     pub baseline: String,
     /// The level.
     pub level: u64,
-    /// What is compared.
+    /// The compared figure.
     pub figure: Figure,
     /// Variant by baseline: 1.25 is a quarter more.
     pub ratio: f64,
@@ -38,20 +38,20 @@ pub struct Toll {
     /// Blocks behind it.
     pub blocks: u32,
     /// Probability of a difference as large by chance, by the same test as the interval, adjusted by Holm over the
-    /// tolls of the run of which something is claimed; 1 for those that are joint or refused.
+    /// tolls of the run that make a claim; 1 for those that are joint or refused.
     pub p_adjusted: f64,
-    /// What may be said.
+    /// The conclusion.
     pub verdict: TollVerdict,
-    /// Why the verdict is not plain, in a few words.
+    /// The reason for a verdict that is not plain, in a few words.
     pub note: Option<String>,
     /// The same by ranks; absent where it is refused, and in results that do not have it.
     pub by_ranks: Option<ByRanks>,
-    /// What starts of the servers differ by; absent of one.
+    /// Differences between starts of the servers; absent of one.
     pub between_starts: Option<BetweenStarts>,
-    /// By how much it changed while it was measured; absent where there are too few blocks to tell, and at equal rate.
+    /// Change of the ratio during the measurement; absent if there are too few blocks for it, and at equal rate.
     pub drift: Option<Drift>,
-    /// What the host stole meanwhile, where ratio, interval and probability are without it; absent where it stole less than 2 %
-    /// of the cores' time, and in results that do not have it.
+    /// Time that the host stole, if ratio, interval and probability exclude it; absent if it stole less than 2 % of the
+    /// cores' time, and in results that do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theft: Option<Theft>,
 }
@@ -69,11 +69,11 @@ impl Toll {
 pub struct Peer {
     /// Name of its subject file.
     pub name: String,
-    /// What it is, with its versions, in a few words.
+    /// Its name with its versions, in a few words.
     pub title: String,
 }
 
-/// What a peer took by what tollgate took for the same work, from the same blocks.
+/// A peer's figure divided by tollgate's for the same work, from the same blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// Name of the peer's variant.
@@ -84,7 +84,7 @@ pub struct Comparison {
     pub against: String,
     /// The level.
     pub level: u64,
-    /// What is compared.
+    /// The compared figure.
     pub figure: Figure,
     /// Peer by tollgate: 2 is twice as much.
     pub ratio: f64,
@@ -94,14 +94,14 @@ pub struct Comparison {
     pub high: f64,
     /// Blocks behind it.
     pub blocks: u32,
-    /// Probability of a ratio as far from 1 by chance, adjusted by Holm over the comparisons of the run of which
-    /// something is claimed; 1 for those that are joint or refused.
+    /// Probability of a ratio as far from 1 by chance, adjusted by Holm over the comparisons of the run that make a
+    /// claim; 1 for those that are joint or refused.
     pub p_adjusted: f64,
-    /// What may be said: dearer is the peer, cheaper too.
+    /// The conclusion; dearer or cheaper means the peer.
     pub verdict: TollVerdict,
-    /// Why the verdict is not plain, in a few words.
+    /// The reason for a verdict that is not plain, in a few words.
     pub note: Option<String>,
-    /// What starts of the servers differ by; absent of one.
+    /// Differences between starts of the servers; absent of one.
     pub between_starts: Option<BetweenStarts>,
 }
 
@@ -118,7 +118,7 @@ pub struct ByRanks {
     pub p: f64,
 }
 
-/// What starts of the servers differ by beyond what blocks explain.
+/// Differences between starts of the servers beyond those that blocks explain.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BetweenStarts {
     /// Starts, those left out that have less than half of the blocks of the one in the middle.
@@ -133,7 +133,7 @@ pub struct BetweenStarts {
     pub is_interval_over_starts: bool,
 }
 
-/// What the host stole while a toll was measured, and what of the differences between blocks goes along with it.
+/// Time that the host stole while a toll was measured, and the differences between blocks that go along with it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Theft {
     /// Mean share of the cores' time that it stole.
@@ -142,11 +142,11 @@ pub struct Theft {
     pub ratio_with: f64,
     /// Variance of the log ratios of a start's blocks.
     pub variance_before: f64,
-    /// What is left of it beside the difference in theft between variant and baseline.
+    /// The variance that remains after the regression on the difference in theft between variant and baseline.
     pub variance_after: f64,
 }
 
-/// By how much a ratio changes from the first block of a start to the last one.
+/// Change of a ratio from the first block of a start to the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drift {
     /// The ratio of the last block by that of the first, less one, by the slope over all blocks: -0.1 is a tenth less.
@@ -155,7 +155,7 @@ pub struct Drift {
     pub p: f64,
 }
 
-/// What may be said of a toll, from what is shown to what must not be read; itself shown in a word or two.
+/// Conclusions about a toll, from shown to refused; itself shown in a word or two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Display, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[display(rename_all = "lowercase")]

@@ -1,6 +1,6 @@
-//! What one trial found, as it is stored.
+//! Stored results of one trial.
 //!
-//! It deliberately holds nothing of several trials together: that is their cell's.
+//! It deliberately contains nothing of several trials together: that is their cell's.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ pub struct Trial {
     /// Instructions of the servers behind it, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend_instructions: Option<u64>,
-    /// What a batch told of itself; absent for other workloads.
+    /// A batch's own report; absent for other workloads.
     pub batch: Option<Batched>,
     /// CPU time of all threads of the generator.
     pub generator_cpu_us: f64,
@@ -60,7 +60,7 @@ pub struct Trial {
     pub generator_busiest_cpu_us: f64,
     /// Time for which the one of its threads that waited longest was ready and had no core.
     pub generator_run_queue_us: f64,
-    /// Share of the cores' time that the host stole; 0 where the kernel does not tell, and in results that do not have it.
+    /// Share of the cores' time that the host stole; 0 if unknown to the kernel, and in results that do not have it.
     #[serde(default)]
     pub stolen_share: f64,
 }

@@ -1,4 +1,4 @@
-//! What starts of a server differ by beyond what its blocks do: one-way analysis of variance with random starts.
+//! Differences between starts of a server beyond those of its blocks: one-way analysis of variance with random starts.
 //!
 //! An interval over blocks takes them for independent; where a start has a mood of its own (where its memory lies,
 //! which core its threads found), blocks of a start share it and the interval is too narrow. Starts are independent of
@@ -9,13 +9,13 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use super::{Estimate, Interval, estimate, mean, mean_interval};
 
-/// Fewest starts of which a spread says something.
+/// Fewest starts whose spread is informative.
 pub const STARTS_MIN: usize = 2;
 
-/// Blocks whose spread is below this share of their size are equal but for rounding.
+/// Blocks whose spread is below this share of their size are equal up to rounding.
 const ROUNDING_SHARE: f64 = 1e-12;
 
-/// What starts differ by.
+/// The spread between starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Between {
     /// Standard deviation of the starts' means beyond what blocks explain; 0 where they explain all of it.
@@ -32,7 +32,7 @@ pub fn between(starts: &[Vec<f64>]) -> Option<Between> {
     among(&counted(starts).collect::<Vec<_>>())
 }
 
-/// The same of groups with a value each at least, all of which count, however few values one has beside the others.
+/// The same of groups with at least one value each; all count, even those with few values beside the others.
 pub fn among(starts: &[&Vec<f64>]) -> Option<Between> {
     if starts.len() < STARTS_MIN || starts.iter().any(|values| values.iter().any(|value| !value.is_finite())) {
         return None;
@@ -87,7 +87,7 @@ pub fn estimate_over(starts: &[Vec<f64>]) -> Estimate {
     found.above_zero()
 }
 
-/// Starts with at least half as many blocks as the one in the middle: one that hardly began cannot stand beside the others.
+/// Starts with at least half as many blocks as the one in the middle: one that hardly began is not comparable.
 fn counted(starts: &[Vec<f64>]) -> impl Iterator<Item = &Vec<f64>> {
     let mut sizes: Vec<usize> = starts.iter().map(Vec::len).collect();
     sizes.sort_unstable();
@@ -156,8 +156,8 @@ mod tests {
         assert_eq!(estimate_over(&three[..1]), estimate_above_zero(&three[0]));
     }
 
-    /// Of 2,000 runs of so many starts and blocks whose starts have this spread by that of blocks, how many intervals
-    /// cover the truth: over starts, and over blocks.
+    /// Of 2,000 runs of this many starts and blocks whose starts have this spread by that of blocks, the number of
+    /// intervals that cover the truth: over starts, and over blocks.
     fn covering(count: usize, blocks: usize, between: f64) -> (usize, usize) {
         let mut noise = Noise::of((count * 100 + blocks) as u64);
         let covers = |interval: Option<Interval>| interval.is_some_and(|found| found.low <= 0.0 && 0.0 <= found.high);

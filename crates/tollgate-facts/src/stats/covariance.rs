@@ -1,6 +1,6 @@
 //! Analysis of covariance: how far values go along with something else that was seen of each block.
 //!
-//! It deliberately chooses nothing: whether there is to be a slope must not depend on the values.
+//! It deliberately chooses nothing: the decision for a slope must not depend on the values.
 
 use super::interval::{Interval, student};
 use super::{mean, standard_deviation};
@@ -8,14 +8,14 @@ use super::{mean, standard_deviation};
 /// Degrees of freedom below which there is no slope: those of eight blocks.
 const FREEDOM_MIN: usize = 6;
 
-/// How values go along with what was seen.
+/// The slope of values over a covariate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slope {
-    /// What one more of it adds to a value.
+    /// Change of a value for one more of the covariate.
     pub slope: f64,
     /// Variance of the values.
     pub before: f64,
-    /// What of it is left.
+    /// Variance that is left.
     pub after: f64,
     freedom: usize,
     /// Standard error of the mean value at a difference of 0.

@@ -1,18 +1,17 @@
 //! Whether a series goes on changing: the slope of its values over their order, common to all starts of a server.
 //!
-//! Each start has a level of its own, since what becomes warm begins anew with it. It tells; it deliberately
-//! straightens nothing.
+//! Each start has a level of its own, since its warm-up begins anew. It reports; it deliberately straightens nothing.
 
 use super::interval::two_sided_p;
 use super::mean;
 
-/// Degrees of freedom below which a slope says nothing: two values more than a start's level and the slope take.
+/// Degrees of freedom below which a slope shows nothing: two values more than a start's level and the slope take.
 const FREEDOM_MIN: usize = 4;
 
-/// By how much a series changes.
+/// The change of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift {
-    /// From the first to the last value of the longest start, in the values' own unit.
+    /// Change from the first to the last value of the longest start, in the values' own unit.
     pub change: f64,
     /// Probability of a slope as steep if nothing changes.
     pub p: f64,
@@ -52,7 +51,7 @@ mod tests {
     use crate::fixture::Noise;
     use crate::stats::ALPHA;
 
-    /// Starts of so many values with noise of 1 and levels of their own, that change by so much from first to last.
+    /// Starts of this many values with noise of 1 and levels of their own, with this change from first to last.
     fn starts(noise: &mut Noise, count: usize, values: usize, change: f64) -> Vec<Vec<f64>> {
         let one = |noise: &mut Noise| {
             let level = 10.0 * noise.normal();

@@ -2,7 +2,7 @@
 //! move, and the interval of all centres that the signed ranks do not reject.
 //!
 //! Source: J. L. Hodges, E. L. Lehmann, Estimates of location based on rank tests, Annals of Mathematical Statistics 34
-//! (1963). It never decides a toll; it stands beside Student's mean.
+//! (1963). It never decides a toll; it is shown beside Student's mean.
 
 use super::signed_rank;
 

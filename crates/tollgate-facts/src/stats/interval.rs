@@ -58,7 +58,7 @@ pub struct Interval {
 /// The mean of `values` with its interval of confidence 1 - `alpha` by Student t.
 ///
 /// Values that are all equal give an interval of no width, with p = 1 if they are zero and p = 0 if not. Absent below
-/// two values, since one value says nothing of its own spread, and for values that are not finite.
+/// two values, since one value does not show its own spread, and for values that are not finite.
 pub fn mean_interval(values: &[f64], alpha: f64) -> Option<Interval> {
     let n = values.len();
     let spread = standard_deviation(values)?;
@@ -89,9 +89,9 @@ pub fn estimate(values: &[f64]) -> Estimate {
     Estimate { mean, low, high, n: u32::try_from(values.len()).unwrap_or(u32::MAX) }
 }
 
-/// The same of what cannot be negative, such as a time: its interval is formed on the logarithm, so that no end is below
-/// zero, and it holds the mean of lopsided values more often (delta method: the mean times and by
-/// `exp(half / mean)`). Where half of it is small beside the mean it is that of [`estimate`].
+/// The same of values that cannot be negative, such as times: the interval is formed on the logarithm, so that no end
+/// is below zero, and it covers the mean of lopsided values more often (delta method: the mean times and by `exp(half /
+/// mean)`). Where half of it is small beside the mean it is that of [`estimate`].
 pub fn estimate_above_zero(values: &[f64]) -> Estimate {
     estimate(values).above_zero()
 }

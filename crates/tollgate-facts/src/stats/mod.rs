@@ -1,6 +1,6 @@
 //! The statistics that a claim rests on, each in one file: pure functions over slices of numbers.
 //!
-//! What it deliberately does not do: know trials, cells or figures (that is `toll`), or smooth, drop or repair a value.
+//! It deliberately knows no trials, cells or figures (that is `toll`), and does not smooth, drop or repair a value.
 
 pub mod between_starts;
 pub mod covariance;

@@ -1,4 +1,4 @@
-//! Which percentiles may be printed: those with enough samples beyond them.
+//! Percentiles that may be printed: those with enough samples beyond them.
 //!
 //! It reads no distribution; the histograms are the recorder's.
 
@@ -15,7 +15,7 @@ pub fn is_available(quantile: f64, samples: u64) -> bool {
     (0.0..1.0).contains(&quantile) && samples >= samples_needed(quantile)
 }
 
-/// Samples from which on the quantile may be printed: 3,000 for p99.
+/// Samples needed to print the quantile: 3,000 for p99.
 pub fn samples_needed(quantile: f64) -> u64 {
     // 1 - 0.99 is a little above 0.01: without the allowance p99 would ask for 3,000 in one place and 2,999 in another.
     const ROUNDING: f64 = 1e-6;

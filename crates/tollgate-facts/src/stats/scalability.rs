@@ -1,8 +1,8 @@
 //! The Universal Scalability Law X(N) = lambda N / (1 + alpha (N - 1) + beta N (N - 1)): least squares on log X with
 //! Huber's loss, lambda > 0, 0 <= alpha <= 1, beta >= 0.
 //!
-//! N. J. Gunther, Guerrilla Capacity Planning (2007), chapter 4. What it deliberately does not do: judge whether the law is
-//! identified, or say anything of users beyond those that were measured.
+//! N. J. Gunther, Guerrilla Capacity Planning (2007), chapter 4. It deliberately does not judge whether the law is
+//! identified, and predicts nothing for users beyond the measured ones.
 
 /// Residuals of log X above this lie on Huber's straight part: 5 %, about three times the error of a cell.
 const HUBER: f64 = 0.05;
@@ -22,12 +22,12 @@ pub struct Law {
     pub alpha: f64,
     /// Coherency.
     pub beta: f64,
-    /// How far the points typically lie off, as a share.
+    /// Typical distance of the points from the law, as a share.
     pub residual_share: f64,
 }
 
 impl Law {
-    /// Throughput of so many users.
+    /// Throughput of this many users.
     pub fn at(&self, users: f64) -> f64 {
         self.lambda * users / denominator(users, self.alpha, self.beta)
     }
@@ -118,7 +118,7 @@ fn is_stuck(value: f64, slope: f64, most: f64) -> bool {
     (value <= 0.0 && slope < 0.0) || (value >= most && slope > 0.0)
 }
 
-/// The step of three parameters, those that are held left out: (M + d diag M) s = g, by elimination.
+/// The step of three parameters, without those that are held: (M + d diag M) s = g, by elimination.
 fn step(matrix: [[f64; 3]; 3], slope: [f64; 3], is_held: [bool; 3], damping: f64) -> Option<[f64; 3]> {
     let mut rows = [[0.0; 4]; 3];
     for row in 0..3 {

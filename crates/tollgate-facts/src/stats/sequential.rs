@@ -3,8 +3,8 @@
 //! S. J. Pocock, Group sequential methods in the design and analysis of clinical trials, Biometrika 64 (1977): each
 //! look claims at one level, so that all of them together claim at 5 %. His constant for four looks, 0.018, is that of
 //! looks at equal distances and of a known spread; ours double their blocks, agree less with each other, and would
-//! claim at 5.8 %. What it deliberately does not do: look between the looks, or stop because something is significant;
-//! when to stop is asked of the width alone.
+//! claim at 5.8 %. It deliberately does not look between the looks, or stop because something is significant; the width
+//! alone decides when to stop.
 
 use super::ALPHA;
 
@@ -18,7 +18,7 @@ pub const ALPHA_OF_AN_INTERIM_LOOK: f64 = 0.015;
 /// Whether the blocks of a run are looked at once or several times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Looking {
-    /// When all are there.
+    /// Once, when all are there.
     Once,
     /// After those of [`INTERIM_LOOKS`].
     Often,
@@ -33,13 +33,13 @@ impl Looking {
         }
     }
 
-    /// A probability of one look as one that can be held against [`ALPHA`].
+    /// A probability of one look, scaled for comparison with [`ALPHA`].
     pub fn probability(self, p: f64) -> f64 {
         (p * ALPHA / self.alpha()).min(1.0)
     }
 }
 
-/// Which look it is after so many blocks, from 1; `None` between two looks.
+/// Number of the look after this many blocks, from 1; `None` between two looks.
 pub fn interim_look(blocks: u32) -> Option<u32> {
     (1..).zip(INTERIM_LOOKS).find(|(_, look)| *look == blocks).map(|(number, _)| number)
 }

@@ -25,13 +25,13 @@ pub fn probability(differences: &[f64]) -> f64 {
     (2.0 * share_at_most(smaller, &ranks)).min(1.0)
 }
 
-/// Whether so many values could show a difference at `alpha` at all.
+/// Whether this many values could show a difference at `alpha` at all.
 pub fn can_tell(n: usize, alpha: f64) -> bool {
     2.0 * 0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX)) < alpha
 }
 
-/// How many of the lowest sums of signed ranks are together rarer than half of `alpha`: a centre is rejected beyond as
-/// many means of pairs on either side. Absent where none is, as there are too few values, and beyond [`EXACT_MAX`]
+/// Number of the lowest sums of signed ranks that are together rarer than half of `alpha`: a centre is rejected beyond
+/// as many means of pairs on either side. Absent if none is, as there are too few values, and beyond [`EXACT_MAX`]
 /// values.
 pub fn rejected_sums(n: usize, alpha: f64) -> Option<usize> {
     if n > EXACT_MAX {
@@ -75,7 +75,7 @@ fn share_at_most(bound: u64, ranks: &[u64]) -> f64 {
     shares(ranks.iter().map(|rank| whole(*rank)), whole(bound)).iter().sum()
 }
 
-/// Of each sum up to `most`, the share of all sign patterns whose positive ranks have it.
+/// For each sum up to `most`, the share of all sign patterns whose positive ranks have it.
 fn shares(ranks: impl Iterator<Item = usize>, most: usize) -> Vec<f64> {
     let mut shares = vec![0.0_f64; most + 1];
     shares[0] = 1.0;

@@ -1,6 +1,6 @@
 //! Straight lines: the one through points, how far values lie off it, and whether it may still be read as a law.
 //!
-//! What it deliberately does not do: extrapolate.
+//! It deliberately does not extrapolate.
 
 use super::{ALPHA, Estimate, interval, mean};
 
@@ -12,12 +12,12 @@ const POINTS_MIN: usize = 3;
 pub struct Line {
     /// Its height at zero.
     pub height: Estimate,
-    /// How much it rises from one to the next.
+    /// Its rise from one to the next.
     pub slope: Estimate,
 }
 
 impl Line {
-    /// What it says of a place.
+    /// Its height at a place.
     pub fn at(&self, x: f64) -> f64 {
         self.height.mean + self.slope.mean * x
     }
@@ -53,7 +53,7 @@ pub fn residual_share(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<f64
     mean(&squares).map(f64::sqrt)
 }
 
-/// Why a line off which times lie by this share, typically, is no law, and what to read instead; absent up to `share_max`.
+/// The reason why a line is no law with this typical distance of its times, as a share; absent up to `share_max`.
 pub fn doubt(residual_share: f64, share_max: f64, instead: &str) -> Option<String> {
     (residual_share > share_max)
         .then(|| format!("the times lie {:.0} % off a straight line: read the {instead}", residual_share * 100.0))

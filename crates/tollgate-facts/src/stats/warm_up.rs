@@ -1,4 +1,4 @@
-//! Where the warm-up ends: MSER-5 over a series of bins.
+//! The end of the warm-up: MSER-5 over a series of bins.
 //!
 //! The cut is where the remaining values vouch best for their own mean: the least sum of squares by the square of
 //! their number, over means of five neighbouring bins. Source: K. P. White, An effective truncation heuristic for
@@ -11,16 +11,15 @@ use super::mean;
 
 /// Neighbouring bins that are averaged first, so that a single odd bin does not decide.
 const BATCH: usize = 5;
-/// Fewest batches of which it can be said whether they are steady: of fewer, no cut that leaves enough lies in the
-/// second half.
+/// Fewest batches that can show whether they are steady: of fewer, no cut that leaves enough lies in the second half.
 const BATCHES_MIN: usize = 8;
-/// A few batches agree with each other by chance: a cut must leave at least so many, and a quarter of all.
+/// Fewest batches that a cut must leave, besides a quarter of all: a few batches agree with each other by chance.
 const BATCHES_LEFT_MIN: usize = 4;
 
-/// What a series says about its warm-up.
+/// The warm-up of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WarmUp {
-    /// Leave out so many bins at the start; the rest is steady.
+    /// Leave out this many bins at the start; the rest is steady.
     Cut {
         /// Bins, a multiple of five.
         bins: usize,
@@ -34,7 +33,7 @@ pub enum WarmUp {
 /// Times that differ by less are the same.
 const SAME_SHARE: f64 = 0.05;
 
-/// How a series of times goes, after E. Barrett and others, Virtual machine warmup blows hot and cold (OOPSLA 2017).
+/// Course of a series of times, after E. Barrett and others, Virtual machine warmup blows hot and cold (OOPSLA 2017).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Course {
@@ -48,7 +47,7 @@ pub enum Course {
     NoSteadyState,
 }
 
-/// How a series of times such as the mean response time of each 50 ms goes; absent where it is too short to say.
+/// The course of a series of times such as the mean response time of each 50 ms; absent if it is too short.
 pub fn course(bins: &[f64]) -> Option<Course> {
     let cut = match mser5(bins) {
         WarmUp::TooShort => return None,

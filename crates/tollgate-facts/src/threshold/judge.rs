@@ -6,7 +6,7 @@
 //! | fails | the whole interval is on the wrong side | it is on the wrong side |
 //! | not shown | the bound is inside | there is none |
 //!
-//! What is refused never holds. It deliberately adjusts nothing for several thresholds: each stands by itself.
+//! A refused figure never holds. It deliberately adjusts nothing for several thresholds: each is judged by itself.
 
 use super::{Asked, Comparison, Selection, Threshold};
 use crate::across::{Across, Beside, RatioOf};
@@ -17,17 +17,17 @@ use crate::results::{
 };
 use crate::rules;
 
-/// What came of all of them together; nothing is worse than a failure.
+/// The outcome of all of them together; nothing is worse than a failure.
 pub fn worst(results: &[ThresholdResult]) -> Outcome {
     results.iter().map(|result| result.outcome).max().unwrap_or(Outcome::Holds)
 }
 
-/// Holds thresholds against one run.
+/// Judges thresholds by one run.
 pub fn judge(thresholds: &[Threshold], run: &RunResult) -> Vec<ThresholdResult> {
     thresholds.iter().map(|threshold| threshold.result(threshold.in_run(run, None))).collect()
 }
 
-/// Holds thresholds against a single load, of which there is one cell. What it is refused for refuses all but counts of
+/// Judges thresholds by a single load, which is one cell. The reasons why it is refused refuse all but counts of
 /// failures.
 pub fn judge_load(thresholds: &[Threshold], load: &QuickResult) -> Vec<ThresholdResult> {
     let refusal = load.validity.iter().find(|mark| mark.verdict == Verdict::Refused);
@@ -56,7 +56,7 @@ pub fn judge_load(thresholds: &[Threshold], load: &QuickResult) -> Vec<Threshold
     thresholds.iter().map(of_load).collect()
 }
 
-/// Holds thresholds against runs side by side: figures and tolls in each of them, ratios of each by the first one.
+/// Judges thresholds by runs side by side: figures and tolls in each of them, ratios of each by the first one.
 pub fn judge_across(thresholds: &[Threshold], across: &Across, runs: &[&RunResult]) -> Vec<ThresholdResult> {
     let findings = |threshold: &Threshold| match threshold.asked {
         Asked::Of(_) | Asked::Toll(_) => {
@@ -68,7 +68,7 @@ pub fn judge_across(thresholds: &[Threshold], across: &Across, runs: &[&RunResul
     thresholds.iter().map(|threshold| threshold.result(findings(threshold))).collect()
 }
 
-/// A finding of which nothing is known but its place; the run has a number where several stand side by side.
+/// A finding with only its place; the run has a number if several are side by side.
 fn at(run: Option<u32>, variant: &str, level: u64) -> ThresholdFinding {
     ThresholdFinding { run, variant: Some(variant.to_owned()), level: Some(level), ..ThresholdFinding::default() }
 }
@@ -87,7 +87,7 @@ impl Threshold {
         }
     }
 
-    /// One of several runs: one that has nothing of what is asked does not pass unseen.
+    /// The findings of one of several runs: one that has nothing of the requested figure is reported.
     fn in_each_run(&self, run: &RunResult, number: u32) -> Vec<ThresholdFinding> {
         let mut found = self.in_run(run, Some(number));
         if found.is_empty() {
@@ -109,7 +109,7 @@ impl Threshold {
         }
     }
 
-    /// One finding for each planned cell: one that is missing does not pass unseen.
+    /// One finding for each planned cell: a missing one is reported.
     fn of_cells(&self, run: &RunResult, number: Option<u32>, quantity: Quantity) -> Vec<ThresholdFinding> {
         let of = |(variant, level): (&Variant, u64)| {
             let (name, at) = (&variant.name, at(number, &variant.name, level));
@@ -156,7 +156,7 @@ impl Threshold {
         all.filter(|(variant, level)| variant.is_whole_at(*level) && self.selects(&variant.name, *level))
     }
 
-    /// One finding for each cell, or toll, that the first run planned, in each further run; then what only later runs have.
+    /// One finding per cell or toll planned by the first run, in each further run; then those of only later runs.
     fn of_ratios(&self, beside: &[Beside], figure: Figure, runs: &[&RunResult]) -> Vec<ThresholdFinding> {
         let Some((first, further)) = runs.split_first() else { return Vec::new() };
         let of_ratio = |found: &RatioOf, variant: &str, level: u64| {
@@ -194,7 +194,7 @@ impl Threshold {
             && self.selection.level.is_none_or(|wanted| wanted == level)
     }
 
-    /// A ratio held against the bound, if something may be claimed of it.
+    /// Compares a ratio with the bound, if it makes a claim.
     fn of_claim(
         &self,
         at: ThresholdFinding,
@@ -210,7 +210,7 @@ impl Threshold {
         }
     }
 
-    /// A figure held against the bound.
+    /// Compares a figure with the bound.
     fn held(&self, at: ThresholdFinding, found: Estimate) -> ThresholdFinding {
         let interval = found.interval();
         let (outcome, decided) = decide(self.comparison, interval.unwrap_or((found.mean, found.mean)), self.bound);
@@ -234,7 +234,7 @@ impl Threshold {
         }
     }
 
-    /// No figure that may be read.
+    /// A finding without a trusted figure.
     fn nothing(&self, at: ThresholdFinding, reason: String) -> ThresholdFinding {
         ThresholdFinding { bound: self.bound, unit: self.asked.unit().to_owned(), reason: Some(reason), ..at }
     }
@@ -250,13 +250,13 @@ fn decide(comparison: Comparison, (low, high): (f64, f64), bound: f64) -> (Outco
     }
 }
 
-/// Why a cell has no figures.
+/// The reason why a cell has no figures.
 fn unmeasured(run: &RunResult, variant: &str, level: u64) -> String {
     let gap = run.gaps.iter().find(|gap| gap.variant == variant && gap.level == level);
     gap.map_or_else(|| "it was not measured".to_owned(), |gap| gap.reason.clone())
 }
 
-/// Why the first run and a further one have no ratio of a cell.
+/// The reason why the first run and a further one have no ratio of a cell.
 fn without_ratio(first: &RunResult, run: &RunResult, number: u32, variant: &Variant, level: u64) -> String {
     let experiment = &run.experiment;
     // The number of a level that has a name may mean another one in another run.

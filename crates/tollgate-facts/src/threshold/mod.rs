@@ -1,7 +1,7 @@
 //! Thresholds: what is expected of figures, such as `p99(https, 20) < 5 ms` or `toll(https).cpu < 1.3`, so that a run can
 //! fail a build.
 //!
-//! A threshold is read once (`parse`), held against an experiment's names (here), and judged from a stored result
+//! A threshold is read once (`parse`), checked against an experiment's names (here), and judged from a stored result
 //! (`judge`). It deliberately changes no figure, and passes none that is refused.
 
 mod judge;
@@ -20,24 +20,24 @@ use crate::results::Figure;
 /// Most thresholds of one run.
 pub const THRESHOLDS_MAX: usize = 64;
 
-/// What is expected of figures.
+/// A requirement on figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
-    /// As it was written.
+    /// The text as written.
     pub text: String,
-    /// What it is good for, in the words of the experiment's file.
+    /// Its purpose, in the words of the experiment's file.
     pub why: Option<String>,
-    /// What is held against the bound.
+    /// The quantity that is compared with the bound.
     pub asked: Asked,
-    /// Which cells; absent parts mean all.
+    /// The selected cells; absent parts mean all.
     pub selection: Selection,
-    /// On which side of the bound.
+    /// The side of the bound.
     pub comparison: Comparison,
     /// The bound, in the unit of the figure.
     pub bound: f64,
 }
 
-/// What is held against a bound.
+/// The quantity that is compared with a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     /// A quantity of cells.
@@ -60,7 +60,7 @@ impl Asked {
     }
 }
 
-/// Which cells a threshold is about.
+/// The cells that a threshold covers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Selection {
     /// One variant; absent: all.
@@ -71,12 +71,12 @@ pub struct Selection {
     level_at: Range<usize>,
 }
 
-/// On which side of the bound a figure is expected.
+/// The side of the bound on which a figure is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Comparison {
-    /// As it is written.
+    /// The sign as written.
     pub sign: &'static str,
-    /// How values on the right side compare with the bound.
+    /// The orderings of value and bound that are on the right side.
     right: &'static [Ordering],
 }
 
@@ -93,15 +93,15 @@ impl Threshold {
     /// Reads one.
     ///
     /// # Errors
-    /// What was expected at which place of the text.
+    /// The expected text, with its place.
     pub fn parse(text: &str) -> Result<Threshold, ThresholdError> {
         parse::threshold(text)
     }
 
-    /// Whether everything that it names is there: the variants, each with whether it has a baseline, and the levels.
+    /// Checks that everything it names exists: the variants, each with whether it has a baseline, and the levels.
     ///
     /// # Errors
-    /// What is not, with the nearest name.
+    /// The missing name, with the nearest one.
     pub fn check(&self, variants: &[(&str, bool)], levels: &[u64], runs: Runs) -> Result<(), ThresholdError> {
         let fault = |at: &Range<usize>, message: String, help: String| ThresholdError {
             text: self.text.clone(),

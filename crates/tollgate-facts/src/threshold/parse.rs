@@ -1,4 +1,4 @@
-//! From text to a threshold: a grammar of one line, with the place of whatever does not fit it.
+//! From text to a threshold: a grammar of one line, with the place of everything that does not fit it.
 //!
 //! ```text
 //! threshold  = asked comparison number [unit]
@@ -20,16 +20,16 @@ use crate::results::Figure;
 /// Longest text of a threshold.
 pub const TEXT_BYTES_MAX: usize = 200;
 
-/// What is wrong with the text of a threshold, and where.
+/// An error in the text of a threshold, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThresholdError {
     /// The whole text.
     pub text: String,
     /// The offending bytes of it.
     pub at: Range<usize>,
-    /// What was expected and what came.
+    /// The expected and the found text.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub help: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl std::error::Error for ThresholdError {}
 
 type RatioOf = fn(Figure) -> Asked;
 
-/// What stands before the dot of a ratio.
+/// The words before the dot of a ratio.
 const HEADS: [(&str, RatioOf); 3] = [("toll", Asked::Toll), ("ratio", Asked::Ratio), ("toll-ratio", Asked::TollRatio)];
 
 /// Longest first, so that `<=` is not taken for `<`.
@@ -99,7 +99,7 @@ pub(super) fn threshold(text: &str) -> Result<Threshold, ThresholdError> {
     Ok(Threshold { text: text.to_owned(), why: None, asked, selection, comparison, bound })
 }
 
-/// What helps where cells are selected in another way.
+/// The help if cells are selected in another way.
 const BOTH: &str = "a variant, a level, or both: `(https, 20)`";
 
 struct Reader<'t> {
@@ -186,7 +186,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// By what the number is multiplied, so that it is in the figure's unit.
+    /// The factor that brings the number into the figure's unit.
     fn unit(&mut self, asked: Asked) -> Result<f64, ThresholdError> {
         let (unit, at) = self.taken(|c| !c.is_whitespace());
         let (units, base): (&[(&str, f64)], f64) = match asked.unit() {
@@ -218,13 +218,13 @@ impl<'t> Reader<'t> {
         self.taken(|c| c.is_alphanumeric() || c == '-' || c == '_')
     }
 
-    /// Whatever stands up to a comma, a parenthesis, a comparison or white space.
+    /// The text up to a comma, a parenthesis, a comparison or white space.
     fn item(&mut self) -> (&'t str, Range<usize>) {
         self.taken(|c| !",()<>=!".contains(c) && !c.is_whitespace())
     }
 
-    /// What comes next, behind white space, of such characters, and its place; that of the next character where there
-    /// is nothing of them.
+    /// Takes the next characters of this kind, behind white space, with their place; that of the next character if
+    /// there are none.
     fn taken(&mut self, is_part: impl Fn(char) -> bool) -> (&'t str, Range<usize>) {
         self.skip_space();
         let rest = self.rest();
@@ -234,7 +234,7 @@ impl<'t> Reader<'t> {
         (&rest[..length], at)
     }
 
-    /// Whether this comes next, behind white space; then it is passed over.
+    /// Whether `sign` comes next, behind white space; then it is passed over.
     fn take(&mut self, sign: &str) -> bool {
         self.skip_space();
         let is_there = self.rest().starts_with(sign);
@@ -246,7 +246,7 @@ impl<'t> Reader<'t> {
         self.at = self.here();
     }
 
-    /// Where the next character stands that is no white space.
+    /// The place of the next character that is no white space.
     fn here(&self) -> usize {
         self.text.len() - self.rest().trim_start().len()
     }
@@ -260,12 +260,12 @@ impl<'t> Reader<'t> {
         self.at..self.at + self.rest().chars().next().map_or(0, char::len_utf8)
     }
 
-    /// What comes next, in words.
+    /// The next character, in words.
     fn got(&self) -> String {
         self.rest().chars().next().map_or_else(|| "the end".to_owned(), |next| format!("`{next}`"))
     }
 
-    /// That something else comes next.
+    /// The error that something else comes next.
     fn expected(&self, what: &str, help: &str) -> ThresholdError {
         self.fault(self.next(), &format!("expected {what}, got {}", self.got()), help)
     }
@@ -278,7 +278,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What has this name in a list.
+/// The entry of a list with this name.
 fn named<T: Copy>(list: &[(&str, T)], name: &str) -> Option<T> {
     list.iter().find(|(known, _)| *known == name).map(|(_, of)| *of)
 }

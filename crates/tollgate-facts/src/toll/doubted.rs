@@ -1,30 +1,30 @@
-//! What a doubt about a cell leaves of its figures, and of the tolls that are made of them: decided here for the tolls
-//! of a run and for runs side by side.
+//! The effect of a doubt about a cell on its figures, and on the tolls that are made of them: decided here for the
+//! tolls of a run and for runs side by side.
 
 use super::{drifting, ranks};
 use crate::results::{Figure, Toll, Validity, Verdict};
 use crate::rules::{self, DIFFERENT_BACKEND, DIFFERENT_HOST, DRIFT, FEW_ROUNDS, RANKS};
 
-/// Rules that hold a variant against its own baseline: what they say of a baseline is about another toll.
+/// Rules that compare a variant with its own baseline: a finding on a baseline is about another toll.
 const PAIR_RULES: [&str; 2] = [DIFFERENT_BACKEND.name, DIFFERENT_HOST.name];
-/// Rules about single tolls, each of which tells it by itself.
+/// Rules about single tolls, each of which reports them by itself.
 const TOLL_RULES: [&str; 2] = [RANKS.name, DRIFT.name];
 
-/// What is left of a figure, from the worst to the best.
+/// The remaining use of a figure, from the worst to the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Left {
-    /// It must not be read.
+    /// None: it is refused.
     Refused,
     /// It is the generator's and the subject's together.
     Joint,
-    /// It may be read with the doubt beside it.
+    /// It can be used with the doubt beside it.
     Marked,
     /// The doubt is about something else.
     Whole,
 }
 
 impl Figure {
-    /// What this doubt leaves of the figure.
+    /// The remaining use of the figure under this doubt.
     pub(crate) fn left_by(self, doubt: &Validity) -> Left {
         let rule = doubt.rule.as_str();
         let is_of_other_load = rules::is_at_rate(rule) && !self.is_at_rate();
@@ -42,8 +42,8 @@ impl Figure {
 }
 
 impl Toll {
-    /// What is doubted of it, each rule with what was seen: of variant and baseline what concerns the figure, whether the
-    /// ranks say something else, and whether it changed while it was measured.
+    /// The doubts about it, each rule with its finding: those of variant and baseline that concern the figure, whether
+    /// the ranks disagree, and whether it changed while it was measured.
     pub(crate) fn doubts(&self, validity: &[Validity]) -> Vec<String> {
         let told = |doubt: &Validity| {
             let (rule, reason) = (doubt.rule.as_str(), &doubt.reason);

@@ -36,8 +36,8 @@ fn marks(told: Vec<(&Toll, Drift)>) -> Vec<Validity> {
     told.into_iter().zip(adjusted).filter_map(of).collect()
 }
 
-/// Whether this doubt is that of the toll: those of a cell are told apart by how much they changed. A number that was stored
-/// and read again may differ in its last digit.
+/// Whether this doubt is that of the toll: the doubts of a cell are distinguished by the size of the change. A number
+/// that was stored and read again may differ in its last digit.
 pub fn is_of(toll: &Toll, doubt: &Validity) -> bool {
     let is_there = doubt.rule == DRIFT.name && (&doubt.variant, doubt.level) == (&toll.variant, toll.level);
     is_there && toll.drift.is_some_and(|drift| (drift.change.abs() - doubt.value).abs() < 1e-9)

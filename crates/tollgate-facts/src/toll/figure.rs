@@ -1,4 +1,4 @@
-//! What is compared: each figure's unit, and its value in one trial.
+//! The compared figures: each figure's unit, and its value in one trial.
 
 use super::Over;
 use crate::results::{Figure, RateGroup, Trial};

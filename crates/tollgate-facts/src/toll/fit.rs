@@ -1,7 +1,7 @@
 //! The fixed cost of a transfer and that of each record: T(n) = a + b n, fitted to a variant's times over the levels.
 //!
 //! Least squares on relative errors, since times span four powers of ten and the small levels matter as much as the
-//! large ones. What it deliberately does not do: extrapolate, or hide that a mode follows no straight line.
+//! large ones. It deliberately does not extrapolate, and does not hide that a mode follows no straight line.
 
 use crate::results::{Cell, Fit, Piece, RunResult, Variant, Verdict};
 use crate::stats::straight;

@@ -1,9 +1,9 @@
 //! Tolls: what each variant costs over its baseline, from the trials of one run.
 //!
 //! Per block d = mean log(variant) - mean log(baseline); the ratio is exp(mean d) with Student t's interval, over the
-//! blocks or, where there are two starts of the servers or more, over the starts. It reads
-//! stored trials only and judges no cell: that is `validity`, whose marks it obeys. How two variants are compared
-//! stands in `pair`; what a peer took by what tollgate took is computed by the same rules in [`crate::toll::comparison`].
+//! blocks or, where there are two starts of the servers or more, over the starts. It reads stored trials only and
+//! judges no cell: that is `validity`, whose marks it obeys. The comparison of two variants is in `pair`; ratios of
+//! peers to tollgate are computed by the same rules in [`crate::toll::comparison`].
 
 pub mod comparison;
 mod doubted;
@@ -29,7 +29,7 @@ pub(crate) use pair::{Over, Pair};
 pub(crate) use ruler::by_ruler;
 pub(crate) use verdict::unconfirmed;
 
-/// Fewest groups of which a toll is made: fewer have no interval worth printing.
+/// Fewest groups for a toll: fewer have no interval worth printing.
 pub const GROUPS_MIN: u32 = 3;
 
 /// Every figure that is compared, in the order in which tolls are listed.
@@ -44,7 +44,7 @@ pub const FIGURES: [Figure; 7] = [
 ];
 
 impl Toll {
-    /// Whether the ratio may be printed: a refused toll keeps its place, but its numbers say nothing.
+    /// Whether the ratio may be printed: a refused toll keeps its place, but its numbers are meaningless.
     pub fn is_shown(&self) -> bool {
         self.verdict != TollVerdict::Refused
     }
@@ -55,10 +55,10 @@ impl Toll {
     }
 }
 
-/// The tolls of all variants that have a baseline, at all levels, with p adjusted by Holm over all of which something
-/// is claimed that could be by chance, instructions by themselves.
+/// The tolls of all variants that have a baseline, at all levels, with p adjusted by Holm over all claims that could be
+/// by chance, instructions by themselves.
 ///
-/// Blocks that an interruption left incomplete do not count. A figure that was nowhere measured gives no toll; one that
+/// Blocks that an interruption left incomplete do not count. A figure without any measurement gives no toll; one that
 /// was measured but cannot be compared (a refused cell, a zero, a single block) gives a refused one with the reason,
 /// whose ratio, interval and difference are zero. Where a variant is not what its name says, as it has fewer records
 /// than its batch takes, there is no toll and none in Holm's family.
@@ -109,7 +109,7 @@ pub(crate) fn block_logs(run: &RunResult, variant: &str, level: u64, figure: Fig
     }
 }
 
-/// The log ratios that a toll's interval is over: one for each block that holds both, or for each start.
+/// The log ratios under a toll's interval: one for each block that has both, or for each start.
 pub fn block_log_ratios(run: &RunResult, toll: &Toll) -> Vec<f64> {
     let over = run.experiment.variant(&toll.baseline).map_or(Over::Baseline, Over::of);
     let pair = Pair::new(run, &toll.variant, &toll.baseline, toll.level, over);

@@ -1,26 +1,26 @@
-//! Which limit binds: from looks at a gateway's work processes and connections to the one that is used up while somebody
-//! waits for it.
+//! The limit that binds: from looks at a gateway's work processes and connections to the one that is used up while
+//! somebody waits for it.
 //!
-//! Pure: what was seen goes in, what is stored comes out. It asks nobody.
+//! It is a pure function of the looks, without I/O.
 
 use crate::results::Reading;
 use crate::results::{Binding, FULL_SHARE_MIN, Occupancy};
 use crate::rules::CORES_BUSY_MAX;
 
-/// Users bind of whom this share is being served on average, while nobody waits. It is not higher, since a pass begins
-/// with a list that one of them gets alone.
+/// Users bind if this share of them is being served on average, while nobody waits. It is not higher, since a pass
+/// begins with a list that one of them gets alone.
 pub const SERVED_SHARE_MIN: f64 = 0.6;
-/// Work processes that are held for so many round trips of the database compute, or wait for a core.
+/// Work processes that are held for more round trips of the database than this compute, or wait for a core.
 const ROUND_TRIPS_MAX: f64 = 3.0;
 
-/// What was seen of one gateway during the trials of one cell: means and shares are sums until they are found.
+/// Looks at one gateway during the trials of one cell; means and shares are sums until `found` is called.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
     sums: Occupancy,
 }
 
 impl Seen {
-    /// Adds one look; one that does not tell of both work processes and connections is none.
+    /// Adds one look; one that does not report both work processes and connections does not count.
     pub fn add(&mut self, readings: &[Reading]) {
         let of = |name: &str| readings.iter().find(|reading| reading.name == name).map(|reading| reading.value);
         let work_processes =
@@ -42,7 +42,7 @@ impl Seen {
         (sums.work_processes, sums.connections_max) = (limit, open_max);
     }
 
-    /// What it comes to, with what is known already: users, cores, and what a look costs. Nothing where nothing was seen.
+    /// The result of the looks, with the values known already: users, cores, the cost of a look. `None` without looks.
     pub fn found(&self, known: Occupancy, requests_per_second: f64, round_trip_ms: f64) -> Option<Occupancy> {
         let sums = self.sums;
         if sums.looks == 0 {
@@ -69,9 +69,9 @@ impl Seen {
     }
 }
 
-/// What binds, the number that decided, and what it was held against. Where both limits are used up it is the work
-/// processes: they stand further in, and more connections would only wait there. Busy cores bind where nobody waits for
-/// either limit; where somebody does only if work processes are held for long, as freeing them would then take a core.
+/// The limit that binds, the number that decided, and its bound. If both limits are used up it is the work processes:
+/// they are further in, and more connections would only wait there. Busy cores bind if nobody waits for either limit;
+/// if somebody does only if work processes are held for long, as freeing them would then take a core.
 fn binding(found: &Occupancy, round_trip_ms: f64) -> (Binding, f64, f64) {
     let cores = found.cores_busy_share;
     let (processes, connections) = (found.work_processes_full_share, found.connections_full_share);
@@ -104,13 +104,13 @@ mod tests {
         .to_vec()
     }
 
-    /// Of 20 users over 20 ms, with so many cores busy and answers per second.
+    /// The result for 20 users over 20 ms, with this many cores busy and answers per second.
     fn found(seen: &Seen, cores_busy_share: f64, requests_per_second: f64) -> Option<Occupancy> {
         let known = Occupancy { users: 20, cores_busy_share, look_cpu_us: Some(100.0), ..Occupancy::default() };
         seen.found(known, requests_per_second, 20.0)
     }
 
-    /// So many cores busy, and answers per second.
+    /// Busy cores (a share), and answers per second.
     const CALM: (f64, f64) = (0.4, 200.0);
 
     #[test]

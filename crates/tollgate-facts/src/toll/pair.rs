@@ -1,4 +1,4 @@
-//! How two variants are compared: the ratio of one figure from the blocks that hold both, and what may be said of it.
+//! Comparison of two variants: the ratio of one figure from the blocks that have both, and the conclusion about it.
 //!
 //! It knows nothing of the family of claims that a ratio belongs to.
 
@@ -30,19 +30,19 @@ pub(crate) struct Pair<'a> {
     pub(super) trials: [Vec<&'a Trial>; 2],
 }
 
-/// What the second one of a pair is.
+/// The role of the second one of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Over {
     /// The variant without the layer: on two systems the ratio would be no layer's toll.
     Baseline,
-    /// The same, which is the server behind the layer by itself: CPU time is held against that of both together.
+    /// The same, which is the server behind the layer by itself: CPU time is compared with that of both together.
     Backend,
-    /// Tollgate's own variant, which another server stands beside.
+    /// Tollgate's own variant, compared with another server.
     Tollgate,
 }
 
 impl Over {
-    /// What this baseline is.
+    /// The role of this baseline.
     pub(super) fn of(baseline: &Variant) -> Over {
         if baseline.backend.is_some() { Over::Backend } else { Over::Baseline }
     }
@@ -51,9 +51,9 @@ impl Over {
 /// Probabilities of a toll as large by chance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Probabilities {
-    /// By Student's t, which decides.
+    /// The one by Student's t, which decides.
     pub(super) by_t: f64,
-    /// By the signed ranks.
+    /// The one by the signed ranks.
     pub(super) by_ranks: f64,
 }
 
@@ -143,7 +143,7 @@ impl<'a> Pair<'a> {
         Some((Toll { note: joint, ..toll }, own))
     }
 
-    /// Why there is no ratio to be read of these two, the first reason.
+    /// The first reason why there is no valid ratio of these two.
     fn refusal(&self, figure: Figure, has_zero: bool) -> Option<String> {
         let (variant, baseline) = (self.variant, self.baseline);
         let told = self.left(figure, Left::Refused);
@@ -185,7 +185,7 @@ impl<'a> Pair<'a> {
         told.or_else(elsewhere).or_else(unwatched).or_else(without_cell).or_else(nothing)
     }
 
-    /// Why a time is that of generator and subject together.
+    /// The reason why a time is that of generator and subject together.
     fn joint(&self, figure: Figure) -> Option<String> {
         let why = self.left(figure, Left::Joint)?;
         let ratio = if self.over == Over::Tollgate { "ratio" } else { "toll" };
@@ -241,8 +241,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Says what may be said of a toll, from its own probabilities, those adjusted among so many comparisons, and its
-/// interval.
+/// Sets the verdict of a toll, from its own probabilities, those adjusted among so many comparisons, and its interval.
 pub(super) fn judge(
     toll: &mut Toll,
     own: Probabilities,
@@ -265,13 +264,13 @@ pub(super) fn judge(
     };
 }
 
-/// The log ratios of the blocks that hold both.
+/// The log ratios of the blocks that have both.
 pub(super) fn log_ratios([of_variant, of_baseline]: &[Logs; 2]) -> Logs {
     of_variant.iter().filter_map(|(block, log)| Some((*block, log - of_baseline.get(block)?))).collect()
 }
 
-/// What starts differ by, and the interval that the toll has: over the starts where there are two or more, else over the
-/// blocks. No test decides: with few starts it would mostly miss what they differ by.
+/// The spread between starts, and the interval of the toll: over the starts if there are two or more, else over the
+/// blocks. No test decides: with few starts it would mostly miss their differences.
 fn over_starts(over_blocks: Interval, starts: &[Vec<f64>], alpha: f64) -> (Interval, Option<BetweenStarts>) {
     let Some(Between { deviation, p, starts: count }) = between_starts::between(starts) else {
         return (over_blocks, None);
@@ -303,9 +302,9 @@ fn blocks(figure: Figure, trials: &[&Trial], over: Over) -> Logs {
     values.into_iter().filter_map(of_whole).collect()
 }
 
-/// Where Student t and the signed ranks disagree on whether there is a toll: the one claims it among all tolls, the
-/// other sees nothing of it. Of eight blocks the ranks know 0.039 and 0.055 and nothing between, so that two tests on
-/// either side of a bound need not mean different things.
+/// The disagreement of Student t and the signed ranks on whether there is a toll: the one claims it among all tolls,
+/// the other sees nothing of it. Of eight blocks the ranks know 0.039 and 0.055 and nothing between, so that two tests
+/// on either side of a bound need not mean different things.
 fn disagreement(toll: &Toll, own: Probabilities, adjusted: Probabilities, alpha: f64) -> Option<String> {
     if toll.between_starts.is_some_and(|between| between.is_interval_over_starts) {
         // As blocks of a start are not independent: of starts the ranks know nothing.

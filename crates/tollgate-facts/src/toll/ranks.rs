@@ -1,6 +1,6 @@
-//! The rule of tolls: whether Student's t and the signed ranks say the same of a toll's blocks.
+//! The rule of tolls: whether Student's t and the signed ranks agree on a toll's blocks.
 //!
-//! It looks at tolls, which the rules of cells come before; so it stands apart from them, and refuses none.
+//! It looks at tolls, which the rules of cells precede; so it is apart from them, and refuses none.
 
 use crate::results::{Figure, Toll, Validity};
 use crate::rules::{RANKS, marked};

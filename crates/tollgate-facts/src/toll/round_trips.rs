@@ -1,8 +1,8 @@
-//! How many round trips a request on a fresh connection waits for: the slope of its time over the length of the line, and
-//! what is left of it at no distance.
+//! Number of round trips for which a request on a fresh connection waits: the slope of its time over the length of the
+//! line, and the rest of it at no distance.
 //!
-//! Plain least squares over trials, since the noise of a wait hardly grows with its length. What it deliberately does not
-//! do: count messages; what the connections themselves saw stands beside it.
+//! Plain least squares over trials, since the noise of a wait hardly grows with its length. It deliberately counts no
+//! messages; the connections' own counts are shown beside it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,7 +67,7 @@ fn cost(run: &RunResult, way: &NamedLevel, variant: &str) -> Option<RoundTripCos
     })
 }
 
-/// Why the line must not be read as a law, by what was measured at each length on average.
+/// The reason why the line is no law, by the mean time at each length.
 fn doubt(points: &[(f64, f64)], line: &Line) -> Option<String> {
     let mut points = points.to_vec();
     points.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(cost_of(&run).unwrap().marks, [""; 0]);
     }
 
-    /// What opening a connection takes in the trials, where a line of so many milliseconds is asked for.
+    /// Sets the time to open a connection in the trials, by the requested length of the line in milliseconds.
     fn connecting(run: &mut RunResult, connect_ms: impl Fn(f64) -> f64) {
         for cell in &mut run.cells {
             let asked_ms = run.experiment.named_level(cell.level).unwrap().round_trip_ms.unwrap();
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// Measurements of a line that took so long, and 50 µs without it.
+    /// Measurements of a line with these round trips, and 50 µs without it.
     fn probed(run: &mut RunResult, got_ms: impl Fn(f64) -> f64) {
         let check = |moment: Moment, asked_ms: f64| LinkCheck {
             moment,

@@ -1,5 +1,5 @@
-//! Which figures are held together when what is claimed of them is adjusted for their number: instructions measure once
-//! more what CPU time measures, and are a family of claims by themselves.
+//! Groups of figures whose claims are adjusted for their number together: instructions measure once more what CPU time
+//! measures, and are a family of claims by themselves.
 //!
 //! So a machine whose processor counts makes no claim of time or CPU harder than one whose does not.
 
@@ -12,7 +12,7 @@ impl Figure {
     }
 }
 
-/// What is adjusted together: all but the second ruler, and that.
+/// The groups that are adjusted together: all but the second ruler, and that.
 pub(crate) fn by_ruler<T>(all: impl IntoIterator<Item = T>, figure: impl Fn(&T) -> Figure) -> [Vec<T>; 2] {
     let (second, first) = all.into_iter().partition(|one| figure(one).is_second_ruler());
     [first, second]

@@ -1,7 +1,7 @@
-//! How throughput grows with the users of a run: the law fitted for each variant, its intervals from resampled blocks, and
-//! why it is not identified where it is not.
+//! Growth of throughput with the users of a run: the law fitted for each variant, its intervals from resampled blocks,
+//! and the reason if it is not identified.
 //!
-//! What it deliberately does not do: extrapolate, or fit levels with errors. The law itself is in
+//! It deliberately does not extrapolate, and fits no levels with errors. The law itself is in
 //! [`crate::stats::scalability`].
 
 use rand::{RngExt, SeedableRng};
@@ -96,7 +96,7 @@ fn scaling(variant: &str, levels: &[(u64, Blocks)], seed: u64) -> Scaling {
     Scaling { knee: scaling.knee.filter(|_| doubt.is_none()), doubt, ..scaling }
 }
 
-/// Why too little was measured at a level for the spread between its blocks to be known.
+/// The reason why too few blocks at a level were measured for the spread between them to be known.
 fn few_blocks(levels: &[(u64, Blocks)]) -> Option<String> {
     let (level, blocks) = levels.iter().min_by_key(|(_, blocks)| blocks.len())?;
     let count = blocks.len();
@@ -106,7 +106,7 @@ fn few_blocks(levels: &[(u64, Blocks)]) -> Option<String> {
     })
 }
 
-/// Why the law is not identified by these levels, the first reason.
+/// The first reason why the law is not identified by these levels.
 fn doubt(scaling: &Scaling, law: &Law, points: &[(f64, f64)]) -> Option<String> {
     let ((first, _), (last, at_last)) = (points.first().copied()?, points.last().copied()?);
     let most = points.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
@@ -159,7 +159,7 @@ fn typical(logarithms: &[f64]) -> f64 {
     (logarithms.iter().sum::<f64>() / logarithms.len().max(1) as f64).exp()
 }
 
-/// What all but [`ALPHA`] of the values lie between.
+/// The interval that contains all but [`ALPHA`] of the values.
 fn interval(mean: f64, mut values: Vec<f64>, n: u32) -> Estimate {
     values.sort_by(f64::total_cmp);
     let at =

@@ -474,7 +474,7 @@ fn starts_that_differ_are_told_and_those_that_do_not_are_not_but_by_chance() {
     assert_eq!(tolls_of(&variants, &once, &[])[0].between_starts, None, "one start says nothing of others");
 }
 
-/// So many starts of so many blocks of a toll, whose moods differ by so much.
+/// Trials of this many starts and blocks of a toll, with this spread between starts.
 fn moody(noise: &mut Noise, toll: f64, (starts, blocks): (u32, u32), mood: f64) -> Vec<Trial> {
     let variants = ["base", "other"];
     let mut trials = synthetic(noise, &variants, &[1.0, toll], starts * blocks);

@@ -1,4 +1,4 @@
-//! What the host stole of the machine meanwhile, taken from the log ratios of times and CPU times by regression.
+//! Removes the effect of time that the host stole from the log ratios of times and CPU times by regression.
 //!
 //! It takes from the time that passes, from a layer and from its baseline alike, so that the ratio at equal theft is the
 //! layer's. Whether it is taken out is decided by the theft alone, before any ratio is looked at: where ratios decide, equals

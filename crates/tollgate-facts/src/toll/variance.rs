@@ -1,8 +1,8 @@
-//! Where the variance of a toll's ratio comes from: trials of a block (requests, and the machine from one slice to the
-//! next), blocks of a start (their connections, slower moods), and starts of the servers.
+//! Sources of the variance of a toll's ratio: trials of a block (requests, and the machine from one slice to the next),
+//! blocks of a start (their connections, slower moods), and starts of the servers.
 //!
 //! A nested analysis of variance of the stored trials, by moments: each level's mean square less what the level below
-//! explains, and 0 where that is more. It deliberately corrects nothing: the interval holds all of it already.
+//! explains, and 0 where that is more. It deliberately corrects nothing: the interval includes all of it already.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
@@ -10,24 +10,24 @@ use super::pair::{Logs, Over, Pair, log_ratios};
 use crate::results::{Figure, RunResult, Toll, Trial};
 use crate::stats::{self, ALPHA, between_starts, by_key, mean, standard_deviation};
 
-/// Fewest blocks of which it is told.
+/// Fewest blocks for shares.
 const BLOCKS_MIN: usize = 4;
 
 /// Shares of the variance of a ratio, together 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VarianceShares {
-    /// What trials of one variant in one block differ by.
+    /// Spread between trials of one variant in one block.
     pub trials: f64,
-    /// What blocks of a start differ by beyond that.
+    /// Further spread between blocks of a start.
     pub blocks: f64,
-    /// What starts differ by beyond both; absent of one.
+    /// Further spread between starts; absent of one.
     pub starts: Option<f64>,
-    /// Whether blocks or starts are seen to differ by more than what is below them explains (F-tests, p < 0.05 each).
+    /// Whether blocks or starts differ by more than the level below them explains (F-tests, p < 0.05 each).
     pub is_seen: bool,
 }
 
-/// The shares of a toll. Absent where it is refused or exact, at equal rate, and where there are too few blocks, or none
-/// that holds a variant twice.
+/// The shares of a toll. Absent if it is refused or exact, at equal rate, and if there are too few blocks, or none that
+/// has a variant twice.
 pub fn shares(run: &RunResult, toll: &Toll) -> Option<VarianceShares> {
     if !toll.is_shown() || toll.figure.is_at_rate() || stats::is_exact(toll.low, toll.high) {
         return None;
@@ -39,7 +39,7 @@ pub fn shares(run: &RunResult, toll: &Toll) -> Option<VarianceShares> {
     of(&pair.by_start(&ratios), variant? + baseline?)
 }
 
-/// The shares of the mean of these values, by start and block, of which each varies by so much by its trials alone.
+/// The shares of the mean of these values, by start and block; each varies by `of_trials` by its trials alone.
 fn of(starts: &[Vec<f64>], of_trials: f64) -> Option<VarianceShares> {
     let (count, blocks) = (starts.len() as f64, starts.iter().map(Vec::len).sum::<usize>());
     let freedom = blocks.checked_sub(starts.len()).filter(|freedom| *freedom > 0 && blocks >= BLOCKS_MIN)? as f64;
@@ -60,7 +60,7 @@ fn of(starts: &[Vec<f64>], of_trials: f64) -> Option<VarianceShares> {
     })
 }
 
-/// By how much the mean logarithm of a block varies by its trials alone.
+/// Variance of the mean logarithm of a block by its trials alone.
 fn of_trials(figure: Figure, trials: &[&Trial], over: Over, ratios: &Logs) -> Option<f64> {
     let counted = trials.iter().filter(|trial| ratios.contains_key(&trial.block));
     let logs = by_key(counted.filter_map(|trial| Some((trial.block, figure.of(trial, over)?.ln()))));
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use crate::fixture::Noise;
 
-    /// The mean shares of many runs of six starts of six blocks, of which trials, blocks and starts vary by so much.
+    /// The mean shares of many runs of six starts of six blocks, with these spreads of trials, blocks and starts.
     fn typical(trials: f64, blocks: f64, starts: f64) -> [f64; 3] {
         const RUNS: usize = 400;
         let mut noise = Noise::of(81);

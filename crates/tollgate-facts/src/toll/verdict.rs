@@ -1,4 +1,4 @@
-//! What may be said of a ratio: the word follows from the interval that is printed beside it.
+//! Conclusions about a ratio: the word follows from the interval that is printed beside it.
 //!
 //! An interval that includes 1 is never called a difference, and one that excludes 1 never "no difference could be
 //! shown". Whether such a one is claimed is Holm's to say. Deliberately not here: how interval and probability are made.
@@ -7,7 +7,7 @@ use crate::results::{RunResult, TollVerdict};
 use crate::stats::{ALPHA, is_exact};
 
 impl TollVerdict {
-    /// What may be said of a ratio with its interval and its adjusted probability; `band` is half the width of that of
+    /// The conclusion about a ratio with its interval and its adjusted probability; `band` is half the width of that of
     /// "no toll", as a share.
     pub(crate) fn of((low, high): (f64, f64), p_adjusted: f64, band: f64) -> TollVerdict {
         let is_inside = low >= 1.0 - band && high <= 1.0 + band;
@@ -20,12 +20,12 @@ impl TollVerdict {
         }
     }
 
-    /// Whether the ratio is the layer's own and may stand in a sentence: neither joint nor refused.
+    /// Whether the ratio is the layer's own and may be part of a sentence: neither joint nor refused.
     pub fn is_plain(self) -> bool {
         !matches!(self, TollVerdict::Joint | TollVerdict::Refused)
     }
 
-    /// Whether it says that there is a difference, or that there is none.
+    /// Whether it shows that there is a difference, or that there is none.
     pub fn is_clear(self) -> bool {
         self.is_plain() && !matches!(self, TollVerdict::Unconfirmed | TollVerdict::Unclear)
     }
@@ -53,7 +53,7 @@ impl RunResult {
     }
 }
 
-/// Why a ratio is not claimed whose own interval excludes 1, among so many comparisons.
+/// The reason why a ratio whose own interval excludes 1 is not claimed, among so many comparisons.
 pub(crate) fn unconfirmed(comparisons: usize, p_adjusted: f64) -> String {
     format!(
         "its interval excludes 1, but among {comparisons} comparisons that can be chance (Holm: p = {p_adjusted:.2})"

@@ -1,4 +1,4 @@
-//! How long a body is and where its data stands among the bytes read: by length, chunked, or until the end.
+//! The length of a body and the place of its data among the bytes read: by length, chunked, or until the end.
 //!
 //! It neither reads nor keeps bytes: it says which of the caller's bytes are data.
 
@@ -7,13 +7,13 @@ use super::error::Fault;
 
 pub use super::chunked::Step;
 
-/// How a body is delimited (RFC 9112 section 6.3).
+/// The delimiter of a body (RFC 9112 section 6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Framing {
     /// There is none.
     #[default]
     None,
-    /// So many bytes.
+    /// This number of bytes.
     Length(u64),
     /// By the chunked transfer coding.
     Chunked,
@@ -21,7 +21,7 @@ pub enum Framing {
     UntilClose,
 }
 
-/// Reads one body, whatever the reads split it into.
+/// Reads one body from reads of any size.
 #[derive(Clone, Debug)]
 pub struct BodyDecoder {
     state: State,
@@ -35,7 +35,7 @@ enum State {
 }
 
 impl BodyDecoder {
-    /// Before the first byte of a body so framed.
+    /// A decoder before the first byte of a body with this framing.
     #[must_use]
     pub fn new(framing: Framing, limits: ChunkLimits) -> BodyDecoder {
         let state = match framing {
@@ -63,7 +63,7 @@ impl BodyDecoder {
         matches!(self.state, State::UntilClose)
     }
 
-    /// How many bytes are still to come, where that is known.
+    /// Number of bytes still to come, if it is known.
     #[must_use]
     pub fn remaining(&self) -> Option<u64> {
         match &self.state {

@@ -4,7 +4,7 @@
 
 use super::error::Fault;
 
-/// What one step of reading found: first `skipped` bytes of framing, then `data` bytes of the body.
+/// The result of one step of reading: first `skipped` bytes of framing, then `data` bytes of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Step {
     /// Bytes of framing before the data.
@@ -14,14 +14,14 @@ pub struct Step {
 }
 
 impl Step {
-    /// How many bytes were used.
+    /// Number of bytes used.
     #[must_use]
     pub fn used(self) -> usize {
         self.skipped + self.data
     }
 }
 
-/// What a chunked body may carry beside its data.
+/// Limits of what a chunked body has beside its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkLimits {
     /// Bytes of all extensions together.
@@ -43,7 +43,7 @@ impl Default for ChunkLimits {
 /// Hexadecimal digits of a chunk size: as many as 64 bits have.
 const SIZE_DIGITS_MAX: u8 = 16;
 
-/// Reads a chunked body, whatever the reads split it into.
+/// Reads a chunked body from reads of any size.
 #[derive(Clone, Debug)]
 pub struct ChunkedDecoder {
     state: State,
@@ -74,7 +74,7 @@ enum State {
 }
 
 impl ChunkedDecoder {
-    /// Before the first size line.
+    /// A decoder before the first size line.
     #[must_use]
     pub fn new(limits: ChunkLimits) -> ChunkedDecoder {
         ChunkedDecoder { state: State::SizeStart, limits, extension_bytes: 0, trailer_bytes: 0 }
@@ -86,7 +86,7 @@ impl ChunkedDecoder {
         self.state == State::Done
     }
 
-    /// Reads framing up to the next data, and as much of that as `input` holds.
+    /// Reads framing up to the next data, and as much of that as `input` contains.
     ///
     /// # Errors
     /// The fault in the framing; the decoder must not be used afterwards.
@@ -184,7 +184,7 @@ impl ChunkedDecoder {
     }
 }
 
-/// What ends a chunked body without trailer fields.
+/// The end of a chunked body without trailer fields.
 pub const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
 /// A size line: at most sixteen digits and CR LF.
@@ -237,7 +237,7 @@ fn hex_digit(byte: u8) -> Option<u64> {
     }
 }
 
-/// Control bytes but for the tab (RFC 9110 section 5.5).
+/// Control bytes except the tab (RFC 9110 section 5.5).
 pub(crate) fn is_control(byte: u8) -> bool {
     (byte < 0x20 && byte != b'\t') || byte == 0x7f
 }

@@ -1,4 +1,4 @@
-//! What a peer can do wrong in HTTP/1.1, each fault with its stable name and the status that answers it.
+//! Faults of a peer in HTTP/1.1, each with its stable name and the status that answers it.
 //!
 //! Faults are the peer's; our own failures and those of the network are errors of the server or the client.
 
@@ -82,7 +82,7 @@ faults! {
     UnsupportedExpectation: "unsupported-expectation", 417, "only the expectation 100-continue is supported";
     /// The body is longer than the limit.
     BodyTooLarge: "body-too-large", 413, "the body is too large";
-    /// A chunk size that is no hexadecimal number, is too large, or stands on a badly ended line.
+    /// A chunk size that is no hexadecimal number, is too large, or has a badly ended line.
     BadChunkSize: "bad-chunk-size", 400, "a chunk size is not a hexadecimal number on a line of its own";
     /// Bytes between a chunk and the next size line.
     BadChunkEnd: "bad-chunk-end", 400, "a chunk does not end in CR LF where its size says";
@@ -102,11 +102,11 @@ faults! {
     ClosedInBody: "closed-in-body", 400, "the connection ended within a body";
     /// More connections than the limit.
     ConnectionsFull: "connections-full", 503, "too many connections are open";
-    /// Unfinished requests hold more than the limit.
+    /// Unfinished requests occupy more memory than the limit.
     MemoryFull: "memory-full", 503, "too many unfinished requests are held";
     /// A request without TLS where TLS is spoken.
     PlainRequest: "plain-request", 400, "this port speaks TLS: ask with https";
-    /// Not the peer's: the service failed or panicked. It stands here because it is refused in the same way.
+    /// Not the peer's: the service failed or panicked. It is here because it is refused in the same way.
     ServiceFailed: "service-failed", 500, "the server failed on this request";
 }
 

@@ -1,8 +1,8 @@
-//! HTTP/1.1 (RFC 9110, RFC 9112): a codec without I/O; on it stand side by side the server, the client that measures, and
-//! the connections to backends.
+//! HTTP/1.1 (RFC 9110, RFC 9112): a codec without I/O, and on it the server, the client that measures, and the
+//! connections to backends.
 //!
-//! Framing is strict from the first byte: whatever two parsers could read in two ways is refused. Not here: HTTP/2,
-//! Upgrade, and what a body means.
+//! Framing is strict from the first byte: text that two parsers could read in two ways is refused. Not here: HTTP/2,
+//! Upgrade, and the meaning of a body.
 
 pub mod body;
 pub mod chunked;

@@ -1,8 +1,8 @@
-//! One read buffer per thread, lent for the length of a poll: connections that wait hold none.
+//! One read buffer per thread, lent for the length of a poll: waiting connections have none.
 
 use std::cell::Cell;
 
-/// One read takes at most this much; the thread's second-level cache holds it beside all else.
+/// Most bytes of one read; the thread's second-level cache has room for them beside all else.
 const SCRATCH_BYTES: usize = 64 * 1024;
 
 thread_local! {

@@ -1,5 +1,5 @@
-//! From which delay on a link is accurate on this machine: what a delay adds to a link that has none, against what was
-//! asked.
+//! The shortest delay at which a link is accurate on this machine: the measured increase by a delay, compared with the
+//! requested one.
 //!
 //! Experiments compare a link with the same link at no added delay, so what the link costs by itself is in both, and
 //! what counts is the difference.
@@ -16,34 +16,34 @@ use super::{Echo, Link};
 
 /// Round trips that are tried, in microseconds.
 const TRIED_US: [u64; 8] = [50, 100, 200, 300, 500, 1_000, 2_000, 5_000];
-/// What a link adds may differ from what was asked by one of so many parts of it.
+/// The delay of a link may differ from the requested one by this fraction of it: one tenth.
 const TOLERANCE_DIVISOR: u32 = 10;
 /// Messages for each round trip, and the time between them: a fifth of a second.
 const MESSAGES: usize = 200;
 const SPACING: Duration = Duration::from_millis(1);
 
-/// What a kind of link adds at several delays.
+/// Measured delays of a kind of link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accuracy {
-    /// Which kind.
+    /// The kind of link.
     pub mode: LinkMode,
     /// Round trips over it without any delay.
     pub without_delay: RoundTrips,
-    /// What was asked beyond that, ascending, and what came.
+    /// The requested delays beyond that, ascending, with the measured ones.
     pub added: Vec<Added>,
 }
 
-/// What a link adds at one delay.
+/// The measured delay of a link for one requested delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Added {
-    /// The round trip that was asked.
+    /// The requested round trip.
     pub asked: Duration,
-    /// By how much the median is beyond that of the same link without delay.
+    /// Difference of the median from that of the same link without delay.
     pub got: Duration,
 }
 
 impl Added {
-    /// Whether it is within a tenth of what was asked.
+    /// Whether it is within a tenth of the requested delay.
     #[must_use]
     pub fn is_accurate(&self) -> bool {
         self.got.abs_diff(self.asked) <= self.asked / TOLERANCE_DIVISOR
@@ -51,7 +51,7 @@ impl Added {
 }
 
 impl Accuracy {
-    /// The shortest round trip from which on all that were tried are accurate; `None` if not even the longest is.
+    /// The shortest round trip from which on all measured ones are accurate; `None` if not even the longest is.
     #[must_use]
     pub fn least(&self) -> Option<Duration> {
         self.added.iter().rev().take_while(|added| added.is_accurate()).last().map(|added| added.asked)

@@ -1,6 +1,6 @@
 //! The timer of a loop: a timerfd that is set to a little before something is due, by what waking this thread usually takes.
 //!
-//! It deliberately knows neither what is due nor how the loop waits: that stands in the loop's own epoll.
+//! It deliberately knows neither the due events nor how the loop waits: that is in the loop's own epoll.
 
 use std::io;
 
@@ -10,10 +10,10 @@ use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, 
 
 use super::times::{Lead, now_ns};
 
-/// A timer that stands this near to where it should is left there: each step of the lead would cost a system call else.
+/// A timer that is this near to its target is left there: each step of the lead would cost a system call else.
 const STEP_NS: u64 = 1_000;
 
-/// No time at all, as system calls take it.
+/// Zero time, as system calls take it.
 pub(super) const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// A timer of one loop. Its descriptor belongs into an epoll by edges: one that is set anew has not fired, so it need not be

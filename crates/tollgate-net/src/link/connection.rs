@@ -1,6 +1,6 @@
-//! One connection through the link: two sockets, a way between them in each direction, and what moves when.
+//! One connection through the link: two sockets, a way between them in each direction, and the order of moves.
 //!
-//! It deliberately waits for nothing: the engine tells it that a socket is ready or that time has passed.
+//! It deliberately waits for nothing: the engine reports that a socket is ready or that time has passed.
 
 use std::io::{self, ErrorKind};
 use std::net::TcpStream;
@@ -22,12 +22,12 @@ pub(super) const FAR: usize = 1;
 
 /// Bytes that one connection moves before the others have their turn.
 const TURN_BYTES_MAX: usize = 1024 * 1024;
-/// Bytes that all connections hold together; beyond it each may hold [`RESERVE_BYTES`] each way, so that none is stuck.
+/// Most bytes of all connections together; beyond it each may have [`RESERVE_BYTES`] each way, so that none is stuck.
 pub(super) const HELD_BYTES_MAX: u64 = 512 * 1024 * 1024;
-/// What every way may hold however much the others do.
+/// Bytes that every way may always have, independent of the others.
 const RESERVE_BYTES: usize = 8 * 1024;
 
-/// What all connections of a link share.
+/// Shared state of all connections of a link.
 #[derive(Debug)]
 pub(super) struct Shared<'a> {
     pub(super) pool: &'a mut BlockPool,
@@ -47,10 +47,10 @@ pub(super) struct LinkConnection {
     pub(super) reach: Reach,
 }
 
-/// How far the connection to the target is.
+/// State of the connection to the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// To be begun then.
+    /// To be begun at this time.
     BeginAt(u64),
     /// Under way, given up then.
     GiveUpAt(u64),
@@ -58,7 +58,7 @@ pub(super) enum Reach {
     Done,
 }
 
-/// One socket and what is known of it.
+/// One socket with its known state.
 #[derive(Debug)]
 pub(super) struct PolledSocket {
     pub(super) socket: TcpStream,
@@ -69,12 +69,12 @@ pub(super) struct PolledSocket {
     broken: bool,
 }
 
-/// What is left to do after a turn.
+/// The task that is left after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// To wait for a socket or for the clock.
     Wait,
-    /// To wait until others hold less.
+    /// To wait until others have fewer bytes.
     Starved,
     /// To go on as soon as the others had their turn.
     Again,
@@ -83,7 +83,7 @@ pub(super) enum Turn {
 }
 
 impl PolledSocket {
-    /// A socket of which nothing is known yet.
+    /// A socket with unknown state.
     pub(super) fn new(socket: TcpStream) -> PolledSocket {
         PolledSocket { socket, readable: false, writable: false, hung_up: false, broken: false }
     }
@@ -136,7 +136,7 @@ impl LinkConnection {
         self.lose(FAR, shared);
     }
 
-    /// When time alone changes something next.
+    /// The time of the next change that time alone makes.
     pub(super) fn next_ns(&self) -> Option<u64> {
         let reach = match self.reach {
             Reach::BeginAt(at_ns) | Reach::GiveUpAt(at_ns) => Some(at_ns),
@@ -149,7 +149,7 @@ impl LinkConnection {
         [reach, there, back].into_iter().chain(resets).flatten().min()
     }
 
-    /// Ends both sides with a reset and gives back what is held.
+    /// Ends both sides with a reset and gives back the bytes under way.
     pub(super) fn reset(&mut self, shared: &mut Shared<'_>) {
         shared.counters.resets.fetch_add(1, Relaxed);
         for way in [NEAR, FAR] {
@@ -234,7 +234,7 @@ impl LinkConnection {
         passed_on
     }
 
-    /// This side's socket is broken: nothing goes there any more, and the other side hears of it one way later.
+    /// Marks this side's socket as broken: nothing goes there any more, and the other side hears of it one way later.
     fn lose(&mut self, side: usize, shared: &mut Shared<'_>) {
         if let Some(side) = &mut self.sides[side] {
             side.broken = true;
@@ -250,7 +250,7 @@ impl LinkConnection {
     }
 }
 
-/// What a read found.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Read {
     Some(usize),

@@ -1,4 +1,4 @@
-//! What a link counts. One thread writes, any may read.
+//! Counters of a link. One thread writes, any may read.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -36,7 +36,7 @@ impl LinkCounters {
         self.unreachable.load(Relaxed)
     }
 
-    /// Connections that ended with a reset, for whatever reason.
+    /// Connections that ended with a reset, for any reason.
     #[must_use]
     pub fn connections_reset(&self) -> u64 {
         self.resets.load(Relaxed)
@@ -60,19 +60,19 @@ impl LinkCounters {
         self.held_bytes.load(Relaxed)
     }
 
-    /// How many releases there were.
+    /// Number of releases.
     #[must_use]
     pub fn releases(&self) -> u64 {
         self.releases.load(Relaxed)
     }
 
-    /// By how much releases came after their time on average: the link's own fault.
+    /// Mean lateness of releases: the link's own fault.
     #[must_use]
     pub fn lateness_mean(&self) -> Duration {
         Duration::from_nanos(self.late_ns.load(Relaxed) / self.releases().max(1))
     }
 
-    /// By how much the latest of them did.
+    /// Largest lateness of a release.
     #[must_use]
     pub fn lateness_max(&self) -> Duration {
         Duration::from_nanos(self.late_ns_max.load(Relaxed))

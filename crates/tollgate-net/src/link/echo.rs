@@ -25,7 +25,7 @@ impl Echo {
     /// Listens at `address`; port 0 takes any free one.
     ///
     /// # Errors
-    /// What the system says of the address.
+    /// The system's error about the address.
     pub fn start(address: SocketAddr) -> io::Result<Echo> {
         let listener = listen(&ListenOptions::new(address))?.pop().expect("one thread has one listener");
         listener.set_nonblocking(false)?;
@@ -36,7 +36,7 @@ impl Echo {
         Ok(Echo { address, is_ending, thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address

@@ -1,5 +1,4 @@
-//! The loop of a link: sockets by epoll, time by a timerfd that stands in the same epoll, one thread for all
-//! connections.
+//! The loop of a link: sockets by epoll, time by a timerfd in the same epoll, one thread for all connections.
 //!
 //! Times are absolute, so a late wake-up delays only what was due then, and adds up to nothing.
 
@@ -30,7 +29,7 @@ const CONNECTIONS_MAX: usize = 20_000;
 const ACCEPTS_MAX: usize = 64;
 /// Events taken at once.
 const EVENTS_MAX: usize = 1024;
-/// The target has so long to accept.
+/// Time for the target to accept, in nanoseconds.
 const REACH_WITHIN_NS: u64 = 10_000_000_000;
 /// A machine that had no descriptor to spare is asked again after this time.
 const ACCEPT_AGAIN_NS: u64 = 10_000_000;
@@ -39,7 +38,7 @@ const LISTENER: u64 = u64::MAX;
 const TIMER: u64 = u64::MAX - 1;
 const COMMAND: u64 = u64::MAX - 2;
 
-/// How others speak to the loop.
+/// Control of the loop from other threads.
 #[derive(Debug)]
 pub(super) struct Control {
     pub(super) counters: Arc<LinkCounters>,
@@ -48,7 +47,7 @@ pub(super) struct Control {
     until_ns: AtomicU64,
 }
 
-/// What is asked of the loop.
+/// A command to the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Command {
     /// Accept no more, and reset what is open then.
@@ -79,7 +78,7 @@ pub(super) struct Engine {
     alarms: BinaryHeap<Reverse<(u64, Whom)>>,
 }
 
-/// A place for a connection. Its generation tells late events of an earlier one apart.
+/// A place for a connection. Its generation distinguishes late events of an earlier one.
 #[derive(Debug, Default)]
 struct Slot {
     connection: Option<LinkConnection>,
@@ -88,7 +87,7 @@ struct Slot {
     alarm_ns: Option<u64>,
 }
 
-/// Whom an alarm wakes.
+/// The owner of an alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Whom {
     Slot(usize, u32),
@@ -147,7 +146,7 @@ impl Engine {
         })
     }
 
-    /// Runs until it is told to end.
+    /// Runs until it gets the command to end.
     pub(super) fn run(mut self) {
         let mut events = Vec::with_capacity(EVENTS_MAX);
         loop {
@@ -285,7 +284,7 @@ impl Engine {
         }
     }
 
-    /// Those that waited for others to hold less go on when they do.
+    /// Continues connections that waited for others to have fewer bytes, once they do.
     fn feed(&mut self) {
         if !self.starved.is_empty() && self.control.counters.held_bytes() < HELD_BYTES_MAX {
             for index in std::mem::take(&mut self.starved) {
@@ -414,12 +413,12 @@ impl Engine {
     }
 }
 
-/// How a place becomes free.
+/// The ways in which a place becomes free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// By what its connection did.
+    /// By the end of its connection.
     Done,
-    /// By us.
+    /// By a reset of ours.
     Reset,
 }
 
@@ -439,7 +438,7 @@ fn register(epoll: &OwnedFd, side: &PolledSocket, data: u64) -> io::Result<()> {
     Ok(epoll::add(epoll, &side.socket, EventData::new_u64(data), flags)?)
 }
 
-/// Begins to connect; epoll tells how it went.
+/// Begins to connect; epoll reports the result.
 fn connect(target: SocketAddr) -> io::Result<TcpStream> {
     let socket = Socket::new(Domain::for_address(target), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
     socket.set_tcp_nodelay(true)?;

@@ -1,4 +1,4 @@
-//! How long a small message takes to an echo and back, and how many bytes a second come back from it.
+//! Measures the time of a small message to an echo and back, and the bytes a second that come back from it.
 //!
 //! It deliberately judges nothing, and knows no link: any address behind which there is an echo will do.
 
@@ -11,11 +11,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Bytes of a message.
 const MESSAGE_BYTES: usize = 64;
-/// The connection has to stand within this time.
+/// The connection has to be open within this time.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
-/// An echo that says nothing for so long is none.
+/// Longest silence of an echo.
 pub(super) const SILENCE_MAX: Duration = Duration::from_secs(65);
-/// Samples that must lie beyond a percentile for it to be told.
+/// Samples that must lie beyond a percentile for it to be reported.
 const BEYOND_MIN: usize = 30;
 
 /// Times of small messages to an echo and back.
@@ -31,7 +31,7 @@ impl RoundTrips {
         RoundTrips { sorted_ns: times_ns }
     }
 
-    /// How many there are: at least one.
+    /// Number of round trips: at least one.
     #[must_use]
     pub fn count(&self) -> usize {
         self.sorted_ns.len()
@@ -43,13 +43,13 @@ impl RoundTrips {
         Duration::from_nanos(self.sorted_ns[0])
     }
 
-    /// Half of them are at most so long.
+    /// The median time.
     #[must_use]
     pub fn median(&self) -> Duration {
         Duration::from_nanos(self.sorted_ns[(self.count() - 1) / 2])
     }
 
-    /// 99 % of them are at most so long; `None` if fewer than 30 are longer.
+    /// The p99 time; `None` if fewer than 30 are longer.
     #[must_use]
     pub fn p99(&self) -> Option<Duration> {
         let rank = (self.count() * 99).div_ceil(100);

@@ -1,15 +1,14 @@
-//! The emulated link: a TCP proxy that holds every byte back for as long as the network between two places would.
+//! The emulated link: a TCP proxy that delays every byte for as long as the network between two places would.
 //!
-//! A [`LinkSpec`] says how far apart the two places are: the delay of each way, jitter, a rate, and how much may be
-//! under way. Bytes are released at absolute times by a timer of the kernel (timerfd) on a thread of the link's own,
-//! since the timers of the runtime add about 2 ms to every round trip. Order is kept, the end of a side is passed on
-//! after its bytes, a reset is passed on as a reset, and whoever reads too slowly is felt by the sender.
+//! A [`LinkSpec`] is the distance of the two places: the delay of each way, jitter, a rate, and the most bytes under
+//! way. Bytes are released at absolute times by a timer of the kernel (timerfd) on a thread of the link's own, since
+//! the timers of the runtime add about 2 ms to every round trip. Order is kept, the end of a side is passed on after
+//! its bytes, a reset is passed on as a reset, and the sender feels a slow reader.
 //!
-//! What a proxy cannot show: the handshake of TCP and its slow start. Both ends speak TCP with this machine, so a
-//! connection is there at once and its first bytes leave in one burst: 100 kB on a fresh connection at 5 ms one way
-//! take 10.6 ms through a proxy and 51 ms through a real line, such as a [`Tun`], which needs root. Packets are never
-//! lost. The link connects to its target one way after it has accepted, so that the target sees a connection no earlier
-//! than it would.
+//! A proxy cannot show the handshake of TCP and its slow start. Both ends speak TCP with this machine, so a connection
+//! is there at once and its first bytes leave in one burst: 100 kB on a fresh connection at 5 ms one way take 10.6 ms
+//! through a proxy and 51 ms through a real line, such as a [`Tun`], which needs root. Packets are never lost. The link
+//! connects to its target one way after it has accepted, so that the target sees a connection no earlier than it would.
 
 mod accuracy;
 mod alarm;
@@ -76,7 +75,7 @@ impl Link {
         Link::start_on(address, target, spec, || ())
     }
 
-    /// The same, and `prepare` is done first on the link's thread: whoever wants it on a core of its own pins it there.
+    /// The same, with `prepare` called first on the link's thread, for example to pin it to a core of its own.
     ///
     /// # Errors
     /// As [`Link::start`].
@@ -112,26 +111,26 @@ impl Link {
         Ok(Link { address, control, thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What it has counted so far.
+    /// Its counters so far.
     #[must_use]
     pub fn counters(&self) -> &LinkCounters {
         &self.control.counters
     }
 
-    /// Accepts no more, gives the open connections time to end by themselves, and resets those that did not. What it
-    /// counted is left.
+    /// Accepts no more, gives the open connections time to end by themselves, and resets those that did not. Its
+    /// counters are left.
     pub fn drain(mut self, within: Duration) -> Arc<LinkCounters> {
         self.end(Command::DrainUntil(times::now_ns().saturating_add(times::whole_ns(within))));
         Arc::clone(&self.control.counters)
     }
 
-    /// Resets what is open and ends. What it counted is left.
+    /// Resets open connections and ends. Its counters are left.
     pub fn stop(mut self) -> Arc<LinkCounters> {
         self.end(Command::Stop);
         Arc::clone(&self.control.counters)

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// How a link is emulated.
+/// The ways of emulating a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LinkMode {
-    /// A TCP proxy that holds bytes back; anybody may.
+    /// A TCP proxy that delays bytes; it needs no privileges.
     #[default]
     Proxy,
     /// Packets between two network namespaces, so that handshake, slow start and loss are real; it needs root.
@@ -23,7 +23,7 @@ impl LinkMode {
         }
     }
 
-    /// What it is, in a few words beside a figure.
+    /// The emulation in a few words, beside a figure.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {

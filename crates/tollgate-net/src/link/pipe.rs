@@ -1,6 +1,6 @@
-//! One way of one connection: the bytes under way, when each is due, and how the way ends.
+//! One way of one connection: the bytes under way, their due times, and the end of the way.
 //!
-//! It deliberately knows no sockets and no clock: arrivals and times are told.
+//! It deliberately knows no sockets and no clock: arrivals and times are arguments.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use super::counters::LinkCounters;
 use super::rope::{BlockPool, Rope};
 use super::times::{Line, Random};
 
-/// Release times that one way may hold: many tiny writes are bounded by it, not by the window.
+/// Most release times of one way: many tiny writes are bounded by it, not by the window.
 const MARKS_MAX: usize = 65_536;
 
 /// One way of one connection.
@@ -25,7 +25,7 @@ pub(super) struct Pipe {
     reset_at_ns: Option<u64>,
 }
 
-/// So many bytes are due then.
+/// Bytes with their due time.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     release_ns: u64,
@@ -64,7 +64,7 @@ impl Pipe {
         if self.marks.len() >= MARKS_MAX { 0 } else { window_bytes.saturating_sub(self.rope.bytes()) }
     }
 
-    /// So many bytes came in, and stand in the rope already.
+    /// Schedules bytes that came in and are already in the rope.
     pub(super) fn arrived(&mut self, line: &mut Line, now_ns: u64, bytes: usize) {
         let travel_ns = line.travel_ns(&mut self.random);
         let piece_bytes = line.piece_bytes();
@@ -108,12 +108,12 @@ impl Pipe {
         self.due_bytes
     }
 
-    /// So many of the due bytes were passed on.
+    /// Records that this many of the due bytes were passed on.
     pub(super) fn passed_on(&mut self, bytes: usize) {
         self.due_bytes -= bytes;
     }
 
-    /// Whether the end of the sender's side is to be passed on now: once.
+    /// Whether the end of the sender's side is to be passed on now; true only once.
     pub(super) fn take_end(&mut self, now_ns: u64) -> bool {
         let due = matches!(self.end, Ending::At(at_ns) if at_ns <= now_ns) && self.rope.bytes() == 0;
         if due {
@@ -132,7 +132,7 @@ impl Pipe {
         self.reset_at_ns.is_some_and(|at_ns| at_ns <= now_ns)
     }
 
-    /// Nobody will take anything any more: what is under way is lost.
+    /// Drops the bytes under way, since nobody will take them any more.
     pub(super) fn abandon(&mut self, pool: &mut BlockPool) {
         self.rope.clear(pool);
         self.marks.clear();
@@ -140,7 +140,7 @@ impl Pipe {
         self.end = Ending::PassedOn;
     }
 
-    /// When bytes or the end are due next. Bytes that are due already wait for the receiver, not for the clock.
+    /// The next due time of bytes or the end. Bytes that are due already wait for the receiver, not for the clock.
     pub(super) fn due_next_ns(&self) -> Option<u64> {
         match (self.due_bytes, self.marks.front(), self.end) {
             (0, Some(mark), _) => Some(mark.release_ns),
@@ -149,7 +149,7 @@ impl Pipe {
         }
     }
 
-    /// When a reset is due.
+    /// The time when a reset is due.
     pub(super) fn reset_ns(&self) -> Option<u64> {
         self.reset_at_ns
     }

@@ -1,4 +1,4 @@
-//! Bytes under way, in blocks that are lent from a pool: an idle connection holds none.
+//! Bytes under way, in blocks that are lent from a pool: an idle connection has none.
 //!
 //! It deliberately does not know when they are due.
 
@@ -10,7 +10,7 @@ use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 pub(super) const BLOCK_BYTES: usize = 8 * 1024;
 /// Blocks that one system call fills or empties: 256 KiB.
 const BLOCKS_PER_CALL: usize = 32;
-/// Free blocks that are kept: 32 MiB. What a burst needed beyond them goes back to the system.
+/// Free blocks that are kept: 32 MiB. Blocks beyond them, after a burst, go back to the system.
 const FREE_BLOCKS_MAX: usize = 4096;
 
 type Block = Box<[u8; BLOCK_BYTES]>;
@@ -25,14 +25,14 @@ pub(super) struct BlockPool {
 #[derive(Debug, Default)]
 pub(super) struct Rope {
     blocks: VecDeque<Block>,
-    /// Where the first byte stands in the first block.
+    /// The place of the first byte in the first block.
     head: usize,
     bytes: usize,
     /// Blocks that the next read offers: a stream that fills them is offered more.
     offer: usize,
 }
 
-/// What one system call moved.
+/// The result of one system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moved {
     /// Bytes moved.
@@ -54,7 +54,7 @@ impl BlockPool {
 }
 
 impl Rope {
-    /// Bytes that it holds.
+    /// Number of its bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -62,7 +62,7 @@ impl Rope {
     /// Reads once, at most `most` bytes and what is left of the last block.
     ///
     /// # Errors
-    /// What the source says.
+    /// The error of the source.
     pub(super) fn fill(&mut self, pool: &mut BlockPool, most: usize, source: &mut impl Read) -> io::Result<Moved> {
         let end = self.head + self.bytes;
         let (first, used) = (end / BLOCK_BYTES, end % BLOCK_BYTES);
@@ -93,7 +93,7 @@ impl Rope {
     /// Writes once, at most the first `most` bytes.
     ///
     /// # Errors
-    /// What the sink says.
+    /// The error of the sink.
     pub(super) fn empty(&mut self, pool: &mut BlockPool, most: usize, sink: &mut impl Write) -> io::Result<Moved> {
         let mut slices = [IoSlice::new(&[]); BLOCKS_PER_CALL];
         let (mut offered, mut count) = (0, 0);
@@ -162,7 +162,7 @@ mod tests {
         proptest::collection::vec(step, 1..60)
     }
 
-    /// Takes at most so many bytes a call.
+    /// Takes at most this many bytes a call.
     struct Sink {
         bytes: Vec<u8>,
         most: usize,

@@ -1,4 +1,4 @@
-//! What a link is to be like, and its limits.
+//! The properties of a link, and their limits.
 //!
 //! It deliberately computes no release times: those are in `times`.
 
@@ -13,32 +13,32 @@ pub const WINDOW_BYTES_MIN: usize = 64 * 1024;
 /// The largest window of one way of one connection.
 pub const WINDOW_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// What a connection through a link without a rate can carry at any delay: 10 Gbit/s.
+/// Bytes per second that a connection through a link without a rate can carry at any delay: 10 Gbit/s.
 const UNLIMITED_BYTES_PER_S: u64 = 1_250_000_000;
-/// What a window holds beyond what is under way, so that a reader that pauses for a moment leaves no gap.
+/// Bytes of a window beyond those under way, so that a reader that pauses for a moment leaves no gap.
 const WINDOW_SPARE_BYTES: u64 = 1024 * 1024;
 
-/// How far apart the two ends of a link are.
+/// The distance between the two ends of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkSpec {
     /// Delay from the client to the target.
     pub delay_there: Duration,
     /// Delay from the target back to the client.
     pub delay_back: Duration,
-    /// By how much a round trip may differ from [`LinkSpec::round_trip`], up and down; each way takes half of it,
-    /// evenly distributed. What overtakes is held back: order is kept, so a dense stream is delayed a little more on
+    /// Largest difference of a round trip from [`LinkSpec::round_trip`], up and down; each way takes half of it, evenly
+    /// distributed. Bytes that would overtake are delayed: order is kept, so a dense stream is delayed a little more on
     /// average.
     pub jitter: Duration,
     /// Bytes per second that each way carries, all connections together; `None`: as many as the machine can.
     pub rate_bytes_per_s: Option<NonZeroU64>,
-    /// Bytes that one way of one connection may hold; `None`: the product of delay and rate and a little more, so that
-    /// the delay does not slow a stream down.
+    /// Most bytes under way in one direction of a connection; `None`: the product of delay and rate and a little more,
+    /// so that the delay does not slow a stream down.
     pub window_bytes: Option<usize>,
     /// Seed of the jitter: the same seed draws the same jitter for the same reads.
     pub seed: u64,
 }
 
-/// Why a link cannot be.
+/// The reasons why a link is impossible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SpecError {
@@ -46,7 +46,7 @@ pub enum SpecError {
     DelayTooLong(Duration),
     /// Jitter that would let bytes arrive before they were sent.
     JitterBeyondDelay {
-        /// What was asked.
+        /// The requested jitter.
         jitter: Duration,
         /// The most that is possible.
         most: Duration,
@@ -76,7 +76,7 @@ impl LinkSpec {
         self.delay_there + self.delay_back
     }
 
-    /// Whether such a link can be.
+    /// Checks that such a link is possible.
     ///
     /// # Errors
     /// The first thing that cannot.
@@ -94,7 +94,7 @@ impl LinkSpec {
         }
     }
 
-    /// Bytes that one way with this delay may hold.
+    /// Most bytes under way in a direction with this delay.
     pub(super) fn window(&self, delay: Duration) -> usize {
         self.window_bytes.unwrap_or_else(|| {
             let rate = self.rate_bytes_per_s.map_or(UNLIMITED_BYTES_PER_S, NonZeroU64::get);

@@ -1,5 +1,5 @@
-//! When a byte that came in goes out: serialisation at a rate, the delay of a way, and jitter. Times are nanoseconds of
-//! the monotonic clock, on which the timer runs too.
+//! The release time of each byte: serialisation at a rate, the delay of a way, and jitter. Times are nanoseconds of the
+//! monotonic clock, on which the timer runs too.
 //!
 //! It deliberately knows no sockets and waits for nothing.
 
@@ -13,7 +13,7 @@ const PIECE_BYTES_MIN: u64 = 1448;
 /// Pieces a second at the most: more would only cost wake-ups.
 const PIECES_PER_S_MAX: u64 = 10_000;
 
-/// By how much the lead changes with a wake-up.
+/// Change of the lead with a wake-up, in nanoseconds.
 const LEAD_STEP_NS: u64 = 500;
 /// The most that a wake-up may be expected to take: beyond it the machine is busy, and waiting awake would make it
 /// worse.
@@ -52,7 +52,7 @@ impl Line {
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// When the last bit of `bytes` that arrived at `arrival_ns` has left the near end.
+    /// The time when the last bit of `bytes` that arrived at `arrival_ns` has left the near end.
     pub(super) fn serialise(&mut self, arrival_ns: u64, bytes: usize) -> u64 {
         let Some(rate) = self.rate_bytes_per_s else { return arrival_ns };
         let took_ns = (bytes as u128 * 1_000_000_000).div_ceil(u128::from(rate.get()));
@@ -68,7 +68,7 @@ impl Line {
         u64::try_from(waiting_ns * rate / 1_000_000_000).unwrap_or(u64::MAX)
     }
 
-    /// How long the next bytes travel.
+    /// Travel time of the next bytes.
     pub(super) fn travel_ns(&self, random: &mut Random) -> u64 {
         if self.jitter_ns == 0 {
             return self.delay_ns;
@@ -77,8 +77,8 @@ impl Line {
     }
 }
 
-/// How much earlier than due the timer is set, since the machine takes its time to wake a thread (35 µs on a small
-/// virtual one). What is left until the due time is spent asking epoll without waiting.
+/// Time by which the timer is set early, since the machine takes its time to wake a thread (35 µs on a small virtual
+/// one). The rest until the due time is spent asking epoll without waiting.
 #[derive(Debug, Default)]
 pub(crate) struct Lead {
     ns: u64,
@@ -90,8 +90,8 @@ impl Lead {
         self.ns
     }
 
-    /// The thread was woken so long after the time that was set. Steps up are three times those down, so the lead
-    /// settles where three of four wake-ups are in time.
+    /// Records that the thread was woken this late. Steps up are three times those down, so the lead settles where
+    /// three of four wake-ups are in time.
     pub(crate) fn woken(&mut self, late_ns: u64) {
         self.ns = if late_ns > self.ns {
             (self.ns + 3 * LEAD_STEP_NS).min(LEAD_NS_MAX)
@@ -124,7 +124,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// One of 0 … `most`.
+    /// A random number of 0 … `most`.
     fn up_to(&mut self, most: u64) -> u64 {
         ((u128::from(self.next()) * (u128::from(most) + 1)) >> 64) as u64
     }

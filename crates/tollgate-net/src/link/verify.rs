@@ -1,5 +1,5 @@
-//! Whether a link keeps what was asked: its round trip and its throughput, held against an echo of its own, beside the
-//! same without the link.
+//! Checks whether a link has the requested round trip and throughput, with an echo of its own, beside the same without
+//! the link.
 //!
 //! The link that is measured is one of the same spec that is started for it, so that a link in use is left alone.
 
@@ -13,16 +13,16 @@ use super::echo::Echo;
 use super::measure::{RoundTrips, round_trips, throughput};
 use super::spec::LinkSpec;
 
-/// What a round trip may differ by at any delay: two wake-ups by the timer and the proxy's own work.
+/// Allowed difference of a round trip at any delay: two wake-ups by the timer and the proxy's own work.
 const TOLERANCE: Duration = Duration::from_micros(60);
-/// What it may differ by for each microsecond asked: one of so many.
+/// Allowed further difference: the requested round trip divided by this.
 const TOLERANCE_DIVISOR: u32 = 20;
-/// A rate that was asked is kept if what came back is not off by more than one of so many.
+/// Allowed difference from a requested rate: the rate divided by this.
 const RATE_TOLERANCE_DIVISOR: f64 = 10.0;
 /// Time between two messages.
 const SPACING: Duration = Duration::from_millis(1);
 
-/// How much is measured.
+/// The extent of a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
     /// 200 messages and no throughput: a fifth of a second.
@@ -32,36 +32,36 @@ pub enum Effort {
     Whole,
 }
 
-/// What was asked of a link and what it came to.
+/// The requested and the measured properties of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verified {
-    /// The round trip that was asked.
+    /// The requested round trip.
     pub asked: Duration,
     /// Round trips of 64 bytes through the link.
     pub got: RoundTrips,
     /// The same to an echo on this machine without a link.
     pub direct: RoundTrips,
-    /// The rate that was asked.
+    /// The requested rate.
     pub asked_bytes_per_s: Option<NonZeroU64>,
-    /// What a stream through the link to the echo and back carried; `None` if it was not measured.
+    /// Rate of a stream through the link to the echo and back, in bytes per second; `None` if it was not measured.
     pub bytes_per_s: Option<f64>,
 }
 
 impl Verified {
-    /// Whether the median is within 60 µs and 5 % of what was asked. The jitter of a link goes both ways and moves the
-    /// median little.
+    /// Whether the median is within 60 µs and 5 % of the requested round trip. The jitter of a link goes both ways and
+    /// moves the median little.
     #[must_use]
     pub fn keeps_its_round_trip(&self) -> bool {
         self.got.median().abs_diff(self.asked) <= self.tolerance()
     }
 
-    /// By how much the median may differ from what was asked.
+    /// Allowed difference of the median from the requested round trip.
     #[must_use]
     pub fn tolerance(&self) -> Duration {
         TOLERANCE + self.asked / TOLERANCE_DIVISOR
     }
 
-    /// Whether the rate that was asked is kept within 10 %; true where none was asked or measured.
+    /// Whether the requested rate is kept within 10 %; true if none was requested or measured.
     #[must_use]
     pub fn keeps_its_rate(&self) -> bool {
         match (self.asked_bytes_per_s, self.bytes_per_s) {

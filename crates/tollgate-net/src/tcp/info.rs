@@ -1,4 +1,4 @@
-//! What the kernel counts of one TCP connection, as it says under TCP_INFO.
+//! The kernel's counters of one TCP connection, from TCP_INFO.
 //!
 //! Only the few counts that are reported are taken out; nothing is set.
 
@@ -20,7 +20,7 @@ pub struct TcpCounts {
     pub data_segments_received: u32,
     /// Segments sent again.
     pub retransmitted: u32,
-    /// Segments with data that came before one that was sent earlier; 0 where the kernel does not tell.
+    /// Segments with data that came before one that was sent earlier; 0 if the kernel does not report them.
     pub out_of_order: u32,
     /// The smoothed round-trip time.
     pub round_trip_time: Duration,
@@ -28,8 +28,8 @@ pub struct TcpCounts {
 
 /// Bytes of the kernel's answer up to the last count that is read.
 const INFO_BYTES: usize = 228;
-/// Bytes up to the counts of data segments: kernels before 5.4 answer with so many at least, and do not count what came out
-/// of order.
+/// Bytes up to the counts of data segments: the least that kernels answer with; those before 5.4 do not count segments
+/// out of order.
 const INFO_BYTES_LEAST: usize = 160;
 
 // Offsets in the kernel's `struct tcp_info` (linux/tcp.h), of which fields are only ever added at the end.
@@ -42,7 +42,7 @@ const DATA_SEGMENTS_SENT: usize = 156;
 const OUT_OF_ORDER: usize = 224;
 
 impl TcpCounts {
-    /// The counts now; absent where the kernel does not tell.
+    /// The counts now; absent if the kernel does not report them.
     pub fn of(socket: &TcpStream) -> Option<TcpCounts> {
         let mut info = [0_u8; INFO_BYTES];
         let mut length = INFO_BYTES as libc::socklen_t;

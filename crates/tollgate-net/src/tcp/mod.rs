@@ -1,4 +1,4 @@
-//! What the kernel knows of one TCP connection: what it counted, and when bytes came.
+//! The kernel's knowledge of one TCP connection: its counters, and when bytes came.
 
 mod info;
 mod stamped;

@@ -1,7 +1,7 @@
-//! A socket of which it may be known when the bytes that were read had come, by the kernel's own stamp (SO_TIMESTAMPNS):
-//! what lies between that and the reading is the reader's doing.
+//! A socket that may know when the bytes it read had come, by the kernel's own stamp (SO_TIMESTAMPNS): the time from
+//! then to the reading is the reader's doing.
 //!
-//! The stamp comes with the bytes, in the same system call. It is the kernel's wall clock, and held against nothing else.
+//! The stamp comes with the bytes, in the same system call. It is the kernel's wall clock, compared with nothing else.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{Ipv4Addr, UdpSocket};
@@ -23,7 +23,7 @@ const UNREAD_MOST: Duration = Duration::from_secs(60);
 /// it, and ends with the last.
 static KEPT: OnceLock<Option<UdpSocket>> = OnceLock::new();
 
-/// Sees to it that the kernel stamps what comes to this machine from soon on.
+/// Makes the kernel stamp all that comes to this machine from soon on.
 pub fn begin_stamping() {
     KEPT.get_or_init(|| {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).ok()?;
@@ -39,7 +39,7 @@ pub struct Stamped {
     socket: TcpStream,
     /// Room for what comes beside bytes; absent where no stamps are asked for.
     control: Option<Vec<u8>>,
-    /// When the last bytes that were read had come, since 1970.
+    /// The time when the last bytes that were read had come, since 1970.
     came: Option<Duration>,
 }
 
@@ -50,14 +50,14 @@ impl Stamped {
         Stamped { socket, control: None, came: None }
     }
 
-    /// One whose bytes are, if the kernel can do that.
+    /// A socket whose bytes are stamped, if the kernel can do that.
     #[must_use]
     pub fn with_stamps(socket: TcpStream) -> Stamped {
         let can = setsockopt(&socket, sockopt::ReceiveTimestampns, &true).is_ok();
         Stamped { socket, control: can.then(|| nix::cmsg_space!(TimeSpec)), came: None }
     }
 
-    /// For how long the bytes that were read just now had lain there; absent where it is not known.
+    /// Time for which the bytes that were just read lay in the kernel; absent if it is unknown.
     pub fn lay(&self) -> Option<Duration> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
         now.checked_sub(self.came?).filter(|lay| *lay < UNREAD_MOST)

@@ -1,4 +1,4 @@
-//! What both sides of a connection come to: the version, the kind of handshake, and how its bytes travel.
+//! The agreement of both sides of a connection: the version, the kind of handshake, and the way its bytes travel.
 //!
 //! It describes a connection and touches none.
 
@@ -45,7 +45,7 @@ impl Version {
     }
 }
 
-/// What kind of handshake opened a connection.
+/// The kind of handshake that opened a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandshakeKind {
     /// With certificates and signatures.
@@ -54,10 +54,10 @@ pub enum HandshakeKind {
     Resumed,
 }
 
-/// How the bytes of a connection travel.
+/// The way in which the bytes of a connection travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transport {
-    /// As they are.
+    /// Unencrypted.
     Plain,
     /// Encrypted.
     Tls {
@@ -65,7 +65,7 @@ pub enum Transport {
         version: Version,
         /// The cipher suite by its registered name.
         cipher: &'static str,
-        /// Whether the handshake took up an earlier session.
+        /// Whether the handshake resumed an earlier session.
         resumed: bool,
     },
 }

@@ -38,7 +38,7 @@ pub enum KeyKind {
     Rsa4096,
 }
 
-/// From when to when a certificate is valid, in whole days: from the midnight before `from`, to that before `to`.
+/// Validity of a certificate, in whole days: from the midnight before `from`, to that before `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Validity {
     /// It is not valid before.
@@ -63,11 +63,11 @@ pub struct Issued {
     pub key: String,
 }
 
-/// Why a certificate could not be made.
+/// The reason why a certificate could not be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorityError(String);
 
-/// What a certificate is for.
+/// The purpose of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     Server,
@@ -75,8 +75,8 @@ enum Purpose {
 }
 
 impl Validity {
-    /// From the day before `now`, so that a clock which is a little behind sees it too, to the midnight that so many
-    /// days end with: a year so counted is no longer than what is recommended for servers.
+    /// From the day before `now`, so that a clock which is a little behind sees it too, to the midnight that ends the
+    /// last of `days`: a year counted like this is no longer than recommended for servers.
     #[must_use]
     pub fn days(now: SystemTime, days: u32) -> Validity {
         let day = Duration::from_secs(24 * 3600);
@@ -99,7 +99,7 @@ impl Authority {
         Ok(Authority { certificate, key_pem, issuer: Issuer::new(params, key) })
     }
 
-    /// Takes up an authority that was made here before.
+    /// Restores an authority that was made here before.
     ///
     /// # Errors
     /// When key and certificate are not PEM, or are not of each other, or of somebody else's authority.
@@ -122,7 +122,7 @@ impl Authority {
         }
     }
 
-    /// Its certificate in PEM: whom clients trust.
+    /// Its certificate in PEM, for clients to trust.
     #[must_use]
     pub fn certificate(&self) -> &str {
         &self.certificate
@@ -134,8 +134,8 @@ impl Authority {
         &self.key_pem
     }
 
-    /// Makes a key and a certificate for a server that is reached by `names` (of hosts, or addresses), below so many
-    /// intermediate authorities, each with a key of the same kind.
+    /// Makes a key and a certificate for a server with `names` (of hosts, or addresses), below a number of intermediate
+    /// authorities, each with a key of the same kind.
     ///
     /// # Errors
     /// When a name is none, or there are more intermediates than [`INTERMEDIATES_MAX`].
@@ -153,8 +153,8 @@ impl Authority {
         self.issue(kind, Purpose::Server, "tollgate server", names, intermediates, validity)
     }
 
-    /// Makes a key and a certificate for a client of that name, which stands in it as what it looks like: a mail
-    /// address, a URI, or else a host's name.
+    /// Makes a key and a certificate for a client of that name, which is entered as what it looks like: a mail address,
+    /// a URI, or else a host's name.
     ///
     /// # Errors
     /// When the name is none of these.
@@ -219,7 +219,7 @@ fn params(common_name: &str, validity: Validity) -> Result<CertificateParams, Au
     Ok(params)
 }
 
-/// Of an authority below which there are as many others as `path_length` says.
+/// Parameters of an authority with as many others below it as `path_length` says.
 fn authority_params(
     name: String,
     validity: Validity,

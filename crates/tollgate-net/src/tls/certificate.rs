@@ -1,4 +1,4 @@
-//! What a certificate says of its owner: names, public key, and from when to when.
+//! A certificate's statements about its owner: names, public key, and validity.
 //!
 //! It verifies nothing; rustls has done that where it matters, before anybody asks here.
 
@@ -39,10 +39,10 @@ pub struct PeerCertificate {
     facts: Facts,
 }
 
-/// What stands in a certificate.
+/// The content of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// The owner's name as it stands there, in DER.
+    /// The owner's name in DER.
     pub(crate) subject: Box<[u8]>,
     pub(crate) alternative_names: Vec<AlternativeName>,
     pub(crate) public_key_sha256: [u8; 32],
@@ -123,7 +123,7 @@ impl PeerCertificate {
         &self.facts.public_key_sha256
     }
 
-    /// From when to when it is valid.
+    /// Start and end of its validity.
     #[must_use]
     pub fn validity(&self) -> (SystemTime, SystemTime) {
         (self.facts.not_before, self.facts.not_after)
@@ -141,7 +141,7 @@ impl AlternativeName {
     }
 }
 
-/// Reads what stands in a certificate (RFC 5280 section 4.1); `None` when it is none.
+/// Reads the content of a certificate (RFC 5280 section 4.1); `None` if it is none.
 pub(crate) fn facts(der: &[u8]) -> Option<Facts> {
     let mut body = Reader::new(der).expect(SEQUENCE)?.inside().expect(SEQUENCE)?.inside();
     // The version, which only old certificates leave out.

@@ -1,8 +1,8 @@
-//! TLS over a socket that is lent for each call, whichever side is ours: the handshake, then records both ways.
+//! TLS over a socket that is lent for each call, for either side: the handshake, then records both ways.
 //!
-//! While it waits it keeps what cannot be given up (half a record) and nothing else: records are opened and sealed in the
-//! thread's own memory. What it must send of its own accord leaves with the next thing that is sent, or when it would
-//! wait otherwise. It knows neither certificates nor what is said inside.
+//! While it waits it keeps only what cannot be given up (half a record): records are opened and sealed in the thread's
+//! own memory. Records of the protocol's own leave with the next data that is sent, or when it would wait otherwise. It
+//! knows neither certificates nor the content.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -25,7 +25,7 @@ const READ_BYTES_MIN: usize = 4 * 1024;
 /// Records up to this wait for what comes next; beyond it they go first.
 const UNSENT_BYTES_JOINED_MAX: usize = 4 * 1024;
 
-/// One connection's protocol, and what of it waits.
+/// One connection's protocol, with its waiting bytes.
 pub(super) struct Channel<P> {
     protocol: P,
     /// Bytes that are no whole record or message yet.
@@ -45,13 +45,13 @@ pub(super) struct Channel<P> {
 pub(super) enum Incoming {
     /// As far as is known.
     Open,
-    /// It said that nothing more comes.
+    /// It announced its end.
     Ended,
     /// The connection ended without a word: what came may be a part only.
     Cut,
 }
 
-/// Why a handshake came to nothing.
+/// The reason why a handshake failed.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The peer closed the connection.
@@ -63,13 +63,13 @@ pub(super) enum Failure {
 }
 
 impl<P: Protocol> Channel<P> {
-    /// Nothing has come or gone yet.
+    /// A channel before the first byte.
     pub(super) fn new(protocol: P) -> Channel<P> {
         let (kept, opened, unsent) = (Vec::new(), Vec::new(), Vec::new());
         Channel { protocol, kept, opened, unsent, unsent_start: 0, incoming: Incoming::Open, failed: None }
     }
 
-    /// What was agreed on.
+    /// The parameters agreed on.
     pub(super) fn agreed(&self) -> &CommonState {
         self.protocol.common()
     }
@@ -87,7 +87,7 @@ impl<P: Protocol> Channel<P> {
         }
     }
 
-    /// What kind of handshake opened it.
+    /// The kind of handshake that opened it.
     pub(super) fn handshake_kind(&self) -> HandshakeKind {
         match self.agreed().handshake_kind() {
             Some(rustls::HandshakeKind::Resumed) => HandshakeKind::Resumed,
@@ -118,7 +118,7 @@ impl<P: Protocol> Channel<P> {
         })
     }
 
-    /// Goes on with the handshake. What is left to send at its end is not sent yet.
+    /// Goes on with the handshake. The last records are not sent yet at its end.
     pub(super) fn poll_handshake<S: AsyncRead + AsyncWrite + Unpin>(
         &mut self,
         socket: &mut S,
@@ -351,7 +351,7 @@ impl<P: Protocol> Channel<P> {
     }
 }
 
-/// Makes `kept` hold `bytes`, in no more memory than they take.
+/// Makes `bytes` the content of `kept`, in no more memory than they take.
 fn keep(kept: &mut Vec<u8>, bytes: &[u8]) {
     if bytes.is_empty() {
         if kept.capacity() > 0 {

@@ -1,6 +1,6 @@
 //! TLS as a client: verified against the machine's own roots and named authorities or, on demand, not at all.
 //!
-//! It keeps no connections; the serving side stands beside it.
+//! It keeps no connections; the serving side is beside it.
 
 mod connection;
 mod identity;
@@ -31,27 +31,27 @@ use crate::meter::Metered;
 use crate::tcp::Stamped;
 use sessions::{OnlyKept, Store};
 
-/// What a handshake does with earlier sessions, where the settings allow to take them up at all.
+/// The use of earlier sessions in a handshake, if the settings allow to resume them at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sessions {
-    /// It takes one up if there is one.
+    /// It resumes one if there is one.
     TakenUp,
-    /// It is a full one, and only keeps what it brings for later ones.
+    /// It is a full one, and only keeps its own for later ones.
     OnlyKept,
 }
 
-/// What a handshake came to.
+/// The result of a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handshake {
-    /// How long it took.
+    /// Its duration.
     pub took: Duration,
-    /// Of what kind it was.
+    /// Its kind.
     pub kind: HandshakeKind,
-    /// What was agreed on.
+    /// The parameters agreed on.
     pub agreed: Agreed,
 }
 
-/// What a client and its server agreed on, and the key that the server showed.
+/// The parameters that a client and its server agreed on, and the key that the server showed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agreed {
     /// The version.
@@ -72,7 +72,7 @@ pub struct Agreed {
 #[derive(Clone, Debug)]
 pub struct Client {
     config: Arc<ClientConfig>,
-    /// The same, but that it takes up no session.
+    /// The same, but it resumes no session.
     full: Arc<ClientConfig>,
     store: Arc<Store>,
 }
@@ -82,7 +82,7 @@ impl Client {
     /// registered (ALPN).
     ///
     /// # Errors
-    /// When there is nobody to trust, with the reason.
+    /// There is no authority to trust, with the reason.
     pub fn new(settings: &ClientSettings, protocol: &str) -> Result<Client, String> {
         let mut provider = rustls::crypto::ring::default_provider();
         // What browsers offer first, and what costs both sides less: SHA-384 alone is 15 % of the instructions of a
@@ -128,14 +128,14 @@ impl Client {
         Ok(Client { config: Arc::new(config), full: Arc::new(full), store })
     }
 
-    /// How many connections to `host` could take up a session now, each its own; with TLS 1.2 any number once there is
-    /// one.
+    /// Number of connections to `host` that could resume a session now, each its own; with TLS 1.2 any number once
+    /// there is one.
     #[must_use]
     pub fn sessions_ready(&self, host: &str) -> usize {
         ServerName::try_from(host).map_or(0, |name| self.store.ready(&name))
     }
 
-    /// The protocol by itself, for whoever moves its bytes.
+    /// The protocol by itself, for a caller that moves its bytes.
     pub(super) fn session(&self, host: &str) -> io::Result<ClientConnection> {
         ClientConnection::new(Arc::clone(&self.config), server_name(host)?).map_err(io::Error::other)
     }

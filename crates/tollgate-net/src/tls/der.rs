@@ -1,6 +1,6 @@
 //! Elements of DER one after the other, as far as a certificate needs them (X.690).
 //!
-//! It checks lengths, and no values: whoever reads a certificate has had its signature verified, or made it.
+//! It checks lengths, and no values: the certificate's signature was verified before, or it was made here.
 
 /// The universal tags that a certificate uses, and the bit that marks a context's own constructed tags.
 pub(super) const BOOLEAN: u8 = 0x01;
@@ -16,7 +16,7 @@ pub(super) const CONTEXT: u8 = 0xa0;
 /// Bytes of a length beyond its first: a certificate over 16 MiB is none.
 const LENGTH_BYTES_MAX: usize = 3;
 
-/// What is left to read.
+/// The rest to read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
@@ -27,7 +27,7 @@ pub(super) struct Reader<'a> {
 pub(super) struct Element<'a> {
     pub(super) tag: u8,
     pub(super) content: &'a [u8],
-    /// With its tag and length.
+    /// The element with its tag and length.
     pub(super) whole: &'a [u8],
 }
 
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
 }
 
 impl<'a> Element<'a> {
-    /// What stands in it.
+    /// The content of the element.
     pub(super) fn inside(&self) -> Reader<'a> {
         Reader::new(self.content)
     }

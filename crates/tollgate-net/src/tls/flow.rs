@@ -1,10 +1,8 @@
-//! The messages of one exchange on a fresh connection, as the client sees them: who sent what, how many bytes, and
-//! when.
+//! The messages of one exchange on a fresh connection, as the client sees them: sender, size in bytes, and time.
 //!
-//! Names come from the headers of records and of handshake messages where they can be read; what is encrypted is called
-//! so, unless the library says what it was. The three messages of TCP are not seen but known: the client's own time at
-//! the end of connecting stands for the last two. One exchange at a time, on a thread that may block: it measures no
-//! throughput.
+//! Names come from the headers of records and of handshake messages where they can be read; encrypted ones are called
+//! so, unless the library names them. The three messages of TCP are not seen but known: the last two get the client's
+//! own time at the end of connecting. One exchange at a time, on a thread that may block: it measures no throughput.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -22,23 +20,23 @@ const FIELDS_MAX: usize = 64;
 /// Room of one read.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Who sends.
+/// The sender of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// Us.
     Client,
-    /// Whom we ask.
+    /// The server.
     Server,
 }
 
 /// One message, or several that were sent together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Who sent it.
+    /// The sender.
     pub from: Side,
-    /// What it was.
+    /// The message.
     pub what: String,
-    /// Since the beginning: when we began to send it, or had all of it.
+    /// Time since the beginning, when we began to send it, or had all of it.
     pub at: Duration,
     /// Bytes above TCP.
     pub bytes: u64,
@@ -55,23 +53,23 @@ pub struct Exchange {
     pub status: u16,
 }
 
-/// Whom to ask what.
+/// The server and the request.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
-    /// Where.
+    /// The server's address.
     pub address: SocketAddr,
     /// The name that the certificate must have.
     pub host: &'a str,
     /// The whole request.
     pub request: &'a [u8],
-    /// How long nothing may happen.
+    /// Longest time without any event.
     pub timeout: Duration,
 }
 
-/// Asks once, by TLS where there is a client, which takes up a session if it may and has one.
+/// Asks once, by TLS if there is a client, which resumes a session if it may and has one.
 ///
 /// # Errors
-/// What ended the exchange before its answer was whole.
+/// The error that ended the exchange before its answer was whole.
 pub fn observe(asked: &Asked<'_>, client: Option<&Client>) -> io::Result<Exchange> {
     let start = Instant::now();
     let socket = TcpStream::connect_timeout(&asked.address, asked.timeout)?;
@@ -96,8 +94,8 @@ pub fn observe(asked: &Asked<'_>, client: Option<&Client>) -> io::Result<Exchang
     Ok(Exchange { steps: wire.steps, kind, status: status(&answer)? })
 }
 
-/// Of exchanges with the same messages the median times and bytes, and how many there were: of the most frequent order
-/// of messages, the first one seen where two are as frequent. `None` of nothing.
+/// The median times and bytes of exchanges with the same messages, and their number: of the most frequent order of
+/// messages, the first one seen if two are as frequent. `None` of nothing.
 pub fn median(exchanges: &[Exchange]) -> Option<(Vec<Step>, usize)> {
     let is_like = |one: &Exchange, other: &Exchange| {
         one.steps.len() == other.steps.len()
@@ -122,7 +120,7 @@ pub fn median(exchanges: &[Exchange]) -> Option<(Vec<Step>, usize)> {
     Some((steps.collect(), like.len()))
 }
 
-/// What a message belongs to: those of one part that follow each other are one flight.
+/// The part of an exchange that a message belongs to: consecutive messages of one part are one flight.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Begun,
@@ -290,7 +288,7 @@ fn joined(known: &str, more: &str) -> String {
     }
 }
 
-/// Whether an answer is whole: as long as it says, or ended.
+/// Whether an answer is complete: it has its full length, or ended.
 fn is_over(answer: &[u8], is_closed: bool) -> io::Result<bool> {
     if answer.len() > ANSWER_BYTES_MAX {
         return Err(invalid(&format!("an answer of more than {ANSWER_BYTES_MAX} bytes")));

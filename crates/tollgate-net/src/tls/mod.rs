@@ -1,6 +1,6 @@
 //! TLS over a connection, each side in a file of its own: [`client`] asks, [`server`] is asked.
 //!
-//! Both are rustls on ring. What is said inside the connection is not known here.
+//! Both are rustls on ring. The content of the connection is not known here.
 
 mod agreement;
 pub mod authority;

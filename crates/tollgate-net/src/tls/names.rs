@@ -12,7 +12,7 @@ const CHANGE_CIPHER_SPEC: u8 = 20;
 const ALERT: u8 = 21;
 const HANDSHAKE: u8 = 22;
 
-/// What stands for what cannot be read.
+/// The name of records that cannot be read.
 pub(super) const ENCRYPTED: &str = "encrypted";
 
 /// Names the records of one side, in their order.
@@ -20,7 +20,7 @@ pub(super) const ENCRYPTED: &str = "encrypted";
 pub(super) struct Namer {
     /// From here on nothing of this side can be read (TLS 1.2).
     is_encrypted: bool,
-    /// Bytes of a handshake message that stand in the next records.
+    /// Bytes of a handshake message that are in the next records.
     left: usize,
 }
 
@@ -32,7 +32,7 @@ impl Namer {
         (bytes.len() >= length).then_some(length)
     }
 
-    /// What a whole record holds.
+    /// Names the content of a whole record.
     pub(super) fn name(&mut self, record: &[u8], is_1_3: bool) -> String {
         let Some((head, body)) = record.split_at_checked(RECORD_HEAD) else { return ENCRYPTED.to_owned() };
         match head[0] {

@@ -13,13 +13,13 @@ use super::scratch::{Outgoing, RECORD_BYTES_MAX, RECORD_OVERHEAD_BYTES, SEALED_B
 
 /// The protocol of one side, as rustls has it without buffers of its own.
 pub(super) trait Protocol {
-    /// What that side alone knows of a connection.
+    /// The state of a connection that only that side has.
     type Data;
 
     /// Works on the records at the beginning of `incoming`, as far as the next thing that the caller has to do.
     fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data>;
 
-    /// What both sides know of a connection.
+    /// The state of a connection that both sides have.
     fn common(&self) -> &CommonState;
 }
 
@@ -47,21 +47,21 @@ impl Protocol for UnbufferedServerConnection {
     }
 }
 
-/// What came of working on records.
+/// The result of working on records.
 pub(super) struct Driven<T> {
     /// Bytes of what came that are done with.
     pub(super) used: usize,
     /// The peer said that nothing more comes.
     pub(super) ended: bool,
-    /// What became of the chance to write; `None` where there is none (yet, or any more).
+    /// The result of the chance to write; `None` if there was none (yet, or any more).
     pub(super) written: Option<T>,
 }
 
-/// Works through what came until more is needed. Plaintext goes to `deliver`, records of the protocol's own to
-/// `outgoing`; then `write` may seal something, once the handshake is through.
+/// Works through the received bytes until more are needed. Plaintext goes to `deliver`, records of the protocol's own
+/// to `outgoing`; then `write` may seal something, once the handshake is through.
 ///
 /// # Errors
-/// What rustls says; the alert that tells the peer stands in `outgoing`, and nothing more may be asked of `protocol`.
+/// Rustls's error; the alert for the peer is in `outgoing`, and `protocol` must not be used again.
 pub(super) fn drive<P: Protocol, T>(
     protocol: &mut P,
     incoming: &mut [u8],

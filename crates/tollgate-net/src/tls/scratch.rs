@@ -1,7 +1,7 @@
 //! The memory in which records are opened and sealed: one set per thread, since a thread works on one connection at a
 //! time.
 //!
-//! So a connection that waits holds no buffer but what is left over, which is seldom anything.
+//! So a connection that waits has no buffer except for left-over bytes, which are rare.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ pub(super) const RECORD_BYTES_MAX: usize = 16 * 1024;
 /// Bytes read from the socket at once at most.
 pub(super) const READ_BYTES_MAX: usize = 64 * 1024;
 
-/// What a record takes beyond its plaintext, amply.
+/// Room that a record takes beyond its plaintext, amply.
 pub(super) const RECORD_OVERHEAD_BYTES: usize = 512;
 
 thread_local! {
@@ -27,7 +27,7 @@ pub(super) struct Scratch {
     pub(super) incoming: Vec<u8>,
     /// Records that go.
     pub(super) outgoing: Outgoing,
-    /// Plaintext of several pieces that is to be one record.
+    /// Plaintext of several pieces for one record.
     pub(super) gathered: Vec<u8>,
 }
 
@@ -44,7 +44,7 @@ impl Scratch {
         Scratch { incoming: Vec::new(), outgoing, gathered: Vec::new() }
     }
 
-    /// Room for so many bytes that come.
+    /// Room for this many incoming bytes.
     pub(super) fn room(&mut self, bytes: usize) -> &mut [u8] {
         if self.incoming.len() < bytes {
             self.incoming.resize(bytes, 0);
@@ -72,7 +72,7 @@ impl Outgoing {
         &self.bytes[..self.filled]
     }
 
-    /// Room behind them for so many bytes.
+    /// Room behind them for this many bytes.
     pub(super) fn room(&mut self, bytes: usize) -> &mut [u8] {
         if self.bytes.len() < self.filled + bytes {
             self.bytes.resize(self.filled + bytes, 0);

@@ -1,4 +1,4 @@
-//! How fast the library that encrypts does its parts here: signatures of a server's key, records under a cipher.
+//! Speed of the encryption library on this machine: signatures of a server's key, records under a cipher.
 //!
 //! Measured in CPU time of the calling thread, in short slices that take turns, so that a mood of the machine hits all
 //! alike. The RSA keys are fixed and public: the speed of a signature does not depend on which key of a length it is,
@@ -18,14 +18,14 @@ use rustls::sign::Signer;
 
 const RSA_2048: &[u8] = include_bytes!("speed/rsa-2048.pk8");
 const RSA_4096: &[u8] = include_bytes!("speed/rsa-4096.pk8");
-/// What is signed in a handshake of TLS 1.3: 64 spaces, a context of 33 bytes, a zero, and a hash of 32.
+/// Size of the text signed in a handshake of TLS 1.3: 64 spaces, a context of 33 bytes, a zero, and a hash of 32.
 const SIGNED_BYTES: usize = 130;
 /// Bytes of a whole record.
 pub const RECORD_BYTES: usize = 16 * 1024;
 /// Pieces of work between two looks at the clock, which is a system call.
 const BETWEEN_LOOKS: u32 = 4;
 
-/// What is done.
+/// The measured operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// A signature of a handshake; its speed is in signatures per second.
@@ -34,14 +34,14 @@ pub enum Operation {
     Encrypt,
 }
 
-/// How fast one thing is done on one core.
+/// Speed of one operation on one core.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Speed {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
-    /// With what.
+    /// The algorithm.
     pub algorithm: &'static str,
-    /// How fast, in each slice.
+    /// Operations or bytes per second, in each slice.
     pub per_second: Vec<f64>,
 }
 
@@ -49,7 +49,7 @@ pub struct Speed {
 /// one more turn before them is not counted.
 ///
 /// # Errors
-/// What the library refuses, with its words.
+/// The library's refusal, in its words.
 pub fn measure(slice: Duration, slices: u32) -> Result<Vec<Speed>, String> {
     let mut works = works()?;
     let mut speeds: Vec<Speed> = works
@@ -67,11 +67,11 @@ pub fn measure(slice: Duration, slices: u32) -> Result<Vec<Speed>, String> {
     Ok(speeds)
 }
 
-/// One thing that is done again and again.
+/// An operation that is repeated.
 struct Work {
     operation: Operation,
     algorithm: &'static str,
-    /// What one piece counts: a signature, or bytes.
+    /// Amount of one piece: a signature, or bytes.
     amount: f64,
     piece: Piece,
 }
@@ -108,7 +108,7 @@ fn encrypting(name: &'static str, algorithm: &'static Algorithm) -> Result<Work,
 }
 
 impl Work {
-    /// How much per second, over at least `slice`.
+    /// Measures the amount per second, over at least `slice`.
     fn run(&mut self, slice: Duration) -> Result<f64, String> {
         let start = own_time();
         let mut done = 0.0;

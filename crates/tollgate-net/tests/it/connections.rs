@@ -14,7 +14,7 @@ use super::support::Running;
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/// What a scripted server does once it has the request's head.
+/// The reaction of a scripted server once it has the request's head.
 #[derive(Clone, Copy)]
 enum Then {
     Keep,
@@ -22,7 +22,7 @@ enum Then {
     Reset,
 }
 
-/// A server that answers one connection with fixed bytes, whatever it is asked.
+/// A server that answers one connection with fixed bytes, for every request.
 fn scripted(answer: &'static str, then: Then) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -146,7 +146,7 @@ fn each_failure_has_its_class() {
 
 #[test]
 fn a_reset_within_the_answer_is_told_from_one_before_it() {
-    /// Tells the server that the answer has begun to arrive.
+    /// Signals the server that the answer has begun to arrive.
     struct Signal(TcpStream);
     impl tollgate_net::http1::client::BodySink for Signal {
         fn part(&mut self, _: &[u8]) {

@@ -15,7 +15,7 @@ use tollgate_net::tls::{Client, ClientSettings, HandshakeKind, TlsChoice, Versio
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
-/// A server for so many connections, one after another, with TLS or without.
+/// A server for a number of connections, one after another, with TLS or without.
 fn serve(connections: usize, encrypted: bool) -> SocketAddr {
     let certificate = CertificateDer::from_pem_slice(include_bytes!("certificates/localhost.pem")).unwrap();
     let key = PrivateKeyDer::from_pem_slice(include_bytes!("certificates/localhost.key")).unwrap();

@@ -21,7 +21,7 @@ use super::support::{Client, Running, wait_until_read};
 /// Bodies up to this go in one write with their head.
 const GATHERED_BYTES_MAX: usize = 64 * 1024;
 
-/// Passes every request on, and tells as a body why there is no answer.
+/// Passes every request on, and answers with the reason if there is no answer.
 struct Forwards {
     pool: Rc<Pool>,
 }
@@ -81,7 +81,7 @@ impl Forwards {
     }
 }
 
-/// What a backend does with one connection.
+/// A backend's treatment of one connection.
 type Script = Box<dyn FnOnce(&mut Client) + Send>;
 
 /// A gateway of one loop before a backend that does `scripts`, a connection each, in their order.
@@ -141,7 +141,7 @@ fn script(script: impl FnOnce(&mut Client) + Send + 'static) -> Script {
     Box::new(script)
 }
 
-/// What a client gets for `request` where the backend says `answer` and ends the connection.
+/// Checks the client's answer to `request` if the backend sends `answer` and ends the connection.
 fn check_answer(request: &str, answer: &str, expected: &str) {
     assert_eq!(answer_to(request, answer), expected, "{request:?} {answer:?}");
 }
@@ -157,7 +157,7 @@ fn answer_to(request: &str, answer: &str) -> String {
     got
 }
 
-/// What a backend gets for `request`.
+/// Checks the backend's request for `request`.
 fn check_request(request: &str, end: &'static str, expected: &str) {
     let expected = expected.to_owned();
     let between = Between::start(vec![script(move |client| {

@@ -244,7 +244,7 @@ fn the_server_refuses_it_with_the_right_status_and_closes() {
 
 const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/// Whether the case is about the connection's end, or cannot be told from one.
+/// Whether the case is about the connection's end, or cannot be distinguished from one.
 fn is_cut(fault: Fault) -> bool {
     matches!(fault, Fault::ClosedInHead | Fault::ClosedInBody)
 }

@@ -1,4 +1,4 @@
-//! What must hold for any bytes: the bodies of the fuzz targets, which the corpus test replays.
+//! Invariants for any bytes: the bodies of the fuzz targets, which the corpus test replays.
 
 use tollgate_net::http1::chunked::{ChunkLimits, ChunkedDecoder, LAST_CHUNK, write_chunk};
 use tollgate_net::http1::client::Answers;

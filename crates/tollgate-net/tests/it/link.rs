@@ -46,7 +46,7 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// What one side does: it sends these chunks, then ends its side.
+/// One side: sends these chunks, then ends its side.
 fn send(mut socket: &TcpStream, chunks: &[Vec<u8>]) {
     for chunk in chunks {
         socket.write_all(chunk).unwrap();

@@ -1,4 +1,4 @@
-//! What the server does with requests that are in order: persistence, pipelining, expectations, parts, the end.
+//! Treatment of valid requests by the server: persistence, pipelining, expectations, parts, the end.
 
 use std::io::{Read, Write};
 use std::time::Duration;

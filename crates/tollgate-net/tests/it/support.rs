@@ -1,4 +1,4 @@
-//! A server for a test's length, and a client made of nothing but a socket.
+//! A server for a test's length, and a client that is only a socket.
 
 use std::cell::Cell;
 use std::io::{Read, Write};
@@ -218,7 +218,7 @@ impl Client {
         }
     }
 
-    /// Exactly so many bytes.
+    /// Exactly this number of bytes.
     pub(crate) fn read_bytes(&mut self, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         let have = count.min(self.unread.len());
@@ -228,7 +228,7 @@ impl Client {
         bytes
     }
 
-    /// Exactly so many bytes of text.
+    /// Exactly this number of bytes of text.
     pub(crate) fn read_exactly(&mut self, count: usize) -> String {
         String::from_utf8(self.read_bytes(count)).unwrap()
     }

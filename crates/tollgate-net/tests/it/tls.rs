@@ -1,4 +1,4 @@
-//! The client over TLS: whom it trusts, which sessions it takes up, and what is counted of it.
+//! The client over TLS: its trust, the sessions that it resumes, and its counters.
 
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};

@@ -1,4 +1,4 @@
-//! What must not hurt a TLS listener: clients that say nothing, half of something, or something else.
+//! Clients that must not hurt a TLS listener: they say nothing, half of something, or something else.
 
 use std::sync::Arc;
 

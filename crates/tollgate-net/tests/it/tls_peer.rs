@@ -1,4 +1,4 @@
-//! A TLS server of rustls and a socket that does as a test says: nothing of our own stands on that side.
+//! A TLS server of rustls and a socket, controlled by a test: no code of the engine is on that side.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -22,7 +22,7 @@ pub(crate) struct Peer {
     pub(crate) socket: TcpStream,
 }
 
-/// What such a server says of itself.
+/// The configuration of such a server.
 pub(crate) fn config(
     [certificate, key]: [&[u8]; 2],
     versions: &[&'static SupportedProtocolVersion],
@@ -67,7 +67,7 @@ impl Peer {
         self.socket.write_all(&records).is_ok()
     }
 
-    /// Records that are to go, with whatever was written inside.
+    /// Records to send, with all that was written inside.
     pub(crate) fn records(&mut self) -> Vec<u8> {
         let mut records = Vec::new();
         while self.tls.wants_write() {
@@ -76,7 +76,7 @@ impl Peer {
         records
     }
 
-    /// The records of so much plaintext.
+    /// The records of this plaintext.
     pub(crate) fn seal(&mut self, plaintext: &[u8]) -> Vec<u8> {
         let mut records = Vec::new();
         let mut rest = plaintext;
@@ -88,13 +88,13 @@ impl Peer {
         records
     }
 
-    /// Sends so much plaintext.
+    /// Sends this plaintext.
     pub(crate) fn answer(&mut self, plaintext: &[u8]) {
         let records = self.seal(plaintext);
         self.socket.write_all(&records).unwrap();
     }
 
-    /// Reads so many bytes of plaintext; `None` where the client ended before.
+    /// Reads this many bytes of plaintext; `None` if the client ended before.
     pub(crate) fn request(&mut self, bytes: usize) -> Option<Vec<u8>> {
         let mut request = vec![0; bytes];
         let mut filled = 0;

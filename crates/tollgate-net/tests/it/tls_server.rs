@@ -1,4 +1,4 @@
-//! The serving half over TLS, asked by a client made of rustls and a socket: nothing of our own stands on that side.
+//! The serving half over TLS, asked by a client of rustls and a socket: no code of the engine is on that side.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -147,7 +147,7 @@ impl Client {
     }
 }
 
-/// How two connections after each other say that they came.
+/// The transports that two connections after each other report.
 fn two(server: &Running, client: &Arc<ClientConfig>) -> [String; 2] {
     [0, 1].map(|_| Client::connect(server.address, client).ask("/transport").unwrap())
 }

@@ -30,7 +30,7 @@ fn connected(line: &Tun) -> (TcpStream, TcpStream) {
     (near, listener.accept().unwrap().0)
 }
 
-/// What arrives when all of it is sent from near.
+/// Sends all of it from near, and returns the bytes that arrive.
 fn carried(line: &Tun, sent: &[u8]) -> Vec<u8> {
     let (mut near, mut far) = connected(line);
     let mut arrived = Vec::new();

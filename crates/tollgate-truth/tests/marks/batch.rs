@@ -1,4 +1,4 @@
-//! A batch that loses a document: the lab believes its figures no more than the count of what it was asked.
+//! A batch that loses a document: the lab does not believe its figures more than the count of its documents.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -11,7 +11,7 @@ use crate::server::{Answering, Server};
 /// Held for reading by each test that has a server, and for writing by one that burns.
 static MEASURING: RwLock<()> = RwLock::new(());
 
-/// As long as this is held no other test burns. A thread may hold one at a time.
+/// While this is held no other test burns. A thread may hold one at a time.
 pub(crate) type Measuring = RwLockReadGuard<'static, ()>;
 
 /// Waits until no other test burns.
@@ -19,7 +19,7 @@ pub(crate) fn measuring() -> Measuring {
     MEASURING.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As long as this is held no other test measures.
+/// While this is held no other test measures.
 pub(crate) struct Alone(#[expect(dead_code, reason = "is held")] RwLockWriteGuard<'static, ()>);
 
 impl Alone {
@@ -41,12 +41,12 @@ pub(crate) struct Burning {
 }
 
 impl Burning {
-    /// So many on any core.
+    /// This number on any core.
     pub(crate) fn anywhere(_: &Alone, count: usize) -> Burning {
         Burning::start(count, || None::<()>)
     }
 
-    /// So many on the cores that the lab takes for its generator.
+    /// This number on the cores that the lab takes for its generator.
     pub(crate) fn beside_the_generator(_: &Alone, count: usize) -> Burning {
         Burning::start(count, || Some(Cores::divide().pin_to_generator()))
     }

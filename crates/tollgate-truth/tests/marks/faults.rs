@@ -30,7 +30,7 @@ pub(crate) fn mark<'r>(found: &'r QuickResult, rule: &str, verdict: Verdict) -> 
     mark
 }
 
-/// So many requests by so many users, each of whose answers is looked at.
+/// A number of requests by a number of users; each answer is checked.
 pub(crate) fn closed(server: &Server, requests: u64, concurrency: usize) -> QuickLoad {
     let contains = Some("right".to_owned());
     QuickLoad { requests: Some(requests), concurrency, contains, ..QuickLoad::new(server.url()) }
@@ -257,8 +257,7 @@ fn a_listener_with_a_backlog_of_1_that_does_not_accept_is_marked() {
     assert!(found.tcp.turned_away() > 0);
 }
 
-/// More than the segments sent again that a rule leaves alone, and fewer than the 14 of 16 users whom a queue of two does
-/// not hold.
+/// Above the retransmitted segments that a rule ignores, and below the 14 of 16 users who do not fit a queue of two.
 const TURNED_AWAY: u64 = 8;
 
 /// Users who connect at once to a server that takes nobody in before the kernel has turned some of them away.

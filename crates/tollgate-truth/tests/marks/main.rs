@@ -1,8 +1,8 @@
-//! Every mark seen to fire: the fault that it is for is made, grossly, and the load must show it. That no mark is there
-//! without a fault takes a quiet machine, and stands in a test that is run by hand: `cargo test --release -p
-//! tollgate-lab --test marks -- --ignored`.
+//! Every mark seen to fire: its fault is made, grossly, and the load must show it. The absence of marks without a fault
+//! needs a quiet machine, and is a test that is run by hand: `cargo test --release -p tollgate-lab --test marks --
+//! --ignored`.
 //!
-//! What only a program of its own can suffer (a stopped generator, a stopped server) is in the tests of the command line.
+//! Faults that need their own program (a stopped generator, a stopped server) are in the tests of the command line.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a test says what it left out and what it found")]
 

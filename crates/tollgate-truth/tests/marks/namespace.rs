@@ -1,5 +1,5 @@
-//! Faults of the network, in a network namespace of the test's own: nobody else's connections are counted or harmed. Who may
-//! not make one leaves these tests out.
+//! Faults of the network, in a network namespace of the test's own: no other connections are counted or harmed. Users
+//! who may not make one leave these tests out.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ use crate::faults::{closed, load, mark, through_a_full_listener};
 use crate::runs::{at_equal_rate, doubt, measure_and_say};
 use crate::server::{Answering, SOUND, Server, wait};
 
-/// A listener of loopback whose queue holds two connections: the kernel counts from 0.
+/// A listener of loopback whose queue has room for two connections: the kernel counts from 0.
 pub(crate) fn listener_with_backlog_of_1() -> TcpListener {
     let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
     set_socket_reuseaddr(&socket, true).unwrap();
@@ -103,7 +103,7 @@ fn a_server_that_is_deaf_every_other_second_is_marked_at_equal_rate() {
     });
 }
 
-/// Where the ports of connections stand, each namespace its own.
+/// The file with the ports of connections, one for each namespace.
 const PORT_RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 /// Ports of the namespace: as many as the lab leaves to others, and 44.
 const PORTS: &str = "20000 20299";

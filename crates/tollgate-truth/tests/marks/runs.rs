@@ -32,7 +32,7 @@ impl Observer for AfterTrials {
     }
 }
 
-/// The same, and says after so many trials that they are over.
+/// The same, and reports after a number of trials that they are over.
 pub(crate) fn measure_and_say(server: &Server, text: &str, trials: usize, over: &Arc<AtomicBool>) -> RunResult {
     let folder = tempfile::tempdir().unwrap();
     measure_in(&folder, server, text, &AfterTrials(trials, Arc::clone(over)))
@@ -65,7 +65,7 @@ pub(crate) fn doubt<'r>(run: &'r RunResult, rule: &str) -> &'r Validity {
     found
 }
 
-/// One step again and again at a rate, by trials of so many milliseconds.
+/// One step again and again at a rate, by trials of `trial_ms` milliseconds.
 fn at_a_rate(per_second: u32, users_max: u32, trial_ms: u32) -> String {
     format!(
         "[factor]\nname = \"rate\"\nlevels = [{per_second}]\n[load]\nusers_max = {users_max}\n{}",

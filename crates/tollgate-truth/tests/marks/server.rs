@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 
 use crate::burning::{Measuring, measuring};
 
-/// How it answers.
+/// The behaviour of the server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answering {
-    /// How long an answer takes at least.
+    /// Shortest time of an answer.
     pub(crate) takes: Duration,
-    /// In such a time it gets twice as fast, again and again, but for `/steady`.
+    /// Time in which it gets twice as fast, again and again, except for `/steady`.
     pub(crate) halves_each: Option<Duration>,
-    /// It closes each connection behind so many answers.
+    /// Answers after which it closes each connection.
     pub(crate) answers_a_connection: usize,
-    /// Each of so many answers is a 500; 0: none.
+    /// Every n-th answer is a 500; 0: none.
     pub(crate) each_fails: usize,
-    /// Each of so many answers is another one than was asked for; 0: none.
+    /// Every n-th answer is a wrong one; 0: none.
     pub(crate) each_errs: usize,
-    /// The answer of this number takes so long; all others as long as above.
+    /// Number of the answer with this time; all others have the time above.
     pub(crate) pauses_at: Option<(usize, Duration)>,
-    /// What it answers.
+    /// Its answer.
     pub(crate) body: &'static str,
 }
 
@@ -109,7 +109,7 @@ impl Drop for Server {
     }
 }
 
-/// Answers until the client or the script closes; what the client did is the load's to tell.
+/// Answers until the client or the script closes; the load reports the client's side.
 fn answer(stream: &TcpStream, answering: Answering, started: Instant) -> Option<()> {
     let Answering { takes, halves_each, answers_a_connection, each_fails, each_errs, pauses_at, body } = answering;
     let is_each = |each: usize, number: usize| each > 0 && number.is_multiple_of(each);
@@ -131,7 +131,7 @@ fn answer(stream: &TcpStream, answering: Answering, started: Instant) -> Option<
     Some(())
 }
 
-/// So long is what is given, not what is waited for.
+/// Waits this long, as a scripted pause and not for a condition.
 pub(crate) fn wait(time: Duration) {
     let begun = Instant::now();
     while begun.elapsed() < time {

@@ -1,5 +1,5 @@
-//! The scripted server's own account: its log and its counts say the same, nothing leaves early, what is drawn comes from
-//! its seed, and how late it was is told.
+//! The scripted server's own account: its log and its counts agree, nothing leaves early, drawn values come from its
+//! seed, and its lateness is reported.
 
 use std::process::Stdio;
 

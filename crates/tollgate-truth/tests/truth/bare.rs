@@ -1,5 +1,5 @@
-//! The simplest users: plain sockets and one epoll on the generator's core, each asking again once it is answered, or at a
-//! rate. What they see beyond the server's log is the way: what the machine takes to carry as many requests there and back.
+//! The simplest users: plain sockets and one epoll on the generator's core, each asking again once it is answered, or
+//! at a rate. Their times beyond the server's log are the way: the machine's cost to carry the requests.
 //!
 //! They share nothing with the load engine: no runtime, no reader of HTTP, no histogram, so that what both see is no
 //! fault of either. They know how long an answer is and look at nothing else in it.
@@ -22,10 +22,10 @@ use crate::server::TruthServer;
 const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 /// Connections of a load at a rate, all there before it begins.
 const USERS_AT_A_RATE: usize = 400;
-/// So long their requests do not count: the server is still taking so many connections when the first ones come.
+/// Time in which their requests do not count: the server is still accepting connections when the first ones come.
 const SETTLING: Duration = Duration::from_millis(200);
-/// So long before something is due the clock is looked at all the time, since a sleeping core takes a while to wake. Before
-/// that it sleeps: an answer that comes then has to wake it, as it would any client that is not at work.
+/// Time before something is due in which the clock is watched all the time, since a sleeping core takes a while to
+/// wake. Before that it sleeps: an answer that comes then has to wake it, as it would any client that is not at work.
 const AWAKE_BEFORE: Duration = Duration::from_micros(60);
 /// Under this number the alarm rings.
 const ALARM: u64 = u64::MAX;
@@ -53,7 +53,7 @@ struct BareUser {
     stream: TcpStream,
     /// From when on its answer's time counts.
     since: Instant,
-    /// What has come of an answer.
+    /// Bytes of the answer so far.
     came_bytes: usize,
 }
 
@@ -86,7 +86,7 @@ fn request(server: &TruthServer, class: &str) -> String {
     format!("GET /{class}/x HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", server.port())
 }
 
-/// Loads a class with so many users for a while, and gives every time in nanoseconds, sorted. They come over
+/// Loads a class with `users` users for a while, and returns every time in nanoseconds, sorted. They come over
 /// `ramp_up`, before anything counts.
 pub(crate) fn bare_times(
     server: &TruthServer,

@@ -1,5 +1,5 @@
-//! What probes and runs see of a process that carries a known burden: threads and processes exactly, memory within 3 %,
-//! CPU time between what its own clock said before and after.
+//! Readings of probes and runs for a process that carries a known burden: threads and processes exactly, memory within
+//! 3 %, CPU time between what its own clock said before and after.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

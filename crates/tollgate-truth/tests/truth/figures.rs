@@ -9,7 +9,7 @@ use tollgate_lab::single::{QuickLoad, quick};
 
 use crate::server::{TruthServer, truth_server};
 
-/// A histogram of three significant digits may report a value by so much too low.
+/// A histogram of three significant digits may report a value by this share too low.
 const DIGITS_ERROR: f64 = 0.001;
 
 fn load(server: &TruthServer, class: &str, requests: u64, concurrency: usize) -> QuickResult {

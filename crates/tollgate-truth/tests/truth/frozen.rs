@@ -1,5 +1,5 @@
-//! A server that stands still (SIGSTOP) while requests come at a rate: all that came meanwhile waited for it, and the
-//! percentiles say so at the true size.
+//! A server that is stopped (SIGSTOP) while requests come at a rate: all that came meanwhile waited for it, and the
+//! percentiles show it at the true size.
 
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use tollgate_lab::traffic::model::Arrivals;
 
 use crate::server::{TruthServer, truth_server};
 
-/// A histogram of three significant digits may report a value by so much too low.
+/// A histogram of three significant digits may report a value by this share too low.
 const DIGITS_ERROR: f64 = 0.001;
 
-/// From when to when the server certainly stood still, and when the load was ordered.
+/// Start and end of the time when the server was certainly stopped, and the time when the load was ordered.
 pub(crate) struct Frozen {
     pub(crate) ordered: Instant,
     pub(crate) from: Instant,
@@ -56,9 +56,9 @@ pub(crate) fn frozen_within(
 }
 
 impl Frozen {
-    /// What a percentile of so many requests at a rate must be at least: of those that were due while the server stood, the
-    /// n-th came n intervals after it had begun to stand, and was answered after it had ended. Nothing where the load
-    /// ended first, as on a machine that itself stood still.
+    /// Lower bound of a percentile of this many requests at a rate: of those due while the server was frozen, the n-th
+    /// came n intervals after the freeze began, and was answered after it ended. `None` if the load ended first, as on
+    /// a machine that itself was frozen.
     fn least_ms(&self, share: f64, requests: u64, per_second: f64) -> Option<f64> {
         let beyond = requests - (share * requests as f64).ceil() as u64 + 1;
         let after = Duration::from_secs_f64((beyond + 1) as f64 / per_second);

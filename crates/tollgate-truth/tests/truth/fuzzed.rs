@@ -1,4 +1,4 @@
-//! What must hold for every text of a threshold: the body of its fuzz target, and the replay of its corpus.
+//! Invariants of every text of a threshold: the body of its fuzz target, and the replay of its corpus.
 
 use tollgate_facts::threshold::{Runs, Threshold, ThresholdError};
 

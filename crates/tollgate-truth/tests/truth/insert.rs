@@ -1,5 +1,5 @@
-//! Inserts against a table that is told what to do wrong: whatever it loses, doubles or alters is found, errors are
-//! found where they begin, and times and counts are those of the server's own account.
+//! Inserts into a table with scripted faults: all that it loses, doubles or alters is found, errors are found where
+//! they begin, and times and counts are those of the server's own account.
 
 use std::collections::BTreeSet;
 

@@ -16,7 +16,7 @@ use tollgate_lab::run::{Ending, Observer, Progress, RunOptions, RunOutcome, Stop
 
 use crate::server::{TruthServer, truth_server};
 
-/// Runs so far: what is drawn in one of them says nothing of what is drawn in the others.
+/// Runs so far: draws in one of them are independent of those in the others.
 static RUNS: AtomicU64 = AtomicU64::new(1);
 
 /// Requests of a pass: the list, and every entity.
@@ -27,7 +27,7 @@ fn experiment(server: &TruthServer, baseline: &str, variant: &str) -> Experiment
     experiment_of(server, (baseline, variant), 100)
 }
 
-/// The same with slices of so many milliseconds. Connections are kept: whoever opens others asks there once, and the
+/// The same with slices of `slice_ms` milliseconds. Connections are kept: opening others would ask there once, and the
 /// server's account would have more than the trials.
 pub(crate) fn experiment_of(server: &TruthServer, (baseline, variant): (&str, &str), slice_ms: u32) -> Experiment {
     let walk = |name: &str, class: &str, baseline: &str| {
@@ -73,14 +73,14 @@ fn toll(result: &RunResult, figure: Figure) -> &Toll {
         .unwrap_or_else(|| panic!("no {figure:?} in {:#?}", result.tolls))
 }
 
-/// What one request of a class burned, by the server's own account.
+/// Mean CPU time that one request of a class burned, by the server's own account.
 pub(crate) fn burned_us(server: &TruthServer, class: &str) -> f64 {
     let did = server.did(class);
     did.count("burned_ns") as f64 / 1e3 / did.count("received") as f64
 }
 
-/// What a request of the second class burned more than one of the first, which was to be so much; about, since some kernels
-/// count into a burn what the host took in its middle.
+/// Extra burn of a request of the second class over one of the first, which was set to `asked_us`; about, since some
+/// kernels count time that the host took in the middle of a burn.
 pub(crate) fn dearer_us(server: &TruthServer, [first, second]: [&str; 2], asked_us: f64) -> f64 {
     let dearer_us = burned_us(server, second) - burned_us(server, first);
     assert!((dearer_us - asked_us).abs() < 100.0, "the server itself was wrong: {dearer_us}");
@@ -116,7 +116,7 @@ fn what_is_200_us_dearer_is_found_dearer() {
 
 #[test]
 fn the_same_thing_twice_has_no_toll() {
-    /// So many comparisons of the same with itself, each of trials of its own.
+    /// Number of comparisons of the same with itself, each of trials of its own.
     const COMPARED: u32 = 20;
     /// Some in each run: a run stores all that it has after each trial, which many trials make long.
     const COMPARED_IN_A_RUN: u32 = 5;
@@ -157,7 +157,7 @@ struct Counting<'a> {
     classes: [&'a str; 2],
     /// The counts after the trial before; absent where other than a trial came last.
     before: Cell<Option<Counts>>,
-    /// What each trial added; absent where that cannot be told from the warm-up.
+    /// The counts that each trial added; absent if they cannot be separated from the warm-up.
     added: RefCell<Vec<Option<Counts>>>,
 }
 
@@ -262,7 +262,7 @@ fn a_subject_that_stands_still_for_200_ms_shows_in_max_and_over_time() {
     assert!(peak >= least_ms, "the time line's peak is {peak} ms");
 }
 
-/// Waits until a connection of this port on loopback holds bytes that its server has not read; false if none does for
+/// Waits until a connection of this port on loopback has bytes that its server has not read; false if none has for
 /// long.
 fn wait_for_unread_request(port: u16) -> bool {
     const PATIENCE: Duration = Duration::from_secs(20);

@@ -1,4 +1,4 @@
-//! What scenarios cost: of a subject that burns much before and after what counts, only what counts is told.
+//! Cost of scenarios: a subject burns much before and after the counted part, and only that part is reported.
 
 use tollgate_facts::results::Verdict;
 use tollgate_lab::experiment::Experiment;
@@ -7,9 +7,9 @@ use tollgate_lab::run::Ending;
 use crate::run::{burned_us, measure};
 use crate::server::{TruthServer, truth_server};
 
-/// What each user has the server burn before anything counts and afterwards: a hundred times what an iteration burns.
+/// Burn of each user before the counted part and afterwards: a hundred times that of an iteration.
 const ASIDE: &str = "burn-100000";
-/// What an iteration has it burn.
+/// Burn of an iteration.
 const COUNTED: &str = "burn-1000";
 
 /// A scenario of one step, without a setup and a teardown and with them, for levels and a load that are given.

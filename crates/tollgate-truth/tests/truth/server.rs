@@ -69,7 +69,7 @@ impl TruthServer {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// What it did for a class.
+    /// Its record of a class.
     pub(crate) fn did(&self, class: &str) -> Did {
         let answer = self.client().answer("truth/counts");
         let body = answer.split("\r\n\r\n").nth(1).expect("an answer has a body");
@@ -90,14 +90,14 @@ impl TruthServer {
         body.lines().skip(1).map(logged).collect()
     }
 
-    /// What each request of a class took of the serving thread's CPU, in microseconds, in the order of arrival.
+    /// CPU time of the serving thread for each request of the class, in microseconds, in the order of arrival.
     pub(crate) fn cpu_us(&self, class: &str) -> Vec<f64> {
         let answer = self.client().answer(&format!("truth/cpu/{class}"));
         let body = answer.split("\r\n\r\n").nth(1).expect("an answer has a body");
         body.lines().skip(1).map(|line| line.parse::<f64>().expect("a line is a number") / 1e3).collect()
     }
 
-    /// How late its answers were by its own account.
+    /// Lateness of its answers by its own account.
     pub(crate) fn error(&self) -> String {
         self.client().answer("truth/error").split("\r\n\r\n").nth(1).expect("an answer has a body").to_owned()
     }

@@ -12,7 +12,7 @@ use crate::plan::Shape;
 use crate::suggest;
 use crate::value::Value;
 
-/// A call, as far as the path tells it.
+/// A call, as far as the path gives it.
 pub(crate) struct Call {
     /// The function.
     pub(crate) function: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Call {
 pub(crate) enum Argument {
     /// Its value.
     Value(Value),
-    /// The alias that stands for it, with its `@`.
+    /// The name of its alias, with its `@`.
     Alias(String),
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn value(
     }
 }
 
-/// What a right call looks like.
+/// An example of a correct call.
 pub(crate) fn shape(model: &Model, version: Version, declared: &FunctionImport) -> String {
     let parameters: Vec<String> =
         declared.parameters.iter().map(|parameter| written(model, version, parameter)).collect();

@@ -1,4 +1,4 @@
-//! What is wrong with a URL: whose fault, where, and what would be right.
+//! Errors in a URL: the fault, its place, and what would be correct.
 //!
 //! Inside the parsers a fault is a small boxed [`Problem`] with a byte offset; only at the border it becomes a
 //! [`UrlError`] with its place and column, so that the good path carries one pointer.
@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// What kind of fault a URL has.
+/// The kinds of fault in a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// The text does not follow the grammar.
@@ -19,7 +19,7 @@ pub enum Fault {
     UnknownFunction,
     /// A query option that the version does not have.
     UnknownOption,
-    /// A query option stands twice.
+    /// A query option is given twice.
     DuplicateOption,
     /// A query option that does not apply to what the path names.
     NotApplicable,
@@ -55,7 +55,7 @@ impl Fault {
     }
 }
 
-/// Which part of the URL has the fault.
+/// The part of the URL that has the fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// The path below the service root.
@@ -87,7 +87,7 @@ pub struct UrlError {
 }
 
 impl UrlError {
-    /// The HTTP status that tells it: 400, 404 or 501.
+    /// The HTTP status for the fault: 400, 404 or 501.
     pub fn status(&self) -> u16 {
         match self.fault {
             Fault::UnknownSegment => 404,
@@ -115,7 +115,7 @@ pub(crate) struct Problem {
     pub(crate) hint: Option<String>,
 }
 
-/// What a parser inside this crate returns.
+/// Result of a parser inside this crate.
 pub(crate) type Parsed<T> = Result<T, Box<Problem>>;
 
 impl Problem {
@@ -142,18 +142,18 @@ impl Problem {
         self
     }
 
-    /// With a hint where there is one.
+    /// Adds a hint if there is one.
     pub(crate) fn hint_if(mut self: Box<Problem>, hint: Option<String>) -> Box<Problem> {
         self.hint = hint;
         self
     }
 
-    /// Whether the text could be understood by no service, whatever it knows.
+    /// Whether the text is no valid OData, so that no service could read it.
     pub(crate) fn is_of_grammar(&self) -> bool {
         matches!(self.fault, Fault::Syntax | Fault::Limit | Fault::BadValue)
     }
 
-    /// Moved to the right by the length of what stands before the text that was parsed.
+    /// Moves the place to the right by the length of the text before the parsed part.
     pub(crate) fn behind(mut self: Box<Problem>, bytes: usize) -> Box<Problem> {
         self.at = self.at.map(|at| at + bytes);
         self
@@ -175,7 +175,7 @@ impl Problem {
     }
 }
 
-/// How much of a client's text a message repeats, in characters.
+/// Longest part of a client's text that a message repeats, in characters.
 const QUOTED_CHARS_MAX: usize = 60;
 
 /// A client's text as a message repeats it: in quotes, without control characters, cut where it is long.

@@ -23,7 +23,7 @@ pub(crate) fn parse(
     reader.key().map_err(|problem| problem.behind(at))
 }
 
-/// The value of one part of a key, by its position, of which a whole segment is the value: texts stand there without quotes.
+/// The value of one part of a key, by its position, given as a whole segment: texts are there without quotes.
 pub(crate) fn of_segment(entity_type: &EntityType, part: usize, text: &str) -> Option<Value> {
     let declared = &entity_type.leaves[entity_type.key.get(part)?.0];
     if matches!(declared.primitive, Primitive::String { .. }) {
@@ -34,7 +34,7 @@ pub(crate) fn of_segment(entity_type: &EntityType, part: usize, text: &str) -> O
     literal::convert(Version::V4, literal.value, declared.primitive).ok().filter(|_| whole)
 }
 
-/// Parameter aliases with their `@`, and what stands behind them.
+/// Parameter aliases with their `@`, and their texts.
 pub(crate) type Aliases = [(String, String)];
 
 struct KeyReader<'t> {
@@ -93,7 +93,7 @@ impl<'t> KeyReader<'t> {
         Ok(Some(Key(values)))
     }
 
-    /// A name and the equals sign behind it; `None`, without moving, if something else stands here.
+    /// A name and the equals sign behind it; `None`, without moving, if something else follows.
     fn name(&mut self) -> Option<(usize, &'t str)> {
         let bytes = &self.text.as_bytes()[self.position..];
         let length = bytes
@@ -175,7 +175,7 @@ impl<'t> KeyReader<'t> {
         self.position += self.text.as_bytes()[self.position..].iter().take_while(|byte| **byte == b' ').count();
     }
 
-    /// What a right key of the type looks like.
+    /// An example of a correct key of the type.
     fn shape(&self) -> String {
         let parts: Vec<String> = self
             .entity_type
@@ -234,8 +234,8 @@ pub(super) fn example(version: Version, primitive: Primitive) -> &'static str {
     }
 }
 
-/// Writes the canonical key predicate with its parentheses, percent-encoded, so that it may stand in a URL, an XML
-/// attribute and a JSON string alike. `columns` holds the column of `row` for each part of the key.
+/// Writes the canonical key predicate with its parentheses, percent-encoded so that it is valid in a URL, an XML
+/// attribute and a JSON string. `columns` is the column of `row` for each part of the key.
 pub fn write_key<R: Row + ?Sized>(
     out: &mut Vec<u8>,
     version: Version,
@@ -265,7 +265,7 @@ pub fn write_address(out: &mut Vec<u8>, version: Version, model: &Model, set: Se
     write_key(out, version, model.type_of(set), &key.0[..], &columns);
 }
 
-/// Writes one literal as it stands in a URL, percent-encoded.
+/// Writes one literal as a URL has it, percent-encoded.
 pub fn write_literal(out: &mut Vec<u8>, version: Version, primitive: Primitive, cell: Cell<'_>) {
     use Primitive as P;
     use Version::{V2, V4};

@@ -1,8 +1,8 @@
 //! Literals of URLs, V2's (`datetime'…'`, `5L`) and V4's (bare dates, `duration'…'`), and their conversion to the type
 //! that is wanted.
 //!
-//! What it deliberately does not do: decode percent signs (the text is decoded already), or send a Decimal or an Int64
-//! through a float unless a Single or Double is what it is compared with.
+//! It deliberately does not decode percent signs (the text is decoded already). A Decimal or an Int64 passes through a
+//! float only if it is compared with a Single or Double.
 
 use super::error::{Fault, Parsed, Problem, quoted};
 use super::percent::hex;
@@ -18,7 +18,7 @@ pub(crate) struct Literal {
     pub(crate) primitive: Option<Primitive>,
 }
 
-/// Reads the literal that begins at `at`, with the offset behind it; `None` if what stands there is no literal.
+/// Reads the literal that begins at `at`, with the offset behind it; `None` if there is no literal.
 pub(crate) fn read(version: Version, text: &str, at: usize) -> Parsed<Option<(Literal, usize)>> {
     let bytes = &text.as_bytes()[at..];
     match bytes.first() {
@@ -39,7 +39,7 @@ pub(crate) fn read(version: Version, text: &str, at: usize) -> Parsed<Option<(Li
     }
 }
 
-/// Reads a quoted string; two quotes stand for one. Borrowed where there are none inside.
+/// Reads a quoted string; two quotes mean one. Borrowed where there are none inside.
 fn string(text: &str, at: usize) -> Parsed<(Cow<'_, str>, usize)> {
     let mut content = Cow::Borrowed("");
     let mut from = at + 1;
@@ -70,7 +70,7 @@ const DATE_TIME: Primitive = Primitive::DateTime { precision: 0 };
 const DATE_TIME_OFFSET: Primitive = Primitive::DateTimeOffset { precision: 0 };
 const TIME_OF_DAY: Primitive = Primitive::TimeOfDay { precision: 0 };
 
-/// Whether an identifier goes on at this offset, so that the word before it is not a literal by itself.
+/// Whether an identifier goes on at this offset, so that the word before it is no complete literal.
 fn continues(bytes: &[u8], at: usize) -> bool {
     bytes
         .get(at)
@@ -237,7 +237,7 @@ fn bare(version: Version, text: &str, at: usize) -> Parsed<(Literal, usize)> {
     Ok((comparable(literal?, at)?, at + length))
 }
 
-/// Whether it was meant as a time of day: two digits on both sides of a colon.
+/// Whether the text was meant as a time of day: two digits on both sides of a colon.
 fn is_clock(run: &str) -> bool {
     matches!(run.as_bytes(), [_, _, b':', b'0'..=b'9', b'0'..=b'9', ..])
 }
@@ -303,7 +303,7 @@ fn is_number(text: &str) -> bool {
 
 const GUID_CHARS: usize = 36;
 
-/// A guid at the front of `bytes`, if one stands there by itself.
+/// Reads a guid that is the whole front of `bytes`.
 fn guid(bytes: &[u8]) -> Option<Literal> {
     let text = bytes.get(..GUID_CHARS)?;
     let shaped = text.iter().enumerate().all(|(at, byte)| match at {

@@ -1,4 +1,4 @@
-//! The parts of a URL by themselves: literals, keys, calls of functions, percent coding, and what is said of a wrong one.
+//! The parts of a URL by themselves: literals, keys, calls of functions, percent coding, and their errors.
 //!
 //! It deliberately knows neither paths nor query options.
 

@@ -5,10 +5,10 @@
 use super::error::{Parsed, Problem};
 use std::borrow::Cow;
 
-/// What is said of the character that no database keeps in a text.
+/// Message about the character that no database stores in a text.
 pub(crate) const NUL: &str = "the character U+0000, which no text of a database has";
 
-/// What a plus sign stands for.
+/// The meaning of a plus sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plus {
     /// Itself, as RFC 3986 says.
@@ -76,13 +76,13 @@ pub(crate) fn decode(raw: &str, plus: Plus) -> Parsed<Cow<'_, str>> {
     }
 }
 
-/// Writes a byte of a key predicate so that it may stand in a path, in an XML attribute and in a JSON string alike.
+/// Writes a byte of a key predicate so that it is valid in a path, in an XML attribute and in a JSON string.
 pub(crate) fn encode(out: &mut Vec<u8>, bytes: &[u8]) {
     // pchar of RFC 3986 without '&' (XML) and '+' (which some servers read as a space).
     encode_beside(out, bytes, b"-._~!$'()*,;=:@");
 }
 
-/// Writes bytes so that they may stand in a URL: letters, digits and those of `plain` as they are, all others escaped.
+/// Writes bytes so that they are valid in a URL: letters, digits and those of `plain` as they are, all others escaped.
 pub fn encode_beside(out: &mut Vec<u8>, bytes: &[u8], plain: &[u8]) {
     for &byte in bytes {
         if byte.is_ascii_alphanumeric() || plain.contains(&byte) {
@@ -93,13 +93,13 @@ pub fn encode_beside(out: &mut Vec<u8>, bytes: &[u8], plain: &[u8]) {
     }
 }
 
-/// A byte as it stands in a URL where it may not stand for itself.
+/// The percent-encoded form of a byte that a URL must not contain as it is.
 pub fn escape(byte: u8) -> [u8; 3] {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     [b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
 }
 
-/// What a segment of a path that is not OData's says; `None` if its escapes are broken or no UTF-8.
+/// Decodes a segment of a path that is not OData's; `None` if its escapes are broken or not UTF-8.
 pub fn decode_segment(raw: &str) -> Option<Cow<'_, str>> {
     decode(raw, Plus::Plus).ok()
 }
@@ -112,7 +112,7 @@ pub(crate) struct Quotes {
 }
 
 impl Quotes {
-    /// Takes the next byte and says whether it stands outside of quotes.
+    /// Takes the next byte and reports whether it is outside of quotes.
     pub(crate) fn outside(&mut self, byte: u8) -> bool {
         match byte {
             b'\'' if self.parentheses > 0 => self.quoted = !self.quoted,

@@ -9,5 +9,5 @@ pub(crate) use read::property;
 pub use read::read;
 pub(crate) use write::Atom;
 
-/// What stands before the name of a navigation property in a link's relation.
+/// Prefix of a link's relation, before the name of the navigation property.
 pub(crate) const RELATED: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/related/";

@@ -1,7 +1,7 @@
 //! Atom and V2 property documents, read by an XML pull parser.
 //!
-//! Names count by what follows their prefix, with the namespace told apart only where Atom and data could be confused
-//! (`title`, `id` inside of `m:properties`). A document type declaration is refused, so there are no entities to expand.
+//! Names are compared without their prefix; the namespace counts only where Atom and data could be confused (`title`,
+//! `id` inside of `m:properties`). A document type declaration is refused, so there are no entities to expand.
 
 use super::RELATED;
 use crate::syntax::ReadError;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 /// Reads a feed or an entry.
 ///
 /// # Errors
-/// What is wrong with the document, and at which byte.
+/// The error in the document, with its byte.
 pub fn read(document: &[u8]) -> Result<Document, ReadError> {
     let mut reader = XmlReader::new(document)?;
     let root = reader.root()?;

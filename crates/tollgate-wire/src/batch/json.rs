@@ -1,8 +1,8 @@
 //! Batches as JSON (OData V4.01, JSON Format 19): the requests of one and the answers to one are read here, and written
 //! in files of their own.
 //!
-//! Bodies that are JSON stay text: they are handed on as they stand there, unchecked, for whoever reads them. The member
-//! `if` is seen, and what it says is not read.
+//! Bodies that are JSON stay text: they are handed on as written, unchecked, for their reader. The member `if` is seen,
+//! but its value is not read.
 
 mod write;
 
@@ -26,12 +26,12 @@ pub struct RequestReader<'a> {
     array: Array<'a>,
     requests: usize,
     requests_max: usize,
-    /// What each identifier names, that of a request or of a group.
+    /// The request or group that each identifier names.
     names: HashMap<Cow<'a, str>, Dependency>,
     groups: usize,
     /// The group that is open.
     group: Option<Cow<'a, str>>,
-    /// Whether [`RequestReader::request`] was read and is still to be handed out: groups end and begin before it.
+    /// Whether [`RequestReader::request`] was read and is not yet handed out: groups end and begin before it.
     waiting: bool,
     request: Request<'a>,
     named: Vec<(usize, Cow<'a, str>)>,
@@ -57,7 +57,7 @@ impl<'a> RequestReader<'a> {
     /// Goes on to the next step.
     ///
     /// # Errors
-    /// What is wrong with the batch.
+    /// The error in the batch.
     #[allow(clippy::should_implement_trait, reason = "a step lends its request, and the end is a step")]
     pub fn next(&mut self) -> Result<Step, BatchError> {
         if !self.waiting {
@@ -265,7 +265,7 @@ impl<'a> Array<'a> {
         Array { reader, name, place: Progress::Before }
     }
 
-    /// Where the next object begins, its bracket read; `None` when the document was read to its end.
+    /// The offset of the next object, its bracket read; `None` at the end of the document.
     fn next(&mut self) -> Result<Option<usize>, BatchError> {
         if self.place == Progress::Before {
             if self.reader.next()? != Event::ObjectBegin {
@@ -316,7 +316,7 @@ impl<'a> Array<'a> {
     }
 }
 
-/// The members of a request or an answer that stand there at most once.
+/// The members that a request or an answer has at most once.
 #[derive(Debug, Clone, Copy)]
 enum OnceMember {
     Id,
@@ -329,7 +329,7 @@ enum OnceMember {
     Body,
 }
 
-/// Which members were seen: one bit for each.
+/// The members that were seen: one bit for each.
 #[derive(Debug, Default)]
 struct Seen(u8);
 
@@ -400,7 +400,7 @@ fn read_headers<'a>(
     Ok(())
 }
 
-/// The next value as it stands there, and where.
+/// The next value as raw text, and its place.
 fn raw_value<'a>(body: &'a [u8], reader: &mut Reader<'a>) -> Result<(&'a [u8], usize), BatchError> {
     let start = reader.position();
     reader.skip_value()?;
@@ -409,7 +409,7 @@ fn raw_value<'a>(body: &'a [u8], reader: &mut Reader<'a>) -> Result<(&'a [u8], u
     Ok((&raw[space..], start + space))
 }
 
-/// The bytes that a body stands for, by its media type (JSON Format 19.1).
+/// Decodes a body by its media type (JSON Format 19.1).
 fn decode_body<'a>(raw: &'a [u8], media_type: Option<&str>, at: usize) -> Result<Cow<'a, [u8]>, BatchError> {
     if raw == b"null" {
         return Ok(Cow::Borrowed(&[]));

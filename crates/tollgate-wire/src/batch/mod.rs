@@ -2,9 +2,9 @@
 //! JSON (V4.01, JSON Format 19). Both formats are read and written for both sides: a server reads [`Requests`] and writes
 //! answers, a client writes requests and reads [`Response`]s.
 //!
-//! Whatever is read is borrowed from the body and found step by step, so that a batch of a million parts costs nothing
-//! before its limit is met. What this deliberately does not do: execute anything, or decide what an error means for the
-//! requests behind it.
+//! Everything is borrowed from the body and found step by step, so that a batch of a million parts costs nothing before
+//! its limit is met. Deliberately not here: executing anything, or deciding the effect of an error on the requests
+//! behind it.
 
 pub mod json;
 pub mod multipart;
@@ -14,23 +14,23 @@ mod tests;
 use std::borrow::Cow;
 use std::fmt;
 
-/// What is wrong with a batch as a whole, and where.
+/// The error in a batch as a whole, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchError {
-    /// Whether it is malformed or too large.
+    /// The kind of error: malformed or too large.
     pub kind: BatchErrorKind,
     /// Byte offset from 0, in the body.
     pub position: usize,
-    /// What was expected and what was found, without the place.
+    /// The expected and the found text, without the place.
     pub message: String,
 }
 
-/// How a batch can be wrong.
+/// The kinds of error in a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchErrorKind {
-    /// It breaks the rules of its format.
+    /// The batch breaks the rules of its format.
     Malformed,
-    /// It has more requests, or more change sets, than may be.
+    /// The batch has more requests or more change sets than allowed.
     TooMany,
 }
 
@@ -53,7 +53,7 @@ impl BatchError {
     }
 }
 
-/// What comes next in a batch.
+/// The next item of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// The requests up to the next [`GroupEnd`](Step::GroupEnd) are one change set, or atomicity group: all or nothing.
@@ -66,7 +66,7 @@ pub enum Step {
     End,
 }
 
-/// The requests of a batch, in the order in which they stand there.
+/// The requests of a batch, in their order.
 #[derive(Debug)]
 pub enum Requests<'a> {
     /// From `multipart/mixed`.
@@ -90,7 +90,7 @@ impl<'a> Requests<'a> {
     /// Goes on to the next step.
     ///
     /// # Errors
-    /// What is wrong with the batch. Nothing can be read behind it.
+    /// The error in the batch. Nothing can be read behind it.
     #[allow(clippy::should_implement_trait, reason = "a step lends its request, and the end is a step")]
     pub fn next(&mut self) -> Result<Step, BatchError> {
         match self {
@@ -111,7 +111,7 @@ impl<'a> Requests<'a> {
 /// One request of a batch.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request<'a> {
-    /// How many stand before it.
+    /// Number of requests before it.
     pub index: usize,
     /// Byte offset of its beginning, in the body.
     pub position: usize,
@@ -127,9 +127,9 @@ pub struct Request<'a> {
     pub body: Cow<'a, [u8]>,
     /// The name of its `atomicityGroup`; the change sets of multipart have none.
     pub group: Option<Cow<'a, str>>,
-    /// What must have succeeded before it is executed.
+    /// The items that must have succeeded before it is executed.
     pub depends_on: Vec<Dependency>,
-    /// Whether it has a condition of its own.
+    /// The request's own condition, if any.
     pub condition: Condition,
 }
 
@@ -140,12 +140,12 @@ impl Request<'_> {
     }
 }
 
-/// What a request of a JSON batch depends on: always something that stands before it.
+/// The item that a request of a JSON batch depends on: always an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dependency {
     /// The request with this [`index`](Request::index).
     Request(usize),
-    /// The group that was begun after so many others.
+    /// The group with this many others before it.
     Group(usize),
 }
 
@@ -166,28 +166,28 @@ pub struct Response<'a> {
     pub id: Option<Cow<'a, str>>,
     /// Its status.
     pub status: u16,
-    /// Its body as it stands there: in JSON the text of a JSON value, so that a body of another type is a string in
-    /// quotes. Empty where there is none.
+    /// Its body as it was sent: in JSON the text of a JSON value, so that a body of another type is a string in quotes.
+    /// Empty where there is none.
     pub body: &'a [u8],
-    /// What it belongs to.
+    /// The unit that it belongs to.
     pub unit: Unit<'a>,
 }
 
-/// What an answer belongs to.
+/// The unit that an answer belongs to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Unit<'a> {
-    /// Only to its request, or to a change set that failed as a whole.
+    /// Its request alone, or a change set that failed as a whole.
     Single,
-    /// To the change set behind so many others.
+    /// The change set with this many others before it.
     ChangeSet(usize),
-    /// To the atomicity group of this name.
+    /// The atomicity group of this name.
     Group(Cow<'a, str>),
 }
 
 /// A request as a client writes it into a batch.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Outgoing<'a> {
-    /// Its Content-ID or `id`; JSON cannot be without.
+    /// Its Content-ID or `id`; required in JSON.
     pub id: Option<&'a str>,
     /// Its method, in capitals.
     pub method: &'a str,
@@ -199,7 +199,7 @@ pub struct Outgoing<'a> {
     pub body: &'a [u8],
     /// The name of its atomicity group; JSON only.
     pub group: Option<&'a str>,
-    /// What it depends on; JSON only.
+    /// The requests that it depends on; JSON only.
     pub depends_on: &'a [&'a str],
 }
 

@@ -2,7 +2,7 @@
 //! read here, and written in files of their own.
 //!
 //! The delimiter alone decides where a part ends, as RFC 2046 has it. Lines end with CRLF or with LF; preamble and
-//! epilogue are skipped; nothing but change sets is nested, and those not in each other.
+//! epilogue are skipped; only change sets are nested, and not in each other.
 
 mod framing;
 mod write;
@@ -29,7 +29,7 @@ pub struct RequestReader<'a> {
     change_sets: usize,
     requests: usize,
     requests_max: usize,
-    /// Those of the change set, or of the requests outside of all.
+    /// Identifiers of the change set, or of the requests outside of all.
     ids: HashSet<Cow<'a, str>>,
     request: Request<'a>,
 }
@@ -53,7 +53,7 @@ impl<'a> RequestReader<'a> {
     /// Goes on to the next step.
     ///
     /// # Errors
-    /// What is wrong with the batch.
+    /// The error in the batch.
     #[allow(clippy::should_implement_trait, reason = "a step lends its request, and the end is a step")]
     pub fn next(&mut self) -> Result<Step, BatchError> {
         if let Some(change_set) = &mut self.change_set {
@@ -271,9 +271,9 @@ fn status_line(line: &[u8]) -> Option<u16> {
     words.next()?.parse().ok().filter(|status| (100..600).contains(status))
 }
 
-/// The body that stands in `range`. Line ends behind the length that was said belong to nobody; a length that says less
-/// is not believed, since clients count characters for bytes, and one that says more means that something is missing,
-/// unless it counts characters beyond U+FFFF as UI5 does.
+/// The body in `range`. Line ends behind the declared length belong to nobody. A shorter length is not believed, since
+/// clients count characters for bytes. A longer one means that something is missing, unless it counts characters beyond
+/// U+FFFF as UI5 does.
 fn sized(body: &[u8], range: Range<usize>, length: Option<usize>) -> Result<&[u8], BatchError> {
     let content = &body[range.clone()];
     let is_line_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
@@ -291,13 +291,13 @@ fn sized(body: &[u8], range: Range<usize>, length: Option<usize>) -> Result<&[u8
     }
 }
 
-/// How long UTF-8 would be if each half of a surrogate pair took three bytes: what OpenUI5's V2 model (datajs) says.
+/// Length of UTF-8 if each half of a surrogate pair took three bytes: what OpenUI5's V2 model (datajs) says.
 fn surrogate_length(content: &[u8]) -> usize {
     let pairs = content.iter().filter(|byte| **byte >= 0xf0).count();
     content.len() + 2 * pairs
 }
 
-/// What of a line is told.
+/// The part of a line that a message quotes.
 fn shown(line: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(&line[..line.len().min(60)])
 }

@@ -1,4 +1,4 @@
-//! What holds for both formats: what was written is read again, on both sides; what is wrong is refused with its place.
+//! Tests of both formats: what was written is read again, on both sides; what is wrong is refused with its place.
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ fn json_steps(body: &str) -> String {
     steps(Requests::json(body.as_bytes(), MAX))
 }
 
-/// As UI5 sends it, and with what else RFC 2046 and OData allow.
+/// A batch as UI5 sends it, with further forms that RFC 2046 and OData allow.
 const MULTIPART: &str = "preamble\r\n--b\r\nContent-Type:application/http\r\nContent-Transfer-Encoding:binary\r\n\r\n\
     GET Flights?$top=1 HTTP/1.1\r\nAccept:application/json;odata.metadata=minimal\r\n\r\n\r\n--b\r\n\
     Content-Type: multipart/mixed;boundary=\"b c\"\r\nContent-Length: 7\r\n\r\n--b c\r\nContent-Type:application/http\r\n\

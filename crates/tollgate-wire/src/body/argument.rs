@@ -1,5 +1,5 @@
-//! What an action is given in its body, and values that were computed and are to be stored: both held against the types of
-//! the model as whatever a client sends.
+//! Arguments of an action from its body, and computed values to be stored: both are checked against the types of the
+//! model like all that a client sends.
 //!
 //! It deliberately does not know what the action does with them.
 

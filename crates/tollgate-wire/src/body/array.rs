@@ -1,8 +1,8 @@
 //! Arrays of entities that arrive in parts: one record at a time is read into an [`Entry`], wherever the parts are cut.
 //!
-//! The array stands alone, or in an object beside texts ([`Envelope`]); a single entity is an array of one. A record is
-//! read straight where it stands. Only one that is cut in two is looked through for its end first, each byte once, so
-//! that many small parts cost no more than few large ones. The records are those of plain REST. It
+//! The array is the document itself, or a member of an object beside texts ([`Envelope`]); a single entity is an array
+//! of one. A record is read directly in its part. Only one that is cut in two is first searched for its end, each byte
+//! once, so that many small parts cost no more than few large ones. The records are those of plain REST. It
 //! deliberately does not limit the whole: the caller counts.
 
 use super::entry::Entry;
@@ -16,7 +16,7 @@ use crate::suggest;
 use crate::syntax::{Lexer, MARK};
 use std::sync::Arc;
 
-/// An object that holds the array: `{"insEntity": "TestRecords", "insArray": […]}`.
+/// An object that contains the array: `{"insEntity": "TestRecords", "insArray": […]}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope {
     /// The name of the member that is the array.
@@ -25,12 +25,12 @@ pub struct Envelope {
     pub texts: Vec<String>,
 }
 
-/// What [`ArrayReader::next`] has found.
+/// The result of [`ArrayReader::next`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArrayStep {
-    /// A record, which the entry holds.
+    /// A record; the entry contains it.
     Entry,
-    /// Nothing before more bytes are fed.
+    /// Nothing; more bytes are needed.
     NeedMore,
     /// The end of the document; only white space may follow.
     End,
@@ -47,13 +47,13 @@ pub struct ArrayReader {
     texts: Vec<Option<String>>,
     array_seen: bool,
     buffer: Vec<u8>,
-    /// Where in `buffer` goes on what was not read yet.
+    /// Offset in `buffer` of the first byte not read yet.
     at: usize,
-    /// How many bytes stood before `buffer`.
+    /// Number of bytes dropped before `buffer`.
     dropped: usize,
     records: u64,
     state: State,
-    /// How far a record that is not complete yet was looked through for its end.
+    /// State of the search for the end of an incomplete record.
     cut: Option<End>,
 }
 
@@ -105,7 +105,7 @@ impl ArrayReader {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// How many records were read.
+    /// Number of records read.
     pub fn records(&self) -> u64 {
         self.records
     }
@@ -119,7 +119,7 @@ impl ArrayReader {
     /// Takes the next record into `entry`, which is reset first.
     ///
     /// # Errors
-    /// What is wrong, with the record's index before the property's path; nothing can be read behind it.
+    /// The error, with the record's index before the property's path; nothing can be read behind it.
     #[allow(clippy::should_implement_trait, reason = "it fills what it is given, and may need more")]
     pub fn next(&mut self, entry: &mut Entry) -> Result<ArrayStep, BodyError> {
         self.step(entry).map_err(|error| *error)
@@ -220,7 +220,7 @@ impl ArrayReader {
         self.state = State::Item { first: true };
     }
 
-    /// Whether the object that begins here is the envelope, which its first name tells; `None` if that is not there yet.
+    /// Whether the object that begins here is the envelope, by its first name; `None` if that is not there yet.
     fn is_envelope(&mut self) -> Read<Option<bool>> {
         let Some(envelope) = &self.envelope else { return Ok(Some(false)) };
         let mut lexer = Lexer { bytes: &self.buffer, at: self.at + 1 };
@@ -361,7 +361,7 @@ impl ArrayReader {
 /// Looks for the end of an object, as far as the bytes go.
 #[derive(Debug, Default)]
 struct End {
-    /// How many bytes were looked through.
+    /// Number of bytes searched.
     seen: usize,
     open: usize,
     quoted: bool,

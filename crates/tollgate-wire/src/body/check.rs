@@ -1,6 +1,6 @@
 //! One value of a body: its text in canonical form, within the length, the digits and the range that its property has.
 //!
-//! It deliberately does not know where the text stood, or whether null was allowed.
+//! It deliberately does not know where the text was, or whether null was allowed.
 
 use super::shape::Leaf;
 use crate::address::{NUL, quoted, type_name};
@@ -13,12 +13,12 @@ use crate::value::{Cell, Value};
 /// Members that a message names.
 const MEMBERS_TOLD_MAX: usize = 8;
 
-/// Why a text is no value of a property.
+/// The reason why a text is no value of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wrong {
-    /// It is no value of the type at all, or out of its range.
+    /// It is no value of the type, or out of its range.
     Type,
-    /// It has so many characters or bytes.
+    /// It has this number of characters or bytes, which is too many.
     Length(usize),
     /// A decimal has more digits than the property.
     Digits,
@@ -150,7 +150,7 @@ pub(crate) fn finite(cell: Cell<'_>) -> Result<(), &'static str> {
     }
 }
 
-/// A text has at most so many characters; 0 is no limit.
+/// Checks the length of a text, in characters; 0 is no limit.
 #[inline]
 pub(crate) fn length_of_text(text: &str, length_max: u32) -> Result<(), Wrong> {
     // No text has more characters than bytes.
@@ -237,7 +237,7 @@ impl Wrong {
     }
 }
 
-/// The type with its range, as far as its name does not tell it.
+/// The type with its range, where its name does not imply it.
 pub(crate) fn expected(version: Version, primitive: Primitive) -> String {
     let name = type_name(version, Some(primitive));
     match primitive {

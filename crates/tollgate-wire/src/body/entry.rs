@@ -1,8 +1,8 @@
-//! One entity as a client sent it: for each leaf of its type a checked value, an explicit null, or nothing; the entities
-//! that are to be created with it; and the entities that it is to be linked with.
+//! One entity as a client sent it: for each leaf of its type a checked value, an explicit null, or nothing; the
+//! entities to create with it; and the entities to link it with.
 //!
 //! It is made to be used again: a reader fills it, a store binds out of it, and for the next entity it is reset without
-//! giving its memory back. What a value may be was decided by whoever read the document ([`crate::body`]).
+//! giving its memory back. The reader of the document has checked its values ([`crate::body`]).
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub struct Entry {
     slots: Vec<Slot>,
     /// The bytes of all texts and binaries.
     arena: Vec<u8>,
-    /// Where the reader of a body decodes what it cannot take as it stands there.
+    /// Buffer in which the reader of a body decodes escaped text.
     pub(crate) scratch: String,
     /// Entities to be created with this one (deep insert), by navigation property.
     pub children: Vec<(NavigationId, Vec<Entry>)>,
@@ -27,7 +27,7 @@ pub struct Entry {
     pub subtype: Option<SubtypeId>,
 }
 
-/// Which entity is meant by a link in a body (`@odata.bind`, Atom `link href`, V2 `__metadata.uri`).
+/// The entity that a link in a body means (`@odata.bind`, Atom `link href`, V2 `__metadata.uri`).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Link {
     /// The entity with this key in the navigation property's target set.
@@ -48,7 +48,7 @@ enum Slot {
 }
 
 impl Entry {
-    /// An entry for a type with so many leaves, nothing set.
+    /// An empty entry for a type with this number of leaves.
     pub fn new(leaves: usize) -> Entry {
         let mut entry = Entry::default();
         entry.reset(leaves);
@@ -65,12 +65,12 @@ impl Entry {
         self.subtype = None;
     }
 
-    /// How many bytes of texts and binaries it has room for.
+    /// Room for texts and binaries, in bytes.
     pub fn capacity_bytes(&self) -> usize {
         self.arena.capacity()
     }
 
-    /// How many leaves the type has.
+    /// Number of leaves of the type.
     pub fn leaves(&self) -> usize {
         self.slots.len()
     }
@@ -87,7 +87,7 @@ impl Entry {
         }
     }
 
-    /// Whether something was said of a leaf, null included.
+    /// Whether a leaf was given, null included.
     pub fn is_set(&self, leaf: LeafId) -> bool {
         !matches!(self.slots[leaf.0], Slot::Absent)
     }
@@ -112,7 +112,7 @@ impl Entry {
         self.slots[leaf.0] = Slot::Real(value);
     }
 
-    /// Sets whatever is text in its canonical form.
+    /// Sets a value that is text in its canonical form.
     pub fn set_text(&mut self, leaf: LeafId, text: &str) {
         self.slots[leaf.0] = Slot::Text(self.keep(text.as_bytes()));
     }
@@ -150,7 +150,7 @@ impl Entry {
         Ok(())
     }
 
-    /// Whether nothing was said at all.
+    /// Whether nothing was given at all.
     pub fn is_empty(&self) -> bool {
         let silent = |slot: &Slot| matches!(slot, Slot::Absent);
         self.slots.iter().all(silent) && self.children.is_empty() && self.links.is_empty()

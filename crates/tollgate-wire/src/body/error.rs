@@ -1,4 +1,4 @@
-//! What is wrong with a body, and where.
+//! Errors in a body, with their place.
 //!
 //! Inside the readers an error is boxed, so that the good path carries one pointer, and gets its path on the way out,
 //! so that the good path builds none.
@@ -6,7 +6,7 @@
 use crate::syntax::ReadError;
 use std::fmt;
 
-/// What is wrong with a body, and where.
+/// An error in a body, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BodyError {
     /// Path of the property that is at fault, if one is: `PRICE`, `flightDetails/cityFrom`, `flightBookings[2]/CLASS`;
@@ -14,7 +14,7 @@ pub struct BodyError {
     pub property: Option<String>,
     /// Byte offset from 0, in the body.
     pub position: usize,
-    /// What was expected and what was found, without the place.
+    /// The expected and the found text, without the place.
     pub message: String,
 }
 
@@ -29,7 +29,7 @@ impl fmt::Display for BodyError {
 
 impl std::error::Error for BodyError {}
 
-/// What a reader inside of this module returns.
+/// Result of a reader inside of this module.
 pub(crate) type Read<T> = Result<T, Box<BodyError>>;
 
 impl BodyError {
@@ -48,7 +48,7 @@ impl BodyError {
         self
     }
 
-    /// The same, in an item of a collection; `separator` stands between the item and what is at fault inside of it.
+    /// Moves the place into an item of a collection; `separator` is put between the item and the place inside of it.
     #[cold]
     pub(crate) fn inside_item(mut self: Box<BodyError>, index: u64, separator: &str) -> Box<BodyError> {
         self.property = Some(match self.property {
@@ -58,7 +58,7 @@ impl BodyError {
         self
     }
 
-    /// The same in a document that holds what was read from `offset` on.
+    /// Moves the place for a document that contains, from `offset` on, the text that was read.
     pub(crate) fn moved(mut self: Box<BodyError>, offset: usize) -> Box<BodyError> {
         self.position += offset;
         self

@@ -21,13 +21,13 @@ use crate::value::{Cell, Row};
 pub(crate) struct Json<'d, 'c> {
     pub(crate) lexer: Lexer<'d>,
     pub(crate) context: Context<'c>,
-    /// Where a text with escapes is decoded.
+    /// Buffer in which text with escapes is decoded.
     pub(crate) scratch: String,
     /// Open entities.
     depth: usize,
 }
 
-/// What the name of a member means.
+/// The meaning of a member's name.
 enum Name {
     Member(usize),
     /// `@odata.type`.
@@ -38,11 +38,11 @@ enum Name {
     Deferred,
     /// `…@odata.bind`, with the position of the navigation property.
     Bind(usize),
-    /// Control information that says nothing to a server.
+    /// Control information that a server ignores.
     Control,
 }
 
-/// What an object says of itself beside its properties; without any it is no entity to create.
+/// Identity that an object gives beside its properties; without any it is no entity to create.
 #[derive(Default)]
 enum Identity {
     #[default]
@@ -54,12 +54,12 @@ enum Identity {
 }
 
 impl<'d, 'c> Json<'d, 'c> {
-    /// At the beginning of a document.
+    /// A reader at the beginning of a document.
     pub(crate) fn new(bytes: &'d [u8], context: Context<'c>, scratch: String) -> Json<'d, 'c> {
         Json { lexer: Lexer::of_document(bytes), context, scratch, depth: 0 }
     }
 
-    /// At a value within a document.
+    /// A reader at a value within a document.
     pub(crate) fn within(bytes: &'d [u8], context: Context<'c>, scratch: String) -> Json<'d, 'c> {
         Json { lexer: Lexer { bytes, at: 0 }, context, scratch, depth: 0 }
     }
@@ -86,7 +86,7 @@ impl<'d, 'c> Json<'d, 'c> {
         self.members(shape, entry, None)
     }
 
-    /// Whether the object that was opened only wraps the entity as its member `d`, which is taken then.
+    /// Whether the opened object only wraps the entity as its member `d`, which is then taken.
     fn wrapper(&mut self, shape: &Shape) -> Read<bool> {
         let begin = self.lexer.at;
         if shape.find("d").is_none() && self.first_name()? && self.plain_name()? == "d" {
@@ -96,7 +96,7 @@ impl<'d, 'c> Json<'d, 'c> {
         Ok(false)
     }
 
-    /// Nothing but white space may follow.
+    /// Checks that only white space follows.
     pub(crate) fn end(&mut self) -> Read<()> {
         match self.lexer.skip_space() {
             None => Ok(()),
@@ -351,7 +351,7 @@ impl<'d, 'c> Json<'d, 'c> {
         self.members(&complex.shape, entry, None)
     }
 
-    /// Reads what is to be created with the entity, or linked with it.
+    /// Reads the entities to create with the entity, or to link it with.
     fn related(&mut self, navigation: Navigation, entry: &mut Entry) -> Read<()> {
         let position = self.lexer.at;
         let many = navigation.multiplicity == Multiplicity::Many;
@@ -374,7 +374,7 @@ impl<'d, 'c> Json<'d, 'c> {
         }
     }
 
-    /// `{"results": […]}`, or `{"__deferred": …}`, which says nothing.
+    /// `{"results": […]}`, or `{"__deferred": …}`, which is ignored.
     fn results(&mut self, navigation: Navigation, entry: &mut Entry) -> Read<()> {
         self.open("an object")?;
         let mut more = self.first_name()?;
@@ -547,7 +547,7 @@ impl<'d, 'c> Json<'d, 'c> {
     }
 }
 
-/// Whether a JSON string may stand for a value of that type. Int64 and Decimal are strings where a client reads numbers
+/// Whether a JSON string is allowed as a value of that type. Int64 and Decimal are strings where a client reads numbers
 /// into doubles; V2 has strings for reals too, and takes them for all integers.
 #[inline]
 fn may_be_text(version: Version, primitive: Primitive, text: &str) -> bool {

@@ -1,4 +1,4 @@
-//! The URL of an entity in a body: which entity of which set it names.
+//! The URL of an entity in a body: the entity and the set that it names.
 //!
 //! It deliberately does not follow navigation: a URL that leads through another entity names one only to a database.
 
@@ -9,12 +9,12 @@ use crate::edm::SetId;
 use crate::plan::{Resource, Shape};
 use crate::url;
 
-/// What a URL in a body names.
+/// The target that a URL in a body names.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Named {
     /// An entity of the set, or the result of another request.
     Entity(Link),
-    /// Whatever navigation from another entity leads to, as servers write it in what they answer.
+    /// The target of navigation from another entity, as servers write it in their answers.
     Navigation,
 }
 

@@ -1,11 +1,11 @@
 //! Bodies of requests that create or change entities, read into an [`Entry`] and checked in full against the model: every
 //! name is known, every value has its type, its length, its digits and its range.
 //!
-//! A [`Reader`] is compiled once for a model and then reads without allocating for a value. What it deliberately does
-//! not do: decide whether a value may be missing or set (that is the operation's business), or provide any.
+//! A [`Reader`] is compiled once for a model and then reads without allocating for a value. It deliberately does not
+//! decide whether a value may be missing or set (that is the operation's business), nor provide any.
 //!
 //! Precisions of 0 are no limit, for times as for decimals. A date lies in the years 0001 to 9999. `null` for a
-//! navigation property that leads to one entity says that none is to be created.
+//! navigation property that leads to one entity means that none is created.
 
 mod argument;
 mod array;
@@ -51,7 +51,7 @@ struct Compiled {
     shapes: Shapes,
 }
 
-/// What a body is read against.
+/// Context in which a body is read.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'c> {
     pub(crate) model: &'c Model,
@@ -80,7 +80,7 @@ impl Reader {
     /// service; it may be empty, then links are relative.
     ///
     /// # Errors
-    /// The first thing that is wrong; what `entry` holds then is of no use.
+    /// The first error; the content of `entry` is then of no use.
     pub fn read(
         &self,
         document: &[u8],

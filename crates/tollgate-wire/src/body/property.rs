@@ -1,4 +1,4 @@
-//! Bodies of one property: a document that holds its new value, or the bare value.
+//! Bodies of one property: a document with its new value, or the bare value.
 
 use super::check;
 use super::entry::Entry;
@@ -97,7 +97,7 @@ fn read(
     })
 }
 
-/// The property that is meant: its complex property, if it is inside of one, its name and what it holds.
+/// The property to set: its complex property, if it is inside of one, its name and its type.
 fn target<'c>(context: &Context<'c>, set: SetId, shape: plan::Shape) -> Option<(Option<&'c str>, &'c str, &'c Kind)> {
     let entity_type = context.model.type_of(set);
     let member = |shape: &'c Shape, name: &str| shape.find(name).map(|at| &shape.members[at]);

@@ -1,4 +1,4 @@
-//! Bodies that hold the URL of an entity: V4 `{"@odata.id": "…"}`, V2 `{"uri": "…"}` and `<uri>…</uri>`.
+//! Bodies with the URL of an entity: V4 `{"@odata.id": "…"}`, V2 `{"uri": "…"}` and `<uri>…</uri>`.
 //!
 //! It deliberately does not say what is to become of the entity.
 

@@ -1,7 +1,7 @@
-//! What a body of each entity set may hold, compiled once: members by name, with the leaf or the set behind each.
+//! Members that a body of each entity set may have, compiled once: names, with the leaf or the set behind each.
 //!
 //! Clients mostly send members in the order of their declaration, so a reader compares with the next one first, quotes
-//! and colon included; only what stands elsewhere is looked up.
+//! and colon included; only other members are looked up.
 
 use std::sync::Arc;
 
@@ -20,14 +20,14 @@ pub(crate) struct Shapes {
     operations: Vec<Shape>,
 }
 
-/// What the object of an entity or of a complex value may hold.
+/// Members that the object of an entity or of a complex value may have.
 #[derive(Debug)]
 pub(crate) struct Shape {
     /// The name of the type, with namespace.
     pub(crate) type_name: String,
     /// The names of the types of an entity's hierarchy.
     pub(crate) subtypes: Vec<String>,
-    /// How many leaves the entity type has.
+    /// Number of leaves of the entity type.
     pub(crate) leaves: usize,
     pub(crate) members: Vec<ShapeMember>,
     /// Positions in `members`, by length of the name and then by the name.
@@ -37,7 +37,7 @@ pub(crate) struct Shape {
 #[derive(Debug)]
 pub(crate) struct ShapeMember {
     pub(crate) name: String,
-    /// The name as it stands in JSON, with quotes and colon.
+    /// The name as JSON has it, with quotes and colon.
     pub(crate) quoted: Box<[u8]>,
     pub(crate) kind: Kind,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Leaf {
     pub(crate) id: LeafId,
     pub(crate) primitive: Primitive,
     pub(crate) nullable: bool,
-    /// Of which its values are members.
+    /// The enumeration whose members are its values.
     pub(crate) enumeration: Option<Arc<Enumeration>>,
 }
 
@@ -149,7 +149,7 @@ impl Leaf {
         Leaf { id, primitive: declared.primitive, nullable: declared.nullable, enumeration }
     }
 
-    /// One value of a collection, as a leaf by itself.
+    /// A leaf for one value of a collection.
     pub(crate) fn of_item(&self) -> Leaf {
         let primitive = self.primitive.item().map_or(self.primitive, Item::primitive);
         Leaf { id: LeafId(0), primitive, nullable: self.nullable, enumeration: self.enumeration.clone() }
@@ -177,7 +177,7 @@ impl Shape {
         self.sorted.binary_search_by(rank).ok().map(|at| usize::from(self.sorted[at]))
     }
 
-    /// What is said of a name that is no member's.
+    /// The error about a name that is no member's.
     #[cold]
     pub(crate) fn unknown_at(&self, name: &str, position: usize) -> Box<BodyError> {
         let near = suggest::nearest(name, self.members.iter().map(|member| member.name.as_str()));

@@ -15,7 +15,7 @@ use crate::items;
 use crate::syntax::xml::{Tag, XmlReader};
 use crate::value::{Cell, Row};
 
-/// Whose XML it is.
+/// The dialect of the XML.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// Entries with links and `m:properties`.
@@ -29,7 +29,7 @@ pub(crate) struct Xml<'d, 'c> {
     reader: XmlReader<'d>,
     context: Context<'c>,
     dialect: Dialect,
-    /// Where a text of several parts is put together.
+    /// Buffer in which a text of several parts is joined.
     pub(crate) scratch: String,
     /// Open entities.
     depth: usize,
@@ -184,8 +184,8 @@ impl<'d, 'c> Xml<'d, 'c> {
         Ok(())
     }
 
-    /// Reads a link of an entry behind its start tag: entities inside of it are to be created, an entity that it names
-    /// is to be linked. What a server writes there, the way to whatever is related, says nothing.
+    /// Reads a link of an entry behind its start tag: entities inside of it are created, an entity that it names is
+    /// linked. A navigation link as servers write it is ignored.
     fn link(&mut self, tag: &Tag<'d>, shape: &'c Shape, entry: &mut Entry) -> Read<()> {
         let position = self.reader.position();
         let relation = tag.attribute("rel").unwrap_or_default();

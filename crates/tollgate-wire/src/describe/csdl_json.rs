@@ -1,7 +1,7 @@
 //! `$metadata` of OData V4 as JSON (CSDL JSON 4.01).
 //!
-//! It deliberately leaves SAP's labels and units to V2, where their clients look for them. What the model declares is the
-//! walk's business.
+//! It deliberately leaves SAP's labels and units to V2, where their clients look for them. The walk reads the
+//! declarations of the model.
 
 use super::walk::{
     BOUND, Form, Many, NavigationElement, OperationElement, PropertyElement, SetElement, TypeElement, TypeOf, facets,
@@ -27,7 +27,7 @@ pub fn write(model: &Model, out: &mut Vec<u8>) {
 /// Members of objects and items of arrays, which have no name, one behind the other.
 struct CsdlJson<'o> {
     out: &'o mut Vec<u8>,
-    /// Whether nothing stands in the object or array yet.
+    /// Whether the object or array is still empty.
     first: bool,
 }
 
@@ -213,7 +213,7 @@ impl Form for CsdlJson<'_> {
     }
 }
 
-/// Whether a default stands without quotes: what is no number of JSON stands as a text.
+/// Whether a default is written without quotes, as a number or Boolean of JSON is.
 fn is_bare(type_of: &TypeOf<'_>, default: &str) -> bool {
     match type_of {
         TypeOf::Primitive(
@@ -231,7 +231,7 @@ fn is_bare(type_of: &TypeOf<'_>, default: &str) -> bool {
 }
 
 impl CsdlJson<'_> {
-    /// A type with its facets; strings are what is meant where nothing stands.
+    /// A type with its facets; a type that is not written means a string.
     fn typed(&mut self, type_of: &TypeOf<'_>) {
         match type_of {
             TypeOf::Primitive(primitive) => {
@@ -311,7 +311,7 @@ impl CsdlJson<'_> {
         self.quoted(text);
     }
 
-    /// A value that is JSON as it stands.
+    /// A value that is already JSON.
     fn raw(&mut self, name: &str, json: &str) {
         self.name(name);
         self.out.extend_from_slice(json.as_bytes());

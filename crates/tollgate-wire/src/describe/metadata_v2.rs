@@ -1,7 +1,7 @@
 //! `$metadata` of OData V2 (EDMX 1.0, CSDL 2008/09) as SAP Gateway writes it, with `sap:` annotations.
 //!
-//! An annotation is written only where it differs from SAP's default (SAP annotations for OData V2, version 2.0). What the
-//! model declares is the walk's business.
+//! An annotation is written only where it differs from SAP's default (SAP annotations for OData V2, version 2.0). The
+//! walk reads the declarations of the model.
 
 use super::walk::{
     Form, NavigationElement, OperationElement, PropertyElement, SetElement, TypeElement, qualified, several, walk,

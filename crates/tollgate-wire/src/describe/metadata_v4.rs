@@ -1,7 +1,7 @@
 //! `$metadata` of OData V4 (CSDL XML 4.0).
 //!
-//! It deliberately leaves SAP's labels and units to V2, where their clients look for them. What the model declares is the
-//! walk's business.
+//! It deliberately leaves SAP's labels and units to V2, where their clients look for them. The walk reads the
+//! declarations of the model.
 
 use super::walk::{
     BOUND, Form, Many, NavigationElement, OperationElement, PropertyElement, SetElement, TypeElement, is_restricted,

@@ -1,6 +1,6 @@
-//! What a service says of itself: `$metadata` in the forms of both versions, and the service document.
+//! Descriptions of a service: `$metadata` in the forms of both versions, and the service document.
 //!
-//! It deliberately decides nothing: everything stands in the model.
+//! It deliberately decides nothing: everything is in the model.
 
 pub mod csdl_json;
 pub mod metadata_v2;

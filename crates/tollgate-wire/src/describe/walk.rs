@@ -15,18 +15,18 @@ use crate::stencil::raw;
 /// The name of the parameter that a bound operation is called on.
 pub(super) const BOUND: &str = "it";
 
-/// A form of the document: it is called with each element in the order in which they stand. What a form does not have, it
-/// passes over.
+/// A form of the document: it is called with each element in document order. It passes over elements that it does not
+/// have.
 pub(super) trait Form {
-    /// Which version's names and types it has.
+    /// The version whose names and types it has.
     fn version(&self) -> Version;
 
-    /// Whether operations of one name stand together, at the place of the first.
+    /// Whether operations of one name are grouped at the place of the first.
     fn groups_overloads(&self) -> bool {
         false
     }
 
-    /// Writes what stands before the first type.
+    /// Writes everything before the first type.
     fn begin(&mut self, model: &Model);
 
     /// Begins an entity type, whose properties and navigation properties follow.
@@ -59,7 +59,7 @@ pub(super) trait Form {
     /// Ends operations of one name.
     fn end_overloads(&mut self) {}
 
-    /// Begins the entity container, which holds what follows.
+    /// Begins the entity container, with all that follows.
     fn container(&mut self, model: &Model);
 
     /// Writes an entity set.
@@ -82,7 +82,7 @@ pub(super) trait Form {
 pub(super) struct TypeElement<'m> {
     pub(super) name: &'m str,
     pub(super) entity_type: &'m EntityType,
-    /// What it derives from, which then says the key and the stream for it.
+    /// The base type, which then declares the key and the stream.
     pub(super) base: Option<String>,
     pub(super) is_abstract: bool,
 }
@@ -106,9 +106,9 @@ pub(super) enum Many {
 pub(super) struct PropertyElement<'m> {
     pub(super) property: &'m Property,
     pub(super) type_of: TypeOf<'m>,
-    /// How the server provides it.
+    /// The way in which the server provides it.
     pub(super) provided: Option<&'m Provided>,
-    /// What it is where nobody says otherwise.
+    /// The default value.
     pub(super) default: Option<String>,
     pub(super) is_key: bool,
     pub(super) is_etag: bool,
@@ -120,7 +120,7 @@ pub(super) struct NavigationElement<'m> {
     pub(super) navigation: &'m NavigationProperty,
     /// The type that it leads to, with its namespace.
     pub(super) target: String,
-    /// What refers to the key of exactly one other entity: the path here, and the path there.
+    /// The reference to the key of exactly one other entity: the path here, and the path there.
     pub(super) constraint: Vec<(&'m str, &'m str)>,
 }
 
@@ -128,7 +128,7 @@ pub(super) struct SetElement<'m> {
     pub(super) set: &'m EntitySet,
     /// The type of its entities, with its namespace.
     pub(super) type_name: String,
-    /// Where navigation leads: the path of the property, and the set.
+    /// The targets of navigation: the path of the property, and the set.
     pub(super) bindings: Vec<(String, &'m str)>,
     /// The property whose value is the ETag.
     pub(super) etag: Option<&'m str>,
@@ -138,7 +138,7 @@ pub(super) struct OperationElement<'m> {
     pub(super) function: &'m FunctionImport,
     /// Its name with the namespace.
     pub(super) qualified: String,
-    /// What it is called on, and the type of that.
+    /// The binding parameter, and its type.
     pub(super) bound: Option<(&'m Binding, String)>,
     /// The way to what it answers from what it is called on.
     pub(super) path: Option<String>,
@@ -246,7 +246,7 @@ fn declared_type(model: &Model, form: &mut impl Form, entity_type: &EntityType, 
     form.end_type("EntityType");
 }
 
-/// What differs in what it is called on only is overloads under one name.
+/// Writes the operations; those that differ only in their binding are overloads of one name.
 fn operations(model: &Model, form: &mut impl Form) {
     let all = &model.function_imports;
     for (position, function) in all.iter().enumerate() {
@@ -414,7 +414,7 @@ pub(super) fn provided_term(provided: Option<&Provided>) -> Option<&'static str>
     }
 }
 
-/// What the entities of a set are not open to: the term of the capabilities vocabulary and its property.
+/// The changes that a set does not allow: the term of the capabilities vocabulary and its property.
 pub(super) fn restrictions(changes: Changes) -> impl Iterator<Item = (&'static str, &'static str)> {
     let Changes { insert, update, delete } = changes;
     let all = [

@@ -1,8 +1,8 @@
-//! Whether an answer is the entity that was asked for: each named property has the expected value.
+//! Checks whether an answer is the requested entity: each named property has the expected value.
 //!
 //! It runs on every answer of a load, so a [`Checker`] looks for the properties by substring search and compares in
-//! place. That says yes only if it is sure; every doubt (a name that stands there twice, another way of escaping) is
-//! settled by the full reader, so a no is never the scanner's. It does not check anything else of the document.
+//! place. It confirms only if it is sure; the full reader settles every doubt (a repeated name, another way of
+//! escaping), so a "no" is never the scanner's. It does not check anything else of the document.
 
 use crate::document::{self, Extent, Scalar};
 use crate::escape;
@@ -26,7 +26,7 @@ pub struct Expected {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Value {
     text: String,
-    /// As it stands in the document if it is escaped as little as can be.
+    /// The text as the document has it with as few escapes as possible.
     escaped: Vec<u8>,
 }
 
@@ -128,7 +128,7 @@ fn is_json_value(found: &[u8], value: &Value) -> bool {
     }
 }
 
-/// Whether the text up to the quote is the escaped one; V2 escapes slashes besides.
+/// Whether the text up to the quote is the escaped one; V2 also escapes slashes.
 fn is_json_text(found: &[u8], escaped: &[u8]) -> bool {
     if let Some(rest) = found.strip_prefix(escaped) {
         return rest.first() == Some(&b'"');

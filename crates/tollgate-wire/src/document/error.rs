@@ -1,4 +1,4 @@
-//! Errors as each format tells them: OData V2 and V4, problem details (RFC 9457) for plain REST, and faults of SOAP.
+//! Errors in each format: OData V2 and V4, problem details (RFC 9457) for plain REST, and faults of SOAP.
 //!
 //! It deliberately does not choose status codes or wording; those come with the error.
 
@@ -8,7 +8,7 @@ use crate::number::write_integer;
 use crate::soap::{self, fault};
 use crate::syntax::tag;
 
-/// What an error says to the client.
+/// The content of an error for the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorBody<'a> {
     /// The status of the answer; problem details repeat it.
@@ -19,9 +19,9 @@ pub struct ErrorBody<'a> {
     pub code: &'a str,
     /// A sentence for people.
     pub message: &'a str,
-    /// What the error is about, such as `$filter` or a property; V4 and problem details tell it.
+    /// The subject of the error, such as `$filter` or a property; in V4 and problem details only.
     pub target: Option<&'a str>,
-    /// More about it: places, hints. V4 and problem details tell them, V2 has no place for them.
+    /// More about it: places, hints. V4 and problem details show them; V2 has no place for them.
     pub details: &'a [ErrorDetail<'a>],
 }
 
@@ -32,7 +32,7 @@ pub struct ErrorDetail<'a> {
     pub code: &'a str,
     /// A sentence for people.
     pub message: &'a str,
-    /// What it is about.
+    /// The subject of this detail.
     pub target: Option<&'a str>,
 }
 
@@ -49,11 +49,11 @@ pub fn write(out: &mut Vec<u8>, format: Format, error: &ErrorBody<'_>) {
     }
 }
 
-/// The namespace of the element that tells a program more of an error of the gateway's, in the detail of a fault.
+/// Namespace of the element in the detail of a fault that describes a gateway error to a program.
 const DETAIL_NAMESPACE: &str = "urn:tollgate:error";
 
-/// Writes the error as a message of SOAP: a fault of its sender's below status 500, else of its receiver's. The code, the
-/// target and the status stand in its detail.
+/// Writes the error as a message of SOAP: a fault of the sender below status 500, else of the receiver. Its detail
+/// contains the code, the target and the status.
 pub fn write_soap(out: &mut Vec<u8>, version: soap::Version, error: &ErrorBody<'_>) {
     let code = if error.status < 500 { soap::Code::Sender } else { soap::Code::Receiver };
     fault::begin(out, version, code, error.message);

@@ -1,8 +1,8 @@
 //! The links that a client follows from a collection to its entities, as URLs with the values that the entity behind each
 //! must show.
 //!
-//! A load generator reads a list once for each pass, so the common documents are scanned without being taken apart;
-//! whatever the scanner is not sure of goes to the full reader of [`crate::document`]. URLs are not fetched here.
+//! A load generator reads a list once for each pass, so the common documents are scanned without being taken apart; the
+//! full reader gets all that the scanner is not sure of: of [`crate::document`]. URLs are not fetched here.
 
 use crate::address::encode;
 use crate::date;
@@ -15,11 +15,11 @@ use memchr::memmem;
 use std::borrow::Cow;
 use std::fmt;
 
-/// What is to be found.
+/// The entities and properties to find.
 #[derive(Debug, Clone, Copy)]
 pub struct Search<'a> {
-    /// How the URL is made from properties. Without it, the entity's own link is taken: Atom's `edit` or `self` link or
-    /// `id`, V2's `__metadata.uri`, V4's `@odata.id` or `@odata.editLink`.
+    /// Template that makes the URL from properties. Without it, the entity's own link is taken: Atom's `edit` or `self`
+    /// link or `id`, V2's `__metadata.uri`, V4's `@odata.id` or `@odata.editLink`.
     pub template: Option<&'a Template>,
     /// Paths of the properties whose values identify the entity, such as `carrid`.
     pub properties: &'a [&'a str],
@@ -28,9 +28,9 @@ pub struct Search<'a> {
 /// The links of one page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Links {
-    /// One for each entity, in order.
+    /// The links, one for each entity, in order.
     pub links: Vec<Link>,
-    /// Where the next page is.
+    /// The URL of the next page.
     pub next: Option<String>,
 }
 
@@ -83,20 +83,20 @@ pub struct Template {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Text(String),
-    /// A property; `quoted` if it stands in single quotes, where a quote of the value is doubled and a date of V2's JSON
-    /// is written as its literals have it: `datetime'{fldate}'`.
+    /// A property; `quoted` if it is in single quotes. A quote of the value is then doubled, and a date of V2's JSON is
+    /// written as its literals have it: `datetime'{fldate}'`.
     Property {
         name: String,
         quoted: bool,
     },
 }
 
-/// Why a template cannot be used.
+/// The reason why a template cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateError {
     /// Byte offset from 0.
     pub position: usize,
-    /// What is wrong there.
+    /// The error at that place.
     pub message: &'static str,
 }
 
@@ -167,18 +167,18 @@ impl Template {
     }
 }
 
-/// What a scan has found, before it is complete.
+/// The incomplete result of a scan.
 #[derive(Default)]
 struct Found {
     entities: Vec<FoundEntity>,
-    /// What relative links are relative to.
+    /// The base of relative links.
     base: Option<String>,
     next: Option<String>,
 }
 
 struct FoundEntity {
     url: Option<String>,
-    /// One for each name.
+    /// The values, one for each name.
     values: Vec<Option<String>>,
 }
 
@@ -218,7 +218,7 @@ impl Found {
     }
 }
 
-/// A link as it stands there, or behind the base of the document if it has one and the link is relative to it.
+/// The link itself, or joined to the base of the document if it has one and the link is relative.
 fn resolve(base: Option<&str>, link: &str) -> String {
     match base {
         Some(base) if !link.starts_with('/') && !link.contains("://") => {
@@ -238,8 +238,8 @@ fn first_child(document: &[u8]) -> Option<&str> {
     std::str::from_utf8(name).ok()
 }
 
-/// Finds entities that stand as elements one behind the other, each with plain elements for the properties asked for.
-/// `None` where that is not so, or where comments, sections or declarations could hide something.
+/// Finds entities that are elements one behind the other, each with plain elements for the requested properties. `None`
+/// where that is not so, or where comments, sections or declarations could hide something.
 fn scan_xml(document: &[u8], element: &str, names: &[&str], links: bool, prefix: &str) -> Option<Found> {
     if memmem::find(document, b"<!").is_some() {
         return None;
@@ -285,8 +285,8 @@ fn scan_xml(document: &[u8], element: &str, names: &[&str], links: bool, prefix:
     Some(found)
 }
 
-/// Where the content of the only element begins whose start tag the finder finds; `length` is that of the tag without
-/// its end.
+/// Offset of the content of the only element whose start tag the finder finds; `length` is that of the tag without its
+/// end.
 fn unique(entity: &[u8], finder: &memmem::Finder<'_>, length: usize) -> Option<usize> {
     let mut only = None;
     for at in finder.find_iter(entity) {
@@ -311,7 +311,7 @@ fn link_of(entry: &[u8], edit: &memmem::Finder<'_>) -> Option<String> {
     unescape(&entry[start..start + memchr::memchr(b'<', &entry[start..])?])
 }
 
-/// The value of an attribute of the tag that holds the place `at`, if it is a tag of that name.
+/// The value of an attribute of the tag around `at`, if the tag has that name.
 fn attribute_around(text: &[u8], at: usize, tag: &str, attribute: &str) -> Option<String> {
     let start = memchr::memrchr(b'<', &text[..at])?;
     let end = at + memchr::memchr(b'>', &text[at..])?;
@@ -370,7 +370,7 @@ struct JsonScan<'d, 'n> {
 }
 
 impl JsonScan<'_, '_> {
-    /// The members of the object that holds the collection, behind its opening brace.
+    /// The members of the object with the collection, behind its opening brace.
     fn body(&mut self) -> Result<(), ReadError> {
         while let Event::Name(name) = self.reader.next()? {
             match &*name {
@@ -413,8 +413,8 @@ impl JsonScan<'_, '_> {
         }
     }
 
-    /// The members of an entity, or of its complex property of that path, behind the opening brace. A name that is
-    /// written with escapes is taken for another: nobody escapes plain letters.
+    /// The members of an entity, or of its complex property of that path, behind the opening brace. A name with escapes
+    /// counts as another: nobody escapes plain letters.
     fn object(&mut self, entity: &mut FoundEntity, parent: &str) -> Result<(), ReadError> {
         while let Some(name) = self.reader.raw_name()? {
             // Lengths first: most names differ in that already.
@@ -468,7 +468,7 @@ impl JsonScan<'_, '_> {
     }
 }
 
-/// Whether a member of an entity is its link; the edit link only where there is no other yet.
+/// Whether a member of an entity is its link; the edit link only if there is no other yet.
 fn is_link(name: &[u8], has_one: bool) -> bool {
     match name {
         b"@odata.id" | b"@id" => true,

@@ -19,7 +19,7 @@ use crate::{atom, json, rest};
 /// Reads a document of one entity or of many.
 ///
 /// # Errors
-/// What is wrong with it, and at which byte.
+/// The error in it, with its byte.
 pub fn read(document: &[u8], format: Format, schema: Option<Schema<'_>>) -> Result<Document, ReadError> {
     match format {
         Format::V2Atom => atom::read(document),

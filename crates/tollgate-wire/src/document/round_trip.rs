@@ -1,5 +1,4 @@
-//! What is written is read back the same: random rows through every format and its reader, and addresses through the
-//! URL parser.
+//! Round trips: random rows through every format and its reader, and addresses through the URL parser.
 
 use crate::body;
 use crate::document::{self, Extent, Schema};
@@ -116,7 +115,7 @@ fn as_xml_has_it(value: &Value) -> Value {
     }
 }
 
-/// No body has the character U+0000.
+/// Removes the character U+0000, which no body may contain.
 fn storable(mut row: Vec<Value>) -> Vec<Value> {
     for value in &mut row {
         if let Value::String(text) = value {

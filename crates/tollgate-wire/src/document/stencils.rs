@@ -1,4 +1,4 @@
-//! Which format writes how, and the stencils of whatever a request asks for.
+//! The notation of each format, and the stencils for each kind of request.
 //!
 //! It deliberately writes nothing itself: a format is a [`Notation`], a document is filled in by a
 //! [`Writer`](crate::stencil::Writer).
@@ -32,14 +32,13 @@ impl Stencil {
         Stencil::of_entities(format, notation(format), &Outline::new(model, set, select, expand))
     }
 
-    /// Compiles the documents of a set under all options: with computed properties, whose columns stand behind those of the
+    /// Compiles the documents of a set under all options: with computed properties, whose columns follow those of the
     /// entity, and seen as the type that the path casts to.
     pub fn compile_computed(model: &Model, set: SetId, format: Format, options: &Options) -> Stencil {
         Stencil::of_entities(format, notation(format), &Outline::under(model, set, format, options))
     }
 
-    /// Compiles the document of a singleton, by its position in the model: that of an entity, but for what its context
-    /// calls it.
+    /// Compiles the document of a singleton, by its position in the model: that of an entity, except for its context.
     pub fn compile_singleton(
         model: &Model,
         singleton: usize,

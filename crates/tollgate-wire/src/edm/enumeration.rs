@@ -23,12 +23,12 @@ pub struct Enumeration {
     pub members: Vec<Member>,
 }
 
-/// How many members a value is.
+/// Number of members that a value can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arity {
     /// One.
     One,
-    /// Any number, each of which is some bits of the value.
+    /// Any number; each member is some bits of the value.
     Flags,
 }
 
@@ -54,7 +54,7 @@ impl Enumeration {
         self.members.iter().any(|member| member.stored.is_some())
     }
 
-    /// The smallest type of V4 that holds all numbers.
+    /// The smallest type of V4 that can represent all numbers.
     pub fn underlying(&self) -> Primitive {
         let fits = |member: &Member| i32::try_from(member.number).is_ok();
         if self.members.iter().all(fits) { Primitive::Int32 } else { Primitive::Int64 }
@@ -83,8 +83,8 @@ impl Enumeration {
         }
     }
 
-    /// The same for plain REST, which knows a member by its name alone: a text that is stored may look like a number. Of
-    /// flags that have no name together it has the number.
+    /// The same for plain REST, which knows a member by its name alone: a stored text may look like a number. Flags
+    /// without a common name are named by the number.
     pub fn named(&self, text: &str) -> Option<Value> {
         match self.arity {
             Arity::One => self.members.iter().find(|member| member.name == text).map(Member::value),
@@ -100,7 +100,7 @@ impl Enumeration {
         }
     }
 
-    /// Whether a stored value is that of members.
+    /// Whether a stored value belongs to members.
     pub fn has(&self, cell: Cell<'_>) -> bool {
         match (cell, self.arity) {
             (Cell::Integer(number), Arity::Flags) => {

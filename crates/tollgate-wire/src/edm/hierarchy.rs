@@ -1,5 +1,5 @@
-//! Hierarchies: an entity type with those that derive from it. Their entities stand in one set, and one leaf says of which
-//! of the types each is.
+//! Hierarchies: an entity type with those that derive from it. Their entities are in one set, and one leaf identifies
+//! the type of each.
 //!
 //! An [`EntityType`] that has a hierarchy has the properties of all its types, which is what V2 and plain REST show. V4 sees
 //! it as one of its types ([`Model::seen`]): the positions stay the same, names of other types are unknown.
@@ -14,14 +14,14 @@ use super::{EntityType, LeafId, Model, NavigationId, NavigationProperty, Propert
 pub struct SubtypeId(pub usize);
 
 impl SubtypeId {
-    /// The type from which all others of the hierarchy derive; in a type without a hierarchy, that type.
+    /// The base type of all others in the hierarchy; in a type without a hierarchy, that type.
     pub const ROOT: SubtypeId = SubtypeId(0);
 }
 
 /// A type and those that derive from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hierarchy {
-    /// The leaf whose value says of which type an entity is.
+    /// The leaf whose value identifies the type of an entity.
     pub discriminator: LeafId,
     /// The types, each behind the one that it derives from.
     pub subtypes: Vec<Subtype>,
@@ -32,9 +32,9 @@ pub struct Hierarchy {
 pub struct Subtype {
     /// Name without namespace.
     pub name: String,
-    /// What it derives from; nothing for the root.
+    /// The base type; none for the root.
     pub base: Option<SubtypeId>,
-    /// What the discriminator is for its entities; an abstract type has none.
+    /// The value of the discriminator for its entities; an abstract type has none.
     pub stored: Option<Value>,
     /// The properties that it declares itself, as positions in [`EntityType::properties`]; the root has all that no other
     /// type declares.
@@ -54,7 +54,7 @@ pub(crate) struct Declaration<'m> {
     pub(crate) navigation: Vec<NavigationId>,
 }
 
-/// As which of its types an [`EntityType`] is seen.
+/// The one of its types as which an [`EntityType`] is seen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seen {
     whole: TypeId,
@@ -76,13 +76,13 @@ impl Hierarchy {
         false
     }
 
-    /// What the discriminator may be for entities of `of`, those of its derived types included.
+    /// Values of the discriminator for entities of `of`, those of its derived types included.
     pub fn stored(&self, of: SubtypeId) -> Vec<Value> {
         let types = self.subtypes.iter().enumerate().filter(|(position, _)| self.is_a(SubtypeId(*position), of));
         types.filter_map(|(_, subtype)| subtype.stored.clone()).collect()
     }
 
-    /// The type of which an entity with this discriminator is, where there is such a type.
+    /// The type of an entity with this discriminator, if there is one.
     pub fn of_value(&self, discriminator: Cell<'_>) -> Option<SubtypeId> {
         let is_it = |subtype: &Subtype| subtype.stored.as_ref().is_some_and(|stored| stored.cell() == discriminator);
         self.subtypes.iter().position(is_it).map(SubtypeId)
@@ -139,7 +139,7 @@ impl Model {
         self.whole(entity_type).views.get(subtype.0).unwrap_or(entity_type)
     }
 
-    /// The type as it stands in [`Model::entity_types`], as whatever it is seen.
+    /// The type as it is in [`Model::entity_types`], independent of how it is seen.
     pub fn whole<'m>(&'m self, entity_type: &'m EntityType) -> &'m EntityType {
         entity_type.seen.as_ref().map_or(entity_type, |seen| &self.entity_types[seen.whole.0])
     }
@@ -162,7 +162,7 @@ impl Model {
 }
 
 impl EntityType {
-    /// As which of its types it is seen.
+    /// The one of its types as which it is seen.
     pub fn seen_subtype(&self) -> SubtypeId {
         self.seen.as_ref().map_or(SubtypeId::ROOT, |seen| seen.subtype)
     }
@@ -172,13 +172,13 @@ impl EntityType {
         self.hierarchy.as_ref().is_none_or(|hierarchy| hierarchy.is_a(subtype, of))
     }
 
-    /// Which of its types declares a leaf.
+    /// The one of its types that declares a leaf.
     pub fn declares(&self, leaf: LeafId) -> SubtypeId {
         let property = self.leaves[leaf.0].property;
         self.hierarchy.as_ref().map_or(SubtypeId::ROOT, |hierarchy| hierarchy.declares(property))
     }
 
-    /// Which of its types declares a navigation property.
+    /// The one of its types that declares a navigation property.
     pub fn declares_navigation(&self, navigation: NavigationId) -> SubtypeId {
         self.hierarchy.as_ref().map_or(SubtypeId::ROOT, |hierarchy| hierarchy.declares_navigation(navigation))
     }

@@ -1,6 +1,6 @@
 //! The entity data model: entity types, complex types, navigation and entity sets, in one form for V2 and V4.
 //!
-//! It holds names and shapes only; where a property is stored is the store's business.
+//! It contains names and shapes only; the place where a property is stored is the store's business.
 
 mod enumeration;
 mod hierarchy;
@@ -21,7 +21,7 @@ pub use value::{Cell, Row, Value};
 
 use std::sync::Arc;
 
-/// A whole service as its `$metadata` tells it. Built once, then only read.
+/// A whole service as its `$metadata` describes it. Built once, then only read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Model {
     /// Namespace of the schema, such as `RMTSAMPLEFLIGHT`.
@@ -71,14 +71,14 @@ pub struct EntityType {
     pub label: Option<String>,
     /// The types that derive from it, whose properties are among its own.
     pub hierarchy: Option<Hierarchy>,
-    /// As which of its types it is seen here; nothing where it is seen with all properties.
+    /// The one of its types as which it is seen here; `None` if it is seen with all properties.
     pub seen: Option<Seen>,
     /// It, as seen as each of its types. Filled by [`Model::finish_hierarchies`].
     pub views: Vec<EntityType>,
 }
 
-/// How the server provides the value of a leaf. What a client sends for a managed or computed leaf is read, checked and
-/// ignored, as both versions ask of values that a client may not set.
+/// The way in which the server provides the value of a leaf. A client's value for a managed or computed leaf is read,
+/// checked and ignored, as both versions ask of values that a client may not set.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Provided {
     /// This value, where an entity is created without one.
@@ -91,15 +91,15 @@ pub enum Provided {
     Computed,
     /// The time at which the entity was created.
     CreatedAt,
-    /// Who created it.
+    /// The user who created it.
     CreatedBy,
     /// The time of its last change, creation included.
     ModifiedAt,
-    /// Who changed it last.
+    /// The user who changed it last.
     ModifiedBy,
 }
 
-/// What may be done with the entities of a set, beside reading them.
+/// The changes that a set allows, beside reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Changes {
     /// Entities can be created.
@@ -122,13 +122,13 @@ pub struct ComplexType {
 /// A property of an entity or complex type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Property {
-    /// Name as it stands in documents and URLs.
+    /// Name in documents and URLs.
     pub name: String,
     /// Its type.
     pub kind: PropertyKind,
     /// Whether null is allowed.
     pub nullable: bool,
-    /// What V2 metadata says besides, as `sap:` attributes.
+    /// Further V2 metadata, as `sap:` attributes.
     pub annotations: Annotations,
 }
 
@@ -148,7 +148,7 @@ pub enum PropertyKind {
 pub struct Annotations {
     /// `sap:label`.
     pub label: Option<String>,
-    /// `sap:unit`: path of the property that holds the unit or currency.
+    /// `sap:unit`: path of the property with the unit or currency.
     pub unit: Option<String>,
     /// `sap:semantics`, such as `currency-code`.
     pub semantics: Option<String>,
@@ -179,7 +179,7 @@ pub struct Leaf {
     pub enumeration: Option<EnumerationId>,
 }
 
-/// How many entities stand at one end.
+/// Number of entities at one end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Multiplicity {
     /// None or one (`0..1`).
@@ -193,11 +193,11 @@ pub enum Multiplicity {
 /// A way from one entity to others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NavigationProperty {
-    /// Name as it stands in documents and URLs.
+    /// Name in documents and URLs.
     pub name: String,
     /// The set that it leads to.
     pub target: SetId,
-    /// How many it leads to.
+    /// Number of entities that it leads to.
     pub multiplicity: Multiplicity,
     /// Pairs (leaf here, leaf there) that are equal for related entities.
     pub on: Vec<(LeafId, LeafId)>,
@@ -225,7 +225,7 @@ pub struct AssociationEnd {
     pub role: String,
     /// The entity set at this end.
     pub set: SetId,
-    /// How many.
+    /// Number of entities at this end.
     pub multiplicity: Multiplicity,
 }
 
@@ -249,7 +249,7 @@ pub struct EntitySet {
     pub entity_type: TypeId,
     /// `sap:label` of the set.
     pub label: Option<String>,
-    /// What may be done with its entities.
+    /// The changes that its entities allow.
     pub changes: Changes,
 }
 
@@ -302,7 +302,7 @@ impl Model {
 }
 
 impl Property {
-    /// Whether a version has it: V2 has no collections.
+    /// Whether a version shows it: V2 has no collections.
     pub fn is_shown_in(&self, version: Version) -> bool {
         version == Version::V4 || self.kind.primitive().and_then(Primitive::item).is_none()
     }
@@ -328,7 +328,7 @@ impl PropertyKind {
 impl Changes {
     /// Everything.
     pub const ALL: Changes = Changes { insert: true, update: true, delete: true };
-    /// Nothing: the set is read-only.
+    /// No changes: the set is read-only.
     pub const NONE: Changes = Changes { insert: false, update: false, delete: false };
 }
 
@@ -347,12 +347,12 @@ impl Provided {
 }
 
 impl EntityType {
-    /// How the server provides a leaf, if it does.
+    /// The way in which the server provides a leaf, if it does.
     pub fn provided(&self, leaf: LeafId) -> Option<&Provided> {
         self.provided.iter().find(|(provided, _)| *provided == leaf).map(|(_, how)| how)
     }
 
-    /// How the server provides a property that is no complex one, by its position in [`EntityType::properties`].
+    /// The way in which the server provides a non-complex property, by its position in [`EntityType::properties`].
     pub(crate) fn provided_for(&self, property: usize) -> Option<&Provided> {
         let is_it = |leaf: &Leaf| leaf.property == property && leaf.inner.is_none();
         self.provided.iter().find(|(leaf, _)| is_it(&self.leaves[leaf.0])).map(|(_, how)| how)

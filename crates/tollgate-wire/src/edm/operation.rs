@@ -1,7 +1,7 @@
 //! Functions and actions of a model: what they are called on, what they are given, and how their answer is found or what
 //! they change.
 //!
-//! What they do is said in expressions of OData over the model; SQL is the stores' business.
+//! Their effect is given in expressions of OData over the model; SQL is the stores' business.
 
 use super::enumeration::EnumerationId;
 use super::id::{ComplexId, LeafId, NavigationId, SetId};
@@ -14,52 +14,52 @@ pub struct FunctionImport {
     pub name: String,
     /// The HTTP method in V2.
     pub method: FunctionMethod,
-    /// What it is called on (V4); nothing where it is called by itself.
+    /// The binding (V4); `None` if it is called by itself.
     pub bound: Option<Binding>,
     /// Parameters in order, what it is called on left out.
     pub parameters: Vec<Parameter>,
-    /// What it returns.
+    /// The type of its result.
     pub returns: FunctionReturn,
-    /// How that is found, or what it does.
+    /// The way to its answer, or its effect.
     pub answer: FunctionAnswer,
 }
 
-/// What an operation is given; it is never null.
+/// A parameter of an operation; it is never null.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
     /// Its name.
     pub name: String,
-    /// Its type; of members that of what is stored for them, which V2 has.
+    /// Its type; for an enumeration that of the stored value, which V2 shows.
     pub primitive: Primitive,
-    /// Of which its values are members.
+    /// The enumeration whose members are its values.
     pub enumeration: Option<EnumerationId>,
 }
 
-/// What a bound operation is called on.
+/// The entities that a bound operation is called on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Binding {
     /// The set of the entities.
     pub set: SetId,
     /// One of them, or a collection of them.
     pub to: BoundTo,
-    /// Where a function leads from there, before its condition is asked: to-many navigation of one entity.
+    /// To-many navigation of one entity that a function follows before its condition is checked.
     pub through: Option<NavigationId>,
 }
 
-/// How many entities a bound operation is called on.
+/// Number of entities that a bound operation is called on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BoundTo {
     /// One.
     Entity,
-    /// All that the path leads to.
+    /// All entities that the path leads to.
     Collection,
 }
 
-/// How the answer of a function is found: in expressions of OData V4, in which `@name` is the value of a parameter. They
-/// are read like those of a client, so that no value ever becomes a part of a statement.
+/// The answer of a function, as expressions of OData V4, in which `@name` is the value of a parameter. They are read
+/// like those of a client, so that no value ever becomes a part of a statement.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum FunctionAnswer {
-    /// Not at all: the function is declared only.
+    /// None: the function is only declared.
     #[default]
     Nothing,
     /// The entities of the returned set for which this condition is true.
@@ -68,32 +68,32 @@ pub enum FunctionAnswer {
     Keyed(Vec<usize>),
     /// A complex value that is computed of one entity.
     Computed {
-        /// Where the entity is.
+        /// The set of the entity.
         set: SetId,
         /// The parameters that are its key.
         key: Vec<usize>,
         /// An expression for each property of the complex type, in its order.
         values: Vec<String>,
     },
-    /// It is an action, which does this and answers what it has changed.
+    /// The effect of an action; its answer is the changed entities.
     Acting(Effect),
 }
 
-/// What an action does: properties of entities get the values of expressions, which are evaluated over the entity as it
-/// is. Values are read, held against the property's type and bound in a statement like those of any change.
+/// The effect of an action: properties of entities get the values of expressions, which are evaluated over the entity
+/// as it is. Values are read, checked against the property's type and bound in a statement like those of any change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effect {
     /// The set of the entities that it changes.
     pub set: SetId,
-    /// Which of them.
+    /// The entities that are changed.
     pub reached: Reached,
-    /// What must be true of each of them; otherwise nothing is changed.
+    /// The condition that each must meet; otherwise nothing is changed.
     pub condition: Option<String>,
     /// The properties, and an expression for each.
     pub values: Vec<(LeafId, String)>,
 }
 
-/// Which entities an action changes.
+/// The entities that an action changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reached {
     /// The one that it is called on.
@@ -115,7 +115,7 @@ pub enum FunctionMethod {
     Put,
 }
 
-/// What a function returns.
+/// The result of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FunctionReturn {
     /// Nothing.
@@ -141,7 +141,7 @@ impl FunctionImport {
         self.parameters.iter().position(|parameter| parameter.name == name)
     }
 
-    /// What it does, if it is an action.
+    /// The effect, if it is an action.
     pub fn effect(&self) -> Option<&Effect> {
         match &self.answer {
             FunctionAnswer::Acting(effect) => Some(effect),
@@ -160,8 +160,8 @@ impl FunctionImport {
         }
     }
 
-    /// Whether paths and query options may stand behind its call: behind a function that answers entities, not behind an
-    /// action (CSDL, 12.3).
+    /// Whether its call may be followed by paths and query options: behind a function that answers entities, not behind
+    /// an action (CSDL, 12.3).
     pub fn is_composable(&self) -> bool {
         self.method == FunctionMethod::Get && self.answered_set().is_some()
     }

@@ -1,7 +1,7 @@
 //! JSON as the OData versions and plain REST share it: how a primitive is written in each dialect, and how entities are
 //! read with the pull [`reader`].
 //!
-//! It deliberately writes no document: what is particular to a version stands in [`v2`] and [`v4`].
+//! It deliberately writes no document: the parts of one version only are in [`v2`] and [`v4`].
 
 pub(crate) mod rows;
 pub mod v2;
@@ -23,7 +23,7 @@ use crate::syntax::ReadError;
 use crate::syntax::json::{Event, Reader};
 use crate::value::document::{Entity, Related, Scalar, Schema};
 
-/// Who reads the JSON.
+/// The reader of the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JsonDialect {
     V2,
@@ -31,7 +31,7 @@ pub(crate) enum JsonDialect {
     Rest,
 }
 
-/// How a primitive that is not null is written.
+/// The pattern of a primitive that is not null.
 pub(crate) fn pattern(dialect: JsonDialect, primitive: Primitive) -> Pattern {
     use Primitive as P;
     let bare = |form| Pattern { before: "", form, after: "" };
@@ -129,7 +129,7 @@ impl<'p> Object<'p> {
         Object { program, has_member: false }
     }
 
-    /// Goes on behind members that stand there already.
+    /// Continues behind members that are already written.
     pub(crate) fn begun(program: &'p mut Program) -> Object<'p> {
         Object { program, has_member: true }
     }
@@ -229,7 +229,7 @@ pub(crate) fn end(reader: &mut Reader<'_>) -> Result<(), ReadError> {
     reader.next().map(|_| ())
 }
 
-/// What a reader says when an array holds something else than entities.
+/// The reader's error about an array that contains something else than entities.
 pub(crate) fn no_entity(position: usize) -> ReadError {
     ReadError { position, message: "expected an entity".to_owned() }
 }

@@ -1,5 +1,5 @@
-//! Rows of columns as JSON of OData V4: what `$apply` has made has neither key nor links, and a column behind a path stands
-//! where its entity would.
+//! Rows of columns as JSON of OData V4: results of `$apply` have neither key nor links, and a column behind a path
+//! takes the place of its entity.
 
 use super::Object;
 use super::v4::{Style, annotated_field};
@@ -49,7 +49,7 @@ pub(crate) fn compile(stencil: &mut Stencil, model: &Model, applied: &Applied) {
     });
 }
 
-/// Those with the same name at that depth, in the order in which the names come first.
+/// The columns by their name at that depth, in the order in which the names come first.
 fn by_name<'s, 'c>(shown: &[&'s Shown<'c>], depth: usize) -> Vec<(&'c str, Vec<&'s Shown<'c>>)> {
     let mut groups: Vec<(&'c str, Vec<&'s Shown<'c>>)> = Vec::new();
     for column in shown {

@@ -109,7 +109,7 @@ fn compile_property(stencil: &mut Stencil, outline: &Outline<'_>, member: &Membe
     stencil.begin.text("}}");
 }
 
-/// References are objects with nothing but a `uri` ([MS-ODATA] 2.2.6.3.10).
+/// References are objects with only a `uri` ([MS-ODATA] 2.2.6.3.10).
 fn compile_references(stencil: &mut Stencil) {
     stencil.first = "{".to_owned();
     stencil.next = ",{".to_owned();
@@ -138,11 +138,11 @@ fn feed_end(out: &mut Vec<u8>, next_link: Option<&str>) {
     out.extend_from_slice(b"}}");
 }
 
-/// Reads a collection or an entity; a schema tells which nulls are links to nothing.
+/// Reads a collection or an entity; a schema identifies the nulls that are links to nothing.
 ///
 /// # Errors
-/// What is wrong with the document, and at which byte. A document without `d` is not read, collections of primitives
-/// are passed over.
+/// The error in the document, with its byte. A document without `d` is not read, collections of primitives are passed
+/// over.
 pub fn read(document: &[u8], schema: Option<Schema<'_>>) -> Result<Document, ReadError> {
     let mut reader = Reader::new(document, Limits::default())?;
     let mut found = None;
@@ -178,7 +178,7 @@ fn body(reader: &mut Reader<'_>, schema: Option<Schema<'_>>) -> Result<Document,
     }
 }
 
-/// An object, of which only its members tell what it is.
+/// An object whose kind only its members show.
 #[derive(Default)]
 struct Found {
     entity: Entity,

@@ -28,7 +28,7 @@ pub(crate) struct Style {
 }
 
 impl Style {
-    /// That of a format; the usual one where it is no JSON of V4.
+    /// The style of a format; the usual one if it is no JSON of V4.
     pub(crate) fn of(format: Format) -> Style {
         match format {
             Format::V4Json { metadata, ieee754, release } => Style { metadata, ieee754, release },
@@ -36,7 +36,7 @@ impl Style {
         }
     }
 
-    /// What the names of control information begin with.
+    /// Prefix of the names of control information.
     pub(crate) fn control(self) -> &'static str {
         match self.release {
             Release::V40 => "@odata.",
@@ -264,8 +264,8 @@ fn compile_property(stencil: &mut Stencil, outline: &Outline<'_>, whole: Whole<'
     stencil.begin.text("}");
 }
 
-/// References are objects with nothing but an id (JSON Format, section 14), whole wherever it stands: a relative one would
-/// need the context, which not all documents have.
+/// Writes references: objects with only an id (JSON Format, section 14). The id is always absolute: a relative one
+/// would need the context, which not all documents have.
 fn compile_references(stencil: &mut Stencil, style: Style) {
     let at = style.control();
     stencil.context = "Collection($ref)".to_owned();
@@ -339,7 +339,7 @@ fn context(outline: &Outline<'_>) -> String {
     }
 }
 
-/// What was selected and expanded; of what is only counted, nothing stands there.
+/// The selected and expanded properties; those that are only counted are left out.
 fn shown(
     model: &Model,
     entity_type: &EntityType,
@@ -372,7 +372,7 @@ fn shown(
     items
 }
 
-/// The selected paths; a complex property of which every leaf is selected is named as a whole.
+/// The selected paths; a complex property whose leaves are all selected is named as a whole.
 fn selected(model: &Model, entity_type: &EntityType, declared: SubtypeId, select: &Select) -> Vec<String> {
     let Select::Only { leaves, navigation } = select else { return Vec::new() };
     let mut items: Vec<String> = Vec::new();
@@ -408,11 +408,11 @@ fn cast_behind(model: &Model, expand: &Expand) -> String {
 }
 
 /// Reads a collection or an entity, of V4 or of plain REST: a collection is the array `value`, or in plain REST the
-/// document itself or its only array of objects. A schema tells complex values from expanded entities; without it an
-/// object with an `@odata.id`, an edit link or an ETag is an entity. Collections of primitives are passed over.
+/// document itself or its only array of objects. A schema distinguishes complex values from expanded entities; without
+/// it an object with an `@odata.id`, an edit link or an ETag is an entity. Collections of primitives are passed over.
 ///
 /// # Errors
-/// What is wrong with the document, and at which byte.
+/// The error in the document, with its byte.
 pub fn read(document: &[u8], schema: Option<Schema<'_>>) -> Result<Document, ReadError> {
     let mut reader = Reader::new(document, Limits::default())?;
     let found = match reader.next()? {

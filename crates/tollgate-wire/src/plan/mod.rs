@@ -1,7 +1,7 @@
-//! What a request asks for, in one form for V2 and V4: the parsers of URLs and query options end here, the stores and
-//! writers begin here.
+//! The plan of a request, in one form for V2 and V4: the parsers of URLs and query options produce it, the stores and
+//! writers consume it.
 //!
-//! A plan is checked against the model: every name is resolved, every expression typed. It says nothing about SQL.
+//! A plan is checked against the model: every name is resolved, every expression typed. It contains no SQL.
 
 pub mod relation;
 mod size;
@@ -9,7 +9,7 @@ mod size;
 use crate::edm::{ComplexId, EntityType, EnumerationId, LeafId, NavigationId, Primitive, SetId, SubtypeId, Value};
 use relation::Applied;
 
-/// What a URL names.
+/// The resource that a URL names.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Resource {
     /// The service document at the root.
@@ -33,7 +33,7 @@ pub enum Resource {
 pub struct Act {
     /// Its position in [`Model::function_imports`](crate::edm::Model::function_imports).
     pub action: usize,
-    /// What it is called on, or the set that it changes, with the options of what it answers.
+    /// Its binding or the set that it changes, with the options of its answer.
     pub plan: Plan,
     /// The values of the parameters where the URL has them, as in V2; V4 has them in the body.
     pub arguments: Option<Vec<Value>>,
@@ -42,13 +42,13 @@ pub struct Act {
 /// A request for data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Where the path begins.
+    /// The set where the path begins.
     pub root: SetId,
     /// The key behind the root, if any.
     pub key: Option<Key>,
     /// Navigation from there, in order.
     pub steps: Vec<Step>,
-    /// What of the last segment is wanted.
+    /// The requested part of the last segment.
     pub shape: Shape,
     /// The system query options.
     pub options: Options,
@@ -61,15 +61,15 @@ pub struct Key(pub Vec<Value>);
 /// One navigation step of a path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// Which navigation property of the type reached so far.
+    /// The navigation property of the type reached so far.
     pub navigation: NavigationId,
-    /// Where it leads.
+    /// The set that it leads to.
     pub target: SetId,
     /// The key behind it, if any.
     pub key: Option<Key>,
 }
 
-/// What of the addressed entities is wanted.
+/// The requested part of the addressed entities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// The entities of a collection.
@@ -123,16 +123,16 @@ pub struct Options {
     pub singleton: Option<usize>,
     /// The type that the path casts what it ends in to, which is that of the set where it does not.
     pub subtype: SubtypeId,
-    /// What must be true of the entities on the path because of its casts.
+    /// Conditions on the entities of the path that its casts require.
     pub casts: Vec<Cast>,
 }
 
 /// A type cast in a path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cast {
-    /// Behind how many steps it stands.
+    /// Number of steps before it.
     pub behind: usize,
-    /// What is true of entities of the type, and of no others.
+    /// The condition that is true exactly for entities of the type.
     pub condition: Expression,
 }
 
@@ -145,18 +145,18 @@ pub struct Called {
     pub returned: Option<ComplexId>,
 }
 
-/// An expression with a name. Where it is mentioned, it stands itself.
+/// An expression with a name. Each mention is replaced by the expression itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Computed {
     /// Its name.
     pub name: String,
     /// Its type.
     pub primitive: Primitive,
-    /// Of which it is a member; the expression has what is stored for it.
+    /// The enumeration that it is a member of; the expression is the stored value.
     pub enumeration: Option<EnumerationId>,
-    /// What it is.
+    /// The expression.
     pub expression: Expression,
-    /// Whether it is answered.
+    /// Whether it is part of the answer.
     pub shown: bool,
 }
 
@@ -188,17 +188,17 @@ pub enum Select {
 /// One expanded navigation property.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expand {
-    /// Which one.
+    /// The navigation property.
     pub navigation: NavigationId,
-    /// Where it leads.
+    /// The set that it leads to.
     pub target: SetId,
-    /// Only entities of this type have it.
+    /// The type whose entities have it.
     pub of: SubtypeId,
     /// In which form.
     pub shown: Shown,
     /// The options in its parentheses.
     pub options: Options,
-    /// How many entities of one parent are answered at once, at most; of what follows there is a link.
+    /// Most entities of one parent in one answer; a link leads to the rest.
     pub page: Option<u64>,
     /// The options as those of a request of its own, percent-encoded, for that link.
     pub query: String,
@@ -212,12 +212,12 @@ pub enum Shown {
     Entities,
     /// As references to them (`/$ref`).
     References,
-    /// As nothing but their number (`/$count`).
+    /// As their number only (`/$count`).
     Number,
 }
 
 impl Computed {
-    /// Those that are answered, in the order of their columns behind those of the entity.
+    /// The properties that are answered, in the order of their columns behind those of the entity.
     pub fn shown(computed: &[Computed]) -> impl Iterator<Item = &Computed> {
         computed.iter().filter(|computed| computed.shown)
     }
@@ -231,14 +231,14 @@ impl Computed {
 }
 
 impl Expand {
-    /// All related entities with what was selected of them.
+    /// All related entities with their selected properties.
     pub fn new(navigation: NavigationId, target: SetId, select: Select) -> Expand {
         let options = Options { select, ..Options::default() };
         let (of, shown) = (SubtypeId::ROOT, Shown::Entities);
         Expand { navigation, target, of, shown, options, page: None, query: String::new() }
     }
 
-    /// Has at most so many entities of one parent answered at once, in all levels.
+    /// Limits the entities of one parent in one answer to `page`, in all levels.
     pub fn cut(expand: &mut [Expand], page: u64) {
         for expand in expand {
             expand.page = Some(page);
@@ -252,12 +252,12 @@ impl Expand {
         positions.try_fold(first, |outer, position| outer.options.expand.get(position))
     }
 
-    /// Whether the number of related entities is told.
+    /// Whether the number of related entities is part of the answer.
     pub fn counts(&self) -> bool {
         self.shown == Shown::Number || self.options.count == Counting::Total
     }
 
-    /// Whether the documents of both lists look the same, whichever entities they hold.
+    /// Whether the documents of both lists look the same, independent of their entities.
     pub fn same_documents(left: &[Expand], right: &[Expand]) -> bool {
         let same = |left: &Expand, right: &Expand| {
             left.navigation == right.navigation
@@ -277,13 +277,13 @@ impl Expand {
 /// One key of an order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OrderBy {
-    /// What is compared.
+    /// The compared expression.
     pub expression: Expression,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
 }
 
-/// Which way an order runs.
+/// The direction of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Direction {
     /// Smallest first; null before all.
@@ -293,20 +293,20 @@ pub enum Direction {
     Descending,
 }
 
-/// Where the next page of server-driven paging begins: after the row with these values of the order's keys, followed by
+/// The start of the next page of server-driven paging: after the row with these values of the order's keys, followed by
 /// the values of the entity's key. Opaque to the client; [`Options::order_by`] must be the same.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SkipToken {
     /// One value for each key of the order, then one for each leaf of the entity's key.
     pub after: Vec<Value>,
-    /// How many entities of the caller's `$top` were answered on the pages before.
+    /// Number of entities of the caller's `$top` on the pages before.
     pub answered: u64,
 }
 
 /// A typed expression with its place in the option's text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expression {
-    /// What it is.
+    /// The kind of expression.
     pub kind: ExpressionKind,
     /// The type of its value; `None` for the null literal.
     pub primitive: Option<Primitive>,
@@ -321,7 +321,7 @@ pub enum ExpressionKind {
     Literal(Value),
     /// A leaf of an entity, or of one reached from it over to-one navigation.
     Leaf {
-        /// Whose.
+        /// The entity that it belongs to.
         of: Origin,
         /// To-one navigation on the way; empty for the entity's own.
         through: Vec<(NavigationId, SetId)>,
@@ -358,7 +358,7 @@ pub enum ExpressionKind {
     Item(usize),
 }
 
-/// Whose leaf or navigation a path names.
+/// The entity that a named leaf or navigation belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// The entity at hand (`$it`).
@@ -371,36 +371,36 @@ pub enum Origin {
 /// A question about related entities: the lambda operators, and how many there are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Related {
-    /// Whose.
+    /// The entity that it starts from.
     pub of: Origin,
     /// To-one navigation on the way.
     pub through: Vec<(NavigationId, SetId)>,
     /// The to-many navigation at its end.
     pub navigation: NavigationId,
-    /// Where it leads.
+    /// The set that it leads to.
     pub target: SetId,
-    /// What is asked.
+    /// The kind of question.
     pub question: Question,
-    /// What is asked of each, as a Boolean expression; in it the related entity is the next [`Origin::Variable`].
+    /// The Boolean expression asked of each; in it the related entity is the next [`Origin::Variable`].
     pub condition: Option<Expression>,
 }
 
 /// A question about the values of a collection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Items {
-    /// Whose.
+    /// The entity that they belong to.
     pub of: Origin,
     /// To-one navigation on the way.
     pub through: Vec<(NavigationId, SetId)>,
-    /// The leaf that holds them.
+    /// The leaf with the values.
     pub leaf: LeafId,
-    /// What is asked.
+    /// The kind of question.
     pub question: Question,
-    /// What is asked of each, as a Boolean expression; in it the value is the next [`ExpressionKind::Item`].
+    /// The Boolean expression asked of each; in it the value is the next [`ExpressionKind::Item`].
     pub condition: Option<Expression>,
 }
 
-/// What is asked of related entities, or of values.
+/// The kinds of question about related entities, or about values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question {
     /// `any`: whether the condition is true of one.
@@ -507,7 +507,7 @@ pub enum Function {
     TotalOffsetMinutes,
     /// `totalseconds(duration)`: a decimal (V4).
     TotalSeconds,
-    /// `hassubsequence` (V4): whether the collection has these literals in their order, whatever stands between them.
+    /// `hassubsequence` (V4): whether the collection has these literals in their order, with or without others between.
     HasSubsequence,
     /// `has`: whether the first whole number has all bits of the second (V4).
     Has,
@@ -522,7 +522,7 @@ pub enum Function {
 pub struct Columns {
     /// The leaves; the position in this list is the column of a [`crate::value::Row`].
     pub leaves: Vec<LeafId>,
-    /// How many of them, from the front, the answer shows.
+    /// Number of them, from the front, that the answer shows.
     pub shown: usize,
 }
 

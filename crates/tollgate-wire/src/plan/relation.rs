@@ -1,6 +1,6 @@
-//! What `$apply` makes of a collection: rows of columns, in one form that stores lower and writers show.
+//! The result of `$apply` on a collection: rows of columns, in one form that stores lower and writers show.
 //!
-//! Names are resolved and types known, as in a plan. It deliberately says nothing about SQL or JSON.
+//! Names are resolved and types known, as in a plan. It deliberately contains no SQL or JSON.
 
 use crate::edm::{EnumerationId, Primitive};
 use crate::plan::{Direction, Expression, OrderBy};
@@ -9,16 +9,15 @@ use crate::value::Value;
 /// The result of `$apply`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Applied {
-    /// How its rows come about.
+    /// The origin of its rows.
     pub relation: Relation,
     /// Its columns.
     pub columns: Vec<Column>,
-    /// Which of them are answered, in this order.
+    /// The columns in the answer, in this order.
     pub shown: Vec<usize>,
-    /// The order of the rows, where a request's own leaves it open; rows that it leaves open are the same to whoever sees
-    /// them.
+    /// The order of the rows, where the request's own order leaves it open; rows that it leaves open too are identical.
     pub order: Vec<OrderBy>,
-    /// Which rows have which columns, where not all have all.
+    /// The columns of each part of the rows, if not all rows have all.
     pub parts: Option<Parts>,
 }
 
@@ -29,12 +28,12 @@ pub struct Column {
     pub path: String,
     /// Its type.
     pub primitive: Primitive,
-    /// Of which its values are members; they are what is stored for them.
+    /// The enumeration whose members are its values, in stored form.
     pub enumeration: Option<EnumerationId>,
 }
 
 impl Column {
-    /// Whether nobody can name it, and nobody sees it.
+    /// Whether it can neither be named nor seen.
     pub fn is_hidden(&self) -> bool {
         self.path.is_empty()
     }
@@ -43,28 +42,28 @@ impl Column {
 /// Parts of the rows that lack some of the columns: they are no property of theirs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parts {
-    /// The column that says of which part a row is.
+    /// The column with the part that a row belongs to.
     pub column: usize,
-    /// By part: the columns that its rows do not have.
+    /// The columns that the rows of each part do not have.
     pub absent: Vec<Vec<usize>>,
 }
 
-/// Rows, and from which others they come. Expressions name leaves where these are the entities themselves, whether
+/// Rows, and the relation that they come from. Expressions name leaves where these are the entities themselves, whether
 /// filtered or not, and [`ExpressionKind::Column`](crate::plan::ExpressionKind::Column) elsewhere.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Relation {
     /// The entities that the path leads to.
     #[default]
     Entities,
-    /// Those of which a condition is true.
+    /// The rows that meet a condition.
     Filtered(Box<Relation>, Expression),
-    /// One row for each, of these columns.
+    /// One row for each, with these columns.
     Projected(Box<Relation>, Vec<Expression>),
     /// One row for each group of rows with the same keys (without keys all rows are one group): keys, then aggregates.
     Grouped(Box<Relation>, Vec<Expression>, Vec<Aggregate>),
     /// A part of an order.
     Sliced(Box<Relation>, Slice),
-    /// Each with its place in an order, as a column behind so many others.
+    /// Each with its place in an order, as a column behind this number of others.
     Numbered(Box<Relation>, Vec<OrderBy>, usize),
     /// As many rows from the beginning of an order as it takes.
     Ranked(Box<Relation>, Rank),
@@ -75,9 +74,9 @@ pub enum Relation {
 /// An aggregated value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aggregate {
-    /// How it is aggregated.
+    /// The method of aggregation.
     pub method: Method,
-    /// What; nothing where rows are counted.
+    /// The aggregated expression; `None` if rows are counted.
     pub operand: Option<Expression>,
     /// The type of the result.
     pub primitive: Primitive,
@@ -109,35 +108,35 @@ pub struct Slice {
     pub skip: Option<u64>,
     /// Rows at most.
     pub top: Option<u64>,
-    /// How many columns there are.
+    /// Number of columns.
     pub width: usize,
-    /// The columns whose values make a group, of each of which a part is taken.
+    /// The columns whose values make a group; a part is taken of each group.
     pub within: Vec<Expression>,
 }
 
-/// As many rows as it takes until their values add up. They are added as floating-point numbers.
+/// As many rows as it takes until their values add up to a limit. They are added as floating-point numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rank {
-    /// What is added.
+    /// The added expression.
     pub by: Expression,
-    /// From which end.
+    /// The end that is taken.
     pub direction: Direction,
-    /// Up to what.
+    /// The limit of the sum.
     pub until: Until,
-    /// What decides where the values do not.
+    /// The order of rows with equal values.
     pub ties: Vec<OrderBy>,
-    /// How many columns there are.
+    /// Number of columns.
     pub width: usize,
-    /// The columns whose values make a group, of each of which as many are taken.
+    /// The columns whose values make a group; each group is ranked by itself.
     pub within: Vec<Expression>,
 }
 
-/// Up to what values are added.
+/// The limit up to which values are added.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Until {
     /// This sum.
     Sum(Value),
-    /// So many per cent of the sum of all.
+    /// This percentage of the sum of all.
     Percent(Value),
 }
 
@@ -145,7 +144,7 @@ impl Relation {
     /// Calls `each` with every expression, stopping at the first error.
     ///
     /// # Errors
-    /// What `each` says.
+    /// The error of `each`.
     pub fn try_each<E>(&self, each: &mut impl FnMut(&Expression) -> Result<(), E>) -> Result<(), E> {
         match self {
             Relation::Entities => Ok(()),

@@ -1,11 +1,11 @@
-//! How large a plan is: a URL may mention an alias or a computed property often, and then its plan has it as often.
+//! The size of a plan: a URL may mention an alias or a computed property often, and then its plan has it as often.
 
 use std::convert::Infallible;
 
 use super::{Expression, ExpressionKind, Options};
 
 impl Expression {
-    /// How many nodes it has.
+    /// Number of its nodes.
     pub fn nodes(&self) -> usize {
         1 + match &self.kind {
             ExpressionKind::Literal(_)
@@ -26,7 +26,7 @@ impl Expression {
         }
     }
 
-    /// How high an expression is above its own node.
+    /// Height of an expression above its own node.
     pub(crate) fn height(&self) -> usize {
         let above = |inner: &Expression| inner.height() + 1;
         match &self.kind {
@@ -52,7 +52,7 @@ impl Expression {
 }
 
 impl Options {
-    /// Whether only some of what the path leads to is wanted, so that more is looked at than is answered.
+    /// Whether only a part of the path's entities is requested, so that more are read than answered.
     pub fn narrows(&self) -> bool {
         self.filter.is_some() || !self.casts.is_empty()
     }
@@ -65,7 +65,7 @@ impl Options {
         self.filter.iter().chain(order).chain(computed).chain(casts)
     }
 
-    /// How many nodes its expressions have, in all levels.
+    /// Number of nodes of its expressions, in all levels.
     pub fn nodes(&self) -> usize {
         let mut nodes: usize = self.expressions().map(Expression::nodes).sum();
         if let Some(applied) = &self.apply {

@@ -1,5 +1,5 @@
-//! What an action does, once its arguments are known: which entities it changes, what must be true of them, and the values
-//! that their properties get.
+//! The effect of an action with known arguments: the entities it changes, their conditions, and the new values of their
+//! properties.
 //!
 //! Its expressions are the model's, read with the arguments as parameter aliases. It deliberately changes nothing.
 
@@ -20,9 +20,9 @@ use crate::value::Value;
 pub struct Effected {
     /// The key of the entity that it changes, where the arguments say it.
     pub key: Option<Key>,
-    /// Which entities of the collection it changes.
+    /// The entities of the collection that it changes.
     pub matching: Option<Expression>,
-    /// What must be true of each.
+    /// The condition that each must meet.
     pub condition: Option<Expression>,
     /// The properties, and what they become.
     pub values: Vec<(LeafId, Expression)>,
@@ -31,7 +31,7 @@ pub struct Effected {
 /// Reads the expressions of an action with these arguments, one for each parameter.
 ///
 /// # Errors
-/// Where an argument makes one of them wrong, such as one that is too large for a type.
+/// An argument makes one of them invalid, such as one that is too large for a type.
 pub fn resolve(
     model: &Model,
     action: &FunctionImport,
@@ -45,7 +45,7 @@ pub fn resolve(
 /// but need not be in.
 ///
 /// # Errors
-/// What is wrong with them, with the part and the column.
+/// The error in them, with the part and the column.
 pub fn check(model: &Model, action: &FunctionImport, effect: &Effect) -> Result<(), UrlError> {
     let nulls = vec![Value::Null; action.parameters.len()];
     let read = read(model, effect, &samples(model, action), &nulls)?;

@@ -8,8 +8,7 @@ use crate::edm::{EntityType, Model, NavigationId, Primitive, SetId, SubtypeId};
 use crate::plan::{Expression, ExpressionKind, Origin};
 use crate::suggest;
 
-/// The type that a qualified name, which stands at `at`, casts entities of `from` to; `None` where it is not a name of this
-/// service.
+/// The type that the qualified name at `at` casts entities of `from` to; `None` if it is not a name of this service.
 ///
 /// # Errors
 /// It names no type, or one that does not derive from theirs.
@@ -42,7 +41,7 @@ pub(crate) fn target(
     Err(Problem::new(fault, at, format!("unknown type {}", quoted(qualified))).hint_if(hint))
 }
 
-/// What is true of an entity of `subtype` and of no other of the type; nothing where it is true of all that are seen.
+/// The condition that is true exactly for entities of `subtype`; `None` if it is true for all that are seen.
 pub(crate) fn condition(
     entity_type: &EntityType,
     (of, through): (Origin, &[(NavigationId, SetId)]),
@@ -66,7 +65,7 @@ mod tests {
     use crate::testing;
     use crate::url;
 
-    /// What is said of a URL of the staff; nothing where it is right.
+    /// Checks the error about a URL of the staff; it is empty for a correct URL.
     fn check(path: &str, query: &str, expected: &str) {
         let said = url::parse(&testing::staff(), Version::V4, path, Some(query));
         let said = said.map_or_else(|error| format!("{} {error}", error.status()), |_| String::new());

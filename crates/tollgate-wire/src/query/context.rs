@@ -1,4 +1,4 @@
-//! What query options are, those of the service and those of OData, and what the latter are read against.
+//! Query options of the service and of OData, and the context in which the latter are read.
 //!
 //! It deliberately does not know which options there are: they come with the context, since an expansion has options of
 //! its own.
@@ -24,7 +24,7 @@ pub struct SystemOption {
     pub name: &'static str,
     /// The versions that have it.
     pub versions: &'static [Version],
-    /// What the other version has instead, for its error; may be empty.
+    /// The other version's name for it, for the error; may be empty.
     pub elsewhere: &'static str,
     pub(super) applies_to: u8,
     pub(super) plus: Plus,
@@ -42,19 +42,19 @@ pub(super) const REFERENCES: u8 = 16;
 pub(super) const REFERENCES_OF_MANY: u8 = 32;
 pub(super) const ANYTHING: u8 = 0xff;
 
-/// What the options are read against.
+/// The context in which the options are read.
 pub(crate) struct Context<'m> {
     pub(crate) model: &'m Model,
     pub(crate) version: Version,
     /// The type of the entities that are answered.
     pub(crate) entity_type: &'m EntityType,
-    /// Parameter aliases with their `@`, and what stands behind them.
+    /// Parameter aliases with their `@`, and their texts.
     pub(crate) aliases: &'m [(String, String)],
-    /// Within how many expansions these options stand.
+    /// Number of expansions around these options.
     pub(crate) depth: usize,
-    /// How many expansions the request has so far.
+    /// Number of expansions in the request so far.
     pub(crate) expansions: &'m Cell<usize>,
-    /// The options that may stand in an expansion.
+    /// The options that an expansion may have.
     pub(crate) options: &'m [SystemOption],
 }
 

@@ -70,7 +70,7 @@ pub(super) fn resolve(
 /// for but need not be in.
 ///
 /// # Errors
-/// What is wrong with them, with its column.
+/// The error in them, with its column.
 pub fn check(model: &Model, function: &FunctionImport) -> Result<(), UrlError> {
     let samples = samples(model, function);
     let expansions = Cell::new(0);
@@ -112,7 +112,7 @@ pub(super) fn samples(model: &Model, declared: &FunctionImport) -> Vec<(String, 
     declared.parameters.iter().map(|parameter| (format!("@{}", parameter.name), text(parameter))).collect()
 }
 
-/// Whether a value of a type may become one of another: what loses nothing, or is refused only where it is out of range.
+/// Whether a value of a type may become one of another: nothing is lost, or it is refused only if it is out of range.
 pub(super) fn assignable(from: Option<Primitive>, to: Primitive) -> bool {
     use Primitive as P;
     let Some(from) = from else { return true };
@@ -145,7 +145,7 @@ fn sample(primitive: Primitive) -> &'static str {
     }
 }
 
-/// What the model's expressions are read against; they expand nothing.
+/// The context in which the model's expressions are read; they expand nothing.
 pub(super) fn context<'m>(
     model: &'m Model,
     entity_type: &'m EntityType,
@@ -155,7 +155,7 @@ pub(super) fn context<'m>(
     Context { model, version: Version::V4, entity_type, aliases, depth: 0, expansions, options: &[] }
 }
 
-/// One value for each parameter.
+/// Reads one value for each parameter.
 pub(super) fn arguments(
     version: Version,
     model: &Model,

@@ -1,23 +1,23 @@
-//! How much a query may ask for: each limit with the reason why it is none larger. What is beyond is a 400 that names it.
+//! Limits of a query, each with the reason why it is not larger. A request beyond one is answered 400 with its name.
 
-/// How deep parentheses, calls and signs may nest: each level costs stack here.
+/// Deepest nesting of parentheses, calls and signs: each level costs stack here.
 pub(super) const NESTING_MAX: usize = 64;
 
-/// How high a finished tree may be, chains of arithmetic included: each level costs stack in the stores. Chains of `and`
-/// and `or` are balanced and hardly count.
+/// Largest height of a finished tree, chains of arithmetic included: each level costs stack in the stores. Chains of
+/// `and` and `or` are balanced and hardly count.
 pub(super) const HEIGHT_MAX: usize = 128;
 
-/// How many literals, names and operators an expression may have, those of aliases and computed properties counted at
-/// each mention.
+/// Most literals, names and operators in an expression, those of aliases and computed properties counted at each
+/// mention.
 pub(super) const NODES_MAX: usize = 10_000;
 
-/// How many to-one navigation properties a path may pass: each is a join.
+/// Most to-one navigation properties in a path: each is a join.
 pub(super) const NAVIGATION_MAX: usize = 4;
 
-/// How deep questions about related entities may nest: each is a subquery for each row of the one around it.
+/// Deepest nesting of questions about related entities: each is a subquery for each row of the one around it.
 pub(super) const QUESTIONS_MAX: usize = 4;
 
-/// Values of an array that a collection is held against: each is a subquery within that of the one before.
+/// Values of an array that is compared with a collection: each is a subquery within that of the one before.
 pub(super) const ARRAY_VALUES_MAX: usize = 16;
 
 /// Keys of an order.

@@ -1,4 +1,4 @@
-//! Lists in options: items between commas or semicolons that stand outside of parentheses and quotes.
+//! Lists in options: items between commas or semicolons outside of parentheses and quotes.
 
 /// The items with their offsets, without the spaces around them. An empty text has one empty item.
 pub(super) fn items(text: &str, separator: u8) -> impl Iterator<Item = (usize, &str)> {

@@ -1,7 +1,7 @@
 //! The query part of a URL: [`OPTIONS`] lists the system query options, one file each; the rest are the service's own.
 //!
-//! What it deliberately does not do: touch data. An option ends as a checked part of [`crate::plan::Options`], or as an
-//! error with its column.
+//! It deliberately touches no data. An option ends as a checked part of [`crate::plan::Options`], or as an error with
+//! its column.
 
 mod action;
 pub(crate) mod cast;
@@ -139,7 +139,7 @@ pub(crate) fn read(
     Ok(custom)
 }
 
-/// What is refused as not built, unless it or an alias beside it is no OData at all.
+/// The error for an option that is not built, or for an invalid text in it or in an alias beside it.
 #[cold]
 fn unbuilt_or_wrong(unbuilt: Problem, (option, text): (&SystemOption, &str), aliases: &[(String, String)]) -> UrlError {
     let wrong = |option, text| grammar::check(option, text).err().filter(|problem| problem.is_of_grammar());
@@ -154,8 +154,8 @@ fn unbuilt_or_wrong(unbuilt: Problem, (option, text): (&SystemOption, &str), ali
     }
 }
 
-/// Whether the text of an option of V4, decoded and by its name with `$`, follows the grammar as far as it has one of its
-/// own, whatever a model knows of its names.
+/// Checks that the text of an option of V4, decoded and by its name with `$`, follows the grammar as far as it has one
+/// of its own, without a model.
 ///
 /// # Errors
 /// At which byte it departs.
@@ -163,8 +163,8 @@ pub fn follows_grammar(option: &str, text: &str) -> Result<(), usize> {
     grammar::check(option, text).map_err(|problem| problem.at.unwrap_or(0))
 }
 
-/// The parameter aliases of a query of V4 with their `@`, as far as they can be read: what is wrong with one is told when
-/// the query itself is.
+/// The parameter aliases of a query of V4 with their `@`, as far as they can be read: an error in one is reported when
+/// the query itself is read.
 pub(crate) fn aliases_of(query: &str) -> Vec<(String, String)> {
     let alias = |part: &str| {
         let (name, value) = part.split_once('=')?;
@@ -174,13 +174,13 @@ pub(crate) fn aliases_of(query: &str) -> Vec<(String, String)> {
     query.split('&').filter_map(alias).collect()
 }
 
-/// What a path names, as what an option may apply to, and in words.
+/// The kind of target that a path names, as a set of applicable options, and in words.
 struct Addressed(u8, &'static str);
 
-/// What the path names besides, where V4's `$select` would have a meaning that is not built.
+/// The target of a path for which V4's `$select` has a meaning that is not built.
 const COMPLEX: &str = "a complex property";
 
-/// What the path names besides, where V4's options of collections would have a meaning that is not built.
+/// The target of a path for which V4's options of collections have a meaning that is not built.
 const VALUES: &str = "a collection of values";
 
 impl Addressed {

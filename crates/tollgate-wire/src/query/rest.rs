@@ -1,4 +1,4 @@
-//! The query of plain REST: which entities of a list, in which order, how many of them and what of each.
+//! The query of plain REST: the entities of a list, their order, their number and the properties of each.
 //!
 //! | parameter | meaning |
 //! |---|---|
@@ -10,9 +10,9 @@
 //! | `fields=carrid,PRICE` | what is answered of each |
 //! | `count=true` | how many there are altogether |
 //!
-//! It ends in the same [`Options`] as those of OData do: there is one meaning, and one way to SQL. A property that is named
-//! as one of these is compared by `.eq`. What it deliberately does not have is a language: no brackets, no alternatives of
-//! several properties, no related entities. Whoever wants those asks by OData.
+//! It ends in the same [`Options`] as those of OData do: there is one meaning, and one way to SQL. A property that is
+//! named as one of these is compared by `.eq`. It is deliberately no language: no brackets, no alternatives of several
+//! properties, no related entities. Clients that want those use OData.
 
 use super::expression::{conjunction, number_of};
 pub use super::limits::{CONDITIONS_MAX, LISTED_MAX, ORDER_KEYS_MAX};
@@ -29,26 +29,26 @@ use crate::suggest;
 use crate::value::Value;
 use crate::value::document::Scalar;
 
-/// A property that a condition asks for, by what stands behind its name.
+/// A condition on a property, by the suffix of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operator {
-    /// What stands behind the last point; empty where nothing does.
+    /// The text behind the last point; empty if there is none.
     pub suffix: &'static str,
-    /// What it means, as a description says it.
+    /// Its meaning, for a description.
     pub meaning: &'static str,
     asks: Asks,
 }
 
-/// What an operator asks of the property.
+/// The question of an operator about the property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asks {
-    /// Whether it is one of the values.
+    /// Whether the property is one of the values.
     OneOf,
-    /// Whether it is none of them.
+    /// Whether the property is none of the values.
     NoneOf,
-    /// How it compares with the value.
+    /// The comparison with the value.
     Order(Comparison),
-    /// What the function says of it and the value.
+    /// The function of the property and the value.
     Text(Function),
     /// Whether it is null.
     Null,
@@ -69,7 +69,7 @@ pub static OPERATORS: [Operator; 10] = [
 ];
 
 impl Operator {
-    /// Whether such a property can be asked so.
+    /// Whether it can be applied to such a property.
     pub fn applies_to(&self, leaf: &Leaf) -> bool {
         let primitive = leaf.primitive;
         match self.asks {
@@ -88,7 +88,7 @@ impl Operator {
         matches!(self.asks, Asks::OneOf | Asks::NoneOf)
     }
 
-    /// Whether its value says yes or no, whatever the type of the property.
+    /// Whether its value is true or false, independent of the type of the property.
     pub fn asks_for_null(&self) -> bool {
         self.asks == Asks::Null
     }
@@ -100,7 +100,7 @@ const MEMBERS_TOLD_MAX: usize = 8;
 /// Names that are no properties.
 pub const RESERVED: [&str; 6] = ["limit", "offset", "cursor", "sort", "fields", "count"];
 
-/// What the query of a list asks for.
+/// The query of a list.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Asked {
     /// Everything but the size of a page; `top` is 0 where none is wanted.
@@ -109,7 +109,7 @@ pub struct Asked {
     pub limit: Option<u64>,
 }
 
-/// The name of a property as it stands in a query: with points for the path.
+/// The name of a property in a query: with points for the path.
 pub fn name(path: &str) -> String {
     path.replace('/', ".")
 }
@@ -122,7 +122,7 @@ pub fn has_order(primitive: Primitive) -> bool {
 /// Reads the query of a list, which is still percent-encoded.
 ///
 /// # Errors
-/// Which parameter is unknown, stands twice or has a value that it cannot have.
+/// The parameter that is unknown, is given twice or has an invalid value.
 pub fn parse(model: &Model, entity_type: &EntityType, query: &str) -> Result<Asked, UrlError> {
     let mut reader =
         ListReader { model, entity_type, values: [const { None }; RESERVED.len()], conditions: Vec::new() };
@@ -163,7 +163,7 @@ pub fn parse_of_one(entity_type: &EntityType, query: &str) -> Result<Options, Ur
 struct ListReader<'m> {
     model: &'m Model,
     entity_type: &'m EntityType,
-    /// What stands behind each of [`RESERVED`].
+    /// The values of [`RESERVED`].
     values: [Option<String>; RESERVED.len()],
     conditions: Vec<Condition>,
 }
@@ -387,7 +387,7 @@ impl ListReader<'_> {
         Ok(keys)
     }
 
-    /// Of which the values of a property are members.
+    /// The enumeration whose members are the values of a property.
     fn enumeration(&self, leaf: LeafId) -> Option<&Enumeration> {
         let declared = &self.entity_type.leaves[leaf.0];
         declared.enumeration.map(|enumeration| &*self.model.enumerations[enumeration.0])
@@ -435,7 +435,7 @@ fn fields(entity_type: &EntityType, text: &str) -> Parsed<Select> {
     Ok(Select::Only { leaves, navigation: Vec::new() })
 }
 
-/// What stands between commas, with its place.
+/// The items between commas, with their places.
 fn items(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut from = 0;
     text.split(',').map(move |item| {
@@ -497,7 +497,7 @@ fn unknown_property(entity_type: &EntityType, name: &str, at: usize) -> Box<Prob
     Problem::new(Fault::UnknownProperty, at, format!("unknown property {}", quoted(name))).hint(hint)
 }
 
-/// What a value of that type looks like.
+/// An example of a value of that type.
 fn example(primitive: Primitive) -> &'static str {
     use Primitive as P;
     match primitive {

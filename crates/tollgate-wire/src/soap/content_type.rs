@@ -1,7 +1,7 @@
-//! What `Content-Type` and `SOAPAction` say of a message: its version and its action (1.1, section 6.1.1; 1.2 part 2,
-//! section 6.5.3; RFC 3902).
+//! Version and action of a message, from `Content-Type` and `SOAPAction` (1.1, section 6.1.1; 1.2 part 2, section
+//! 6.5.3; RFC 3902).
 //!
-//! It deliberately does not decode a body: a charset is for whoever reads it.
+//! It deliberately does not decode a body: its reader interprets the charset.
 
 use super::Version;
 
@@ -17,9 +17,9 @@ pub(super) fn version(content_type: &str) -> Option<Version> {
     }
 }
 
-/// What a request wants done: in 1.2 the parameter `action` of its `Content-Type`, else its field `SOAPAction`, quotes
-/// taken off. `None` where neither says anything: an empty action means the address of the request. An action is a URI,
-/// so that one with a backslash or a quote inside is none.
+/// The action that a request wants: in 1.2 the parameter `action` of its `Content-Type`, else its field `SOAPAction`,
+/// quotes taken off. `None` where neither says anything: an empty action means the address of the request. An action is
+/// a URI, so that one with a backslash or a quote inside is none.
 ///
 /// ```
 /// use tollgate_wire::soap::action;
@@ -38,8 +38,8 @@ pub fn action<'a>(content_type: Option<&'a str>, soap_action: Option<&'a str>) -
     (!stated.is_empty() && !stated.contains(['"', '\\'])).then_some(stated)
 }
 
-/// Writes the `Content-Type` of a request that wants `action` done. In 1.1 that stands in `SOAPAction`, and not here. What
-/// could end the quoted text, or the field, is left out.
+/// Writes the `Content-Type` of a request that wants `action` done. In 1.1 the action is in `SOAPAction`, and not here.
+/// Characters that could end the quoted text, or the field, are left out.
 pub fn write_content_type(out: &mut Vec<u8>, version: Version, action: Option<&str>) {
     out.extend_from_slice(version.content_type().as_bytes());
     if let (Version::V12, Some(action)) = (version, action) {
@@ -49,7 +49,7 @@ pub fn write_content_type(out: &mut Vec<u8>, version: Version, action: Option<&s
     }
 }
 
-/// The value of a parameter as it stands there, with its quotes; the first counts.
+/// The value of a parameter as written, with its quotes; the first counts.
 fn parameter<'a>(content_type: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = content_type.split_once(';')?.1;
     loop {
@@ -63,7 +63,7 @@ fn parameter<'a>(content_type: &'a str, name: &str) -> Option<&'a str> {
     }
 }
 
-/// Where the parameter at the front ends: at a semicolon outside of quotes, or with the text.
+/// The end of the parameter at the front: at a semicolon outside of quotes, or with the text.
 fn parameter_end(text: &str) -> usize {
     let (mut quoted, mut escaped) = (false, false);
     for (at, byte) in text.bytes().enumerate() {

@@ -5,7 +5,7 @@
 use super::{BEHIND_PAYLOAD, BETWEEN_HEADERS_AND_PAYLOAD, NAMESPACE_V11, NAMESPACE_V12, Version};
 use crate::escape;
 
-/// Whose fault it is, or what it is about. The names are those of 1.2.
+/// The party at fault, or the subject of the fault. The names are those of 1.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Code {
     /// The message is wrong: `Client` in 1.1.
@@ -21,11 +21,11 @@ pub enum Code {
 /// A fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault<'a> {
-    /// Whose fault it is.
+    /// The party at fault.
     pub code: Code,
-    /// What is wrong, in English, for people.
+    /// The reason in English, for people.
     pub reason: &'a str,
-    /// What more is to be said: elements, well-formed by themselves, which are copied as they are. 1.1 wants them where the
+    /// Further detail: elements, well-formed by themselves, which are copied as they are. 1.1 wants them where the
     /// payload could not be worked on, and nowhere else.
     pub detail: Option<&'a str>,
 }
@@ -54,8 +54,7 @@ pub fn write_fault(out: &mut Vec<u8>, version: Version, fault: &Fault<'_>) {
     end(out);
 }
 
-/// Writes the message that tells that a header had to be understood, and was not; 1.2 names it besides (part 1, section
-/// 5.4.8).
+/// Writes the message about a header that had to be understood, and was not; 1.2 also names it (part 1, section 5.4.8).
 pub fn write_not_understood(out: &mut Vec<u8>, version: Version, namespace: &str, local: &str) {
     if version == Version::V12 {
         out.extend_from_slice(version.before_headers().as_bytes());
@@ -98,7 +97,7 @@ pub(crate) fn begin(out: &mut Vec<u8>, version: Version, code: Code, reason: &st
     end_reason(out, version);
 }
 
-/// Writes what more is to be said.
+/// Writes the further detail.
 pub(crate) fn detailed(out: &mut Vec<u8>, version: Version, write: impl FnOnce(&mut Vec<u8>)) {
     let (open, close): (&[u8], &[u8]) = match version {
         Version::V11 => (b"<detail>", b"</detail>"),

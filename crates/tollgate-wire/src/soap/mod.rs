@@ -1,7 +1,6 @@
-//! SOAP 1.1 and 1.2 as they stand in HTTP: versions with their namespaces, content types, the action, envelopes and
-//! faults.
+//! SOAP 1.1 and 1.2 over HTTP: versions with their namespaces, content types, the action, envelopes and faults.
 //!
-//! It deliberately reads no message: what stands in an envelope is asked of a tree, which is another crate's.
+//! It deliberately reads no message: the content of an envelope is read from a tree, which is another crate's.
 
 mod content_type;
 pub(crate) mod fault;
@@ -42,7 +41,7 @@ impl Version {
         content_type::version(content_type)
     }
 
-    /// The version whose envelopes stand in this namespace.
+    /// The version whose envelopes have this namespace.
     pub fn of_namespace(namespace: &str) -> Option<Version> {
         Version::ALL.into_iter().find(|version| version.namespace() == namespace)
     }
@@ -71,8 +70,8 @@ impl Version {
         }
     }
 
-    /// Whether whoever receives a message is meant by this value of [`role_attribute`](Version::role_attribute) (1.1,
-    /// section 4.2.2; 1.2 part 1, section 2.2). Without the attribute, the last receiver is meant.
+    /// Whether this value of [`role_attribute`](Version::role_attribute) means the receiver of a message (1.1, section
+    /// 4.2.2; 1.2 part 1, section 2.2). Without the attribute, the last receiver is meant.
     pub fn role_is_receivers(self, role: &str) -> bool {
         match self {
             Version::V11 => matches!(role, "" | "http://schemas.xmlsoap.org/soap/actor/next"),
@@ -93,7 +92,7 @@ impl Version {
         }
     }
 
-    /// What stands before the header blocks of a message; close it with `</soap:Header>`.
+    /// The text before the header blocks of a message; close it with `</soap:Header>`.
     pub fn before_headers(self) -> &'static str {
         match self {
             Version::V11 => concat!(
@@ -107,7 +106,7 @@ impl Version {
         }
     }
 
-    /// What stands before the payload of a message without headers.
+    /// The text before the payload of a message without headers.
     pub fn before_payload(self) -> &'static str {
         match self {
             Version::V11 => concat!(
@@ -122,9 +121,9 @@ impl Version {
     }
 }
 
-/// What stands between the last header block of a message and its payload.
+/// The text between the last header block of a message and its payload.
 pub const BETWEEN_HEADERS_AND_PAYLOAD: &str = "</soap:Header><soap:Body>";
-/// What stands behind the payload of a message.
+/// The text behind the payload of a message.
 pub const BEHIND_PAYLOAD: &str = "</soap:Body></soap:Envelope>";
 
 #[cfg(test)]

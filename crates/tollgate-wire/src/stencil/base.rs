@@ -1,10 +1,10 @@
-//! What of a document comes with the request: the address of the service, the time, and the head of a collection.
+//! The request's part of a document: the address of the service, the time, and the head of a collection.
 //!
-//! It deliberately holds nothing of a row.
+//! It deliberately contains nothing of a row.
 
 use std::borrow::Cow;
 
-/// What of a document depends on the request, not on the row.
+/// The part of a document that depends on the request, not on the row.
 #[derive(Debug, Clone)]
 pub struct Base<'a> {
     service_root: Cow<'a, str>,
@@ -40,7 +40,7 @@ impl<'a> Base<'a> {
     }
 }
 
-/// The bytes that may stand in a URL, and in a document around it, as they are.
+/// The bytes that a URL, and a document around it, may contain unescaped.
 const HAS_PLACE: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -53,11 +53,11 @@ const HAS_PLACE: [bool; 256] = {
     table
 };
 
-/// What stands at the head of a collection.
+/// The head of a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FeedHead<'a> {
-    /// The path of the collection below the service root as it was asked for, without its query: `FlightCollection`.
+    /// The path of the collection below the service root as requested, without its query: `FlightCollection`.
     pub path: &'a str,
-    /// The number of all matching entities, if it was asked for.
+    /// The number of all matching entities, if it was requested.
     pub count: Option<u64>,
 }

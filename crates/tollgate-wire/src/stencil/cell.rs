@@ -9,7 +9,7 @@ use crate::number::{Width, is_plain_number, write_integer, write_real};
 use crate::value::Cell;
 use crate::{base64, date, escape};
 
-/// How a value is written. The bytes around it (quotes, tags) belong to the program.
+/// The written form of a value. The bytes around it (quotes, tags) belong to the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Text that is the whole document.
@@ -42,7 +42,7 @@ pub(crate) enum Form {
     UrlLiteral(Version, Primitive),
 }
 
-/// Which document a form stands in, where the fallback for a value that does not fit its type depends on it.
+/// The syntax around a form; the fallback for a value that does not fit its type depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Syntax {
     /// XML element content.
@@ -51,7 +51,7 @@ pub(crate) enum Syntax {
     Json,
     /// Inside the quotes of a JSON string.
     JsonQuoted,
-    /// A document that is nothing but the value.
+    /// A document that is only the value.
     Plain,
 }
 

@@ -1,6 +1,6 @@
 //! XML as V2 and plain REST share it: how a primitive and a complex property become elements.
 //!
-//! It deliberately writes no document: what is particular to Atom stands in [`crate::atom`].
+//! It deliberately writes no document: the parts of Atom only are in [`crate::atom`].
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::program::Program;
 use crate::edm::{Enumeration, Item, Primitive};
 use crate::number::Width;
 
-/// Who reads the XML.
+/// The reader of the XML.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum XmlDialect {
     /// OData V2: elements in the data namespace, `m:null`.
@@ -29,7 +29,7 @@ impl XmlDialect {
         }
     }
 
-    /// What follows the name of an element whose value is null.
+    /// The text behind the name of an element whose value is null.
     fn null(self) -> &'static str {
         match self {
             XmlDialect::V2 => " m:null=\"true\"/>",
@@ -38,7 +38,7 @@ impl XmlDialect {
     }
 }
 
-/// How a primitive that is not null is written.
+/// The pattern of a primitive that is not null.
 pub(crate) fn pattern(dialect: XmlDialect, primitive: Primitive) -> Pattern {
     use Primitive as P;
     let bare = |form| Pattern { before: "", form, after: "" };
@@ -93,7 +93,7 @@ pub(crate) fn element(program: &mut Program, dialect: XmlDialect, field: Field<'
     program.value(field.column, typical_size(field.primitive), pattern, null, &close);
 }
 
-/// How a collection is written: an element for each of its values.
+/// The form of a collection: an element for each of its values.
 fn items(dialect: XmlDialect, item: Item, enumeration: Option<(&Arc<Enumeration>, Names)>) -> ItemsForm {
     let pattern = pattern(dialect, item.primitive());
     ItemsForm {

@@ -9,7 +9,7 @@ use super::pattern::{Names, Pattern, write_members};
 use crate::edm::{Cell, Enumeration};
 use crate::items;
 
-/// How a collection is written.
+/// The written form of a collection.
 #[derive(Debug, Clone)]
 pub(crate) struct ItemsForm {
     pub(crate) begin: &'static str,
@@ -17,12 +17,12 @@ pub(crate) struct ItemsForm {
     pub(crate) end: &'static str,
     pub(crate) item: Pattern,
     pub(crate) null: &'static str,
-    /// Of which its values are members; their names then stand where the pattern's cell would.
+    /// The enumeration whose members are its values; their names then replace the pattern's cell.
     pub(crate) enumeration: Option<(Arc<Enumeration>, Names)>,
     pub(crate) array: Array,
 }
 
-/// What becomes of the canonical array.
+/// The written form of the canonical array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Array {
     /// The document has it as it is.

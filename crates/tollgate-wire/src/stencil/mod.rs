@@ -1,9 +1,9 @@
-//! Documents of entities, compiled once and then only filled in: a [`Stencil`] holds everything about one entity set in
-//! one format that does not depend on the row, a [`Writer`] fills one document of it, straight into the buffer that is
-//! sent.
+//! Documents of entities, compiled once and then only filled in: a [`Stencil`] contains everything about one entity set
+//! in one format that does not depend on the row, a [`Writer`] fills one document of it, straight into the buffer that
+//! is sent.
 //!
-//! It deliberately does not buffer rows, does not decide what a page is, and knows no format: rows come in document order,
-//! whoever reads them may send and empty the buffer between two calls, and each format is a `Notation`.
+//! It deliberately does not buffer rows, does not decide what a page is, and knows no format: rows come in document
+//! order, their reader may send and empty the buffer between two calls, and each format is a `Notation`.
 //!
 //! ```text
 //! let stencil = Stencil::compile(model, set, format, &select, &expand);
@@ -12,7 +12,7 @@
 //! for row {                                                          // without expansions just writer.entry(out, row)
 //!     writer.entry_begin(out, row);
 //!     for index in 0..stencil.expansions() {
-//!         writer.expand_begin(out, index, row);            // before it expand_total(total), where it is told
+//!         writer.expand_begin(out, index, row);            // before it expand_total(total), if it is shown
 //!         for child {
 //!             writer.expand_entity(out, child);            // then what it has expanded itself, in the same way
 //!             writer.expand_entity_end(out, child);
@@ -55,27 +55,27 @@ pub struct Stencil {
     pub(crate) notation: &'static dyn Notation,
     pub(crate) content: Content,
     pub(crate) set_name: String,
-    /// V4: what stands behind `$metadata#` for a collection.
+    /// V4: the text behind `$metadata#` for a collection.
     pub(crate) context: String,
-    /// What begins an entry as the first of a collection, as a later one, and as a document of its own.
+    /// The beginning of an entry as the first of a collection, as a later one, and as a document of its own.
     pub(crate) first: String,
     pub(crate) next: String,
     pub(crate) document: Program,
-    /// Whether `document` has put a member into the JSON object, so that a comma must stand before an expansion.
+    /// Whether `document` has put a member into the JSON object, so that an expansion needs a comma before it.
     pub(crate) document_has_member: bool,
     /// The entry up to its expansions, and behind them.
     pub(crate) begin: Program,
-    /// What stands there instead, by what a column of the row says.
+    /// The programs that replace `begin`, chosen by a column of the row.
     pub(crate) parts: Option<Box<PartPrograms>>,
     pub(crate) expansions: Vec<Expansion>,
     pub(crate) end: Program,
-    /// What ends a document of its own.
+    /// The end of a document of its own.
     pub(crate) document_end: &'static str,
     pub(crate) key: Program,
     pub(crate) etag: Option<Program>,
 }
 
-/// What the documents of a stencil are made of.
+/// The content of a stencil's documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
     /// Entities, or a property of one.
@@ -87,24 +87,24 @@ pub(crate) enum Content {
 /// An expanded navigation property inside of an entry.
 #[derive(Debug, Clone)]
 pub(crate) struct Expansion {
-    /// What stands between this and a member before it.
+    /// The text between this and a member before it.
     pub(crate) separator: &'static str,
-    /// Which programs of the entity have it; nothing where all do.
+    /// Whether each program of the entity has it; `None` if all do.
     pub(crate) by: Option<Box<[bool]>>,
     pub(crate) begin: Program,
-    /// What stands there if nothing is related.
+    /// The text if nothing is related.
     pub(crate) nothing: &'static str,
-    /// What ends the list of related entities.
+    /// The end of the list of related entities.
     pub(crate) list_end: &'static str,
-    /// How the link to further ones is written, of what may be many.
+    /// The link to further ones, if it is to-many.
     pub(crate) next: Option<NextLink>,
     pub(crate) end: Cow<'static, str>,
-    /// What stands around the number of related entities, where it is told.
+    /// The text around the number of related entities, if it is shown.
     pub(crate) total: Option<Total>,
     pub(crate) child: Stencil,
 }
 
-/// How a link to further related entities is written.
+/// The form of a link to further related entities.
 #[derive(Debug, Clone)]
 pub(crate) struct NextLink {
     /// The path behind the entity's address.
@@ -114,14 +114,14 @@ pub(crate) struct NextLink {
     pub(crate) escape: fn(&mut Vec<u8>, &[u8]),
 }
 
-/// What stands around a number of related entities.
+/// The text around a number of related entities.
 #[derive(Debug, Clone)]
 pub(crate) struct Total {
     pub(crate) before: String,
     pub(crate) after: &'static str,
 }
 
-/// How a format writes documents. [`crate::document`] knows which format has which.
+/// The way in which a format writes documents. [`crate::document`] knows which format has which.
 pub(crate) trait Notation: Debug + Sync {
     /// Compiles entities with what is expanded.
     fn entities(&self, stencil: &mut Stencil, outline: &Outline<'_>);
@@ -132,14 +132,14 @@ pub(crate) trait Notation: Debug + Sync {
     /// Compiles references to entities.
     fn references(&self, stencil: &mut Stencil, outline: &Outline<'_>);
 
-    /// Writes what stands before the entities of a collection.
+    /// Writes the text before the entities of a collection.
     fn feed_begin(&self, out: &mut Vec<u8>, stencil: &Stencil, base: &Base<'_>, head: &FeedHead<'_>);
 
-    /// Writes what stands behind the entities of a collection.
+    /// Writes the text behind the entities of a collection.
     fn feed_end(&self, out: &mut Vec<u8>, stencil: &Stencil, next_link: Option<&str>);
 }
 
-/// What a value is that is a document of its own.
+/// The kind of a value that is a document of its own.
 #[derive(Clone, Copy)]
 pub(crate) enum Whole<'a> {
     /// The property of an entity with this path.
@@ -206,7 +206,7 @@ impl Stencil {
         }
     }
 
-    /// How many navigation properties are expanded.
+    /// Number of expanded navigation properties.
     pub fn expansions(&self) -> usize {
         self.expansions.len()
     }

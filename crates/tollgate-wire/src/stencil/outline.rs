@@ -1,5 +1,5 @@
-//! What an entity's document shows, with names and columns resolved: the selected fields with complex ones grouped, the
-//! links that stay links, and the key.
+//! The content of an entity's document, with names and columns resolved: the selected fields with complex ones grouped,
+//! the links that stay links, and the key.
 //!
 //! Formats compile their programs from it; it writes nothing itself but the entity's address.
 
@@ -15,7 +15,7 @@ use crate::edm::{
 use crate::format::Format;
 use crate::plan::{Columns, Computed, Expand, Options, Select, Shape};
 
-/// A stream of which nothing more is known than that it is bytes (RFC 2046, section 4.5.1).
+/// Media type of a stream about which nothing is known except that it is bytes (RFC 2046, section 4.5.1).
 const ANY_MEDIA_TYPE: &str = "application/octet-stream";
 
 /// One entity's document, before it has a format.
@@ -26,14 +26,14 @@ pub(crate) struct Outline<'m> {
     pub(crate) entity_type: &'m EntityType,
     pub(crate) select: &'m Select,
     pub(crate) expand: &'m [Expand],
-    /// What was computed of it.
+    /// Its computed properties.
     pub(crate) computed: &'m [Computed],
     pub(crate) columns: Columns,
     /// The name of the one entity, where a URL names it by itself.
     pub(crate) singleton: Option<&'m str>,
     /// The type that the context says, where there are several.
     pub(crate) declared: SubtypeId,
-    /// Of which type the entity is; nothing where all properties that there are are shown.
+    /// The type of the entity; `None` if the properties of all types are shown.
     pub(crate) subtype: Option<SubtypeId>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Field<'m> {
     pub(crate) name: &'m str,
     pub(crate) primitive: Primitive,
     pub(crate) column: usize,
-    /// Of which its values are members.
+    /// The enumeration whose members are its values.
     pub(crate) enumeration: Option<&'m Arc<Enumeration>>,
 }
 
@@ -70,7 +70,7 @@ impl<'m> Outline<'m> {
         }
     }
 
-    /// The same under all options. What is computed, the singleton and the type that the path casts to are V4's.
+    /// The same under all options. Computed properties, the singleton and the type that the path casts to are V4's.
     pub(crate) fn under(model: &'m Model, set: SetId, format: Format, options: &'m Options) -> Outline<'m> {
         let outline = Outline::new(model, set, &options.select, &options.expand);
         if !matches!(format, Format::V4Json { .. }) {
@@ -93,7 +93,7 @@ impl<'m> Outline<'m> {
         format!("{}.{}", self.model.namespace, self.model.complex_types[complex.0].name)
     }
 
-    /// What a version shows, in order; neighbouring leaves of one complex property are one member.
+    /// The members that a version shows, in order; neighbouring leaves of one complex property are one member.
     pub(crate) fn members(&self, version: Version) -> Vec<Member<'m>> {
         let mut members: Vec<(usize, Member<'m>)> = Vec::new();
         let leaf = |column: usize| &self.entity_type.leaves[self.columns.leaves[column].0];
@@ -168,7 +168,7 @@ impl<'m> Outline<'m> {
         self.entity_type.is_a(subtype, self.entity_type.declares_navigation(id))
     }
 
-    /// Which rows are of which type: the column that says that, its values, and the position of the type for each.
+    /// The types of rows: the column with the discriminator, its values, and the position of the type for each.
     pub(crate) fn kinds(&self) -> Option<(usize, Vec<(Value, usize)>)> {
         let hierarchy = self.entity_type.hierarchy.as_ref()?;
         let column = self.columns.of(hierarchy.discriminator).expect("the columns of an entity hold its type");
@@ -182,7 +182,7 @@ impl<'m> Outline<'m> {
         (0..subtypes).map(|at| Outline { subtype: Some(SubtypeId(at)), ..self.clone() })
     }
 
-    /// Entities of which types have what an expansion shows; nothing where all have it.
+    /// Whether each type's entities have an expansion; `None` if all have it.
     pub(crate) fn expanded_by(&self, expand: &Expand) -> Option<Box<[bool]>> {
         let hierarchy = self.entity_type.hierarchy.as_ref()?;
         let has = |at: usize| {
@@ -193,12 +193,12 @@ impl<'m> Outline<'m> {
         by.contains(&false).then_some(by)
     }
 
-    /// What stands between the address of an entity and the name of what that type declares.
+    /// The path between the address of an entity and the name of a property which that type declares.
     pub(crate) fn cast_from_set(&self, subtype: SubtypeId) -> String {
         cast_from(self.model, self.entity_type, SubtypeId::ROOT, subtype)
     }
 
-    /// Which type declares the property or leaf of a shape.
+    /// The type that declares the property or leaf of a shape.
     pub(crate) fn declares_part(&self, shape: Shape) -> SubtypeId {
         match (shape, &self.entity_type.hierarchy) {
             (Shape::Property(property), Some(hierarchy)) => hierarchy.declares(property),
@@ -227,13 +227,13 @@ impl<'m> Outline<'m> {
         self.entity_type.key.iter().map(move |leaf| (*leaf, column(*leaf)))
     }
 
-    /// Whether a client can compute the address from what is shown.
+    /// Whether a client can compute the address from the shown properties.
     pub(crate) fn shows_key(&self) -> bool {
         self.key_columns().all(|(_, column)| column < self.columns.shown)
     }
 
-    /// The entity's address below the service root: set and key as [`crate::url`] reads them, percent-encoded so that it
-    /// may stand in a URL, in XML and in JSON.
+    /// The entity's address below the service root: set and key as [`crate::url`] reads them, percent-encoded so that
+    /// it is valid in a URL, in XML and in JSON.
     pub(crate) fn address(&self, version: Version) -> Program {
         let mut program = Program::default();
         program.texts(&[self.set_name(), "("]);
@@ -252,7 +252,7 @@ impl<'m> Outline<'m> {
         program
     }
 
-    /// Of what media type the entity's stream is, in the form that its place in the document needs.
+    /// The media type of the entity's stream, in the form that its place in the document needs.
     pub(crate) fn media_type(&self, form: Form) -> Program {
         let mut program = Program::default();
         match self.entity_type.media_type {
@@ -287,7 +287,7 @@ pub(crate) fn cast_from(model: &Model, entity_type: &EntityType, declared: Subty
     }
 }
 
-/// Writes one value as a literal of a URL. Texts, GUIDs and dates, of which keys consist, have static quotes and types
+/// Writes one value as a literal of a URL. Texts, GUIDs and dates, the usual key types, have static quotes and types
 /// around them; the other types are written whole.
 fn url_literal(program: &mut Program, version: Version, primitive: Primitive, column: usize) {
     let pattern = match (primitive, version) {
@@ -305,7 +305,7 @@ fn url_literal(program: &mut Program, version: Version, primitive: Primitive, co
     program.value(column, typical_size(primitive), pattern, null, "");
 }
 
-/// How many bytes a value usually takes: it only guides how much room is reserved, and the padding of plain XML.
+/// Typical size of a value, in bytes. It only guides how much room is reserved, and the padding of plain XML.
 pub(crate) fn typical_size(primitive: Primitive) -> usize {
     match primitive {
         Primitive::Boolean => 5,

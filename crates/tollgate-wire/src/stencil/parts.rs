@@ -13,7 +13,7 @@ pub(crate) struct PartPrograms {
     pub(crate) programs: Vec<Program>,
 }
 
-/// How a column says which program.
+/// The way in which a column chooses the program.
 #[derive(Debug, Clone)]
 pub(crate) enum ChosenBy {
     /// By its number.
@@ -36,7 +36,7 @@ impl PartPrograms {
 }
 
 impl Stencil {
-    /// What an entry begins with.
+    /// The beginning of an entry.
     #[inline]
     pub(super) fn begin<R: Row + ?Sized>(&self, row: &R) -> &Program {
         match &self.parts {

@@ -1,4 +1,4 @@
-//! What a program writes for one value: static bytes around it, and what stands there for null or for a member.
+//! The text that a program writes for one value: static bytes around it, and the text for null or for a member.
 //!
 //! It deliberately does not know where in a row the value is.
 
@@ -6,18 +6,18 @@ use super::cell::Form;
 use crate::edm::{Cell, Enumeration};
 use crate::escape;
 
-/// How a null is written: the static bytes around the slot belong to a value, so some are taken back and others skipped.
+/// The written form of a null: of the static bytes around a value, some are taken back and others skipped.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Null {
-    /// How many bytes before the slot are taken back.
+    /// Number of bytes before the slot that are taken back.
     pub(crate) take_back: u16,
-    /// How many bytes behind the slot are skipped.
+    /// Number of bytes behind the slot that are skipped.
     pub(crate) skip: u16,
-    /// What is written instead.
+    /// The text that is written instead.
     pub(crate) text: &'static str,
 }
 
-/// In which syntax names of members stand.
+/// The syntax in which names of members are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Names {
     /// As a text of JSON, whose quotes belong to the program.
@@ -26,7 +26,7 @@ pub(crate) enum Names {
     Xml,
 }
 
-/// What a program writes for a value that is not null: static bytes around a cell.
+/// The text that a program writes for a value that is not null: static bytes around a cell.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pattern {
     pub(crate) before: &'static str,

@@ -13,7 +13,7 @@ use super::pattern::{Names, Null, Pattern, write_members};
 use crate::edm::{Cell, Enumeration, Row};
 use std::ops::Range;
 
-/// Static bytes with slots. Neighbouring static bytes are one run, whoever pushed them.
+/// Static bytes with slots. Neighbouring static bytes are one run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Program {
     text: Vec<u8>,
@@ -25,7 +25,7 @@ pub(crate) struct Program {
 
 #[derive(Debug, Clone, Copy)]
 struct SlotAt {
-    /// Where the static bytes before the slot end in `Program::text`.
+    /// End of the static bytes before the slot in `Program::text`.
     end: u32,
     slot: Slot,
 }
@@ -34,7 +34,7 @@ struct SlotAt {
 enum Slot {
     /// The service root, with its slash.
     Root,
-    /// When the document was made.
+    /// The time at which the document was made.
     Updated,
     /// The entity's set and key, such as `FlightCollection(carrid='AA',…)`.
     Address,
@@ -77,7 +77,7 @@ impl Program {
         self.slot(Slot::Address, key.size_estimate)
     }
 
-    /// A value with the static bytes of its pattern, `close` behind it, and what stands for it when it is null.
+    /// A value with the static bytes of its pattern, `close` behind it, and its text when it is null.
     pub(crate) fn value(&mut self, column: usize, size: usize, pattern: Pattern, null: Null, close: &str) {
         self.text(pattern.before);
         let column = u16::try_from(column).expect("a type has fewer than 65,536 leaves");
@@ -85,7 +85,7 @@ impl Program {
         self.texts(&[pattern.after, close]);
     }
 
-    /// The names of the members that a value is, `close` behind them, and what stands for them when it is null.
+    /// The names of the value's members, `close` behind them, and their text when the value is null.
     pub(crate) fn members(
         &mut self,
         column: usize,
@@ -142,13 +142,13 @@ impl Program {
         self.text.is_empty() && self.steps.is_empty()
     }
 
-    /// How many bytes a run is expected to write.
+    /// Expected size of a run, in bytes.
     pub(crate) fn size_estimate(&self) -> usize {
         self.size_estimate
     }
 
-    /// Writes it for one row. `address` is where in `out` the entity's address stands already: it is rendered once per
-    /// row, then copied.
+    /// Writes it for one row. `address` is the range in `out` of the entity's address: it is rendered once per row,
+    /// then copied.
     #[inline]
     pub(crate) fn run<R: Row + ?Sized>(
         &self,
@@ -204,7 +204,7 @@ impl Program {
     }
 }
 
-/// Writes a value and returns how many of the static bytes behind it are to be skipped.
+/// Writes a value and returns the number of static bytes behind it to skip.
 #[inline(always)]
 fn write_cell(out: &mut Vec<u8>, cell: Cell<'_>, form: Form, null: Null) -> usize {
     if cell == Cell::Null {
@@ -214,7 +214,7 @@ fn write_cell(out: &mut Vec<u8>, cell: Cell<'_>, form: Form, null: Null) -> usiz
     0
 }
 
-/// Writes a null and returns how many of the static bytes behind it are to be skipped.
+/// Writes a null and returns the number of static bytes behind it to skip.
 #[inline(always)]
 fn write_null(out: &mut Vec<u8>, null: Null) -> usize {
     out.truncate(out.len() - usize::from(null.take_back));

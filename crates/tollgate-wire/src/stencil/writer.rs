@@ -24,7 +24,7 @@ impl Stencil {
     }
 }
 
-/// How the next entry begins.
+/// The beginning of the next entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Opening {
     First,
@@ -39,9 +39,9 @@ pub struct Writer<'s> {
     base: Base<'s>,
     opening: Opening,
     object_has_member: bool,
-    /// The number that the next expansion tells.
+    /// The number that the next expansion shows.
     total: u64,
-    /// The link to further entities that the expansion which ends next tells.
+    /// The link to further entities for the expansion that ends next.
     next_link: Option<Vec<u8>>,
     /// The expansions that were begun within each other.
     levels: Vec<Level<'s>>,
@@ -53,7 +53,7 @@ pub struct Writer<'s> {
 #[derive(Debug, Clone)]
 struct Level<'s> {
     expansion: &'s Expansion,
-    /// At which position it stands in its entity.
+    /// Its position in its entity.
     index: usize,
     /// Entities written so far.
     related: u64,
@@ -72,7 +72,7 @@ impl<'s> Writer<'s> {
         self.stencil.notation.feed_begin(out, self.stencil, &self.base, head);
     }
 
-    /// Goes on with a collection of which another writer has written at least one entry.
+    /// Continues a collection after another writer has written at least one entry.
     pub fn feed_resume(&mut self) {
         self.opening = Opening::Next;
     }
@@ -106,12 +106,12 @@ impl<'s> Writer<'s> {
         self.open_and_begin(out, &mut None, row);
     }
 
-    /// How many entities the expansion that is begun next has, whichever of them are shown.
+    /// Sets the total number of entities of the expansion that begins next, shown or not.
     pub fn expand_total(&mut self, total: u64) {
         self.total = total;
     }
 
-    /// Writes what stands before the entities of the expansion with that index; `row` is the entity's that has it.
+    /// Writes the text before the entities of the expansion with that index; `row` is that of its entity.
     pub fn expand_begin<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, index: usize, row: &R) {
         let (stencil, object_has_member) = match self.levels.last_mut() {
             Some(level) => (&level.expansion.child, &mut level.object_has_member),
@@ -169,8 +169,8 @@ impl<'s> Writer<'s> {
         self.levels.iter().map(|level| level.index)
     }
 
-    /// Of the expansion that was begun last there are more entities than were written: those that a request with this
-    /// query, percent-encoded, and this skip token finds; `row` is the entity's that has the expansion.
+    /// Marks the expansion that was begun last as incomplete: a request with this query, percent-encoded, and this skip
+    /// token finds the rest; `row` is that of its entity.
     pub fn expand_more<R: Row + ?Sized>(&mut self, row: &R, query: &str, skip_token: &str) {
         if self.passed_over > 0 {
             return;
@@ -187,7 +187,7 @@ impl<'s> Writer<'s> {
         self.next_link = Some(link);
     }
 
-    /// Writes what stands behind the entities of the expansion that was begun last.
+    /// Writes the text behind the entities of the expansion that was begun last.
     pub fn expand_end(&mut self, out: &mut Vec<u8>) {
         if self.passed_over > 0 {
             self.passed_over -= 1;

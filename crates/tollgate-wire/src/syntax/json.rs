@@ -1,5 +1,5 @@
 //! A pull reader of JSON (RFC 8259) over a byte slice: one event at a time, texts borrowed where nothing is escaped,
-//! numbers as the digits that stand there.
+//! numbers as their digits.
 //!
 //! It checks strictly (one value, no trailing comma, valid UTF-8, whole surrogate pairs) and stays within [`Limits`]. It
 //! deliberately builds no tree and converts no number: a Decimal must not pass through a float.
@@ -13,7 +13,7 @@ pub const DEPTH_MAX: u32 = 64;
 /// Bytes beyond which no document is read, unless the caller says otherwise.
 pub const BYTES_MAX: usize = 256 << 20;
 
-/// What a document may have at most.
+/// The limits of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Open brackets, at most [`DEPTH_MAX`].
@@ -28,7 +28,7 @@ impl Default for Limits {
     }
 }
 
-/// What stands next in the document.
+/// The next item of the document.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<'a> {
     /// `{`.
@@ -79,7 +79,7 @@ enum Expects {
 }
 
 impl<'a> Reader<'a> {
-    /// Begins to read a document; a byte order mark before it says nothing.
+    /// Begins to read a document; a byte order mark before it is ignored.
     ///
     /// # Errors
     /// If the document is larger than the limit.
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         Ok(Reader { lexer: Lexer::of_document(bytes), ..Reader::within(bytes, limits.depth_max) })
     }
 
-    /// Begins to read a value that stands within a document.
+    /// Begins to read a value within a document.
     pub(crate) fn within(bytes: &'a [u8], depth_max: u32) -> Reader<'a> {
         let depth_max = depth_max.min(DEPTH_MAX);
         Reader { lexer: Lexer { bytes, at: 0 }, depth: 0, depth_max, objects: 0, expects: Expects::Value }
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         self.lexer.at
     }
 
-    /// How many brackets are open.
+    /// Number of open brackets.
     pub fn depth(&self) -> u32 {
         self.depth
     }
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
     /// Takes the next event.
     ///
     /// # Errors
-    /// What is wrong with the document, and at which byte.
+    /// The error in the document, with its byte.
     #[allow(clippy::should_implement_trait, reason = "an event can fail, and the end is an event")]
     pub fn next(&mut self) -> Result<Event<'a>, ReadError> {
         let byte = self.lexer.skip_space();
@@ -146,11 +146,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes the next name of the innermost object, or its end (`None`), without decoding the name: escapes stand in it as
-    /// they are, and it may be no UTF-8. For scanners, which compare names and nothing else.
+    /// Takes the next name of the innermost object, or its end (`None`), without decoding the name: escapes are left as
+    /// they are, and it may be no UTF-8. For scanners, which only compare names.
     ///
     /// # Errors
-    /// What is wrong with the document, and at which byte.
+    /// The error in the document, with its byte.
     pub(crate) fn raw_name(&mut self) -> Result<Option<&'a [u8]>, ReadError> {
         let mut byte = self.lexer.skip_space();
         if (self.expects, byte) == (Expects::Next, Some(b',')) && self.in_object() {
@@ -173,8 +173,8 @@ impl<'a> Reader<'a> {
         Ok(Some(name))
     }
 
-    /// Skips the value whose first event was not taken yet, whatever it is. Brackets inside of it are not paired by
-    /// kind, and its texts and numbers are not checked: nobody looks at them.
+    /// Skips the value, of any kind, whose first event was not taken yet. Brackets inside of it are not paired by kind,
+    /// and its texts and numbers are not checked.
     ///
     /// # Errors
     /// If the document ends within the value.

@@ -1,13 +1,13 @@
 //! The tokens of JSON (RFC 8259): white space, strings and numbers at a place in a byte slice.
 //!
-//! Strings are checked and decoded in one pass, numbers stay the digits that stand there. It deliberately knows nothing
-//! of objects and arrays: what may follow what is the business of its callers.
+//! Strings are checked and decoded in one pass, numbers stay the digits as written. It deliberately knows nothing of
+//! objects and arrays: its callers know the order of tokens.
 
 use super::ReadError;
 use crate::escape;
 use std::borrow::Cow;
 
-/// A place in a document from which tokens are taken.
+/// A place in a document for taking tokens.
 #[derive(Debug, Clone)]
 pub(crate) struct Lexer<'a> {
     pub(crate) bytes: &'a [u8],
@@ -19,7 +19,7 @@ pub(crate) struct Lexer<'a> {
 pub(crate) const MARK: &[u8] = "\u{feff}".as_bytes();
 
 impl<'a> Lexer<'a> {
-    /// At the beginning of a document, behind its byte order mark if it has one.
+    /// A lexer at the beginning of a document, behind its byte order mark if it has one.
     pub(crate) fn of_document(bytes: &'a [u8]) -> Lexer<'a> {
         Lexer { bytes, at: if bytes.starts_with(MARK) { MARK.len() } else { 0 } }
     }
@@ -35,13 +35,13 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// What was not read yet.
+    /// The bytes not read yet.
     #[inline]
     pub(crate) fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]
     }
 
-    /// Takes `true`, `false` or `null`, of which the first byte was seen.
+    /// Takes `true`, `false` or `null`; its first byte was already seen.
     pub(crate) fn word(&mut self, word: &str) -> Result<(), ReadError> {
         if !self.rest().starts_with(word.as_bytes()) {
             return Err(self.fault("expected a value"));
@@ -50,7 +50,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// Takes the text of a number, of which the first byte was seen.
+    /// Takes the text of a number; its first byte was already seen.
     pub(crate) fn number(&mut self) -> Result<&'a str, ReadError> {
         let start = self.at;
         if self.bytes[self.at] == b'-' {
@@ -85,7 +85,7 @@ impl<'a> Lexer<'a> {
         Ok(count)
     }
 
-    /// Passes over a string without decoding it: what stands between its quotes.
+    /// Passes over a string without decoding it, and returns the bytes between its quotes.
     pub(crate) fn raw_string(&mut self) -> Result<&'a [u8], ReadError> {
         self.at += 1;
         let start = self.at;
@@ -117,7 +117,7 @@ impl<'a> Lexer<'a> {
         Ok(Cow::Owned(text))
     }
 
-    /// Takes a string at its quote; `scratch` holds it where something is escaped.
+    /// Takes a string at its quote; `scratch` contains its text if something is escaped.
     #[inline]
     pub(crate) fn string_in<'t>(&mut self, scratch: &'t mut String) -> Result<&'t str, ReadError>
     where
@@ -149,7 +149,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The characters up to the next quote or backslash, which stands at `self.at` then.
+    /// The characters up to the next quote or backslash, which is then at `self.at`.
     #[inline]
     fn plain_part(&mut self) -> Result<&'a str, ReadError> {
         let start = self.at;

@@ -11,12 +11,12 @@ pub(crate) use lexer::{Lexer, MARK};
 
 use std::fmt;
 
-/// Why a document could not be read, and where.
+/// The reason why a document could not be read, and the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadError {
     /// Byte offset from 0.
     pub position: usize,
-    /// What was expected or what is wrong.
+    /// The expected text, or the error.
     pub message: String,
 }
 

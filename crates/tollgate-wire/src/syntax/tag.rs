@@ -1,10 +1,10 @@
-//! Tags of XML as they are written: what a document begins with, start and end tags, elements that hold a text.
+//! Tags of XML as they are written: the declaration, start and end tags, elements with a text.
 //!
 //! It deliberately keeps no account of what is open.
 
 use crate::escape;
 
-/// What every document begins with.
+/// The beginning of every document.
 pub(crate) const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>";
 
 /// Writes a start tag; attribute values are escaped.
@@ -38,7 +38,7 @@ pub(crate) fn close(out: &mut Vec<u8>, name: &str) {
     out.push(b'>');
 }
 
-/// Writes an element that holds nothing but text.
+/// Writes an element that contains only text.
 pub(crate) fn text_element(out: &mut Vec<u8>, name: &str, text: &str) {
     open(out, name, &[]);
     escape::xml_text(out, text.as_bytes());

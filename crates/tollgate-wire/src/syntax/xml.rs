@@ -46,7 +46,7 @@ impl<'a> XmlReader<'a> {
         }
     }
 
-    /// Nothing but space may follow.
+    /// Checks that only space follows.
     pub(crate) fn end(&mut self) -> Result<(), ReadError> {
         match self.reader.event().map_err(wrong)? {
             None => Ok(()),
@@ -77,7 +77,7 @@ impl<'a> XmlReader<'a> {
         }
     }
 
-    /// The same, where elements inside of it are an error; `scratch` holds a text of several parts.
+    /// As [`Self::text`], but elements inside of it are an error; `scratch` contains a text of several parts.
     pub(crate) fn text_in<'t>(&mut self, scratch: &'t mut String) -> Result<Cow<'t, str>, ReadError>
     where
         'a: 't,
@@ -114,7 +114,7 @@ impl<'a> XmlReader<'a> {
         Ok(())
     }
 
-    /// What stands next.
+    /// The next event.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Event<'a>, ReadError> {
         match self.reader.event().map_err(wrong)? {

@@ -205,7 +205,7 @@ pub(crate) fn model() -> Model {
     model
 }
 
-/// A set of which everything is provided by the server in some way, and which can only be read and inserted into.
+/// A set that is read and insert only, and whose server provides everything in some way.
 pub(crate) fn managed() -> Model {
     let entity_type = EntityType {
         name: "Record".to_owned(),

@@ -23,7 +23,7 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Writes the bytes of such a text; what was written of a text that is none is to be taken back.
+/// Writes the bytes of such a text; if the text is invalid, the caller must take back the part already written.
 pub(crate) fn append_decoded(out: &mut Vec<u8>, text: &str) -> Option<()> {
     let unpadded = text.trim_end_matches('=');
     let padding = text.len() - unpadded.len();

@@ -1,7 +1,7 @@
 //! Dates and times as texts: civil-date arithmetic, the canonical forms of [`crate::value`], and the forms in which V2
 //! writes them (`/Date(…)/`, `PT11H00M00S`).
 //!
-//! What it deliberately does not do: read a clock, know time zones by name, or know leap seconds (a second of 60 in a
+//! It deliberately reads no clock, and knows no time zones by name and no leap seconds (a second of 60 in a
 //! `DateTimeOffset` is the first of the next minute).
 
 pub mod arithmetic;
@@ -32,7 +32,7 @@ pub fn civil_from_days(days: i64) -> (i32, u32, u32) {
     (year as i32, month as u32, day as u32)
 }
 
-/// How many days a month has.
+/// Number of days in a month.
 pub fn days_in_month(year: i32, month: u32) -> u32 {
     match month {
         2 if year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0) => 29,
@@ -68,8 +68,8 @@ pub fn date(text: &str) -> Option<String> {
     owned(append_date, text)
 }
 
-/// Whether a canonical Date, DateTime or DateTimeOffset lies in the years 0001 to 9999: their texts sort as the times do,
-/// those of other years do not.
+/// Whether a canonical Date, DateTime or DateTimeOffset lies in the years 0001 to 9999: only their texts sort as the
+/// times do.
 pub fn sorts_as_text(canonical: &str) -> bool {
     canonical.as_bytes().get(4) == Some(&b'-') && !canonical.starts_with("0000")
 }
@@ -436,7 +436,7 @@ fn write_duration(out: &mut Vec<u8>, text: &str) -> Option<()> {
     Some(())
 }
 
-/// Takes one component of a duration (`12H`, `4.5S`) from the front of `text`, if it stands there, and writes it.
+/// Takes one component of a duration (`12H`, `4.5S`) from the front of `text`, if there is one, and writes it.
 fn component<'t>(out: &mut Vec<u8>, text: &'t str, unit: char, components: &mut u32) -> Option<&'t str> {
     let Some((value, rest)) = text.split_once(unit) else { return Some(text) };
     let (whole, fraction) = match value.split_once('.') {

@@ -1,20 +1,20 @@
 //! Exact decimals as texts: canonical form, order and arithmetic of `Edm.Decimal` without a float anywhere.
 //!
-//! What it deliberately does not do: keep numbers in a binary form between calls, or know `INF` and `NaN`. Arithmetic
-//! is exact up to [`DIGITS_MAX`] digits and says [`DecimalError::Overflow`] beyond; order and canonical form have no
+//! It deliberately keeps no numbers in a binary form between calls, and does not know `INF` and `NaN`. Arithmetic is
+//! exact up to [`DIGITS_MAX`] digits and returns [`DecimalError::Overflow`] beyond; order and canonical form have no
 //! such limit.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Significant digits that arithmetic holds (what fits in 128 bits).
+/// Most significant digits in arithmetic (as many as fit in 128 bits).
 pub const DIGITS_MAX: usize = 38;
 /// Longest canonical text that [`canonical`] makes from an exponent: a hostile `1e999999999` must not fill memory.
 pub const CANONICAL_DIGITS_MAX: usize = 400;
 /// Digits after the point to which a division that never ends is rounded.
 pub const DIVISION_SCALE_MAX: u32 = 20;
 
-/// Why an operation has no result.
+/// The reason why an operation has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecimalError {
     /// A text is not a decimal.
@@ -129,7 +129,7 @@ fn millionths(text: &str) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// The digits with which a text begins, put behind those of a number, and what stands behind them. What is too long for
+/// Appends the digits at the front of a text to a number, and returns the rest of the text too. A number too long for
 /// 64 bits makes no sense.
 fn leading_digits(mut value: u64, mut text: &[u8]) -> (u64, &[u8]) {
     while let [digit @ b'0'..=b'9', behind @ ..] = text {
@@ -152,7 +152,7 @@ pub fn fits(text: &str, precision: u16, scale: u16) -> bool {
 /// The sum.
 ///
 /// # Errors
-/// As [`DecimalError`] says; the same holds for every operation here.
+/// As in [`DecimalError`]; the same applies to every operation here.
 pub fn add(a: &str, b: &str) -> Result<String, DecimalError> {
     let (a, b) = Number::aligned(a, b)?;
     Number { digits: a.digits.checked_add(b.digits).ok_or(DecimalError::Overflow)?, scale: a.scale }.text()

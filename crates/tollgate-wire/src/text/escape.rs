@@ -10,7 +10,7 @@ pub fn xml_text(out: &mut Vec<u8>, text: &[u8]) {
     write::<XmlText>(out, text);
 }
 
-/// Writes the content of an XML attribute that stands in double quotes.
+/// Writes the content of an XML attribute in double quotes.
 #[inline]
 pub fn xml_attribute(out: &mut Vec<u8>, text: &[u8]) {
     write::<XmlAttribute>(out, text);
@@ -32,8 +32,8 @@ pub(crate) fn url_text(out: &mut Vec<u8>, text: &[u8], encode: impl FnOnce(&mut 
     }
 }
 
-/// How many bytes from the front of a JSON document belong to a string for sure: neither quotes, backslashes nor control
-/// characters.
+/// Number of bytes from the front of a JSON document that surely belong to a string: neither quotes, backslashes nor
+/// control characters.
 #[inline]
 pub(crate) fn json_plain_length(text: &[u8]) -> usize {
     let mut length = 0;
@@ -50,7 +50,7 @@ pub(crate) fn json_plain_length(text: &[u8]) -> usize {
     rest.map_or(text.len(), |rest| length + rest)
 }
 
-/// What stands for a character that cannot be written.
+/// Replacement of a character that cannot be written.
 const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 
 /// RFC 3986, section 2.3.
@@ -64,13 +64,13 @@ const UNRESERVED: [bool; 256] = {
     table
 };
 
-/// A place where text stands.
+/// A place for escaped text.
 trait Escaping {
     /// For each byte of valid UTF-8: 0 if it means itself.
     const SPECIAL: [bool; 256];
     /// Non-zero if one of the eight bytes may need more than a copy: a special character or one beyond ASCII.
     fn suspects(word: u64) -> u64;
-    /// Writes what stands at the front of `rest`, beginning with a special byte; returns how many bytes that took.
+    /// Writes the special character at the front of `rest`; returns its length in `rest`, in bytes.
     fn replace(out: &mut Vec<u8>, rest: &[u8]) -> usize;
 }
 

@@ -1,6 +1,6 @@
-//! Texts of values and their escapes: what knows neither a model nor a document.
+//! Texts of values and their escapes, independent of models and documents.
 //!
-//! It deliberately decides nothing: which text stands where is the business of those above.
+//! It deliberately decides nothing: its callers place the texts.
 
 pub mod base64;
 pub mod date;

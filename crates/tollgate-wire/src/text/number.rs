@@ -52,7 +52,7 @@ pub fn write_integer(out: &mut Vec<u8>, value: i64) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// How many bits a real has in its documents.
+/// Number of bits of a real in its documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Width {
     /// `Edm.Single`.
@@ -77,7 +77,7 @@ pub fn write_real(out: &mut Vec<u8>, value: f64, width: Width) {
     }
 }
 
-/// Whether the text can stand as a JSON number: a sign, digits, a point with digits. An exponent is no canonical form.
+/// Whether the text is a valid JSON number: a sign, digits, a point with digits. An exponent is no canonical form.
 #[inline]
 pub fn is_plain_number(text: &[u8]) -> bool {
     let unsigned = text.strip_prefix(b"-").unwrap_or(text);

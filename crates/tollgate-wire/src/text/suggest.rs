@@ -1,6 +1,6 @@
 //! "Did you mean": the nearest of some names to one that is unknown.
 //!
-//! It deliberately does not decide what is said; it only picks.
+//! It deliberately words no message; it only picks.
 
 /// Names longer than this are not compared: a hostile name must not cost its square.
 const NAME_CHARS_MAX: usize = 64;

@@ -1,7 +1,7 @@
 //! OData URLs below the service root, V2 and V4: [`parse`] turns path and query into a [`Resource`] that is checked
 //! against the model, [`write_key`] writes the key predicate of an entity.
 //!
-//! What it deliberately does not do: know the service root, a host or a header, or read data.
+//! It deliberately knows no service root, host or header, and reads no data.
 
 mod path;
 
@@ -18,7 +18,7 @@ use crate::query;
 /// Reads a URL below the service root. `path` has no leading slash and is still percent-encoded, as is `query`.
 ///
 /// # Errors
-/// What is wrong with which part at which column, and with which status it is to be answered.
+/// The error with its part and column, and the status that answers it.
 pub fn parse(
     model: &Model,
     version: Version,

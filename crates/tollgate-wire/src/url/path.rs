@@ -1,4 +1,4 @@
-//! The resource path: set, key, navigation, properties and what may stand behind them.
+//! The resource path: set, key, navigation, properties and their suffixes.
 //!
 //! It deliberately does not read data: a key is a value of the right type, not an entity that exists.
 
@@ -192,12 +192,12 @@ struct Walk<'m> {
     version: Version,
     aliases: &'m Aliases,
     set: SetId,
-    /// As which type the entities are seen that the path leads to so far.
+    /// The type as which the entities of the path so far are seen.
     subtype: SubtypeId,
     casts: Vec<Cast>,
     shape: Shape,
     root_key: Option<crate::plan::Key>,
-    /// The first parts of a key of which each is a segment, while others must follow.
+    /// The first parts of a key, each a segment, while others must follow.
     parts: Vec<Value>,
     steps: Vec<Step>,
     references: References,
@@ -287,7 +287,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether anything can be called by that qualified name.
+    /// Whether there is an operation with that qualified name.
     fn is_operation(&self, name: &str) -> bool {
         let name = name.strip_prefix(self.model.namespace.as_str()).and_then(|rest| rest.strip_prefix('.'));
         name.is_some_and(|name| self.model.function_imports.iter().any(|operation| operation.name == name))
@@ -325,7 +325,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Goes on with those entities that are of the type; a key may stand behind its name.
+    /// Continues with only the entities of the type; a key may follow its name.
     fn cast(&mut self, entity_type: &EntityType, subtype: SubtypeId, segment: &Segment<'_>) -> Parsed<()> {
         let behind = self.steps.len();
         let condition = cast::condition(entity_type, (Origin::It, &[]), subtype, segment.at);
@@ -428,9 +428,9 @@ impl Walk<'_> {
     }
 }
 
-/// Keys of which each part is a segment (`Flights/LH/400/2013-09-25`, Conventions 4.01 section 4.3.6).
+/// Keys with a segment for each part (`Flights/LH/400/2013-09-25`, Conventions 4.01 section 4.3.6).
 impl Walk<'_> {
-    /// Not in V2, and not behind a function, whose answer is chosen by its arguments.
+    /// Whether keys may be segments: not in V2, and not behind a function, whose answer is chosen by its arguments.
     fn takes_key_segments(&self) -> bool {
         self.version == Version::V4 && self.called.is_none()
     }
@@ -455,7 +455,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Nothing is missing of a key at the end of the path.
+    /// Checks that no part of a key is missing at the end of the path.
     fn whole_key(&self, at: usize) -> Parsed<()> {
         if self.parts.is_empty() {
             return Ok(());
@@ -468,7 +468,7 @@ impl Walk<'_> {
     }
 }
 
-/// What the path says of a call of an action: its arguments follow in the query (V2), or in the body.
+/// The call of an action, as far as the path gives it: its arguments follow in the query (V2), or in the body.
 fn action_call(model: &Model, version: Version, index: usize, segment: &Segment<'_>) -> Parsed<Option<Call>> {
     match (segment.predicate, version) {
         (Some(text), Version::V4) if !text.trim().is_empty() => {
@@ -498,7 +498,7 @@ fn system_resource(version: Version, segment: &Segment<'_>) -> Parsed<Resource> 
     }
 }
 
-/// What may follow a leaf: its bare value, or of a collection how many values it has.
+/// The allowed suffix of a leaf: its bare value, or for a collection the number of its values.
 fn of_leaf(entity_type: &EntityType, leaf: LeafId) -> &'static str {
     match entity_type.leaves[leaf.0].primitive.item() {
         None => "$value",

@@ -8,7 +8,7 @@ use crate::edm::{Primitive, Version};
 use crate::{base64, date, decimal};
 use std::str::FromStr;
 
-/// What a text turned out to be.
+/// The result of making a text canonical.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Canonical {
     /// A Boolean (0 or 1) or an integer.
@@ -22,7 +22,7 @@ pub(crate) enum Canonical {
 }
 
 /// Reads one of the forms in which `version` writes a value of that type; plain REST has the forms of V4. `None` if it
-/// is none of them: what was written by then is to be taken back.
+/// is none of them: the caller must take back the part already written.
 pub(crate) fn append(out: &mut Vec<u8>, version: Version, primitive: Primitive, text: &str) -> Option<Canonical> {
     use Primitive as P;
     let v2 = version == Version::V2;
@@ -76,8 +76,8 @@ pub(crate) fn append(out: &mut Vec<u8>, version: Version, primitive: Primitive, 
     }
 }
 
-/// Appends the canonical form of a text as V4 writes it, of a type whose canonical form is text. False where it is none;
-/// what was appended by then is to be taken back.
+/// Appends the canonical form of a text as V4 writes it, of a type whose canonical form is text. False if it is
+/// invalid; the caller must then take back the part already appended.
 pub fn append_canonical(out: &mut Vec<u8>, primitive: Primitive, text: &str) -> bool {
     append(out, Version::V4, primitive, text) == Some(Canonical::Text)
 }

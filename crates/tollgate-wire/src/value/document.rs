@@ -1,7 +1,7 @@
-//! What a reader finds in a document of any format: entities with their links and properties, the count, the next link.
+//! The content of a document of any format: entities with their links and properties, the count, the next link.
 //!
-//! Values stay as they stood there ([`Scalar`]); [`Scalar::value`] gives them a type when the caller knows it. It
-//! deliberately knows no syntax: that is [`crate::atom`]'s and [`crate::json`]'s business.
+//! Values stay as written ([`Scalar`]); [`Scalar::value`] gives them a type when the caller knows it. It deliberately
+//! knows no syntax: that is [`crate::atom`]'s and [`crate::json`]'s business.
 
 use super::canonical::{self, Canonical};
 use crate::edm::{Primitive, SetId, Value, Version};
@@ -13,13 +13,13 @@ pub struct Document {
     pub extent: Extent,
     /// The entities in order.
     pub entities: Vec<Entity>,
-    /// The number of all matching entities, where the document tells it.
+    /// The number of all matching entities, if the document gives it.
     pub count: Option<u64>,
-    /// The URL of the next page, absolute or relative as it stands there.
+    /// The URL of the next page, absolute or relative as in the document.
     pub next: Option<String>,
 }
 
-/// Whether a document holds one entity or many.
+/// Whether a document contains one entity or many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Extent {
     /// A collection.
@@ -34,8 +34,8 @@ pub enum Extent {
 pub struct Entity {
     /// Its identity: Atom `id`, V2 `__metadata.id` or `uri`, V4 `@odata.id`.
     pub id: Option<String>,
-    /// Where it can be read and changed, as it stands there: Atom `link rel="edit"` or `"self"`, V2 `__metadata.uri`, V4
-    /// `@odata.editLink`.
+    /// The URL for reading and changing it, as in the document: Atom `link rel="edit"` or `"self"`, V2
+    /// `__metadata.uri`, V4 `@odata.editLink`.
     pub edit_link: Option<String>,
     /// Its ETag with the quotes.
     pub etag: Option<String>,
@@ -72,18 +72,18 @@ pub enum Scalar {
     Null,
     /// A JSON Boolean.
     Boolean(bool),
-    /// A JSON number with the digits that stand there.
+    /// A JSON number with its digits as written.
     Number(String),
     /// A JSON string, or the text of an XML element.
     Text(String),
 }
 
-/// What the reader may know of the service, to tell complex values from entities where the document does not.
+/// The reader's knowledge of the service, to distinguish complex values from entities where the document does not.
 #[derive(Debug, Clone, Copy)]
 pub struct Schema<'m> {
     /// The model.
     pub model: &'m crate::edm::Model,
-    /// The set whose entities the document holds.
+    /// The set of the document's entities.
     pub set: SetId,
 }
 

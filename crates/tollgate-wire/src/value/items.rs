@@ -17,7 +17,7 @@ use crate::escape;
 use crate::number::{Width, write_integer, write_real};
 use crate::syntax::{Lexer, ReadError};
 
-/// A value of an array as it stands there.
+/// A value of an array as written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Token<'a> {
     /// Null.
@@ -30,10 +30,10 @@ pub enum Token<'a> {
     Text(&'a str),
 }
 
-/// Calls `each` with the values of an array of JSON that holds no other arrays or objects.
+/// Calls `each` with the values of an array of JSON without other arrays or objects.
 ///
 /// # Errors
-/// Where it is no such array, or `each` says that a value is wrong.
+/// It is no such array, or `each` rejects a value.
 pub fn walk(array: &[u8], mut each: impl FnMut(Token<'_>) -> Result<(), ReadError>) -> Result<(), ReadError> {
     let mut lexer = Lexer { bytes: array, at: 0 };
     let mut scratch = String::new();
@@ -66,8 +66,8 @@ pub fn walk(array: &[u8], mut each: impl FnMut(Token<'_>) -> Result<(), ReadErro
     }
 }
 
-/// Appends the canonical form of an array, whose values have one of the forms in which V4 or a database writes them. False
-/// where it is none; what was appended by then is to be taken back.
+/// Appends the canonical form of an array, whose values have one of the forms in which V4 or a database writes them.
+/// False if it is invalid; the caller must then take back the part already appended.
 pub fn append_canonical(out: &mut Vec<u8>, item: Item, array: &[u8]) -> bool {
     let primitive = item.primitive();
     let mut writer = Writer::new(out);
@@ -161,7 +161,7 @@ pub fn cells(array: &[u8], mut each: impl FnMut(Cell<'_>)) {
     });
 }
 
-/// How many values an array has; null has none.
+/// Number of values in an array; null has none.
 pub fn count(cell: Cell<'_>) -> usize {
     let mut count = 0;
     if let Cell::Text(array) = cell {

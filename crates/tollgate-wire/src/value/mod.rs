@@ -1,5 +1,5 @@
-//! Values and entities as stores and documents have them, whatever the format: the canonical texts of values, arrays of
-//! them, and what a reader finds in a document.
+//! Values and entities as stores and documents have them, in every format: the canonical texts of values, arrays of
+//! them, and the entities that a reader finds in a document.
 //!
 //! [`Value`] is one that a URL or a document carried, [`Cell`] one that a store hands out. Both use the same canonical texts, so that neither a Decimal nor an Int64 ever passes through a float:
 //!

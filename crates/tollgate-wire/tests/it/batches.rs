@@ -1,4 +1,4 @@
-//! What must hold for every batch: the bodies of the fuzz targets, and the replay of their corpus as a plain test.
+//! Invariants of every batch: the bodies of the fuzz targets, and the replay of their corpus as a plain test.
 
 use tollgate_wire::batch::{BatchError, Dependency, Outgoing, Request, Requests, Step, json, multipart};
 
@@ -15,7 +15,7 @@ pub(crate) fn multipart(bytes: &[u8]) {
     }
 }
 
-/// A batch, or the answer to one, as JSON. What was read is read the same again after it was written.
+/// A batch, or the answer to one, as JSON. Each is written and reads the same again.
 pub(crate) fn json(bytes: &[u8]) {
     let found = read(Requests::json(bytes, REQUESTS_MAX), bytes.len());
     let mut written = Vec::new();
@@ -63,7 +63,7 @@ pub(crate) fn json(bytes: &[u8]) {
     }
 }
 
-/// Groups begin and end in turn, requests count up, and the limit holds. Returns the requests, all or up to an error.
+/// Checks that groups begin and end in turn, requests count up, and the limit holds. Returns them, up to an error.
 fn read(mut requests: Requests<'_>, length: usize) -> Vec<Request<'_>> {
     let mut found: Vec<Request<'_>> = Vec::new();
     let mut in_group = false;

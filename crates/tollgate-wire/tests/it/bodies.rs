@@ -1,4 +1,4 @@
-//! What must hold for every body: those of the fuzz targets, and the replay of their corpus.
+//! Invariants of every body: those of the fuzz targets, and the replay of their corpus.
 
 use crate::fixture;
 use std::sync::Arc;

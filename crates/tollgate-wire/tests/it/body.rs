@@ -1,4 +1,4 @@
-//! Bodies: what is read of them, and what is said where they are wrong.
+//! Bodies: their content as read, and the errors of invalid ones.
 
 use crate::documents::V4;
 use crate::fixture;
@@ -18,7 +18,7 @@ pub(crate) fn model() -> Arc<Model> {
     Arc::new(fixture::model())
 }
 
-/// What was said of each leaf, and of related entities, as text.
+/// The value of each leaf, and the related entities, as text.
 pub(crate) fn describe(model: &Model, set: SetId, entry: &Entry) -> String {
     let entity_type = model.type_of(set);
     let mut parts = Vec::new();

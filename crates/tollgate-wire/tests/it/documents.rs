@@ -1,4 +1,4 @@
-//! What must hold for every document: the bodies of the fuzz targets of the readers, and the replay of their corpus.
+//! Invariants of every document: the bodies of the fuzz targets of the readers, and the replay of their corpus.
 
 use tollgate_wire::content;
 use tollgate_wire::document::{self, Entity, Extent, Related, Scalar};
@@ -7,7 +7,7 @@ use tollgate_wire::format::{Format, Ieee754, Metadata, Padding, Release};
 use tollgate_wire::json::reader::{Event, Limits, Reader};
 use tollgate_wire::links::{self, Search, Template};
 
-/// More than what the readers allow, far less than what a stack holds.
+/// Above the readers' limits, far below a stack's.
 const HEIGHT_MAX: usize = 100;
 
 pub(crate) const V4: Format =

@@ -1,4 +1,4 @@
-//! What must hold for every text: the bodies of the fuzz targets, and the replay of their corpus as a plain test.
+//! Invariants of every text: the bodies of the fuzz targets, and the replay of their corpus as a plain test.
 
 use crate::fixture;
 use tollgate_wire::edm::Version;
@@ -7,10 +7,10 @@ use tollgate_wire::query::{follows_grammar, rest, skip_token};
 use tollgate_wire::url::{self, UrlError};
 use tollgate_wire::value::Value;
 
-/// How high a tree may be: more than what the parser allows, far less than what a stack holds.
+/// Largest height of a tree: above the parser's limit, far below that of a stack.
 const HEIGHT_MAX: usize = 200;
 
-/// A URL below the service root. What was read must read the same again after it was written.
+/// A URL below the service root. It is written and reads the same again.
 pub(crate) fn url(version: Version, text: &str) {
     let (path, query) = text.split_once('?').map_or((text, None), |(path, query)| (path, Some(query)));
     let model = fixture::model();
@@ -55,7 +55,7 @@ pub(crate) fn filter(text: &str) {
     }
 }
 
-/// An option of V4 with its value, not percent-encoded: its grammar has a place for what is wrong, and has whatever is read.
+/// An option of V4 with its value, decoded: its grammar places an error, and accepts all that the parser accepts.
 pub(crate) fn v4_option(text: &str) {
     let Some((name, value)) = text.split_once('=') else { return };
     let grammatical = follows_grammar(name, value);
@@ -73,7 +73,7 @@ pub(crate) fn v4_option(text: &str) {
     }
 }
 
-/// A query of plain REST: what it chooses by is no higher than its parameters are many, whatever they say.
+/// A query of plain REST: the height of its condition is at most the number of its parameters.
 pub(crate) fn rest_query(text: &str) {
     let model = fixture::model();
     for entity_type in &model.entity_types {
@@ -127,7 +127,7 @@ mod replay {
     use super::*;
     use crate::corpus;
 
-    /// Texts only: whoever hands over a URL has looked at its bytes.
+    /// Texts only: the caller of a URL parser has checked its bytes.
     fn replay(target: &str, run: impl Fn(&str)) {
         let files = corpus::files(target);
         let texts: Vec<_> = files.iter().filter_map(|bytes| std::str::from_utf8(bytes).ok()).collect();

@@ -1,8 +1,8 @@
 //! The positive cases of the OASIS OData ABNF, as far as the parser goes today: none panics, every literal is accepted,
-//! and what is not accepted of URLs is refused as "not implemented", but for the exceptions listed here. Cases that say
-//! where they fail (`FailAt`, as the TC's negative ones do) are refused as the client's fault.
+//! and other URLs are refused as "not implemented", with the exceptions listed here. Cases that say where they fail
+//! (`FailAt`, as the TC's negative ones do) are refused as the client's fault.
 //!
-//! The cases are not part of this repository: `TOLLGATE_ODATA_CASES` names the folder that holds them.
+//! The cases are not part of this repository: `TOLLGATE_ODATA_CASES` names their folder.
 
 use crate::fixture;
 use serde_json::Value as Json;
@@ -65,7 +65,7 @@ fn positive_cases_of_aggregation_are_accepted_or_named_as_not_implemented() {
     assert!(found.faults.is_empty(), "{} faults:\n{}", found.faults.len(), found.faults.join("\n"));
 }
 
-/// How many cases of a file came out how.
+/// Number of cases of a file by outcome.
 #[derive(Debug, Default)]
 struct Judged {
     accepted: usize,
@@ -123,7 +123,7 @@ fn judged(file: &str, exceptions: &[(&str, &str)]) -> Option<Judged> {
     Some(judged)
 }
 
-/// What the parser says to a case; `None` for rules that are no part of a URL below the service root.
+/// The parser's result for a case; `None` for rules that are no part of a URL below the service root.
 fn outcome(model: &Model, rule: &str, input: &str) -> Option<Result<(), UrlError>> {
     let version = Version::V4;
     let on = |path: &str, query: String| url::parse(model, version, path, Some(&query)).map(|_| ());
@@ -173,7 +173,7 @@ fn literal_property(rule: &str, input: &str) -> Option<&'static str> {
     })
 }
 
-/// One entity type with everything that the constraints name; types are told by the cases' use of the names.
+/// One entity type with everything that the constraints name; types follow from the cases' use of the names.
 fn model(constraints: &Json) -> Model {
     let names = |rule: &str| -> Vec<String> {
         let list = constraints[rule].as_array().map(Vec::as_slice).unwrap_or_default();

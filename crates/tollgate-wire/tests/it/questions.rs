@@ -1,4 +1,4 @@
-//! What V4's expressions have beside those of V2: lists, lambda operators, casts, cases, aliases.
+//! Expressions of V4 beyond those of V2: lists, lambda operators, casts, cases, aliases.
 
 use crate::reading::*;
 

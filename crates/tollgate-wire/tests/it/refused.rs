@@ -1,4 +1,4 @@
-//! What the grammar forbids is refused as the client's fault, where it departs from it: the table is `refused.txt`.
+//! Texts that the grammar forbids are refused as the client's fault, at the right place: the table is `refused.txt`.
 
 use crate::fixture;
 use crate::reading::V4;

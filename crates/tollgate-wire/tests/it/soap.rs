@@ -1,9 +1,8 @@
-//! What must hold for whatever says of a message which SOAP it is: the body of the fuzz target, and the replay of its
-//! corpus.
+//! Invariants of recognizing the SOAP version of a message: the body of the fuzz target, and the replay of its corpus.
 
 use tollgate_wire::soap::{Version, action, write_content_type};
 
-/// A `Content-Type`, and behind a line feed a `SOAPAction`: an action stands in one of them, and is read again where it is
+/// A `Content-Type`, and behind a line feed a `SOAPAction`: an action is in one of them, and is read again where it is
 /// written.
 pub(crate) fn content_type(text: &str) {
     let (content_type, field) = text.split_once('\n').map_or((text, None), |(first, rest)| (first, Some(rest)));

@@ -1,4 +1,4 @@
-//! The documents that one evaluation meets: the first one, and whatever is added while it runs.
+//! The documents of one evaluation: the first one, and all that are added while it runs.
 //!
 //! Each is known by its number, which is also its place in the order of documents.
 
@@ -72,7 +72,7 @@ impl View<'_> {
         Some(NameIndex(number(position)))
     }
 
-    /// What a name of the expression is in this document, if the document has it.
+    /// The document's own name for a name of the expression, if it has it.
     #[inline]
     pub(crate) fn name(&self, index: NameIndex) -> Option<Name> {
         self.names[index.0 as usize]

@@ -32,12 +32,12 @@ impl NameTable {
         (uri, local)
     }
 
-    /// How many there are.
+    /// Number of names.
     pub(crate) fn count(&self) -> usize {
         self.names.len()
     }
 
-    /// What each name is in a document, if the document has it.
+    /// The document's own name for each name, if it has it.
     pub(crate) fn known_in<'t>(&'t self, document: &'t Document<'_>) -> impl Iterator<Item = Option<Name>> + 't {
         self.names.iter().map(|(uri, local)| document.find_name(uri, local))
     }

@@ -15,11 +15,11 @@ use crate::tree::Value;
 /// One attribute, or the declaration of a namespace.
 #[derive(Debug, Clone)]
 pub(super) struct Attribute {
-    /// Where its name stands. Of a default of the document type: where the tag begins.
+    /// The place of its name. For a default of the document type: the begin of the tag.
     pub(super) name: Range<usize>,
     /// The prefix's length, its colon included.
     prefix_length: usize,
-    /// The name of a default, which stands in no tag.
+    /// The name of a default, which is in no tag.
     default_name: Option<Rc<str>>,
     pub(super) value: Value,
     /// Its expanded name; absent of declarations of namespaces.
@@ -48,12 +48,12 @@ impl Attribute {
     }
 }
 
-/// An attribute as it stands in a tag.
+/// An attribute as written in a tag.
 pub(super) struct Written {
     pub(super) name: Range<usize>,
     /// The prefix's length, its colon included.
     pub(super) prefix_length: usize,
-    /// What stands between its quotes.
+    /// The text between its quotes.
     pub(super) value: Range<usize>,
 }
 
@@ -61,7 +61,7 @@ impl Written {
     /// The first attribute in `span` of a text, which begins behind a name or a value.
     ///
     /// # Errors
-    /// Where there is none, and why.
+    /// There is none, with the reason.
     pub(super) fn next(source: &str, span: Range<usize>) -> Result<Option<Written>, (usize, String)> {
         let bytes = source.as_bytes();
         let blank = |mut at: usize| {
@@ -134,7 +134,7 @@ impl<'s> Parse<'s, '_> {
         &self.source[start..end]
     }
 
-    /// An attribute's value: line ends and white space become spaces, references what they stand for.
+    /// An attribute's value: line ends and white space become spaces, references are resolved.
     fn value(&mut self, span: Range<usize>, is_tokens: bool) -> Result<Value, Error> {
         let raw = &self.source[span.clone()];
         if raw.len() > self.budget.text_bytes_max {

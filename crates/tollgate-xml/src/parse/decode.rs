@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind};
 /// Bytes at the beginning in which a declaration is looked for.
 const DECLARATION_BYTES_MAX: usize = 256;
 
-/// How most messages begin: known at a glance, where judging one costs as much as scanning a small message.
+/// The beginning of most messages: known at a glance, where judging one costs as much as scanning a small message.
 const USUAL_DECLARATIONS: [&str; 4] = [
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
     "<?xml version=\"1.0\" encoding=\"utf-8\"?>",
@@ -24,7 +24,7 @@ const USUAL_DECLARATIONS: [&str; 4] = [
 /// The text of a document.
 ///
 /// # Errors
-/// Where the encoding is unknown, or the bytes are none of it.
+/// The encoding is unknown, or the bytes are not valid in it.
 pub(crate) fn decode(source: &[u8]) -> Result<Cow<'_, str>, Error> {
     let encoding = encoding_of(source)?;
     let is_latin1 = || declared(source).is_some_and(|label| is_latin1(&label));
@@ -126,7 +126,7 @@ fn pseudo_attribute<'d>(declaration: &'d str, name: &str) -> Option<&'d str> {
     value[1..].split(quote).next()
 }
 
-/// Holds `<?xml …?>` to production `XMLDecl`.
+/// Checks `<?xml …?>` against production `XMLDecl`.
 ///
 /// # Errors
 /// The place in `text`, and what is wrong there.

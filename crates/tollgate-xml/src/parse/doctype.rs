@@ -13,11 +13,11 @@ use crate::budget::{Budget, ENTITY_DEPTH_MAX, exceeded};
 use crate::characters::{is_character, is_name_part, is_name_start, is_space};
 use crate::error::{Error, ErrorKind};
 
-/// What a document type declares.
+/// The declarations of a document type.
 #[derive(Debug, Default)]
 pub(super) struct Declarations {
     entities: HashMap<Box<str>, Entity>,
-    /// By the element's name.
+    /// Elements with declared attributes, by name.
     elements: HashMap<Box<str>, Element>,
     /// Bytes that entities may still expand to.
     bytes_left: usize,
@@ -28,11 +28,11 @@ pub(super) struct Declarations {
 enum Entity {
     /// Its replacement text, references to characters resolved.
     Internal(Rc<str>),
-    /// Its replacement text holds markup.
+    /// Its replacement text contains markup.
     Markup,
-    /// It stands elsewhere and is to be parsed: never read.
+    /// It is in another resource and would be parsed: never read.
     External,
-    /// It stands elsewhere, in a notation of its own: its system identifier.
+    /// It is in another resource, in a notation of its own: its system identifier.
     Unparsed(Box<str>),
 }
 
@@ -40,7 +40,7 @@ enum Entity {
 #[derive(Debug, Default)]
 struct Element {
     kinds: HashMap<Box<str>, AttributeKind>,
-    /// Those that have a default, in the order of their declarations.
+    /// Attributes that have a default, in the order of their declarations.
     defaults: Vec<DefaultValue>,
 }
 
@@ -49,7 +49,7 @@ struct Element {
 pub(super) struct DefaultValue {
     pub(super) name: Rc<str>,
     pub(super) value: Box<str>,
-    /// Where it stands among the texts of the document, once an element has it.
+    /// Its place among the texts of the document, once an element has it.
     pub(super) stored: Option<Range<usize>>,
 }
 
@@ -73,10 +73,10 @@ impl Declarations {
         Ok(subset.declarations)
     }
 
-    /// What `&name;` stands for, references in it resolved.
+    /// The replacement of `&name;`, with references in it resolved.
     ///
     /// # Errors
-    /// Where it is not declared, refers to itself, stands outside, or the budget is exceeded.
+    /// It is not declared, refers to itself, is in another resource, or the budget is exceeded.
     pub(super) fn expand(&mut self, name: &str) -> Result<String, Error> {
         let mut expanded = String::new();
         self.expand_into(name, &mut expanded, 0)?;
@@ -132,7 +132,7 @@ impl Declarations {
         }
     }
 
-    /// Whether the value of an attribute is a list of tokens: its white space means nothing (section 3.3.3).
+    /// Whether the value of an attribute is a list of tokens, whose white space means nothing (section 3.3.3).
     pub(super) fn is_tokens(&self, element: &str, attribute: &str) -> bool {
         self.kind(element, attribute).is_some_and(|kind| kind != AttributeKind::Text)
     }
@@ -278,7 +278,7 @@ impl<'t> Subset<'t> {
         }
     }
 
-    /// To the end of a declaration that means nothing here; `>` may stand in quotes.
+    /// Skips to the end of a declaration that has no effect here; `>` may occur in quotes.
     fn pass_over(&mut self) -> Result<(), String> {
         let mut quote = None;
         for (offset, byte) in self.rest().bytes().enumerate() {

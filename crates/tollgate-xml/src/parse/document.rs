@@ -1,6 +1,6 @@
 //! A document out of its text or its bytes: what callers of the library begin with.
 //!
-//! How the text is read is the reader's; a document itself reads nothing.
+//! The reader reads the text; a document itself reads nothing.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ impl<'s> Document<'s> {
     /// ```
     ///
     /// # Errors
-    /// Where the text is not well-formed, with the place.
+    /// The text is not well-formed, with the place.
     pub fn parse(source: &'s str) -> Result<Document<'s>, Error> {
         parse(source, &Options::default())
     }
@@ -44,13 +44,13 @@ impl<'s> Document<'s> {
     /// The text of a document's bytes, in the encoding that a byte order mark or its declaration names; UTF-8 is not copied.
     ///
     /// # Errors
-    /// Where the encoding is unknown or broken.
+    /// The encoding is unknown or broken.
     pub fn decode(source: &[u8]) -> Result<Cow<'_, str>, Error> {
         decode(source)
     }
 
-    /// The text of a document's bytes, where whatever brought them names their encoding, as `charset` of a `Content-Type`
-    /// does: a byte order mark goes before it, and it before the declaration (RFC 7303, section 3).
+    /// The text of a document's bytes, with the encoding named by their source, as `charset` of a `Content-Type` does:
+    /// a byte order mark goes before it, and it before the declaration (RFC 7303, section 3).
     ///
     /// # Errors
     /// As [`Document::decode`].

@@ -1,7 +1,7 @@
-//! Markup found in a text: where each tag, text, reference, comment and so on begins and ends (XML 1.0, section 2.4).
+//! Markup in a text: the begin and end of each tag, text, reference, comment and so on (XML 1.0, section 2.4).
 //!
-//! It looks for ends and nothing else: what stands between them is judged by its neighbours. A pass over character data
-//! tells on the way what else has to be looked at, so that the usual text is read once.
+//! It only looks for ends: its neighbours judge the text between them. A pass over character data also finds what else
+//! has to be looked at, so that the usual text is read once.
 
 use std::ops::Range;
 
@@ -50,7 +50,7 @@ pub(super) enum Ends {
     Element,
 }
 
-/// What was seen in character data.
+/// Bytes that were seen in character data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Seen(u8);
 
@@ -59,7 +59,7 @@ impl Seen {
     const SUSPECT: u8 = 2;
     const RETURN: u8 = 4;
 
-    /// Whether a byte was there that may belong to what no document may hold.
+    /// Whether there was a byte that may belong to a character that no document may contain.
     pub(super) fn has_suspects(self) -> bool {
         self.0 & Seen::SUSPECT != 0
     }
@@ -70,7 +70,7 @@ impl Seen {
     }
 }
 
-/// Where something has no end, and what.
+/// The place of a piece without an end, and its kind.
 type Unended = (usize, &'static str);
 
 const UNENDED_TAG: &str = "markup that is not closed, or no markup at all";
@@ -80,10 +80,10 @@ impl<'s> Markups<'s> {
         Markups { source, at: start }
     }
 
-    /// The next piece and where it stands.
+    /// The next piece and its place.
     ///
     /// # Errors
-    /// Where a piece has no end.
+    /// A piece has no end.
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<(Markup, Range<usize>)>, Unended> {
         let start = self.at;
@@ -210,7 +210,7 @@ fn document_type_length(rest: &[u8]) -> Option<usize> {
     }
 }
 
-/// What each byte is in character data.
+/// The class of each byte in character data.
 const CLASSES: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;

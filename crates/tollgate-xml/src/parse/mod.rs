@@ -1,5 +1,5 @@
-//! From text to tree in one pass: `markup` finds the pieces, this module holds them to XML 1.0 (fifth edition) and to
-//! Namespaces in XML 1.0, and the tree's builder stores them.
+//! From text to tree in one pass: `markup` finds the pieces, this module checks them against XML 1.0 (fifth edition)
+//! and Namespaces in XML 1.0, and the tree's builder stores them.
 //!
 //! A document type is refused unless [`Doctype::InternalSubset`] asks for it; nothing outside the text is ever read.
 
@@ -26,29 +26,29 @@ use crate::error::{Error, ErrorKind};
 use crate::names::{Name, Namespace, Prefix, XML_NAMESPACE, XMLNS_NAMESPACE};
 use crate::tree::{Builder, Document, NodeId, NodeKind, Origin, Spare, Value};
 
-/// How a document is read.
+/// Options for reading a document.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'o> {
-    /// What it may take; absent: the default.
+    /// Its limits; absent: the default.
     pub budget: Option<&'o Budget>,
-    /// What becomes of a document type.
+    /// The treatment of a document type.
     pub doctype: Doctype,
-    /// Which texts of nothing but white space are left out; absent: none.
+    /// The texts of only white space that are left out; absent: none.
     pub whitespace: Option<&'o dyn Whitespace>,
 }
 
-/// What becomes of a document type declaration.
+/// The treatment of a document type declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Doctype {
     /// It is an error: most documents need none, and many attacks do.
     #[default]
     Refuse,
-    /// Its internal subset is read: entities, defaults of attributes, types ID and NMTOKENS, unparsed entities. What it
-    /// refers to outside is not.
+    /// Its internal subset is read: entities, defaults of attributes, types ID and NMTOKENS, unparsed entities.
+    /// External resources that it refers to are not.
     InternalSubset,
 }
 
-/// Says of which elements texts of nothing but white space are left out (XSLT 1.0, section 3.4).
+/// Selects the elements whose texts of only white space are left out (XSLT 1.0, section 3.4).
 ///
 /// `xml:space` goes before it.
 pub trait Whitespace {
@@ -105,7 +105,7 @@ struct Parse<'s, 'o> {
     text: Option<Value>,
     /// Attributes of one element, used again for the next.
     attributes: Vec<Attribute>,
-    /// For each open element, what becomes of white space in it; empty where none is left out.
+    /// For each open element, the treatment of white space in it; empty if none is left out.
     spaces: Vec<Space>,
     declarations: Option<Declarations>,
     identifiers: Vec<(Box<str>, NodeId)>,
@@ -184,7 +184,7 @@ impl<'s, 'o> Parse<'s, 'o> {
         Error::at(error.kind(), self.source, at, error.message())
     }
 
-    /// Character data, references and sections stand inside of an element only.
+    /// Checks that character data, a reference or a section is inside of an element.
     fn inside(&self, at: usize) -> Result<(), Error> {
         if self.builder.depth() == 0 {
             return Err(self.wrong(at, "character data outside of the document element"));
@@ -293,7 +293,7 @@ impl<'s, 'o> Parse<'s, 'o> {
         }
     }
 
-    /// What an entity of the document type stands for, references in it resolved.
+    /// The replacement of an entity of the document type, with references in it resolved.
     fn entity(&mut self, name: &str, at: usize) -> Result<String, Error> {
         let Some(declarations) = &mut self.declarations else {
             return Err(self.wrong(at, format!("entity `{name}` is not declared")));
@@ -463,7 +463,7 @@ impl<'s, 'o> Parse<'s, 'o> {
         Ok(())
     }
 
-    /// No attribute may stand twice, not even by two prefixes for one namespace (Namespaces in XML, section 6.3).
+    /// Checks that no attribute occurs twice, even by two prefixes for one namespace (Namespaces in XML, section 6.3).
     fn check_twice(&self, attributes: &[Attribute]) -> Result<(), Error> {
         // Declarations have no expanded name: they are told apart by what is written.
         fn key<'a>(attribute: &'a Attribute, source: &'a str) -> (Option<Name>, &'a str) {
@@ -556,12 +556,12 @@ impl<'s, 'o> Parse<'s, 'o> {
     }
 }
 
-/// What becomes of texts of nothing but white space in an element.
+/// The treatment of texts of only white space in an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Space {
     /// `xml:space` around it says that it stays.
     preserves: bool,
-    /// It is left out.
+    /// `Whitespace` leaves it out.
     strips: bool,
 }
 

@@ -1,8 +1,8 @@
-//! A pull reader: the tags and texts of a document one after another, without a tree, for whoever knows which elements may
-//! come.
+//! A pull reader: the tags and texts of a document one after another, without a tree, for a caller that knows which
+//! elements may come.
 //!
-//! A document is held to XML 1.0 as by the reader of trees, but that namespaces are resolved only when asked for: names
-//! are what stands behind a prefix. It deliberately reads no document type, and keeps nothing but the open tags.
+//! A document is checked against XML 1.0 as by the reader of trees, but namespaces are resolved only on request: names
+//! are without their prefix. It deliberately reads no document type, and keeps only the open tags.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::names::XML_NAMESPACE;
 /// Attributes of one element.
 const ATTRIBUTES_MAX: usize = 1024;
 
-/// Where something is wrong, as a byte offset, and what.
+/// The place of an error, as a byte offset, and its message.
 pub type Wrong = (usize, String);
 
 /// Reads one document.
@@ -25,10 +25,10 @@ pub struct PullReader<'s> {
     source: &'s str,
     markups: Markups<'s>,
     content_start: usize,
-    /// How many bytes were read.
+    /// Number of bytes read.
     position: usize,
     depth_max: usize,
-    /// The names of the open elements and where their attributes stand, outermost first.
+    /// The names of the open elements and the places of their attributes, outermost first.
     open: Vec<(&'s str, Range<usize>)>,
     /// A document type is passed over, not refused.
     passes_document_type: bool,
@@ -37,7 +37,7 @@ pub struct PullReader<'s> {
     seen_element: bool,
 }
 
-/// What stands next.
+/// The next event.
 #[derive(Debug)]
 pub enum Event<'s> {
     /// A start tag.
@@ -53,7 +53,7 @@ pub enum Event<'s> {
 pub struct StartTag<'s> {
     source: &'s str,
     local: &'s str,
-    /// Behind the name, up to what ends the tag.
+    /// The text behind the name, up to the end of the tag.
     attributes: Range<usize>,
 }
 
@@ -82,7 +82,7 @@ impl<'s> StartTag<'s> {
 }
 
 impl<'s> PullReader<'s> {
-    /// A reader of a document whose elements stand in each other at most so deep.
+    /// A reader of a document whose elements are nested at most this deep.
     pub fn new(source: &'s str, depth_max: usize) -> PullReader<'s> {
         let content_start = if source.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
         PullReader {
@@ -123,16 +123,16 @@ impl<'s> PullReader<'s> {
         self.position
     }
 
-    /// How many elements are open.
+    /// Number of open elements.
     #[inline]
     pub fn depth(&self) -> usize {
         self.open.len()
     }
 
-    /// What stands next; nothing at the end of the document.
+    /// The next event; `None` at the end of the document.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// The error, with its place.
     pub fn event(&mut self) -> Result<Option<Event<'s>>, Wrong> {
         if std::mem::take(&mut self.ends) {
             self.open.pop();
@@ -208,7 +208,7 @@ impl<'s> PullReader<'s> {
         }
     }
 
-    /// Character data, references and sections stand inside of an element only.
+    /// Checks that character data, a reference or a section is inside of an element.
     fn inside(&self, at: usize) -> Result<(), Wrong> {
         match self.open.is_empty() {
             true => Err((at, "character data outside of the document element".to_owned())),
@@ -216,7 +216,7 @@ impl<'s> PullReader<'s> {
         }
     }
 
-    /// A piece of the document without what no document may hold.
+    /// Checks that a piece of the document has only allowed characters.
     fn allowed(&self, span: Range<usize>) -> Result<&'s str, Wrong> {
         let text = &self.source[span.clone()];
         match first_forbidden(text, Bracket::Harmless) {
@@ -279,7 +279,7 @@ impl<'s> PullReader<'s> {
     }
 }
 
-/// What the attributes of a tag declare a prefix as; the empty prefix is that of the default namespace.
+/// The namespace that the attributes of a tag declare for a prefix; the empty prefix is that of the default namespace.
 fn declared<'s>(source: &'s str, attributes: &Range<usize>, prefix: &str) -> Option<Cow<'s, str>> {
     let mut at = attributes.start;
     // They were checked when the tag was read.
@@ -296,10 +296,10 @@ fn declared<'s>(source: &'s str, attributes: &Range<usize>, prefix: &str) -> Opt
     None
 }
 
-/// A text as it stands between tags, with its references resolved; line ends stay as they are.
+/// A text from between tags, with its references resolved; line ends stay as they are.
 ///
 /// # Errors
-/// What is wrong with a reference, and where.
+/// The error in a reference, with its place.
 pub fn unescaped(text: &str) -> Result<Cow<'_, str>, Wrong> {
     let mut made = String::new();
     let mut at = 0;
@@ -327,7 +327,7 @@ fn forbidden(source: &str, at: usize) -> Wrong {
     (at, format!("character U+{code:04X} may stand in no document"))
 }
 
-/// What a reference stands for, whose name is a piece of a text.
+/// The character for the reference whose name is a piece of a text.
 fn resolved(source: &str, name: Range<usize>) -> Result<char, Wrong> {
     let (at, name) = (name.start - 1, &source[name]);
     match reference::predefined(name) {
@@ -346,7 +346,7 @@ fn with_newlines(text: &str, has_returns: bool) -> Cow<'_, str> {
     Cow::Owned(made)
 }
 
-/// An attribute's value: line ends and white space become spaces, references what they stand for (section 3.3.3).
+/// An attribute's value: line ends and white space become spaces, references are resolved (section 3.3.3).
 fn normalized(source: &str, value: Range<usize>) -> Result<Cow<'_, str>, Wrong> {
     let raw = &source[value.clone()];
     let is_special = |byte: u8| matches!(byte, b'&' | b'<' | b'\t' | b'\n' | b'\r');

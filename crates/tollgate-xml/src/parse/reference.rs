@@ -3,7 +3,7 @@
 
 use crate::characters::is_character;
 
-/// What `&name;` stands for; `None` for an entity that would have to be declared.
+/// The character for `&name;`; `None` for an entity that would have to be declared.
 ///
 /// # Errors
 /// Says what is wrong with a number.

@@ -1,6 +1,6 @@
-//! Memory that goes from one document to the next: who reads one message after the other allocates for the first only.
+//! Memory that goes from one document to the next: a reader of several messages allocates for the first only.
 //!
-//! It holds the memory of one document and no contents. A large document's memory is given back.
+//! It keeps the memory of one document and no contents. A large document's memory is given back.
 
 use super::{Options, parse_bytes_within, parse_within};
 use crate::error::Error;

@@ -1,8 +1,8 @@
-//! Characters that mean something else where they stand, and those that an encoding does not have.
+//! Escapes of characters that mean something else in their place, and of those that an encoding does not have.
 
 use super::Bytes;
 
-/// Where a text stands.
+/// The place of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
     /// Between tags.
@@ -71,8 +71,8 @@ fn escaped_by_character(bytes: &mut Bytes, text: &str, table: &[bool; 256], plac
     }
 }
 
-/// Writes a text as CDATA sections: `]]>`, characters that the encoding does not have, and carriage returns, which a reader
-/// would take for line feeds, stand outside of them.
+/// Writes a text as CDATA sections: `]]>`, characters that the encoding does not have, and carriage returns, which a
+/// reader would take for line feeds, are written outside of them.
 pub(super) fn sections(bytes: &mut Bytes, text: &str) {
     bytes.push("<![CDATA[");
     let mut rest = text;

@@ -67,7 +67,7 @@ const BLOCK: [&str; 50] = [
     "ul",
 ];
 
-/// Elements in which white space is seen as it stands.
+/// Elements whose white space is shown as it is.
 const LITERAL: [&str; 4] = ["pre", "script", "style", "textarea"];
 
 /// Attributes whose value is their name.
@@ -76,7 +76,7 @@ const BOOLEAN: [&str; 13] = [
     "nowrap", "readonly", "selected",
 ];
 
-/// Attributes that hold an address.
+/// Attributes that contain an address.
 const ADDRESSES: [&str; 12] = [
     "action",
     "background",
@@ -199,7 +199,7 @@ impl<'d> HtmlWriter<'d> {
         self.known(element).is_some_and(|name| BLOCK.contains(&&*name))
     }
 
-    /// Whether an element's content stands on lines of its own: a paragraph's never does.
+    /// Whether an element's content is on lines of its own: a paragraph's never is.
     fn parts_lines(&self, element: NodeId) -> bool {
         self.known(element).is_none_or(|name| !name.starts_with('p'))
     }

@@ -1,7 +1,7 @@
 //! Results as bytes: the output methods xml, html and text (XSLT 1.0, section 16).
 //!
-//! XML that is not indented is written as it is made. What has to know what follows (indentation, html) is written from a
-//! finished tree.
+//! XML that is not indented is written as it is made. Output that depends on later nodes (indentation, html) is written
+//! from a finished tree.
 
 mod escape;
 mod html;
@@ -14,7 +14,7 @@ use crate::budget::exceeded;
 use crate::characters::is_latin1;
 use crate::error::{Error, ErrorKind};
 
-/// How a result is written: what `xsl:output` says.
+/// The output settings of a result, from `xsl:output`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OutputSettings {
     /// The method; absent: html where the document element is `html`, else xml (section 16).
@@ -72,11 +72,11 @@ pub(crate) struct Bytes {
     pub(crate) text: Vec<u8>,
     encoding: Encoding,
     bytes_max: usize,
-    /// A character that the encoding does not have, where nothing could stand for it.
+    /// A character that the encoding does not have, in a place without a substitute.
     lacking: Option<char>,
 }
 
-/// Which characters can be written as they are.
+/// The characters that can be written as they are.
 #[derive(Debug, Clone, Copy)]
 enum Encoding {
     Utf8,
@@ -86,7 +86,7 @@ enum Encoding {
     Latin1,
     /// In two or four bytes each, written when all is there.
     Utf16,
-    /// As a library does it, with references for what it does not have.
+    /// As a library does it, with references for characters that it does not have.
     Other(&'static encoding_rs::Encoding),
 }
 
@@ -129,8 +129,8 @@ impl Bytes {
         self.text.extend_from_slice(text.as_bytes());
     }
 
-    /// Writes what is no character data, such as a name or a comment: no reference can stand in it for a character that
-    /// the encoding does not have (XSLT 1.0, section 16.1), and [`Bytes::check`] tells so.
+    /// Writes text other than character data, such as a name or a comment: no reference can replace a character in it
+    /// that the encoding does not have (XSLT 1.0, section 16.1), and [`Bytes::check`] reports it.
     #[inline]
     pub(crate) fn push_bare(&mut self, text: &str) {
         if !self.has_all() {
@@ -147,7 +147,7 @@ impl Bytes {
     }
 
     /// # Errors
-    /// Where the result is larger than its budget, or has a character that its encoding does not have.
+    /// The result is larger than its budget, or has a character that its encoding does not have.
     #[inline]
     pub(crate) fn check(&self) -> Result<(), Error> {
         if let Some(character) = self.lacking {

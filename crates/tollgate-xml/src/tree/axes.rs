@@ -68,7 +68,7 @@ impl Document<'_> {
         Attributes { document: self, next: node.0 + 1, end: self.behind(node).0 }
     }
 
-    /// What is in a node, at any depth and in document order, attributes aside.
+    /// All nodes inside a node, at any depth and in document order, attributes aside.
     #[inline]
     pub fn descendants(&self, node: NodeId) -> Descendants<'_> {
         Descendants { document: self, next: node.0 + 1, end: self.behind(node).0 }

@@ -1,5 +1,5 @@
-//! Making a document: nodes are only ever added at its end, in document order. The reader of XML and the writer of result
-//! trees both stand on it.
+//! Making a document: nodes are only ever added at its end, in document order. The reader of XML and the writer of
+//! result trees both use it.
 //!
 //! It trusts its caller that what is added is well-formed; it keeps the budget.
 
@@ -29,14 +29,14 @@ struct OpenNode {
     node: NodeId,
     last_child: Option<NodeId>,
     scope: u32,
-    /// Whether its source says what it holds.
+    /// Whether its source is its exact content.
     place: Backing,
 }
 
-/// So many declarations are looked through for what a prefix means; a message has a handful.
+/// Most declarations that are searched one by one for a prefix; a message has a handful.
 const DECLARATIONS_FEW: usize = 16;
 
-/// The memory of a document that nobody needs any more, empty.
+/// The memory of a document that is no longer needed, empty.
 #[derive(Debug)]
 pub(crate) struct Spare {
     unescaped: String,
@@ -63,7 +63,7 @@ impl Spare {
     }
 }
 
-/// Where a value stands.
+/// The place of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     /// In the source.
@@ -81,10 +81,10 @@ impl Value {
     }
 }
 
-/// Where an element comes from.
+/// The origin of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// It stands in the source.
+    /// It is in the source.
     Source,
     /// It was made.
     Made,
@@ -143,7 +143,7 @@ impl<'s> Builder<'s> {
         &mut self.document.names
     }
 
-    /// What stands so far.
+    /// The document as built so far.
     pub(crate) fn document(&self) -> &Document<'s> {
         &self.document
     }
@@ -257,7 +257,7 @@ impl<'s> Builder<'s> {
         declared.hidden = std::mem::replace(&mut self.innermost[prefix], link);
     }
 
-    /// The declarations of an element hold no longer: from `innermost` out to `outer`, which does.
+    /// Ends the declarations of an element: from `innermost` out to `outer`, which stays in effect.
     fn leave(&mut self, innermost: u32, outer: u32) {
         let mut at = innermost;
         while at != outer {
@@ -267,8 +267,8 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// What a prefix means where the document now grows; `None` if it is not declared. Without a prefix, no namespace is
-    /// the answer too.
+    /// The namespace of a prefix where the document now grows; `None` if it is not declared. Without a prefix, no
+    /// namespace is the answer too.
     pub(crate) fn resolve(&self, prefix: Prefix) -> Option<Namespace> {
         let found = if self.innermost.is_empty() {
             self.document.resolve(self.top().scope, prefix)
@@ -303,7 +303,7 @@ impl<'s> Builder<'s> {
         self.push(kind, Prefix::NONE, name, place, span)
     }
 
-    /// Says that the source of the open elements does not say what they hold.
+    /// Marks the source of the open elements as different from their content.
     pub(crate) fn departs_from_source(&mut self) {
         self.top_mut().place = Backing::Beside;
     }

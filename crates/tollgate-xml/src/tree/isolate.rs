@@ -1,4 +1,4 @@
-//! One element made the only one of its document, in place: what a stylesheet for the payload of an envelope is given.
+//! One element made the only one of its document, in place: the input of a stylesheet for the payload of an envelope.
 //!
 //! It copies no text and looks at no name: records move to the front, and the numbers in them with them.
 
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
     use crate::tree::NodeKind;
 
-    /// All that can be asked of a tree.
+    /// Everything that a tree can be asked.
     fn told(document: &Document<'_>) -> Vec<String> {
         let of = |node: NodeId| {
             let around = [document.parent(node), document.previous_sibling(node), document.next_sibling(node)];

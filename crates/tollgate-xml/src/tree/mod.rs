@@ -1,6 +1,6 @@
 //! A document as an arena of small records in document order: a node is a number, its subtree a range of numbers.
 //!
-//! Attributes stand directly behind their element, before its children. Namespace nodes are not stored: they follow from
+//! Attributes are directly behind their element, before its children. Namespace nodes are not stored: they follow from
 //! the declarations in scope. The order of the numbers is the order of the document (XPath 1.0, section 5).
 
 mod axes;
@@ -68,13 +68,13 @@ pub struct Document<'s> {
     steps_max: u64,
 }
 
-/// What is stored of a node: 32 bytes.
+/// The stored part of a node: 32 bytes.
 #[derive(Debug, Clone, Copy)]
 struct Record {
     kind: NodeKind,
-    /// Where `start..end` points, and whether the source can be copied for it.
+    /// The text that `start..end` points into, and whether the source can be copied for it.
     place: Backing,
-    /// Of elements and attributes.
+    /// The prefix of elements and attributes.
     prefix: u16,
     /// Expanded name of elements and attributes, target of processing instructions.
     name: Name,
@@ -83,19 +83,19 @@ struct Record {
     behind: NodeId,
     /// The sibling before it; the node itself if there is none. Unused of attributes.
     previous: NodeId,
-    /// Of elements the bytes of the source, of other nodes those of the value.
+    /// For elements the bytes of the source, for other nodes those of the value.
     start: u32,
     end: u32,
-    /// Of elements: the declarations in scope.
+    /// For elements: the declarations in scope.
     scope: u32,
 }
 
-/// Which text holds the bytes of a record.
+/// The text with the bytes of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Backing {
     /// In the source, exactly as they mean.
     Source,
-    /// In the texts beside it. Of an element: it cannot be copied from the source.
+    /// In the texts beside it. An element with it cannot be copied from the source.
     Beside,
 }
 
@@ -116,13 +116,13 @@ impl<'s> Document<'s> {
         self.unescaped.capacity() + self.records.capacity() * size_of::<Record>() + scopes + self.names.memory_bytes()
     }
 
-    /// Which kind of node it is.
+    /// The kind of a node.
     #[inline]
     pub fn kind(&self, node: NodeId) -> NodeKind {
         self.record(node).kind
     }
 
-    /// The element or root that it stands in; `None` for the root.
+    /// The element or root around a node; `None` for the root.
     #[inline]
     pub fn parent(&self, node: NodeId) -> Option<NodeId> {
         (node != NodeId::ROOT).then(|| self.record(node).parent)
@@ -173,7 +173,7 @@ impl<'s> Document<'s> {
         self.names.find(self.names.find_namespace(namespace_uri)?, local)
     }
 
-    /// How many expanded names the document has: [`Name::index`] is below it.
+    /// Number of expanded names of the document; [`Name::index`] is below it.
     pub fn name_count(&self) -> usize {
         self.names.count()
     }
@@ -205,23 +205,23 @@ impl<'s> Document<'s> {
         self.unparsed_entities.iter().find(|(entity, _)| **entity == *name).map(|(_, system)| &**system)
     }
 
-    /// The bytes of the source for an element, if they mean exactly what the tree holds: no references to entities of a
-    /// document type, nothing left out.
+    /// The bytes of the source for an element, if they mean exactly the same as the tree: no references to entities of
+    /// a document type, nothing left out.
     pub fn source_of(&self, element: NodeId) -> Option<&str> {
         let record = self.record(element);
         (record.kind == NodeKind::Element && record.place == Backing::Source)
             .then(|| &self.source[record.start as usize..record.end as usize])
     }
 
-    /// Where in the source a node begins, or an attribute's value; `None` where it does not stand there as it is.
+    /// The offset in the source of a node, or of an attribute's value; `None` if it is not there as it is.
     pub fn source_offset(&self, node: NodeId) -> Option<usize> {
         let record = self.record(node);
         let is_there = record.kind == NodeKind::Element || record.place == Backing::Source;
         (is_there && !self.source.is_empty()).then_some(record.start as usize)
     }
 
-    /// Where in the source an element stands, from its start tag to the end of its end tag; `None` for trees that were made.
-    /// For documents that have no document type: what entities bring does not stand there.
+    /// The range of an element in the source, from its start tag to the end of its end tag; `None` for trees that were
+    /// made. Only for documents without a document type: the content of entities is not in the source.
     pub fn source_span(&self, element: NodeId) -> Option<std::ops::Range<usize>> {
         let record = self.record(element);
         let is_there = record.kind == NodeKind::Element && !self.source.is_empty();

@@ -66,7 +66,7 @@ pub(crate) fn namespace_uri<'d>(document: &'d Document<'_>, place: Place) -> &'d
     }
 }
 
-/// Its name with the prefix that stands in the document.
+/// Its name with the document's prefix.
 pub(crate) fn qualified_name<'d>(document: &'d Document<'_>, place: Place) -> Cow<'d, str> {
     let local = local_name(document, place);
     match (place.namespace, document.prefix(place.node)) {

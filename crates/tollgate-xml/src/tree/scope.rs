@@ -1,5 +1,5 @@
-//! Which declarations of namespaces hold where: a chain from the innermost declaration outwards, shared by all elements
-//! that declare nothing themselves.
+//! Namespace declarations in scope: a chain from the innermost declaration outwards, shared by all elements that
+//! declare nothing themselves.
 
 use super::{Document, NodeId};
 use crate::names::{Namespace, Prefix};
@@ -32,18 +32,18 @@ pub struct Declaration {
 }
 
 impl Document<'_> {
-    /// The declarations that hold on an element, the innermost for each prefix, that of `xml` last.
+    /// The declarations in scope of an element, the innermost for each prefix, that of `xml` last.
     pub fn namespaces_in_scope(&self, element: NodeId) -> NamespacesInScope<'_> {
         let scope = self.record(element).scope;
         NamespacesInScope { document: self, first: scope, next: Some(scope), met: 0, seen: Vec::new() }
     }
 
-    /// Whether two elements of the document have the very same declarations in scope, as far as that can be told at once.
+    /// Whether two elements of the document have the very same declarations in scope, by a quick comparison.
     pub(crate) fn shares_scope(&self, one: NodeId, other: NodeId) -> bool {
         self.record(one).scope == self.record(other).scope
     }
 
-    /// What a prefix means on an element.
+    /// The namespace of a prefix on an element.
     pub fn lookup(&self, element: NodeId, prefix: &str) -> Option<&str> {
         let namespace = self.resolve(self.record(element).scope, self.names.find_prefix(prefix)?)?;
         (namespace != Namespace::NONE).then(|| self.names.namespace_text(namespace))
@@ -107,7 +107,7 @@ pub struct NamespacesInScope<'d> {
     seen: Vec<u64>,
 }
 
-/// So many declarations are compared with each other: a table would cost more.
+/// Most declarations that are compared with each other: a table would cost more.
 const FEW: usize = 16;
 
 impl NamespacesInScope<'_> {
@@ -135,7 +135,7 @@ impl NamespacesInScope<'_> {
         false
     }
 
-    /// Whether a prefix was met before; it is now.
+    /// Whether a prefix was met before; marks it as met.
     fn see(&mut self, prefix: Prefix) -> bool {
         let (word, bit) = (prefix.0 as usize / 64, 1 << (prefix.0 % 64));
         if word >= self.seen.len() {

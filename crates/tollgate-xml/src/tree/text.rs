@@ -1,4 +1,4 @@
-//! What a node says: its value, and the string-value of XPath (section 5).
+//! Texts of a node: its value, and the string-value of XPath (section 5).
 
 use std::borrow::Cow;
 
@@ -52,7 +52,7 @@ impl Document<'_> {
         self.string_value_compared(node, expected).0
     }
 
-    /// As [`Document::string_value_is`], with how many nodes were looked at.
+    /// As [`Document::string_value_is`], with the number of nodes looked at.
     #[inline]
     pub(crate) fn string_value_compared(&self, node: NodeId, expected: &str) -> (bool, u32) {
         if !matches!(self.kind(node), NodeKind::Root | NodeKind::Element) {

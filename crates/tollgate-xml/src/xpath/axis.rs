@@ -60,8 +60,8 @@ pub(crate) enum Principal {
     Namespace,
 }
 
-/// Calls `meet` for each node on `axis` as seen from `from`, until it breaks; `pass` is told how many others were passed
-/// over to find them.
+/// Calls `meet` for each node on `axis` as seen from `from`, until it breaks; `pass` gets the number of other nodes
+/// passed over to find them.
 #[inline]
 pub(crate) fn each<B>(
     document: &Document<'_>,
@@ -193,7 +193,7 @@ fn each_before<B>(
     pass(passed)
 }
 
-/// A namespace node has a parent, ancestors and whatever stands around its element, but no siblings and nothing in it.
+/// Walks from a namespace node: with a parent, ancestors and nodes around its element, but no siblings or content.
 fn each_from_namespace<B>(
     document: &Document<'_>,
     axis: Axis,

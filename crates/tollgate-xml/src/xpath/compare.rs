@@ -40,7 +40,7 @@ impl Comparison {
         }
     }
 
-    /// Whether two things of which is known whether they are the same stand so.
+    /// Whether the comparison is true for two values that are the same, or not.
     fn sameness(self, is_same: bool) -> bool {
         is_same == (self == Comparison::Equal)
     }
@@ -115,7 +115,7 @@ fn booleans(comparison: Comparison, left: bool, right: bool) -> bool {
     comparison.numbers(f64::from(u8::from(left)), f64::from(u8::from(right)))
 }
 
-/// Whether any of some nodes is as asked.
+/// Whether a condition is true for any of some nodes.
 fn any<'i>(items: &'i [Item], mut holds: impl FnMut(&'i Item) -> Result<bool, Error>) -> Result<bool, Error> {
     for item in items {
         if holds(item)? {
@@ -125,7 +125,7 @@ fn any<'i>(items: &'i [Item], mut holds: impl FnMut(&'i Item) -> Result<bool, Er
     Ok(false)
 }
 
-/// Two values, whatever they are.
+/// Compares two values of any type.
 fn values<'e>(
     environment: &Environment<'e>,
     comparison: Comparison,

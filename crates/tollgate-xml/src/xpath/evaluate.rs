@@ -1,4 +1,4 @@
-//! Evaluation: an expression in a context, as whichever type is needed, so that nothing is made only to be looked at.
+//! Evaluation: an expression in a context, as the type that is needed, so that nothing is made only to be looked at.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind};
 use crate::forest::{Forest, Item};
 use crate::tree::place;
 
-/// What all evaluations of one run share.
+/// Shared state of all evaluations of one run.
 pub(crate) struct Environment<'e> {
     pub(crate) forest: &'e Forest<'e>,
     pub(crate) meter: Meter,
@@ -23,7 +23,7 @@ pub(crate) struct Environment<'e> {
     pub(crate) stack: Stack,
 }
 
-/// Where an expression is evaluated (section 1): the node, its position, and how many there are.
+/// Context of an evaluation (section 1): the node, its position, and the size.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'e, 'x> {
     pub(crate) environment: &'x Environment<'e>,
@@ -99,11 +99,11 @@ impl<'e> Environment<'e> {
 
 /// Steps that it takes to sort a node among others.
 const GATHERED_STEPS: u64 = 8;
-/// Bytes of a number whose digits a double holds.
+/// Most bytes of a number whose digits a double can represent.
 const DIGITS_FEW: usize = 16;
-/// Digits that are weighed where a text has more than a double holds.
+/// Most digits that are considered if a text has more than a double can represent.
 const DIGITS_WEIGHED_MAX: usize = 800;
-/// Steps that it takes to come to a node's value, and to a number from there, beside the nodes in it.
+/// Steps to get a node's value, and a number from it, beside the nodes in it.
 const VALUE_STEPS: u64 = 2;
 /// Steps that writing a number takes.
 const NUMBER_TEXT_STEPS: u64 = 16;
@@ -120,7 +120,7 @@ impl Environment<'_> {
         }
     }
 
-    /// Whether a text that is being made may be so long.
+    /// Checks that a text may get this long.
     pub(crate) fn check_text(&self, bytes: usize) -> Result<(), Error> {
         if bytes > self.budget.text_bytes_max {
             return Err(exceeded("bytes of a text", self.budget.text_bytes_max as u64));
@@ -130,7 +130,7 @@ impl Environment<'_> {
 }
 
 impl<'e> Context<'e, '_> {
-    /// The value, whatever its type.
+    /// The value, of any type.
     pub(crate) fn value(&self, expression: &'e Expression) -> Result<Value<'e>, Error> {
         match expression {
             Expression::Variable(variable) => self.host.variable(*variable, self),
@@ -147,13 +147,13 @@ impl<'e> Context<'e, '_> {
         }
     }
 
-    /// This context, if the stack allows for one expression more within others.
+    /// This context, if the stack allows for one more nested expression.
     #[inline]
     fn deeper(&self) -> Result<&Self, Error> {
         self.environment.stack.check().map(|()| self)
     }
 
-    /// As a condition.
+    /// The value as a condition.
     pub(crate) fn boolean(&self, expression: &'e Expression) -> Result<bool, Error> {
         match expression {
             Expression::Or(left, right) => Ok(self.deeper()?.boolean(left)? || self.boolean(right)?),
@@ -175,7 +175,7 @@ impl<'e> Context<'e, '_> {
         }
     }
 
-    /// As a number.
+    /// The value as a number.
     pub(crate) fn number(&self, expression: &'e Expression) -> Result<f64, Error> {
         match expression {
             Expression::Number(number) => Ok(*number),
@@ -207,7 +207,7 @@ impl<'e> Context<'e, '_> {
         }
     }
 
-    /// As a text.
+    /// The value as a text.
     pub(crate) fn string(&self, expression: &'e Expression) -> Result<Text<'e>, Error> {
         match expression {
             Expression::Literal(text) => Ok(Text::Borrowed(text)),
@@ -227,7 +227,7 @@ impl<'e> Context<'e, '_> {
         }
     }
 
-    /// As a set of nodes, in document order and each once.
+    /// The value as a set of nodes, in document order and each once.
     pub(crate) fn nodes(&self, expression: &'e Expression) -> Result<Rc<Vec<Item>>, Error> {
         let is_ordered = match expression {
             Expression::Path(path) => path.is_ordered(),

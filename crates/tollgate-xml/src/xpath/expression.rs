@@ -1,6 +1,6 @@
-//! What an expression is once it is compiled: names resolved, functions known, paths simplified.
+//! A compiled expression: names resolved, functions known, paths simplified.
 //!
-//! It is shared between threads and never changes; evaluation stands in its neighbours.
+//! It is shared between threads and never changes; evaluation is in its neighbours.
 
 use super::axis::Axis;
 use super::functions::Function;
@@ -24,7 +24,7 @@ pub(crate) enum Expression {
     Foreign(u32, Vec<Expression>),
 }
 
-/// How two values are compared (section 3.4).
+/// Comparison of two values (section 3.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comparison {
     Equal,
@@ -35,7 +35,7 @@ pub(crate) enum Comparison {
     GreaterOrEqual,
 }
 
-/// What is done with two numbers (section 3.5).
+/// Arithmetic on two numbers (section 3.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Add,
@@ -52,7 +52,7 @@ pub(crate) struct Path {
     pub(crate) steps: Vec<Step>,
 }
 
-/// Where a path begins.
+/// The start of a path.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Start {
     /// At the context node.
@@ -71,7 +71,7 @@ pub(crate) struct Step {
     pub(crate) predicates: Vec<Predicate>,
 }
 
-/// Which nodes of an axis a step means (section 2.3).
+/// The nodes of an axis that a step means (section 2.3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NodeTest {
     /// `node()`.
@@ -102,14 +102,14 @@ pub(crate) enum Predicate {
     /// Anything else.
     Test {
         expression: Expression,
-        /// What of the context beyond the node it looks at.
+        /// The part of the context beyond the node that it uses.
         needs: Needs,
         /// Whether it is a number, and so a position.
         kind: Option<Kind>,
     },
 }
 
-/// What of its context an expression looks at.
+/// The part of its context that an expression uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Needs {
     /// The node alone.
@@ -146,7 +146,7 @@ impl Expression {
         }
     }
 
-    /// Whether it calls a function of the host of which `is_meant` holds.
+    /// Whether it calls a function of the host for which `is_meant` is true.
     pub(crate) fn calls(&self, is_meant: &dyn Fn(u32) -> bool) -> bool {
         match self {
             Expression::Or(left, right)
@@ -173,7 +173,7 @@ impl Expression {
         }
     }
 
-    /// What of its context it looks at.
+    /// The part of its context that it uses.
     pub(crate) fn needs(&self) -> Needs {
         match self {
             Expression::Or(left, right)
@@ -228,7 +228,7 @@ impl Predicate {
 }
 
 impl Path {
-    /// Whether walking the steps meets its nodes in document order and each once, whatever the document is.
+    /// Whether walking the steps meets its nodes in document order and each once, in every document.
     pub(crate) fn is_ordered(&self) -> bool {
         // Whether the nodes met so far are one at most, and whether none of them is in another.
         let (mut single, mut apart) = match &self.start {
@@ -251,7 +251,7 @@ impl Path {
         true
     }
 
-    /// Whether walking the steps meets each node once after every step, in whatever order.
+    /// Whether walking the steps meets each node once after every step, in any order.
     pub(crate) fn meets_once(&self) -> bool {
         let (mut single, mut apart) = match &self.start {
             Start::Context | Start::Root => (true, true),

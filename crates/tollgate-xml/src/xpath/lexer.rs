@@ -77,7 +77,7 @@ impl<'e> Lexer<'e> {
         Error::at(ErrorKind::Static, self.text, at, message)
     }
 
-    /// Whether what stands before ends an operand: then `*` multiplies, and `and` is an operator and no name.
+    /// Whether the token before ends an operand: then `*` multiplies, and `and` is an operator and no name.
     fn is_behind_operand(&self) -> bool {
         match self.found.last() {
             None | Some((Token::Operator(_), _)) => false,

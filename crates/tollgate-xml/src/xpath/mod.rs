@@ -1,7 +1,7 @@
 //! XPath 1.0, all of it: compiled once, evaluated often.
 //!
 //! An expression knows no document; its names are looked up in each document before it is evaluated, so that walking
-//! compares numbers. What needs only one node stops at it, and conditions and texts are found without allocation.
+//! compares numbers. If only one node is needed it stops there, and conditions and texts are found without allocation.
 
 pub(crate) mod axis;
 mod compare;
@@ -51,7 +51,7 @@ pub struct XPath {
     stream: Option<Stream>,
 }
 
-/// What an expression found.
+/// The result of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found {
     /// `true` or `false`.
@@ -73,7 +73,7 @@ impl XPath {
     /// Compiles an expression; `prefixes` are pairs of a prefix and its namespace.
     ///
     /// # Errors
-    /// What is wrong with it, with the place: also prefixes, variables and functions that are not known.
+    /// The error in it, with the place: also prefixes, variables and functions that are not known.
     pub fn compile(text: &str, prefixes: &[(&str, &str)]) -> Result<XPath, Error> {
         let mut names = NameTable::default();
         let expression = parser::parse(text, &Prefixes(prefixes), &mut names)?;
@@ -81,10 +81,10 @@ impl XPath {
         Ok(XPath { text: text.into(), expression, names, stream })
     }
 
-    /// Whether it is true of a message's root, as `boolean()` makes it: answered while the message is read where that can
-    /// be done, else by a tree.
+    /// Whether it is true of a message's root, as `boolean()` makes it: answered while the message is read where that
+    /// can be done, else by a tree.
     ///
-    /// A message that is answered before its end is not read further, and so not refused for what stands there: see
+    /// A message that is answered before its end is not read further, and so not refused for an error behind that: see
     /// [`stream`].
     ///
     /// ```
@@ -119,7 +119,7 @@ impl XPath {
     /// Whether it is true of a node: as `boolean()` makes it.
     ///
     /// # Errors
-    /// Where it takes more steps than the budget allows that the document was read with.
+    /// It takes more steps than the budget with which the document was read.
     pub fn boolean(&self, document: &Document<'_>, node: NodeId) -> Result<bool, Error> {
         self.evaluate(document, node, |context, expression| context.boolean(expression))
     }
@@ -153,7 +153,7 @@ impl XPath {
         Ok(text)
     }
 
-    /// What it finds, whatever its type.
+    /// The result, of any type.
     ///
     /// # Errors
     /// As [`XPath::boolean`].

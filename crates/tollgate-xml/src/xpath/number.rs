@@ -20,7 +20,7 @@ pub(crate) fn from_text(text: &str) -> f64 {
     if !has_digit || points > 1 { f64::NAN } else { text.parse().unwrap_or(f64::NAN) }
 }
 
-/// A number as a text: no exponent, as many digits as tell it apart from all others.
+/// A number as a text: no exponent, as many digits as distinguish it from all others.
 pub(crate) fn to_text(number: f64) -> Cow<'static, str> {
     if number.is_nan() {
         return Cow::Borrowed("NaN");

@@ -103,7 +103,7 @@ impl<'e> Parser<'e, '_> {
         Ok(left)
     }
 
-    /// One term or step more: a chain of them is a tree as deep as it is long.
+    /// Counts one term or step more: a chain of them is a tree as deep as it is long.
     fn term(&mut self) -> Result<(), Error> {
         self.terms += 1;
         if self.terms > TERMS_MAX {
@@ -212,7 +212,7 @@ impl<'e> Parser<'e, '_> {
         Ok(Expression::Union(parts))
     }
 
-    /// A set of nodes is needed; what only evaluation can tell is left to it.
+    /// Checks that an expression can be a set of nodes, as far as that is known before evaluation.
     fn check_nodes(&self, expression: &Expression, at: usize) -> Result<(), Error> {
         match expression.kind() {
             None | Some(Kind::Nodes) => Ok(()),
@@ -242,7 +242,7 @@ impl<'e> Parser<'e, '_> {
         Ok(finished(Path { start: Start::Nodes(Box::new(primary), predicates), steps }))
     }
 
-    /// Whether a primary expression stands here, and no step.
+    /// Whether a primary expression follows, and no step.
     fn begins_filter(&self) -> bool {
         match self.peek() {
             Token::Symbol("$" | "(") | Token::Literal(_) | Token::Number(_) => true,

@@ -1,13 +1,13 @@
-//! What an expression takes from outside: when it is compiled (which prefixes, variables and functions there are) and when
-//! it is evaluated (what they are).
+//! Surroundings of an expression: when it is compiled (its prefixes, variables and functions) and when it is evaluated
+//! (their values).
 
 use super::evaluate::Context;
 use super::value::Value;
 use crate::error::Error;
 
-/// What an expression is compiled against.
+/// The context in which an expression is compiled.
 pub(crate) trait StaticContext {
-    /// The namespace that a prefix stands for.
+    /// The namespace of a prefix.
     fn namespace(&self, prefix: &str) -> Option<&str>;
 
     /// The number under which the host knows a variable.
@@ -17,29 +17,29 @@ pub(crate) trait StaticContext {
     fn function(&self, uri: &str, local: &str, arguments: usize) -> Foreign;
 }
 
-/// What a host says of a function.
+/// A host's answer about a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Foreign {
     /// It is called by this number.
     Known(u32),
-    /// It is known, but not so: why.
+    /// It cannot be called like this; the reason.
     Refused(String),
     /// There is no such function.
     Unknown,
 }
 
-/// What an expression is evaluated with: what the numbers stand for that the [`StaticContext`] gave out.
+/// The context in which an expression is evaluated: the values for the numbers that the [`StaticContext`] gave out.
 pub(crate) trait Host<'c> {
     /// The value of a variable.
     ///
     /// # Errors
-    /// Where it has none.
+    /// It has none.
     fn variable(&self, number: u32, context: &Context<'c, '_>) -> Result<Value<'c>, Error>;
 
     /// Calls a function.
     ///
     /// # Errors
-    /// What the function says.
+    /// The function's error.
     fn call(&self, number: u32, arguments: Vec<Value<'c>>, context: &Context<'c, '_>) -> Result<Value<'c>, Error>;
 }
 

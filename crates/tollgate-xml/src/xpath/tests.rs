@@ -58,7 +58,7 @@ fn check(expression: &str, expected: &str) {
     assert_eq!(found(&document, expression, NodeId::ROOT), expected, "{expression}");
 }
 
-/// From the item `b`.
+/// Checks an expression from the item `b`.
 fn check_from_b(expression: &str, expected: &str) {
     let document = document();
     let b = document.element_by_id("b").unwrap();

@@ -29,7 +29,7 @@ pub(crate) enum Value<'e> {
 /// A text that is copied only where it must be.
 #[derive(Clone)]
 pub(crate) enum Text<'e> {
-    /// It stands in a document or in the expression.
+    /// It is borrowed from a document or from the expression.
     Borrowed(&'e str),
     /// It was made.
     Owned(String),
@@ -77,7 +77,7 @@ impl<'e> From<Cow<'e, str>> for Text<'e> {
 }
 
 impl<'e> Value<'e> {
-    /// As `boolean()` makes it (section 4.3).
+    /// The value as `boolean()` makes it (section 4.3).
     pub(crate) fn boolean(&self) -> bool {
         match self {
             Value::Boolean(value) => *value,
@@ -89,7 +89,7 @@ impl<'e> Value<'e> {
         }
     }
 
-    /// As `number()` makes it (section 4.4).
+    /// The value as `number()` makes it (section 4.4).
     pub(crate) fn number(&self, environment: &Environment<'e>) -> Result<f64, Error> {
         match self {
             Value::Boolean(value) => Ok(f64::from(u8::from(*value))),
@@ -103,7 +103,7 @@ impl<'e> Value<'e> {
         }
     }
 
-    /// As `string()` makes it (section 4.2).
+    /// The value as `string()` makes it (section 4.2).
     pub(crate) fn into_text(self, environment: &Environment<'e>) -> Result<Text<'e>, Error> {
         match self {
             Value::Boolean(value) => Ok(boolean_text(value)),
@@ -129,7 +129,7 @@ pub(crate) fn fragment_text<'f>(
     Ok(text)
 }
 
-/// What a number is as a condition.
+/// The truth of a number as a condition.
 pub(crate) fn is_true(number: f64) -> bool {
     number != 0.0 && !number.is_nan()
 }

@@ -9,10 +9,10 @@ use crate::error::Error;
 use crate::forest::{Item, View};
 use crate::tree::{NodeKind, Place, place};
 
-/// Why a walk ended before its last node.
+/// The reason why a walk ended before its last node.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// Whoever met the node needs no more.
+    /// The caller needs no more nodes.
     Enough,
     /// Evaluation failed.
     Failed(Box<Error>),
@@ -27,7 +27,7 @@ impl From<Error> for Stop {
 /// Whether a walk goes on.
 pub(crate) type Flow = ControlFlow<Stop>;
 
-/// What a walk came to: whether somebody had enough.
+/// The result of a walk: whether the caller had enough.
 pub(crate) fn ended(flow: Flow) -> Result<bool, Error> {
     match flow {
         ControlFlow::Continue(()) => Ok(false),
@@ -155,7 +155,7 @@ impl<'e> Context<'e, '_> {
         }
     }
 
-    /// As [`Context::step`], with predicates that look at the node and its position only.
+    /// As [`Context::step`], with predicates that use only the node and its position.
     fn step_counted(
         &self,
         step: &'e Step,
@@ -216,7 +216,7 @@ impl<'e> Context<'e, '_> {
         }
     }
 
-    /// Leaves the items for which a predicate holds.
+    /// Keeps only the items for which a predicate is true.
     fn filter(&self, items: &mut Vec<Item>, predicate: &'e Predicate) -> Result<(), Error> {
         let size = items.len();
         self.environment.spend(size as u64)?;
@@ -245,7 +245,7 @@ impl<'e> Context<'e, '_> {
         Ok(())
     }
 
-    /// Whether a predicate holds for a node at its position.
+    /// Whether a predicate is true for a node at its position.
     #[allow(clippy::float_cmp, reason = "a position is compared exactly, whatever number it is compared with")]
     pub(crate) fn holds(
         &self,

@@ -45,7 +45,7 @@ struct Picture {
     fraction_digits_max: usize,
     /// Digits in a group; zero: no groups.
     group: usize,
-    /// Whether the decimal separator stands even where no digit follows it.
+    /// Whether the decimal separator is written even if no digit follows it.
     shows_separator: bool,
     /// 1, 100 or 1000.
     factor: u32,

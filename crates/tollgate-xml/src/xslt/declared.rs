@@ -1,7 +1,6 @@
-//! The declarations of namespaces that hold where a result grows: what a prefix means there, and which prefix means a
-//! namespace.
+//! The declarations of namespaces in scope where a result grows, by prefix and by namespace.
 //!
-//! It writes none; looking through them is told to the meter.
+//! It writes none; the meter counts the search through them.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -18,7 +17,7 @@ pub(super) const COMPARED_IN_A_STEP: usize = 2;
 pub(super) struct Scope {
     pub(super) text: String,
     pub(super) declarations: Vec<(Range<usize>, Range<usize>)>,
-    /// For each open element, where its own begin.
+    /// For each open element, the start of its own declarations.
     pub(super) starts: Vec<(usize, usize)>,
     generated: u32,
     /// Declarations that were looked through and are not paid for yet.
@@ -26,7 +25,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// With room for the declarations and the depth of the usual message.
+    /// A scope with room for the declarations and the depth of the usual message.
     pub(super) fn roomy() -> Scope {
         Scope {
             text: String::with_capacity(256),
@@ -36,7 +35,7 @@ impl Scope {
         }
     }
 
-    /// What a prefix means; without a declaration none means no namespace.
+    /// The namespace of a prefix; without a declaration none means no namespace.
     pub(super) fn resolve(&self, prefix: &str) -> Option<&str> {
         self.looked.set(self.looked.get() + self.declarations.len());
         let text = self.text.as_bytes();

@@ -1,10 +1,10 @@
 //! The functions that XSLT 1.0 adds to XPath (section 12 and 15), and `exsl:node-set`: their names and numbers.
 //!
-//! What they do stands with the run that calls them.
+//! Their code is in the run that calls them.
 
 use crate::xpath::Foreign;
 
-/// The namespace of the common extensions, of which `node-set` is known.
+/// The namespace of the common extensions; of these `node-set` is known.
 pub(crate) const EXSLT_COMMON: &str = "http://exslt.org/common";
 
 pub(crate) const CURRENT: u32 = 0;
@@ -19,10 +19,10 @@ pub(crate) const SYSTEM_PROPERTY: u32 = 8;
 pub(crate) const UNPARSED_ENTITY_URI: u32 = 9;
 pub(crate) const OBJECT_TYPE: u32 = 10;
 
-/// Numbers with this bit are those of errors that are told where the function is called.
+/// Numbers with this bit are those of errors that are raised where the function is called.
 pub(crate) const DEFERRED: u32 = 1 << 30;
 
-/// A number holds the function and, above it, the declarations in scope where it is called.
+/// A number contains the function and, above it, the declarations in scope where it is called.
 const FUNCTION_BITS: u32 = 8;
 
 /// The function of a number.
@@ -55,7 +55,7 @@ const TABLE: [(&str, &str, u32, usize, usize); 11] = [
     (EXSLT_COMMON, "object-type", OBJECT_TYPE, 1, 1),
 ];
 
-/// The function of this name, called with so many arguments.
+/// The function of this name, called with this number of arguments.
 pub(crate) fn named(uri: &str, local: &str, arguments: usize) -> Foreign {
     match TABLE.iter().find(|(known_uri, known, ..)| *known_uri == uri && *known == local) {
         None => Foreign::Unknown,
@@ -67,7 +67,7 @@ pub(crate) fn named(uri: &str, local: &str, arguments: usize) -> Foreign {
     }
 }
 
-/// Whether there is such a function, among those of XPath too: what `function-available()` asks.
+/// Whether there is such a function, among those of XPath too, for `function-available()`.
 pub(crate) fn is_available(uri: &str, local: &str) -> bool {
     let is_ours = TABLE.iter().any(|(known_uri, known, ..)| *known_uri == uri && *known == local);
     is_ours || (uri.is_empty() && crate::xpath::is_function(local))

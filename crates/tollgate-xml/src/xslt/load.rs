@@ -1,6 +1,6 @@
-//! The modules of a stylesheet (XSLT 1.0, section 2.6): what is included stands in its place, what is imported before it.
+//! The modules of a stylesheet (XSLT 1.0, section 2.6): included ones replace their reference, imported ones go first.
 //!
-//! It reads no file: whoever compiles a stylesheet says what its references mean.
+//! It reads no file: the caller resolves a stylesheet's references.
 
 use super::XSLT;
 use super::program::Module;
@@ -11,10 +11,10 @@ use crate::tree::{Document, NodeId, NodeKind};
 
 /// Says what references of stylesheets mean: `xsl:include`, `xsl:import` and `document()`.
 pub trait Loader {
-    /// The text that `reference`, made in the text of the name `base`, means, with a name of its own.
+    /// Loads the text that `reference`, made in the text of the name `base`, means, with a name of its own.
     ///
     /// # Errors
-    /// Why it is not to be had, for whoever wrote the stylesheet.
+    /// The reason why it is not available, for the author of the stylesheet.
     fn load(&self, reference: &str, base: &str) -> Result<Loaded, String>;
 
     /// The name of the document that is transformed, if it has one: what references are relative to that nodes of it make,
@@ -27,7 +27,7 @@ pub trait Loader {
 /// A text that was loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loaded {
-    /// Its name: what relative references in it are relative to. The same text has the same name.
+    /// Its name, the base of relative references in it. The same text has the same name.
     pub name: String,
     /// Its bytes, in any encoding that it declares.
     pub bytes: Vec<u8>,
@@ -45,7 +45,7 @@ impl Loader for LoadNothing {
 
 /// A stylesheet with what it imports.
 pub(super) struct Sheet {
-    /// What it imports, the least preferred first.
+    /// The sheets that it imports, the least preferred first.
     pub(super) imports: Vec<Sheet>,
     /// The modules that make it up, the included ones in their place: module and its top-level elements.
     pub(super) parts: Vec<SheetPart>,
@@ -79,7 +79,7 @@ struct Loading<'l> {
     open: Vec<String>,
 }
 
-/// White space in a stylesheet means nothing but in `xsl:text` (section 3.4).
+/// White space in a stylesheet counts only in `xsl:text` (section 3.4).
 struct StylesheetWhitespace;
 
 impl Whitespace for StylesheetWhitespace {

@@ -1,7 +1,7 @@
 //! XSLT 1.0, all of it, and `exsl:node-set`: a stylesheet is compiled once and transforms any number of documents, in any
 //! number of threads.
 //!
-//! What a stylesheet uses beyond that is refused when it is compiled, with its place, except where the recommendation
+//! Other features in a stylesheet are refused when it is compiled, with its place, except where the recommendation
 //! defers the error (sections 2.5 and 15). It loads nothing by itself: a [`Loader`] says what references mean.
 
 mod compile;
@@ -49,15 +49,15 @@ pub struct Stylesheet {
     program: Program,
 }
 
-/// How a stylesheet is run.
+/// Options of a stylesheet's run.
 #[derive(Clone, Copy)]
 pub struct RunOptions<'r> {
     /// Values of the stylesheet's parameters, by name: `name`, or `{namespace}name`. Names that it does not have are
     /// ignored, see [`Stylesheet::has_parameter`].
     pub parameters: &'r [(&'r str, Parameter<'r>)],
-    /// What `document()` may load.
+    /// The loader for `document()`.
     pub loader: &'r dyn Loader,
-    /// What the run may take; absent: the default.
+    /// The limits of the run; absent: the default.
     pub budget: Option<&'r Budget>,
 }
 
@@ -72,14 +72,14 @@ pub enum Parameter<'p> {
     Boolean(bool),
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transformed {
     /// The result, in its encoding.
     pub bytes: Vec<u8>,
     /// The output method: the one that is stated, or that which the result chose (section 16).
     pub method: Method,
-    /// What `xsl:message` said, in order, all of it: its bytes meet the limit that those of the result meet.
+    /// All texts of `xsl:message`, in order; their bytes are limited as those of the result.
     pub messages: Vec<String>,
 }
 
@@ -93,7 +93,7 @@ impl Stylesheet {
     /// Compiles a stylesheet that refers to no other; `name` is what errors call it.
     ///
     /// # Errors
-    /// What is wrong with it, with the place.
+    /// The error in it, with the place.
     pub fn compile(source: &[u8], name: &str) -> Result<Stylesheet, Error> {
         Stylesheet::compile_with(source, name, &LoadNothing, &Budget::default())
     }
@@ -101,7 +101,7 @@ impl Stylesheet {
     /// Compiles a stylesheet and what it includes and imports.
     ///
     /// # Errors
-    /// What is wrong with it, with the place.
+    /// The error in it, with the place.
     pub fn compile_with(source: &[u8], name: &str, loader: &dyn Loader, budget: &Budget) -> Result<Stylesheet, Error> {
         let (sheet, modules) = load::load(source, name, loader, budget)?;
         Ok(Stylesheet { program: compile::compile(&sheet, modules, budget)? })
@@ -113,7 +113,7 @@ impl Stylesheet {
         globals.any(|global| global.kind == GlobalKind::Parameter && is_name(&global.name, name))
     }
 
-    /// What it says of its result.
+    /// Its output settings.
     pub fn output(&self) -> &OutputSettings {
         &self.program.output
     }
@@ -126,7 +126,7 @@ impl Stylesheet {
         self.parse_with(source, &Options::default())
     }
 
-    /// As [`Stylesheet::parse`], with options; what they say of white space does not count.
+    /// As [`Stylesheet::parse`], with options; their setting of white space does not count.
     ///
     /// # Errors
     /// As [`Document::parse_with`].
@@ -134,8 +134,8 @@ impl Stylesheet {
         Document::parse_with(source, &self.reading(options))
     }
 
-    /// How a document is read that this stylesheet will transform: `options`, and without the white space that the
-    /// stylesheet leaves out. For a [`Workspace`](crate::Workspace).
+    /// Options for reading a document that this stylesheet will transform: `options`, and without the white space that
+    /// the stylesheet leaves out. For a [`Workspace`](crate::Workspace).
     pub fn reading<'o>(&'o self, options: &Options<'o>) -> Options<'o> {
         let whitespace = (!self.program.spaces.is_empty()).then_some(&self.program as &dyn Whitespace);
         Options { whitespace, ..*options }
@@ -144,7 +144,7 @@ impl Stylesheet {
     /// Transforms a document that [`Stylesheet::parse`] has read.
     ///
     /// # Errors
-    /// What failed, with its place in the stylesheet; also a message that terminates. What was said before it is with it:
+    /// The error, with its place in the stylesheet; also a message that terminates. It contains the messages before it:
     /// [`Error::messages`].
     pub fn transform(&self, document: &Document<'_>) -> Result<Vec<u8>, Error> {
         Ok(self.run(document, &RunOptions::default())?.bytes)

@@ -1,6 +1,6 @@
 //! Numbers written as lists are: `1.`, `iv)`, `A-1` (XSLT 1.0, section 7.7.1).
 
-/// Which nodes `xsl:number` counts (section 7.7).
+/// The nodes that `xsl:number` counts (section 7.7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
     Single,
@@ -8,7 +8,7 @@ pub(crate) enum Level {
     Any,
 }
 
-/// How numbers are written.
+/// Grouping of the digits of numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Grouping {
     pub(crate) separator: String,
@@ -21,7 +21,7 @@ pub(crate) struct Grouping {
 enum Piece<'f> {
     /// Letters and digits: how a number is written.
     Token(&'f str),
-    /// Anything else: stands between numbers, before the first or behind the last.
+    /// Anything else: it is between numbers, before the first or behind the last.
     Separator(&'f str),
 }
 
@@ -76,7 +76,7 @@ fn pieces(format: &str) -> Vec<Piece<'_>> {
 
 /// Numbers beyond this are written as decimals where the format is Roman: it has no signs for them.
 const ROMAN_MAX: u64 = 5000;
-/// Numbers beyond this are written as decimals whatever the format: a double does not know their last digits.
+/// Numbers beyond this are written as decimals in every format: a double does not know their last digits.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 fn push_number(text: &mut String, number: f64, token: &str, alphabetic: bool, grouping: &Grouping) {

@@ -1,4 +1,4 @@
-//! Patterns (XSLT 1.0, section 5.2): read as expressions, turned around, and held against a node from its end.
+//! Patterns (XSLT 1.0, section 5.2): read as expressions, turned around, and compared with a node from its end.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ use crate::xpath::walk::{Test, ended};
 use super::functions::{CURRENT, function_of};
 use super::positions::Positions;
 
-/// A pattern: alternatives, any of which is enough.
+/// A pattern: alternatives; one match is enough.
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
     pub(crate) alternatives: Vec<Alternative>,
@@ -28,7 +28,7 @@ pub(crate) struct Alternative {
     anchor: Anchor,
 }
 
-/// What stands before the first step.
+/// The anchor before the first step.
 #[derive(Debug, Clone)]
 enum Anchor {
     /// Nothing.
@@ -43,13 +43,13 @@ enum Anchor {
 struct PatternStep {
     /// The step as it is walked from the parent: a child or an attribute.
     step: Step,
-    /// How it stands to what is before it: the next step here, or the anchor.
+    /// Its link to the part before it: the next step here, or the anchor.
     link: Link,
-    /// Whether it leads to the same nodes whenever it is asked: it does not call `current()`.
+    /// Whether it always leads to the same nodes: it does not call `current()`.
     is_stable: bool,
 }
 
-/// How two steps stand to each other.
+/// The link between two steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
     /// `/`.
@@ -58,7 +58,7 @@ enum Link {
     Ancestor,
 }
 
-/// Which nodes an alternative can match at all.
+/// The nodes that an alternative can match at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Subject {
     Root,
@@ -166,7 +166,7 @@ impl Alternative {
         }
     }
 
-    /// Which nodes it can match.
+    /// The nodes that it can match.
     pub(crate) fn subject(&self) -> Subject {
         let Some(last) = self.steps.first() else {
             return match self.anchor {

@@ -1,22 +1,22 @@
-//! Which nodes the steps of patterns lead to where their predicates look at positions: found once for each parent, so that
-//! asking it of all children one after another takes a time that grows with their number, in whatever order.
+//! The nodes that the steps of patterns with positional predicates lead to: found once for each parent, so that asking
+//! it of all children one after another takes a time that grows with their number, in any order.
 //!
-//! It knows no pattern: a step is the address that it stands at while a program runs.
+//! It knows no pattern: a step is identified by its address while a program runs.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::tree::NodeId;
 
-/// What is known so far, by step and document.
+/// The nodes known so far, by step and document.
 #[derive(Default)]
 pub(crate) struct Positions(RefCell<HashMap<(usize, u32), Known>>);
 
 /// A bit for each node of a document.
 struct Known {
-    /// Those whose children, or attributes, are known.
+    /// Nodes whose children, or attributes, are known.
     parents: Bits,
-    /// Those that the step leads to.
+    /// Nodes that the step leads to.
     found: Bits,
 }
 
@@ -38,14 +38,14 @@ impl Bits {
 }
 
 impl Positions {
-    /// Whether a step leads from its parent to a node, if that was found out.
+    /// Whether a step leads from its parent to a node, if it is known.
     pub(crate) fn known(&self, step: usize, document: u32, parent: NodeId, node: NodeId) -> Option<bool> {
         let known = self.0.borrow();
         let known = known.get(&(step, document)).filter(|known| known.parents.has(parent))?;
         Some(known.found.has(node))
     }
 
-    /// Keeps what a step leads to from a parent, in a document of so many nodes.
+    /// Keeps the nodes that a step leads to from a parent, in a document of `nodes` nodes.
     pub(crate) fn keep(&self, step: usize, document: u32, nodes: usize, parent: NodeId, found: &[NodeId]) {
         let mut known = self.0.borrow_mut();
         let known = known

@@ -34,9 +34,9 @@ pub(crate) struct Program {
     pub(crate) decimal_formats: HashMap<ExpandedName, DecimalFormat>,
     pub(crate) attribute_sets: Vec<AttributeSet>,
     pub(crate) spaces: Vec<SpaceRule>,
-    /// Errors that are told only where what has them is evaluated (section 2.5).
+    /// Errors that are only raised on evaluation (section 2.5).
     pub(crate) deferred: Vec<Error>,
-    /// What holds where a name is resolved while the program runs.
+    /// The scopes in which names are resolved while the program runs.
     pub(crate) scopes: Vec<ScopeOf>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Module {
     pub(crate) text: Box<str>,
 }
 
-/// What holds at an element of a stylesheet.
+/// The scope of an element of a stylesheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ScopeOf {
     pub(crate) module: u32,
@@ -77,14 +77,14 @@ pub(crate) struct Template {
 /// Instructions in order.
 pub(crate) type Block = Vec<Instruction>;
 
-/// An instruction and where it stands.
+/// An instruction and its place.
 #[derive(Debug)]
 pub(crate) struct Instruction {
     pub(crate) spot: Spot,
     pub(crate) action: Action,
 }
 
-/// What an instruction does.
+/// The action of an instruction.
 #[derive(Debug)]
 pub(crate) enum Action {
     /// A text of the stylesheet.
@@ -109,11 +109,11 @@ pub(crate) enum Action {
     /// A parameter: a variable unless the caller gave a value.
     Parameter(u32, Binding),
     Message(Block, Ending),
-    /// What is not known: other instructions, or the error of this number.
+    /// An unknown instruction: other instructions, or the error of this number.
     Fallback(Option<Block>, u32),
 }
 
-/// What a message leads to.
+/// The effect of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     GoOn,
@@ -191,7 +191,7 @@ pub(crate) enum Binding {
     Select(Expression),
     /// A result tree fragment.
     Fragment(Block),
-    /// Nothing is said: the empty text.
+    /// No content: the empty text.
     Empty,
 }
 
@@ -242,7 +242,7 @@ pub(crate) struct Global {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GlobalKind {
     Variable,
-    /// Whoever runs the stylesheet may set it.
+    /// The caller of the stylesheet may set it.
     Parameter,
 }
 
@@ -281,12 +281,12 @@ pub(crate) enum SpaceTest {
     Name(ExpandedName),
 }
 
-/// The bit that tells a variable of the stylesheet from one of a template.
+/// The bit that distinguishes a variable of the stylesheet from one of a template.
 pub(crate) const GLOBAL: u32 = 1 << 31;
 
 impl Program {
-    /// Whether texts of nothing but white space in an element of this name are left out: the rule of the highest
-    /// precedence counts, then the one that says more of the name, then the last.
+    /// Whether texts of only white space in an element of this name are left out: the rule of the highest precedence
+    /// counts, then the one that says more of the name, then the last.
     pub(crate) fn strips(&self, uri: &str, local: &str) -> bool {
         let holds = |rule: &&SpaceRule| match &rule.test {
             SpaceTest::Any => true,

@@ -36,7 +36,7 @@ enum Sink<'o> {
     Undecided(&'o OutputSettings, Vec<Early>),
 }
 
-/// What may come before the first element.
+/// Nodes that may come before the first element.
 enum Early {
     Text(String, Escaping),
     Comment(String),
@@ -67,7 +67,7 @@ pub(crate) struct QualifiedName<'n> {
     pub(crate) uri: &'n str,
 }
 
-/// The element whose tag is not ended yet. Its texts stand behind each other and are used again for the next element.
+/// The element whose tag is not ended yet. Its texts are one behind the other and are used again for the next element.
 #[derive(Default)]
 struct Pending {
     is_open: bool,
@@ -135,7 +135,7 @@ impl<'o> Output<'o> {
     /// A result tree fragment.
     ///
     /// # Errors
-    /// Where the steps do not suffice for it.
+    /// The steps do not suffice for it.
     pub(crate) fn fragment(budget: &'o Budget, meter: &'o Meter) -> Result<Output<'o>, Error> {
         meter.spend(TREE_STEPS)?;
         let sink = Sink::Tree(Box::new(Tree::new(budget)));
@@ -292,7 +292,7 @@ impl<'o> Output<'o> {
         }
     }
 
-    /// Copies a subtree's source as it stands, where that means the same here; whether it did.
+    /// Copies a subtree's source as it is, if that means the same here; returns whether it did.
     pub(crate) fn copy_source(&mut self, document: &Document<'_>, element: NodeId) -> Result<bool, Error> {
         let is_writer = matches!(&self.sink, Sink::Writer(writer) if writer.copies_sources());
         let source = if is_writer { document.source_of(element) } else { None };

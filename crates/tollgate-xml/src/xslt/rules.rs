@@ -1,4 +1,4 @@
-//! Which template rule a node gets (XSLT 1.0, section 5.5): a table by kind and name, each row in order of preference.
+//! The template rule of a node (XSLT 1.0, section 5.5): a table by kind and name, each row in order of preference.
 
 use crate::error::Error;
 use crate::forest::NameIndex;
@@ -34,7 +34,7 @@ pub(crate) struct Rule {
     pub(crate) priority: f64,
     /// Its place among all templates: of two that are equal otherwise, the later one is preferred.
     pub(crate) order: u32,
-    /// Where the template stands.
+    /// The place of the template.
     pub(crate) spot: Spot,
 }
 

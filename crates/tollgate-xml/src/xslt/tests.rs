@@ -19,7 +19,7 @@ fn check(content: &str, input: &str, expected: &str) {
     assert_eq!(String::from_utf8(result).unwrap(), expected, "{content}");
 }
 
-/// As [`check`], of what stands in the template for the root.
+/// As [`check`], with the content of the template for the root.
 fn check_root(body: &str, input: &str, expected: &str) {
     check(&format!("<xsl:template match='/'>{body}</xsl:template>"), input, expected);
 }

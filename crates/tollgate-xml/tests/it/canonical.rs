@@ -1,6 +1,6 @@
 //! Results in one form, so that what means the same compares equal.
 //!
-//! It deliberately does not compare layout: what must stand byte by byte is compared so by its case.
+//! It deliberately does not compare layout: cases that need it compare byte by byte.
 
 use std::fmt::Write;
 

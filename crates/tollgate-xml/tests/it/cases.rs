@@ -10,8 +10,8 @@
 //! @ error words             what the error says, in the place of a result
 //! @ doctype                 the internal subset is read
 //! @ departs why             xsltproc departs from the recommendation here, and is not asked
-//! --- template              what stands in the template for the root; or
-//! --- sheet                 what stands in the stylesheet; or
+//! --- template              content of the template for the root; or
+//! --- sheet                 content of the stylesheet; or
 //! --- whole                 the stylesheet; or
 //! --- values                expressions, a line each: the result has a line for each
 //! --- input
@@ -21,7 +21,7 @@
 
 use super::canonical::Blanks;
 
-/// A stylesheet, what it is run on, and what comes of it.
+/// A stylesheet, its input, and the expected result.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Case {
     /// Its file and what it shows.
@@ -39,7 +39,7 @@ pub(crate) struct Case {
     pub(crate) expected: Option<String>,
 }
 
-/// How results are compared.
+/// The way in which results are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compared {
     Xml(Blanks),

@@ -66,7 +66,7 @@ fn canonical_form(case: &Case, bytes: &[u8]) -> Result<String, String> {
     }
 }
 
-/// What is wrong with a case by itself.
+/// The difference between a case's result and its expectation.
 fn difference(case: &Case) -> Option<String> {
     match (transformed(case), &case.error) {
         (Err(error), Some(words)) if error.to_string().contains(&**words) => None,
@@ -90,7 +90,7 @@ fn difference(case: &Case) -> Option<String> {
     }
 }
 
-/// What the oracle says against a case.
+/// The oracle's objection to a case.
 fn objection(case: &Case, folder: &std::path::Path) -> Option<String> {
     let answer = xsltproc::ask(case, folder);
     match (&answer.failure, &case.error) {

@@ -1,5 +1,5 @@
-//! That the corpus leaves nothing out: every element, attribute and function of XSLT 1.0 and XPath 1.0, every axis and
-//! operator stands in it.
+//! Checks that the corpus is complete: it contains every element, attribute and function of XSLT 1.0 and XPath 1.0,
+//! every axis and operator.
 
 const INSTRUCTIONS: &str = "apply-imports apply-templates attribute attribute-set call-template choose comment copy \
     copy-of decimal-format element fallback for-each if import include key message namespace-alias number otherwise \
@@ -30,7 +30,7 @@ const AXES: &str = "ancestor ancestor-or-self attribute child descendant descend
 const OPERATORS: [&str; 15] =
     [" and ", " or ", " div ", " mod ", " + ", " - ", " * ", " = ", " != ", " < ", " <= ", " > ", " >= ", " | ", "//"];
 
-/// Whether a text stands in another and is no part of a longer name there.
+/// Whether a text occurs in another and is no part of a longer name there.
 fn stands_in(text: &str, wanted: &str) -> bool {
     let begins_name = wanted.starts_with(|first: char| first.is_ascii_alphabetic());
     text.match_indices(wanted).any(|(at, _)| {

@@ -6,10 +6,10 @@ use tollgate_xml::{
     tree::NodeId,
 };
 
-/// What a thread gets when nobody says otherwise.
+/// The default stack of a thread, in bytes.
 const STACK_BYTES: usize = 2 * 1024 * 1024;
 
-/// Runs something on a stack of the usual size, whatever size that of the test is.
+/// Runs something on a stack of the usual size, independent of the test's own.
 fn on_a_usual_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
@@ -45,7 +45,7 @@ fn found(expression: &str, input: &str) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// Transforms with so many steps.
+/// Transforms with this limit of steps.
 fn run_with(content: &str, input: &str, instructions_max: u64) -> Result<Transformed, Error> {
     let budget = Budget { instructions_max, ..Budget::default() };
     on_a_usual_stack(|| {
@@ -198,7 +198,7 @@ fn chains_of_descendants_meet_the_limit_of_steps() {
     check(counted("count(//b[count(following::b) + count(preceding::b) &gt; 0])", &wide), ErrorKind::Budget, "steps");
 }
 
-/// A text of so many bytes beside so many elements `a`.
+/// A text of this many bytes beside this many elements `a`.
 fn beside_a_text(bytes: usize, elements: usize) -> String {
     format!("<r><t>{}</t><u>{}</u>{}</r>", "x".repeat(bytes), "0123456789".repeat(100), "<a b='1'/>".repeat(elements))
 }
@@ -266,7 +266,7 @@ fn nodes_that_are_passed_over_count_as_steps() {
     check(run_with(kept, &input, 1_000_000).map(|out| out.bytes), ErrorKind::Budget, "steps of an evaluation");
 }
 
-/// Declarations of so many prefixes, each with a namespace of its own.
+/// Declarations of this many prefixes, each with a namespace of its own.
 fn declarations(count: usize) -> String {
     (0..count).map(|index| format!(" xmlns:p{index}='u{index}'")).collect()
 }

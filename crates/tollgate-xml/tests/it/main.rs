@@ -1,4 +1,4 @@
-//! The library from outside: a corpus held against `xsltproc`, XPath against a naive evaluator, and hostile input.
+//! The library from outside: a corpus compared with `xsltproc`, XPath with a naive evaluator, and hostile input.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

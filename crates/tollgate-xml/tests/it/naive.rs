@@ -1,6 +1,6 @@
 //! XPath by its definitions alone: every axis is looked for among all nodes, every set is put in order afterwards.
 //!
-//! It is slow and says so; what it comes to is what the recommendation says. It knows small trees and the expressions that
+//! It is slow and literal: its results are those of the recommendation. It knows small trees and the expressions that
 //! `generated` makes, nothing else.
 
 use std::fmt::Write;
@@ -128,7 +128,7 @@ struct Context {
 }
 
 impl Tree {
-    /// What an expression is at a node.
+    /// The value of an expression at a node.
     pub(crate) fn evaluate(&self, expression: &Expression, node: usize) -> Value {
         self.value(expression, Context { node, position: 1, size: 1 })
     }

@@ -6,13 +6,13 @@ use std::process::Command;
 
 use super::cases::Case;
 
-/// What it made of a case.
+/// Its answer to a case.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) bytes: Vec<u8>,
     /// Absent where it ended well.
     pub(crate) failure: Option<String>,
-    /// What it said beside its result.
+    /// Its messages beside the result.
     pub(crate) said: String,
 }
 

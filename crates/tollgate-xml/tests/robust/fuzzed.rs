@@ -1,4 +1,4 @@
-//! What must hold for any bytes: the bodies of the fuzz targets, which the corpus test replays.
+//! Invariants for any bytes: the bodies of the fuzz targets, which the corpus test replays.
 
 use quick_xml::events::Event;
 use tollgate_xml::pull::{self, PullReader};

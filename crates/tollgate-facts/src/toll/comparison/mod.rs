@@ -1,7 +1,7 @@
-//! What a peer took by what tollgate took for the same work: ratios by the rules of tolls, as a family of claims of
-//! their own.
+//! Ratios of a peer's figures to tollgate's for the same work, by the rules of tolls, as a family of claims of their
+//! own.
 //!
-//! What it deliberately does not do: compare a peer with another peer, or one mode with another.
+//! It deliberately does not compare a peer with another peer, or one mode with another.
 
 use crate::results::{Comparison, RunResult, Toll, Variant};
 use crate::toll::{self, Over, Pair};

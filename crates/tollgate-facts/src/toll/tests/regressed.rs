@@ -1,5 +1,5 @@
-//! What regressions over the blocks make of known tolls: the one on theft, which tolls have, and those that were tried and are
-//! not done. The table stands in docs/method.md.
+//! Effect of regressions over the blocks on known tolls: the one on theft, which tolls have, and those that were tried
+//! and are not done. The table is in docs/method.md.
 
 use super::{tolls_of, trial};
 use crate::fixture::Noise;
@@ -7,7 +7,7 @@ use crate::results::{Figure, Theft, Toll, Trial};
 use crate::stats::{ALPHA, Interval, covariance, mean, mean_interval, straight};
 
 const RUNS: u32 = 4_000;
-/// By how much the logarithm of a trial's time varies by itself.
+/// Spread of the logarithm of a trial's time by itself.
 const SPREAD: f64 = 0.03;
 /// A toll of half as much again.
 const HALF_MORE: f64 = 1.5;
@@ -17,7 +17,7 @@ type Block = (f64, f64);
 /// An interval of such blocks.
 type Of = fn(&[Block]) -> Interval;
 
-/// In how many runs an interval holds the toll, and how wide and how far off it is on average.
+/// Number of runs whose interval contains the toll, and its mean width and error.
 #[derive(Debug, Clone, Copy, Default)]
 struct Held {
     runs: u32,
@@ -29,7 +29,7 @@ fn plain(run: &[Block]) -> Interval {
     mean_interval(&run.iter().map(|(ratio, _)| *ratio).collect::<Vec<f64>>(), ALPHA).unwrap()
 }
 
-/// As tolls have it; the plain one where there is no slope.
+/// The interval as tolls have it; the plain one if there is no slope.
 fn without(run: &[Block]) -> Interval {
     let (values, more): (Vec<f64>, Vec<f64>) = run.iter().copied().unzip();
     let middle = |slope: f64| mean(&run.iter().map(|(ratio, more)| ratio - slope * more).collect::<Vec<f64>>());
@@ -59,8 +59,8 @@ fn exponential(noise: &mut Noise) -> f64 {
     -(1.0 - noise.uniform()).ln()
 }
 
-/// A trial of 100 ms of which the host takes pieces of 8 ms at this rate of the time that passes: by how much that makes its
-/// time longer (a logarithm), and the share that was taken as the kernel tells it, in ticks of 10 ms.
+/// A trial of 100 ms from which the host takes pieces of 8 ms at this rate of the time that passes: the increase of its
+/// time (a logarithm), and the share that was taken as the kernel reports it, in ticks of 10 ms.
 fn stolen(noise: &mut Noise, rate: f64) -> Block {
     let (mut taken, mut at) = (0.0, exponential(noise) * 8.0 / rate);
     while at < 100.0 {
@@ -71,7 +71,7 @@ fn stolen(noise: &mut Noise, rate: f64) -> Block {
     (-(1.0 - share).ln(), (share * 10.0 + noise.uniform()).floor() / 10.0)
 }
 
-/// A block of two trials on either side, from which the host takes alike, now more, now less; its theft counts so much.
+/// A block of two trials on either side, from which the host takes alike; the theft counts with the weight `effect`.
 fn block(noise: &mut Noise, toll: f64, rate: f64, effect: f64) -> Block {
     let rate = exponential(noise) * rate;
     let mut side = || {
@@ -159,7 +159,7 @@ fn a_regression_on_what_the_generator_waited_for_its_core_loses_a_toll_of_cpu() 
     }
 }
 
-/// Trials of blocks of which the host took these shares from the variant; what it took makes them as much longer.
+/// Trials of blocks in which the host took these shares from the variant, whose times are longer by as much.
 fn trials(shares: &[f64], blocks_of_a_start: usize, toll: f64) -> Vec<Trial> {
     let of_block = |(block, share): (usize, &f64)| {
         let start = (block / blocks_of_a_start) as u32;

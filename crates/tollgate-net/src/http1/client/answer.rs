@@ -1,4 +1,4 @@
-//! Reading one answer from bytes, whatever the reads split it into; no socket here.
+//! Reads one answer from bytes, in reads of any size; no socket here.
 //!
 //! Interim answers (1xx) are skipped. Only the beginning of a head that came in pieces is kept.
 
@@ -23,13 +23,13 @@ pub(super) struct AnswerReader {
     counts: Counts,
 }
 
-/// What an answer has brought so far.
+/// Size of an answer so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) head_bytes: u64,
     pub(super) body_bytes: u64,
     pub(super) framing_bytes: u64,
-    /// Bytes behind the end, which nobody asked for.
+    /// Bytes behind the end, which were not requested.
     pub(super) surplus_bytes: u64,
 }
 

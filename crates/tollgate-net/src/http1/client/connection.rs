@@ -1,6 +1,6 @@
 //! One connection that asks: writes a rendered request and reads the answer in the same poll, as far as it has come.
 //!
-//! While it waits it holds no read buffer. What the bytes of an answer mean stands in `answer`.
+//! It has no read buffer while it waits. The bytes of an answer are interpreted in `answer`.
 
 use std::io;
 use std::pin::Pin;
@@ -50,11 +50,11 @@ pub struct Exchanged {
     pub wire_sent_bytes: u64,
     /// Just before the first byte was written.
     pub sent: Instant,
-    /// When the first byte of the answer was read.
+    /// The time when the first byte of the answer was read.
     pub first_byte: Instant,
-    /// When its last byte was read; the same reading as `first_byte` where one read brought it all.
+    /// The time when its last byte was read; the same as `first_byte` if one read brought it all.
     pub last_byte: Instant,
-    /// For how long the last bytes lay in the kernel before they were read; absent where it does not tell.
+    /// Time for which the last bytes lay in the kernel before they were read; absent if it does not report it.
     pub lay: Option<Duration>,
     /// Whether the connection can take another exchange.
     pub reusable: bool,
@@ -77,7 +77,7 @@ impl ClientConnection {
         ClientConnection { stream, opening, reader, timeout, timer, exchanges: 0 }
     }
 
-    /// How the connection was opened.
+    /// The way in which the connection was opened.
     #[must_use]
     pub fn opening(&self) -> Opening {
         self.opening
@@ -114,14 +114,14 @@ impl ClientConnection {
         1 + self.stream.turns()
     }
 
-    /// What the kernel counted of the connection (TCP_INFO); absent where it does not tell.
+    /// TCP counters of the connection (TCP_INFO); absent if the kernel does not report them.
     #[must_use]
     pub fn tcp_counts(&self) -> Option<TcpCounts> {
         self.stream.tcp_counts()
     }
 
-    /// Waits until the server has closed the connection after its last answer, so that it is the server's side that
-    /// keeps the port in TIME_WAIT. Whatever comes before is dropped; so is an error.
+    /// Waits until the server has closed the connection after its last answer, so that the server's side keeps the port
+    /// in TIME_WAIT. All bytes before that are dropped; so is an error.
     pub async fn until_closed(mut self) {
         std::future::poll_fn(|cx| {
             let mut scratch = Scratch::take();
@@ -233,7 +233,7 @@ impl ClientConnection {
         }
     }
 
-    /// What the end of the connection means: the end of a body, or an error.
+    /// The meaning of the end of the connection: the end of a body, or an error.
     fn ended(&self, progress: &mut Progress<'_>) -> Result<(Instant, Instant), ExchangeError> {
         let stage = progress.stage();
         match (progress.first_byte, progress.write_error.take()) {

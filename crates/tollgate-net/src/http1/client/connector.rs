@@ -34,7 +34,7 @@ pub struct Connector {
     client: Arc<OnceLock<Result<Client, String>>>,
 }
 
-/// How a connection was opened.
+/// The way in which a connection was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
     /// The address that answered; 0.0.0.0:0 of a Unix socket.
@@ -43,9 +43,9 @@ pub struct Opening {
     pub connect_ns: u64,
     /// The TLS handshake, in nanoseconds, where there was one.
     pub tls_ns: Option<u64>,
-    /// Of what kind the TLS handshake was.
+    /// The kind of the TLS handshake.
     pub handshake: Option<HandshakeKind>,
-    /// What was agreed on with TLS; absent without.
+    /// The parameters agreed on with TLS; absent without.
     pub agreed: Option<Agreed>,
 }
 
@@ -63,7 +63,7 @@ impl Connector {
         }
     }
 
-    /// Whether later connections may take up earlier TLS sessions.
+    /// Sets whether later connections may resume earlier TLS sessions.
     #[must_use]
     pub fn resumption(mut self, resumption: Resumption) -> Connector {
         self.settings.resumption = resumption;
@@ -74,7 +74,7 @@ impl Connector {
     /// Makes ready what the first https connection would have to wait for, such as reading the machine's roots.
     ///
     /// # Errors
-    /// When there is nobody to trust, with the reason.
+    /// There is no authority to trust, with the reason.
     pub fn prepare(&self, target: &Target) -> Result<(), String> {
         match target.scheme() {
             Scheme::Http => Ok(()),
@@ -82,20 +82,20 @@ impl Connector {
         }
     }
 
-    /// How many connections to the target could take up an earlier TLS session now, each its own.
+    /// Number of connections to the target that could resume a TLS session now, each its own.
     #[must_use]
     pub fn sessions_ready(&self, target: &Target) -> usize {
         self.client().as_ref().map_or(0, |client| client.sessions_ready(target.host()))
     }
 
-    /// How its sockets are.
+    /// Sets the options of its sockets.
     #[must_use]
     pub fn socket(mut self, options: SocketOptions) -> Connector {
         self.socket = options;
         self
     }
 
-    /// How its connections get to their targets.
+    /// Sets the way in which its connections reach their targets.
     #[must_use]
     pub fn route(mut self, route: Route) -> Connector {
         self.route = route;
@@ -147,7 +147,7 @@ impl Connector {
         self.open_by(target, addresses, Sessions::TakenUp).await
     }
 
-    /// The same, but with a full handshake whatever earlier TLS sessions there are; those that it brings are kept.
+    /// The same, but always with a full handshake; the TLS sessions that it brings are kept.
     ///
     /// # Errors
     /// Why there is none, in its class.
@@ -224,7 +224,7 @@ impl Connector {
     }
 }
 
-/// Who a connection is opened to: the target, unless the addresses are another's, such as a proxy's.
+/// The peer of a new connection: the target, unless the addresses are another's, such as a proxy's.
 fn asked(target: &Target, addresses: &[SocketAddr]) -> String {
     let is_its_own = |address: &SocketAddr| {
         address.port() == target.port() && target.host().parse().map_or(true, |ip: IpAddr| ip == address.ip())

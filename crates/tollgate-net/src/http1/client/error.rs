@@ -1,7 +1,6 @@
-//! What can go wrong between asking and having the answer, in classes with stable names.
+//! Errors between sending a request and having the answer, in classes with stable names.
 //!
-//! The classes are those of results: counted, exported and compared. An HTTP status, whatever it is, is not an error
-//! here.
+//! The classes are those of results: counted, exported and compared. No HTTP status is an error here.
 
 use std::fmt;
 use std::io;
@@ -37,9 +36,9 @@ classes! {
     ResolveFailed: "resolve-failed";
     /// Nobody listens there.
     ConnectRefused: "connect-refused";
-    /// No connection in time.
+    /// There is no connection in time.
     ConnectTimeout: "connect-timeout";
-    /// No way there.
+    /// There is no route to the target.
     ConnectUnreachable: "connect-unreachable";
     /// Ours: no source port is free.
     PortsExhausted: "ports-exhausted";
@@ -69,7 +68,7 @@ impl fmt::Display for ErrorClass {
     }
 }
 
-/// Why there is no connection.
+/// The reason why there is no connection.
 #[derive(Debug)]
 pub struct ConnectError {
     class: ErrorClass,
@@ -82,7 +81,7 @@ impl ConnectError {
         ConnectError { class, what, source }
     }
 
-    /// A failure of connecting, told apart by what the system says.
+    /// An error of connecting, classified by the system's error.
     pub(super) fn connecting(to: &str, error: io::Error) -> ConnectError {
         // The two that have no kind of their own on stable Rust.
         const EMFILE: i32 = 24;
@@ -104,7 +103,7 @@ impl ConnectError {
         self.class
     }
 
-    /// Whether the server has a certificate that is not taken.
+    /// Whether the server's certificate was refused.
     #[must_use]
     pub fn refuses_certificate(&self) -> bool {
         self.source.as_ref().and_then(io::Error::get_ref).is_some_and(|source| source.is::<CertificateRefused>())
@@ -126,7 +125,7 @@ impl std::error::Error for ConnectError {
     }
 }
 
-/// Why an exchange has no complete answer. The connection is of no more use.
+/// The reason why an exchange has no complete answer. The connection is of no more use.
 #[derive(Debug)]
 pub enum ExchangeError {
     /// The connection was reset.
@@ -141,7 +140,7 @@ pub enum ExchangeError {
     Tls(io::Error),
 }
 
-/// How far an exchange had come.
+/// Progress of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// No byte of the answer had come.

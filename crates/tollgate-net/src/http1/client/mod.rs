@@ -1,6 +1,6 @@
 //! The asking half: connections that send rendered requests and read the answers, measured truthfully.
 //!
-//! No pool, no redirects, no retries: whoever measures decides what a failure means.
+//! No pool, no redirects, no retries: the caller decides the meaning of a failure.
 
 mod answer;
 mod connection;

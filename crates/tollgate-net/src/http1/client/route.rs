@@ -1,6 +1,6 @@
-//! How a connection gets to its target: straight, by a Unix socket, or through a proxy's tunnel.
+//! The way of a connection to its target: straight, by a Unix socket, or through a proxy's tunnel.
 //!
-//! What a proxy is asked for in the clear (an http URL in the request line) is no tunnel: that is an ordinary connection.
+//! A request to a proxy in the clear (an http URL in the request line) is no tunnel: that is an ordinary connection.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,13 +13,13 @@ use super::target::Target;
 /// The largest head of a proxy's answer to CONNECT.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 
-/// How a connection gets to its target.
+/// The way of a connection to its target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Route {
-    /// To the addresses that are given.
+    /// To the given addresses.
     #[default]
     Direct,
-    /// To a Unix socket, whatever addresses are given.
+    /// To a Unix socket; the given addresses are ignored.
     Unix(PathBuf),
     /// By CONNECT through the proxy at the addresses that are given (RFC 9110, section 9.3.6).
     Tunnel {
@@ -31,7 +31,7 @@ pub enum Route {
 /// Asks the proxy behind `socket` for a tunnel to the target.
 ///
 /// # Errors
-/// What the proxy answered instead, or that it did not.
+/// The proxy's other answer, or its absence.
 pub(super) async fn tunnel(socket: &mut TcpStream, target: &Target, authorization: Option<&str>) -> io::Result<()> {
     let host = if target.host().contains(':') { format!("[{}]", target.host()) } else { target.host().to_owned() };
     let place = format!("{host}:{}", target.port());

@@ -1,8 +1,8 @@
-//! Where the body of an answer goes: nowhere, or into memory; whoever measures may bring another.
+//! Destinations of an answer's body: nowhere, or memory; a caller may bring another.
 
 /// Takes the body of an answer as it comes.
 pub trait BodySink {
-    /// Takes the next bytes of the body, decoded; how they are cut says nothing.
+    /// Takes the next bytes of the body, decoded; their division into parts has no meaning.
     fn part(&mut self, bytes: &[u8]);
 }
 

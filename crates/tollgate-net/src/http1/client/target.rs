@@ -1,4 +1,4 @@
-//! Where a request goes: an http or https URL, parsed once and strictly.
+//! Target of a request: an http or https URL, parsed once and strictly.
 //!
 //! Nothing is encoded or normalised: what the user wrote is what is sent, or it is refused with its position.
 
@@ -25,7 +25,7 @@ pub struct Target {
     path_and_query: String,
 }
 
-/// What is wrong with a URL, and at which byte, counted from 0.
+/// The error in a URL, with its byte, counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetError {
     position: usize,
@@ -43,7 +43,7 @@ impl Target {
     /// ```
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// The error, with its place.
     pub fn parse(url: &str) -> Result<Target, TargetError> {
         let bytes = url.as_bytes();
         let begins =
@@ -114,13 +114,13 @@ impl Target {
         self.port
     }
 
-    /// What belongs into the `Host` field: the host, and the port where it is not the scheme's own.
+    /// The `Host` field: the host, and the port if it is not the scheme's own.
     #[must_use]
     pub fn authority(&self) -> &str {
         &self.authority
     }
 
-    /// What belongs into the request line.
+    /// The path and query for the request line.
     #[must_use]
     pub fn path_and_query(&self) -> &str {
         &self.path_and_query
@@ -128,13 +128,13 @@ impl Target {
 }
 
 impl TargetError {
-    /// At which byte of the URL, counted from 0.
+    /// The byte of the error in the URL, counted from 0.
     #[must_use]
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// What is wrong there.
+    /// The error at that place.
     #[must_use]
     pub fn message(&self) -> &'static str {
         self.message

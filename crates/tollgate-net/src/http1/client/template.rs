@@ -1,6 +1,6 @@
-//! A request rendered before the run: static bytes with slots for what differs from request to request.
+//! A request rendered before the run: static bytes with slots for the parts that differ between requests.
 //!
-//! Rendering copies and does nothing else; what a template's own text may hold is checked once, when it is built.
+//! Rendering only copies; a template's own text is checked once, when it is built.
 
 use std::fmt;
 use std::io::Write;
@@ -22,20 +22,20 @@ use super::super::decimal::write_decimal;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestTemplate {
     text: Vec<u8>,
-    /// Before which byte of the text each slot stands.
+    /// The byte of the text before which each slot is.
     slots: Vec<usize>,
     method_is_head: bool,
-    /// Of a request whose body comes with each rendering: how it is framed. The text then ends with the last field.
+    /// Framing of a body that comes with each rendering. The text then ends with the last field.
     framing: Option<BodyFraming>,
 }
 
-/// How a body that comes with each rendering is framed.
+/// Framing of a body that comes with each rendering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum BodyFraming {
     /// By its length.
     #[default]
     Length,
-    /// In chunks of so many bytes, the last one shorter.
+    /// In chunks of this many bytes, the last one shorter.
     Chunked(NonZeroUsize),
 }
 
@@ -44,7 +44,7 @@ pub enum BodyFraming {
 pub enum Piece<'a> {
     /// Fixed text.
     Text(&'a str),
-    /// What differs from request to request.
+    /// A part that differs between requests.
     Slot,
 }
 
@@ -62,7 +62,7 @@ pub struct TemplateBuilder {
     error: Option<TemplateError>,
 }
 
-/// What cannot stand in a request.
+/// The text that a request cannot contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateError {
     what: &'static str,
@@ -93,21 +93,21 @@ impl RequestTemplate {
         builder
     }
 
-    /// How many slots there are.
+    /// Number of slots.
     #[must_use]
     pub fn slots(&self) -> usize {
         self.slots.len()
     }
 
-    /// Which kind of answer the request gets.
+    /// The kind of answer that the request gets.
     #[must_use]
     pub fn answers(&self) -> super::Answers {
         if self.method_is_head { super::Answers::Head } else { super::Answers::Ordinary }
     }
 
-    /// Renders the request into `out`, which is cleared first. What is put into the slots is part of a target or of a
-    /// field's value: [`is_target_text`](RequestTemplate::is_target_text) and
-    /// [`is_field_text`](RequestTemplate::is_field_text) say whether that may be, for what comes from elsewhere.
+    /// Renders the request into `out`, which is cleared first. The texts for the slots are part of a target or of a
+    /// field's value: check those from outside with [`is_target_text`](RequestTemplate::is_target_text) and
+    /// [`is_field_text`](RequestTemplate::is_field_text).
     ///
     /// # Panics
     /// When there are not as many values as slots.
@@ -151,13 +151,13 @@ impl RequestTemplate {
         }
     }
 
-    /// Whether `text` can stand in a field's value.
+    /// Whether `text` is valid in a field's value.
     #[must_use]
     pub fn is_field_text(text: &[u8]) -> bool {
         !text.iter().copied().any(is_control)
     }
 
-    /// Whether `text` can stand in a request target.
+    /// Whether `text` is valid in a request target.
     #[must_use]
     pub fn is_target_text(text: &[u8]) -> bool {
         text.iter().all(|byte| (0x21..=0x7e).contains(byte) && *byte != b'#')
@@ -214,7 +214,7 @@ impl TemplateBuilder {
         self
     }
 
-    /// Its body comes with each rendering, and is framed like this.
+    /// Sets the framing of a body that comes with each rendering.
     #[must_use]
     pub fn framed(mut self, framing: BodyFraming) -> TemplateBuilder {
         self.framing = Some(framing);
@@ -231,7 +231,7 @@ impl TemplateBuilder {
     /// The finished template.
     ///
     /// # Errors
-    /// The first thing given that cannot stand in a request.
+    /// The first text that is not valid in a request.
     pub fn build(self) -> Result<RequestTemplate, TemplateError> {
         if let Some(error) = self.error {
             return Err(error);

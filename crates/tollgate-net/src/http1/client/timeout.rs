@@ -1,6 +1,6 @@
 //! A deadline per exchange that costs next to nothing: one timer per connection, set anew only when it fires.
 //!
-//! While exchanges end in time the timer stands at an old deadline; firing then, it is moved to the current one. So the
+//! While exchanges end in time the timer keeps an old deadline; firing then, it is moved to the current one. So the
 //! runtime's timer wheel is touched once per timeout, not once per request.
 
 use std::pin::Pin;

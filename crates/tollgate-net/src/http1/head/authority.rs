@@ -1,4 +1,4 @@
-//! Which bytes name a host: `Host` fields, absolute targets and the URLs that we ask.
+//! The bytes of a host's name: `Host` fields, absolute targets and the URLs of requests.
 
 /// The text where it is a host name or an address with an optional port, and nothing else.
 ///
@@ -17,7 +17,7 @@ pub(crate) fn authority(text: &[u8]) -> Option<&str> {
     (!host.is_empty() && is_port(port)).then(|| std::str::from_utf8(text).ok())?
 }
 
-/// Whether `text` is one.
+/// Whether `text` is an authority.
 pub(crate) fn is_authority(text: &[u8]) -> bool {
     authority(text).is_some()
 }
@@ -33,7 +33,7 @@ const OF_NAMES: [bool; 256] = {
     table
 };
 
-/// Nothing, a colon alone, or a colon and a port number.
+/// Whether the text is empty, a colon alone, or a colon and a port number.
 fn is_port(text: &[u8]) -> bool {
     match text {
         [] | [b':'] => true,

@@ -30,10 +30,10 @@ pub struct FieldsIter<'f> {
     spans: std::slice::Iter<'f, Span>,
 }
 
-/// A field as it stands in a head.
+/// A field as its line in a head.
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'f> {
-    /// From the first byte of the name to the last of the value.
+    /// The bytes from the first of the name to the last of the value.
     bytes: &'f [u8],
     name_bytes: usize,
     value_at: usize,
@@ -82,7 +82,7 @@ impl Fields {
         self.spans.iter().find(|span| self.name(span).eq_ignore_ascii_case(name.as_bytes())).map(|span| self.at(span))
     }
 
-    /// The values of all fields of that name, in any case, that are text: a list may stand on several lines (RFC 9110
+    /// The values of all fields of that name, in any case, that are text: a list may span several lines (RFC 9110
     /// section 5.3).
     pub fn texts<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> + Clone + use<'f> {
         let named = self.spans.iter().filter(move |span| self.name(span).eq_ignore_ascii_case(name.as_bytes()));
@@ -111,7 +111,7 @@ impl Fields {
         })
     }
 
-    /// How many there are.
+    /// Number of fields.
     #[must_use]
     pub fn len(&self) -> usize {
         self.spans.len()
@@ -123,7 +123,7 @@ impl Fields {
         self.spans.is_empty()
     }
 
-    /// Takes over a parsed head: copies `head` and records where in it `headers` stand.
+    /// Takes over a parsed head: copies `head` and records the places of `headers` in it.
     ///
     /// # Errors
     /// [`Fault::BadLineEnd`] where a line ends in a bare LF, which httparse lets pass.
@@ -148,13 +148,13 @@ impl Fields {
         Ok(())
     }
 
-    /// Copies the bytes of a head of which no field is known yet.
+    /// Copies the bytes of a head without known fields.
     pub(super) fn copy(&mut self, head: &[u8]) {
         self.clear();
         self.bytes.extend_from_slice(head);
     }
 
-    /// Adds a field by where it stands in the copied bytes; its name must be a token.
+    /// Adds a field by its place in the copied bytes; its name must be a token.
     pub(super) fn add(&mut self, name: Range<usize>, value: Range<usize>) {
         self.spans.push(Span {
             name_start: name.start as u32,
@@ -211,7 +211,7 @@ impl<'f> Iterator for FieldsIter<'f> {
     }
 }
 
-/// Where `part`, a slice of `whole`, begins in it.
+/// The offset in `whole` of its slice `part`.
 pub(super) fn offset_in(whole: &[u8], part: &[u8]) -> usize {
     part.as_ptr().addr() - whole.as_ptr().addr()
 }
@@ -246,7 +246,7 @@ pub(super) fn transfer_encoding(value: &[u8]) -> Result<(), Fault> {
     Err(Fault::BadTransferEncoding)
 }
 
-/// What the `Connection` fields of a head ask for.
+/// Options in the `Connection` fields of a head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ConnectionOptions {
     pub(super) close: bool,

@@ -1,7 +1,7 @@
 //! Heads of requests and answers: parsed by httparse into a fixed array, then copied into a buffer that is used again,
 //! with an offset table.
 //!
-//! No allocation per head once the buffers are warm. What httparse lets pass and we do not is checked here.
+//! No allocation per head once the buffers are warm. Faults that httparse lets pass are checked here.
 
 mod authority;
 mod fields;

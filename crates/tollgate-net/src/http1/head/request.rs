@@ -1,6 +1,6 @@
 //! The head of a request: parsing it with every check that strict framing asks for, and reading it.
 //!
-//! What the target means is for others; it is only checked to be one.
+//! The meaning of the target is for others; only its syntax is checked.
 
 use std::mem::MaybeUninit;
 
@@ -15,7 +15,7 @@ use super::salvage::salvage;
 use super::{Method, Version};
 use crate::limits::{HEADERS_CEILING, Limits};
 
-/// Empty lines that may stand before a request line (RFC 9112 section 2.2), left over from a sloppy client's body.
+/// Most empty lines before a request line (RFC 9112 section 2.2), left over from a sloppy client's body.
 const LEADING_LINES_MAX: usize = 2;
 
 /// The head of a request.
@@ -27,7 +27,7 @@ pub struct RequestHead {
     /// Method, target in origin form and host, one behind the other: as text, since they are read again and again.
     texts: String,
     method_end: u32,
-    /// Where `?` stands, counted in the texts; the target's end where there is none.
+    /// The place of `?`, counted in the texts; the target's end if there is none.
     query_start: u32,
     target_end: u32,
     has_host: bool,
@@ -87,8 +87,8 @@ impl RequestHead {
         self.fields.text(name)
     }
 
-    /// The values of all fields of that name, in any case, that are text: for fields that hold a list, which may stand
-    /// on several lines.
+    /// The values of all fields of that name, in any case, that are text: for fields with a list, which may span
+    /// several lines.
     pub fn values<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> + Clone + use<'f> {
         self.fields.texts(name)
     }
@@ -110,18 +110,18 @@ impl RequestHead {
         self.fields.lines()
     }
 
-    /// Forgets all fields of these names, in any case. What was understood of them when they were parsed stays so.
+    /// Forgets all fields of these names, in any case. Their effects at parsing, such as the framing, stay.
     pub(crate) fn remove_fields(&mut self, names: &[&str]) {
         self.fields.remove(names);
     }
 
-    /// How the body is delimited.
+    /// The delimiter of the body.
     #[must_use]
     pub fn framing(&self) -> Framing {
         self.framing
     }
 
-    /// Whether the client wants to go on using the connection.
+    /// Whether the client wants to reuse the connection.
     #[must_use]
     pub fn keep_alive(&self) -> bool {
         self.keep_alive
@@ -135,11 +135,11 @@ impl RequestHead {
 
     /// Parses a head from the start of `input` and returns how many bytes it took; `None` when it is not complete.
     ///
-    /// The outcome is the same for every split of the bytes, but for a head with several faults: then it is one of
+    /// The outcome is the same for every split of the bytes, except for a head with several faults: then it is one of
     /// them.
     ///
     /// # Errors
-    /// The fault in the head. What this head holds is then undefined until the next one is parsed.
+    /// The fault in the head. The content of this head is then undefined until the next one is parsed.
     pub fn parse(&mut self, input: &[u8], limits: &Limits) -> Result<Option<usize>, Fault> {
         let lead = leading_lines(input)?;
         let head = &input[lead..];
@@ -330,7 +330,7 @@ impl RequestHead {
     }
 }
 
-/// How many bytes of empty lines stand before the request line.
+/// Number of bytes of empty lines before the request line.
 fn leading_lines(input: &[u8]) -> Result<usize, Fault> {
     let mut lead = 0;
     while let [b'\r' | b'\n', ..] = input[lead..] {
@@ -343,7 +343,7 @@ fn leading_lines(input: &[u8]) -> Result<usize, Fault> {
     Ok(lead)
 }
 
-/// Why an incomplete head can never become one within the limits.
+/// The reason why an incomplete head can never become one within the limits.
 fn incomplete(head: &[u8], limits: &Limits) -> Option<Fault> {
     if target_too_long(head, limits) {
         Some(Fault::TargetTooLong)
@@ -372,7 +372,7 @@ fn explain(error: httparse::Error, head: &[u8], limits: &Limits) -> Fault {
     }
 }
 
-/// Whether the request line is well formed but for naming a version that is none of ours.
+/// Whether the request line is well formed except for a version that is none of ours.
 fn names_other_version(head: &[u8]) -> bool {
     let mut parts = first_line(head).split(|&byte| byte == b' ').skip(2);
     let version = parts.next().and_then(|part| part.strip_prefix(b"HTTP/")).unwrap_or_default();
@@ -380,7 +380,7 @@ fn names_other_version(head: &[u8]) -> bool {
     version.first().is_some_and(u8::is_ascii_digit) && is_number && parts.next().is_none()
 }
 
-/// Whether the method was fine and the target was not.
+/// The fault of the target, or of the line if the method is wrong too.
 fn start_line_fault(head: &[u8]) -> Fault {
     let mut parts = first_line(head).split(|&byte| byte == b' ');
     let method = parts.next().unwrap_or_default();

@@ -12,13 +12,13 @@ use super::Version;
 use super::fields::{ConnectionOptions, Fields, FieldsIter, Line, content_length, transfer_encoding};
 use crate::limits::{HEADERS_CEILING, Limits};
 
-/// Which kind of request an answer belongs to.
+/// The kind of request that an answer belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Answers {
     /// Any but HEAD: a body may follow.
     #[default]
     Ordinary,
-    /// HEAD: no body follows, whatever the fields say.
+    /// HEAD: no body follows, even if the fields announce one.
     Head,
 }
 
@@ -63,19 +63,19 @@ impl ResponseHead {
         self.fields.lines()
     }
 
-    /// What the field says; of an answer to HEAD the length that GET would have brought.
+    /// The value of the field; of an answer to HEAD the length that GET would have brought.
     #[must_use]
     pub fn content_length(&self) -> Option<u64> {
         self.content_length
     }
 
-    /// How the body is delimited.
+    /// The delimiter of the body.
     #[must_use]
     pub fn framing(&self) -> Framing {
         self.framing
     }
 
-    /// Whether the server goes on serving this connection, as far as it says so.
+    /// Whether the server keeps this connection open, as far as it says so.
     #[must_use]
     pub fn keep_alive(&self) -> bool {
         self.keep_alive
@@ -89,7 +89,7 @@ impl ResponseHead {
     /// Parses a head from the start of `input` and returns how many bytes it took; `None` when it is not complete.
     ///
     /// # Errors
-    /// The fault in the head. What this head holds is then undefined until the next one is parsed.
+    /// The fault in the head. The content of this head is then undefined until the next one is parsed.
     pub fn parse(&mut self, input: &[u8], answers: Answers, limits: &Limits) -> Result<Option<usize>, Fault> {
         let mut headers = [const { MaybeUninit::<Header<'_>>::uninit() }; HEADERS_CEILING];
         let mut response = httparse::Response::new(&mut []);

@@ -1,5 +1,5 @@
-//! What can still be read of a head that is refused: method, path, query and fields, so that the refusal can be told in
-//! the caller's protocol.
+//! Readable parts of a refused head: method, path, query and fields, so that the refusal can be sent in the caller's
+//! protocol.
 //!
 //! Nothing here decides anything: no framing, no host, no connection option is taken from a head that is none.
 
@@ -7,15 +7,15 @@ use super::super::chunked::is_token_byte;
 use super::fields::Fields;
 use crate::limits::{HEADERS_CEILING, Limits};
 
-/// What a request line says.
+/// The content of a request line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RequestLine<'i> {
     pub(super) method: &'i str,
     pub(super) target: &'i str,
 }
 
-/// Copies what `input` begins with into `fields`, and finds the request line and those fields that stand on whole
-/// lines and are well made. `None` where the request line has not come to its end or has no path.
+/// Copies the head's bytes from `input` into `fields`, and finds the request line and the well-formed fields on whole
+/// lines. `None` if the request line is incomplete or has no path.
 pub(super) fn salvage<'i>(fields: &mut Fields, input: &'i [u8], limits: &Limits) -> Option<RequestLine<'i>> {
     fields.clear();
     let lead = input.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;

@@ -5,7 +5,7 @@
 use super::super::head::{RequestHead, ResponseHead};
 use super::response::Response;
 
-/// Bytes that a fresh read buffer holds; heads of real clients stay far below it.
+/// Size of a fresh read buffer, in bytes; heads of real clients stay far below it.
 const INPUT_BYTES: usize = 16 * 1024;
 
 /// A buffer beyond this is cut back when its set is given back, unless few sets lie in the pool.
@@ -14,7 +14,7 @@ const BUFFER_BYTES_KEPT: usize = 16 * 1024;
 /// The sets lent most often may keep larger buffers: list answers would else be allocated and zeroed anew each time.
 const LARGE_BYTES_KEPT: usize = 256 * 1024;
 
-/// How many sets may keep them.
+/// Number of sets that may keep them.
 const LARGE_SETS_KEPT: usize = 4;
 
 /// Sets kept for the next connection with all their memory.
@@ -24,10 +24,10 @@ const WHOLE_SETS_KEPT: usize = 64;
 /// exchanges as wait for backends end at once, and others begin.
 const SETS_KEPT: usize = 1024;
 
-/// What of a set without memory may stay in it, in bytes each.
+/// Memory that each buffer of a set without memory may keep, in bytes.
 const SMALL_BYTES_KEPT: usize = 2 * 1024;
 
-/// What one exchange works with.
+/// The buffers of one exchange.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     pub(crate) input: Input,
@@ -35,7 +35,7 @@ pub(crate) struct Buffers {
     pub(crate) response: Response,
     /// The rendered head, and small bodies behind it.
     pub(crate) output: Vec<u8>,
-    /// What goes to a backend, kept for as long as it may have to be sent again.
+    /// The bytes for a backend, kept for as long as they may have to be sent again.
     pub(crate) outbound: Vec<u8>,
     /// The head of a backend's answer.
     pub(crate) answer: ResponseHead,
@@ -132,7 +132,7 @@ impl Pool {
     }
 }
 
-/// What a buffer may keep that is given back where so many lie already.
+/// Memory that a buffer may keep when it is given back to a pool of this many, in bytes.
 fn bytes_kept(lying: usize) -> usize {
     if lying < LARGE_SETS_KEPT { LARGE_BYTES_KEPT } else { BUFFER_BYTES_KEPT }
 }
@@ -194,7 +194,7 @@ impl Input {
         self.start == self.end
     }
 
-    /// Where the unused bytes begin.
+    /// The start of the unused bytes.
     pub(crate) fn start(&self) -> usize {
         self.start
     }

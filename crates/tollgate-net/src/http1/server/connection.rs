@@ -1,7 +1,7 @@
 //! One connection from its acceptance to its end: read a head, have it served, answer, and again.
 //!
-//! While it waits for a request it holds no buffer: those go back to the core's pool. Of a head that has come in part
-//! it keeps the bytes.
+//! It has no buffer while it waits for a request: buffers go back to the core's pool. It keeps the bytes of a partial
+//! head.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +21,7 @@ use super::held::HeldHead;
 use super::link::{Link, Wait};
 use crate::tls::server::Acceptor;
 
-/// What reading a head came to.
+/// The result of reading a head.
 enum HeadRead {
     Complete,
     Fault(Fault),
@@ -151,7 +151,7 @@ async fn refuse<S: Service>(link: &mut Link, mut buffers: Box<Buffers>, service:
     }
 }
 
-/// Reads the next head into `slot`, which may hold bytes of it already.
+/// Reads the next head into `slot`, which may contain bytes of it already.
 async fn read_head(link: &mut Link, slot: &mut Option<Box<Buffers>>, requests: u64) -> HeadRead {
     let core = link.core.clone();
     let limits = &core.limits;

@@ -1,4 +1,4 @@
-//! What the connections of one core share: coarse time, the deadlines they wait by, buffers, counters.
+//! Shared state of the connections of one core: coarse time, the deadlines they wait by, buffers, counters.
 //!
 //! One thread owns it, so nothing here is locked. It does not know what the deadlines are for.
 
@@ -18,13 +18,13 @@ use crate::clock::Clock;
 use crate::limits::Limits;
 use crate::memory;
 
-/// How often time moves on, deadlines are looked at and the `Date` field is renewed.
+/// Interval at which time moves on, deadlines are checked and the `Date` field is renewed.
 pub(super) const TICK: Duration = Duration::from_millis(250);
 
 /// `Date: `, 29 bytes of time, CR LF.
 const DATE_FIELD_BYTES: usize = 37;
 
-/// What the connections of one core share.
+/// Shared state of the connections of one core.
 pub(super) struct Core {
     pub(super) limits: Limits,
     pub(super) draining: Cell<bool>,
@@ -34,11 +34,11 @@ pub(super) struct Core {
     pool: RefCell<Pool>,
     watches: RefCell<Vec<Rc<Watch>>>,
     wave: Wave,
-    /// Wakes whoever waits for the last connection to go.
+    /// Waker of the task that waits for the last connection to go.
     emptied: Cell<Option<Waker>>,
     /// Connections that wait to be let in.
     waiting: Cell<usize>,
-    /// Tells whoever lets them in that one may be free.
+    /// Notifies the task that admits them when a place may be free.
     freed: Notify,
     counters: Arc<Counters>,
     index: usize,
@@ -81,7 +81,7 @@ impl Core {
         self.now.get()
     }
 
-    /// The time of the last tick; on a clock that is moved by hand the exact one, since nobody waits for a tick there.
+    /// The time of the last tick; on a manual clock the exact one, since nobody waits for a tick there.
     pub(super) fn coarse_time(&self) -> Instant {
         self.clock.by_hand().unwrap_or_else(|| self.now())
     }
@@ -171,13 +171,13 @@ impl Core {
         self.watches.borrow().len()
     }
 
-    /// So many connections wait to be let in.
+    /// Sets the number of connections that wait to be let in.
     pub(super) fn set_waiting(&self, count: usize) {
         self.counters().waits(self.waiting.replace(count), count);
     }
 
-    /// Whether a connection had better close behind its answer: where some may wait to be let in, while any does, and while
-    /// the last one is taken. Were that kept, and its client silent, nobody else would ever come in.
+    /// Whether a connection should close behind its answer: connections may wait to be let in, and one does or the last
+    /// place is taken. If that were kept, and its client silent, nobody else would ever come in.
     pub(super) fn is_crowded(&self) -> bool {
         self.limits.connections_waiting_max > 0
             && (self.waiting.get() > 0 || self.connections() >= self.limits.connections_max)

@@ -1,4 +1,4 @@
-//! What the server counts: one set of tallies per core, summed when read.
+//! Counters of the server: one set of tallies per core, summed when read.
 //!
 //! Rendering them as metrics is for the admin page.
 
@@ -9,7 +9,7 @@ use crate::meter::Tally;
 use crate::tls::HandshakeKind;
 use crate::tls::server::{HandshakeFailure, Version};
 
-/// Why a connection was closed.
+/// The reasons why a connection was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CloseCause {
     /// The client closed it between two requests.
@@ -24,7 +24,7 @@ pub enum CloseCause {
     IdleTimeout,
     /// The client took none of an answer for too long.
     WriteStall,
-    /// It had sent as many requests as one connection may.
+    /// It had sent as many requests as one connection is allowed.
     RequestsSpent,
     /// The service left a body unread that was too large to drop.
     BodyUnread,
@@ -75,18 +75,18 @@ impl CloseCause {
     }
 }
 
-/// What a connection does.
+/// The activity of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConnectionState {
     /// It opens TLS.
     Handshaking,
-    /// It waits for a request, of which nothing has come yet.
+    /// It waits for a request; no byte of it has come yet.
     Idle,
     /// It waits for the rest of a request.
     Reading,
     /// The service works for it.
     Working,
-    /// The client has to take what stands in the socket.
+    /// The client has to take the bytes in the socket.
     Writing,
 }
 
@@ -175,7 +175,7 @@ impl CoreCounters {
         self.connections_peak.raise_to(self.connections_open.value());
     }
 
-    /// So many connections wait to be let in, where so many did before.
+    /// Records that this many connections wait to be let in, after `before`.
     pub(crate) fn waits(&self, before: usize, now: usize) {
         self.connections_waiting.add((now as u64).wrapping_sub(before as u64));
     }
@@ -220,7 +220,7 @@ impl CoreCounters {
 }
 
 impl Counters {
-    /// Counters for a server of so many threads.
+    /// Counters for a server with this number of threads.
     #[must_use]
     pub fn new(threads: usize) -> Counters {
         Counters { cores: (0..threads.max(1)).map(|_| CoreCounters::default()).collect() }
@@ -259,7 +259,7 @@ impl Counters {
         self.sum(|core| &core.connections_waiting)
     }
 
-    /// Bytes that unfinished requests hold now.
+    /// Bytes that unfinished requests occupy now.
     #[must_use]
     pub fn held_bytes(&self) -> u64 {
         self.sum(|core| &core.held_bytes)

@@ -1,8 +1,8 @@
-//! Where the connections of one core come in: so many are served at once, so many wait behind them, unread, and the rest
-//! is turned away.
+//! Admission of the connections of one core: a limited number is served at once, a limited number waits behind them,
+//! unread, and the rest is turned away.
 //!
-//! What it deliberately does not do: close a connection to make room. Where some wait, or no place is left, an answer says
-//! that its connection closes (see [`Core::is_crowded`]); a connection that waits for a request keeps its place.
+//! It deliberately closes no connection to make room. If some wait, or no place is left, an answer announces that its
+//! connection closes (see [`Core::is_crowded`]); a connection that waits for a request keeps its place.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -23,11 +23,11 @@ use crate::tls::server::{Acceptor, Connection};
 /// Connections beyond the limit that a core still answers at once; more are closed without a word.
 const TURNED_AWAY_MAX: usize = 64;
 
-/// Where connections come in.
+/// The entry of connections.
 pub(super) struct Door<S> {
     core: Rc<Core>,
     service: Rc<S>,
-    /// What opens TLS, where the listener speaks it.
+    /// Opens TLS, if the listener speaks it.
     acceptor: Option<Acceptor>,
     turned_away: Rc<Cell<usize>>,
     waiting: RefCell<VecDeque<Waiting>>,
@@ -45,12 +45,12 @@ impl<S: Service> Door<S> {
         Door { core, service, acceptor, turned_away: Rc::default(), waiting: RefCell::default() }
     }
 
-    /// What all connections share.
+    /// The shared state of all connections.
     pub(super) fn core(&self) -> &Rc<Core> {
         &self.core
     }
 
-    /// What answers.
+    /// The service that answers.
     pub(super) fn service(&self) -> &Rc<S> {
         &self.service
     }

@@ -1,6 +1,6 @@
 //! One request and its answer, as a service sees them.
 //!
-//! Reading the next head and deciding what becomes of the connection stand in `connection`.
+//! Reading the next head and deciding the fate of the connection are in `connection`.
 
 mod asking;
 mod body;
@@ -37,7 +37,7 @@ pub struct Exchange<'c> {
     link: &'c mut Link,
     buffers: &'c mut Buffers,
     decoder: BodyDecoder,
-    /// Where the gathered body stands in the read buffer.
+    /// The place of the gathered body in the read buffer.
     gathered: Option<(usize, usize)>,
     body_bytes: u64,
     body_waited: Duration,
@@ -48,11 +48,11 @@ pub struct Exchange<'c> {
     /// Parts that are kept back.
     kept: Option<Kept>,
     persistence: Persistence,
-    /// Why the connection cannot be kept, as far as that is known.
+    /// The reason why the connection cannot be kept, if it is known.
     cause: Option<CloseCause>,
 }
 
-/// How far the answer has been sent.
+/// The part of the answer that has been sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sending {
     Nothing,
@@ -71,7 +71,7 @@ enum Parts {
     Ended,
 }
 
-/// What becomes of the connection after an exchange.
+/// The fate of the connection after an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     Request,
@@ -81,7 +81,7 @@ pub(super) enum Next {
 }
 
 impl<'c> Exchange<'c> {
-    /// Begins the exchange of the request that stands in `buffers`.
+    /// Begins the exchange of the request in `buffers`.
     pub(super) fn new(link: &'c mut Link, buffers: &'c mut Buffers, cause: Option<CloseCause>) -> Exchange<'c> {
         let limits = &link.core.limits;
         let chunk_limits = ChunkLimits {
@@ -144,7 +144,7 @@ impl<'c> Exchange<'c> {
         self.link.local().unwrap_or(SocketAddr::from(([0, 0, 0, 0], 0)))
     }
 
-    /// How the bytes of its connection travel.
+    /// The way in which the bytes of its connection travel.
     #[must_use]
     pub fn transport(&self) -> Transport {
         self.link.transport()
@@ -208,7 +208,7 @@ impl<'c> Exchange<'c> {
         }
     }
 
-    /// What becomes of the connection after an error that cannot be answered.
+    /// The fate of the connection after an error that cannot be answered.
     pub(super) fn after(&mut self, error: &ExchangeError) -> Next {
         match error {
             ExchangeError::Fault(_) => Next::Linger(CloseCause::Fault),

@@ -1,7 +1,7 @@
 //! The first bytes on a TLS listener: a handshake, a request without TLS, something else, or nothing in time.
 //!
-//! It does not know what rustls does within a handshake. Until the first byte has come a connection costs no more than
-//! a plain one: thousands that say nothing hold no state of TLS.
+//! It does not know rustls's steps within a handshake. Until the first byte has come a connection costs no more than a
+//! plain one: thousands of silent ones have no state of TLS.
 
 use std::fmt::Display;
 use std::future::poll_fn;
@@ -14,7 +14,7 @@ use crate::stream::Transport;
 use crate::tls::HandshakeKind;
 use crate::tls::server::{Acceptor, HandshakeFailure};
 
-/// What became of the first bytes.
+/// The outcome of the first bytes.
 pub(super) enum Handshaken {
     /// TLS is open.
     Open,
@@ -27,7 +27,7 @@ pub(super) enum Handshaken {
 /// The first byte of every handshake (RFC 8446 section 5.1).
 const HANDSHAKE_RECORD: u8 = 22;
 
-/// What came first.
+/// The first bytes.
 enum First {
     Records(Vec<u8>),
     Request(Vec<u8>),
@@ -128,7 +128,7 @@ async fn first_bytes(link: &mut Link) -> First {
     .await
 }
 
-/// Counts a failure and tells the service of it.
+/// Counts a failure and reports it to the service.
 fn fail<S: Service>(link: &Link, service: &S, failure: HandshakeFailure, detail: Option<&dyn Display>) {
     link.core.counters().handshake_failed(failure);
     service.handshake_failed(failure, link.peer, detail);

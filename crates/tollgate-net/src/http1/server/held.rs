@@ -1,5 +1,5 @@
-//! What unfinished requests hold while the rest of them is waited for, counted per core, so that it has a bound however
-//! many connections there are.
+//! Memory of unfinished requests that wait for their rest, counted per core, so that it is bounded for any number of
+//! connections.
 //!
 //! A head that waits keeps its bytes and nothing else; a body that waits keeps the buffers of its exchange.
 
@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::super::error::Fault;
 use super::core::Core;
 
-/// A share of what the core may hold, given back when dropped.
+/// A share of the memory that the core may use for them, given back when dropped.
 pub(super) struct Held {
     core: Rc<Core>,
     bytes: usize,

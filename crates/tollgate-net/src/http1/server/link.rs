@@ -19,22 +19,22 @@ use crate::stream::{Stream, Transport};
 use crate::tls::PeerCertificate;
 use crate::tls::server::{self, HandshakeFailure};
 
-/// A connection as the server holds it.
+/// A connection of the server.
 pub(super) struct Link {
     pub(super) core: Rc<Core>,
     pub(super) peer: SocketAddr,
     stream: Stream,
     watch: Rc<Watch>,
-    /// When its first head must be there, the handshake before it included.
+    /// The time by which its first head must be there, the handshake before it included.
     pub(super) first_head_by: Instant,
     state: ConnectionState,
-    /// What the stream keeps of unfinished records and handshakes.
+    /// The memory of the stream's unfinished records and handshakes.
     held: Held,
     received_counted: u64,
     sent_counted: u64,
 }
 
-/// Why a write did not succeed.
+/// The reason why a write did not succeed.
 #[derive(Debug)]
 pub(super) enum WriteError {
     /// The connection broke.
@@ -56,7 +56,7 @@ impl Link {
         Link { core, peer, stream, watch, first_head_by, state, held, received_counted: 0, sent_counted: 0 }
     }
 
-    /// Tells the gauges what the connection does now.
+    /// Updates the gauges with the new activity of the connection.
     #[inline]
     pub(super) fn becomes(&mut self, state: ConnectionState) {
         if self.state != state {
@@ -66,7 +66,7 @@ impl Link {
         }
     }
 
-    /// How its bytes travel.
+    /// The way in which its bytes travel.
     pub(super) fn transport(&self) -> Transport {
         match &self.stream {
             Stream::TlsServer(connection) => connection.transport(),
@@ -90,10 +90,10 @@ impl Link {
         }
     }
 
-    /// Accounts for what the stream keeps while it waits.
+    /// Accounts for the memory that the stream keeps while it waits.
     ///
     /// # Errors
-    /// When that is more than all connections of the core may hold together.
+    /// It is more than all connections of the core may use together.
     pub(super) fn hold(&mut self) -> Result<(), HandshakeFailure> {
         let kept = match &self.stream {
             Stream::TlsServer(connection) => connection.kept_bytes(),
@@ -128,7 +128,7 @@ impl Link {
         self.stream.poll_readable(cx)
     }
 
-    /// Whether the client broke the connection off; told once.
+    /// Whether the client broke the connection off; true only once.
     pub(super) fn is_broken(&self) -> bool {
         self.stream.is_broken()
     }
@@ -142,7 +142,7 @@ impl Link {
         Wait::Armed
     }
 
-    /// Nothing is waited for any more.
+    /// Ends all waiting.
     pub(super) fn disarm(&self) {
         self.watch.disarm();
     }
@@ -301,7 +301,7 @@ impl Link {
     }
 }
 
-/// What became of waiting.
+/// The result of waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
     /// The task will be woken.

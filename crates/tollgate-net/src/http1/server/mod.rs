@@ -1,6 +1,6 @@
 //! The serving half: one runtime per core, each with its own listener on the shared address, each connection a task.
 //!
-//! What a request means is the [`Service`]'s. Upgrade is not here.
+//! The [`Service`] interprets requests. Upgrade is not here.
 
 mod buffers;
 mod connection;
@@ -81,7 +81,7 @@ pub struct Server {
     acceptor: Option<Acceptor>,
 }
 
-/// Threads that each of a server's threads may start for work that blocks, unless it is told otherwise.
+/// Threads that each of a server's threads may start for blocking work, by default.
 const BLOCKING_THREADS_MAX: usize = 64;
 
 impl Server {
@@ -110,13 +110,13 @@ impl Server {
         self
     }
 
-    /// The address, with the port that was got where any was asked for.
+    /// The address, with the assigned port if any port was requested.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.address
     }
 
-    /// How many threads will serve.
+    /// Number of threads that will serve.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.listeners.len()
@@ -177,7 +177,7 @@ impl Server {
     }
 }
 
-/// A thread that ends, for whatever reason, ends the others with it.
+/// Ends the other threads when this one ends, for any reason.
 struct EndsAll<'s>(&'s Shutdown);
 
 impl Drop for EndsAll<'_> {

@@ -18,40 +18,40 @@ pub struct Response {
     pub body: Vec<u8>,
     /// Rendered fields: name, colon, value, CR LF each.
     fields: Vec<u8>,
-    /// A body that others hold too, in the place of `body`.
+    /// A shared body, in the place of `body`.
     shared: Option<Shared>,
-    /// How a body sent in parts is delimited.
+    /// The delimiter of a body sent in parts.
     pub(super) delimiter: Delimiter,
 }
 
-/// Bytes that others hold too.
+/// Shared bytes.
 struct Shared(Arc<dyn AsRef<[u8]> + Send + Sync>);
 
-/// How a body sent in parts is delimited.
+/// The delimiter of a body sent in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Delimiter {
     /// Chunked; in HTTP/1.0 by the end of the connection.
     #[default]
     Automatic,
-    /// By a length said beforehand. A service that sends less has its connection broken off.
+    /// By a length declared beforehand. A service that sends less has its connection broken off.
     Length(u64),
     /// By the end of the connection.
     Close,
 }
 
-/// Whether the head says that the connection ends.
+/// Whether the head announces the end of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Persistence {
     KeepAlive,
     Close,
 }
 
-/// How the head delimits the body.
+/// The delimiter of the body in the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Length {
     Known(u64),
     Chunked,
-    /// Nothing is said: no body, or one that ends with the connection.
+    /// No field: there is no body, or it ends with the connection.
     Unsaid,
 }
 
@@ -85,7 +85,7 @@ impl Response {
         self.fields.extend_from_slice(b"\r\n");
     }
 
-    /// All fields that the service has said, rendered: name, colon, space, value, CR LF each.
+    /// All fields that the service has added, rendered: name, colon, space, value, CR LF each.
     #[must_use]
     pub fn rendered_headers(&self) -> &[u8] {
         &self.fields
@@ -112,8 +112,8 @@ impl Response {
         rendered_fields(&self.fields)
     }
 
-    /// Makes the whole body one that others hold too, in the place of what stands in `body`. It is not copied, unless
-    /// it is so small that one buffer is cheaper to send than two. It is not for answers that are sent in parts.
+    /// Makes the whole body a shared one, in the place of `body`. It is not copied, unless it is so small that one
+    /// buffer is cheaper to send than two. It is not for answers that are sent in parts.
     pub fn share(&mut self, body: Arc<dyn AsRef<[u8]> + Send + Sync>) {
         self.shared = Some(Shared(body));
     }
@@ -145,7 +145,7 @@ impl Response {
         }
     }
 
-    /// Lets go of a body that others hold too.
+    /// Drops a shared body.
     pub(super) fn let_go(&mut self) {
         self.shared = None;
     }

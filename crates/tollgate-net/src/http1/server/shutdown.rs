@@ -1,6 +1,6 @@
 //! The signal that ends a server: given once, seen by all of its threads.
 //!
-//! Listening for SIGTERM is for whoever runs the server.
+//! The caller that runs the server listens for SIGTERM.
 
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
 //! Waves of connections: when most of many have gone, the memory that the C library keeps of them goes back to the system.
 //!
-//! What the engine itself keeps for the next connections is bounded in `buffers`, and stays.
+//! Memory that the engine itself keeps for the next connections is bounded in `buffers`, and stays.
 
 use std::cell::Cell;
 
-/// Fewer connections are no wave: what 256 held is some megabytes, which the next ones need again.
+/// Fewest connections of a wave: 256 hold some megabytes, which the next ones need again.
 const PEAK_MIN: usize = 256;
-/// A wave is over when so many times fewer are left: giving back walks the heap, some milliseconds of 40 MiB, once a wave.
+/// Factor of the fall that ends a wave: giving back walks the heap, some milliseconds of 40 MiB, once a wave.
 const FALL: usize = 4;
 
 /// The most connections that were open at once since the last wave.
@@ -16,7 +16,7 @@ pub(super) struct Wave {
 }
 
 impl Wave {
-    /// Whether a wave is over now that so many are open; it is told once.
+    /// Whether a wave ended now, with this many connections open; true only once a wave.
     pub(super) fn is_over(&self, open: usize) -> bool {
         let peak = self.peak.get().max(open);
         let over = peak >= PEAK_MIN && open <= peak / FALL;

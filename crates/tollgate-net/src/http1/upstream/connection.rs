@@ -1,6 +1,6 @@
 //! One connection to a backend.
 //!
-//! What goes over it, and how long that may take, is not decided here.
+//! The exchange over it, and its time limits, are not decided here.
 
 use std::io;
 use std::pin::Pin;
@@ -16,9 +16,9 @@ use crate::stream::Stream;
 /// Whether a connection was opened for the request that it is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// It was: that it fails says something of the backend.
+    /// It was: its failure says something about the backend.
     Fresh,
-    /// It waited for another request: the backend may have closed it in the meantime, which says nothing.
+    /// It waited for another request: the backend may have closed it in the meantime, so its failure shows nothing.
     Reused,
 }
 
@@ -50,8 +50,8 @@ impl UpstreamConnection {
         self.idle_since = now;
     }
 
-    /// Whether it may be used for another request: it is not too old, has not waited too long, and nothing came while it
-    /// waited, neither its end nor bytes that nobody asked for. That is no system call unless something did come.
+    /// Whether it may be used for another request: it is not too old, has not waited too long, and nothing came while
+    /// it waited, neither its end nor unexpected bytes. That is no system call unless something did come.
     pub(super) fn is_usable(&mut self, now: Instant, limits: &PoolLimits) -> bool {
         let young = now.saturating_duration_since(self.opened) < limits.age_max;
         let lively = now.saturating_duration_since(self.idle_since) < limits.idle_max;
@@ -73,7 +73,7 @@ impl UpstreamConnection {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
-    /// Sends what TLS holds back.
+    /// Sends the bytes that TLS has not sent yet.
     #[inline]
     pub(in crate::http1) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_flush(cx)

@@ -1,20 +1,20 @@
-//! Why a backend gave no answer.
+//! Reasons why a backend gave no answer.
 //!
-//! What its client is told, and whether another attempt is worth while, is not decided here.
+//! The answer to its client, and whether another attempt is worth while, is not decided here.
 
 use std::fmt;
 use std::io;
 
 use super::super::error::Fault;
 
-/// Why a backend gave no answer.
+/// The reason why a backend gave no answer.
 #[derive(Debug)]
 pub struct UpstreamError {
     kind: Kind,
     source: Option<io::Error>,
 }
 
-/// At what a backend failed.
+/// The step at which a backend failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Its name has no address.
@@ -62,7 +62,7 @@ impl UpstreamError {
         UpstreamError::with_source(Kind::Tls, source)
     }
 
-    /// At what it failed.
+    /// The step at which it failed.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind

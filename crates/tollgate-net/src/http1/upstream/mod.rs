@@ -1,7 +1,7 @@
 //! Connections to backends, for a server that forwards requests: one pool per event loop and place, last given first taken.
 //!
-//! What is asked over them, and how answers travel on, stands in [`Exchange`](super::server::Exchange). Whether an
-//! error is worth another attempt is decided by whoever forwards.
+//! Requests over them, and the way of their answers, are in [`Exchange`](super::server::Exchange). The caller that
+//! forwards decides whether an error is worth another attempt.
 
 mod connection;
 mod error;

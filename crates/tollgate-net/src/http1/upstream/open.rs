@@ -1,6 +1,6 @@
-//! Where connections to a backend lead, and opening one: name, TCP, TLS.
+//! Targets of connections to a backend, and opening one: name, TCP, TLS.
 //!
-//! How long that may take is up to whoever waits for it.
+//! The caller sets the time limit.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,10 +12,10 @@ use crate::stream::Stream;
 use crate::tcp::Stamped;
 use crate::tls::{Client, Sessions};
 
-/// A ceiling for each step: whoever waits gives up long before.
+/// A ceiling for each step: callers give up long before.
 const STEP_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Where connections lead.
+/// The target of connections.
 #[derive(Clone, Debug)]
 pub struct Place {
     host: String,

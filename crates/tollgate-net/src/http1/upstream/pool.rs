@@ -1,7 +1,7 @@
 //! Connections that wait for a request, of one event loop to one place: the last given is the first taken, so that those
 //! which are not needed grow old and go.
 //!
-//! How many requests a backend takes at once is not decided here: that is for all event loops together.
+//! The number of requests that a backend takes at once is not decided here: that is for all event loops together.
 
 use std::cell::RefCell;
 use std::io;
@@ -14,21 +14,21 @@ use super::error::UpstreamError;
 use super::open::Place;
 use crate::meter::Tally;
 
-/// How long names stay resolved: a backend that moves is found again within this, and at once when it is not there.
+/// Time for which names stay resolved: a moved backend is found within this, and at once when it is not there.
 const RESOLVED_FOR: Duration = Duration::from_secs(30);
 
-/// How long connections wait and live.
+/// Time limits and number of idle connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolLimits {
     /// Connections that may wait.
     pub idle_connections_max: usize,
-    /// How long each may wait: less than the backend lets it.
+    /// Longest idle time of each: shorter than the backend's.
     pub idle_max: Duration,
-    /// How long each may live.
+    /// Longest life of each.
     pub age_max: Duration,
 }
 
-/// What a pool counts; any thread may read it.
+/// Counters of a pool; any thread may read them.
 #[derive(Debug, Default)]
 pub struct Counts {
     opened: Tally,
@@ -62,13 +62,13 @@ impl Pool {
         Pool { place, limits, idle: RefCell::default(), resolved: RefCell::default(), counts: Arc::default() }
     }
 
-    /// Where its connections lead.
+    /// The target of its connections.
     #[must_use]
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// What it counts.
+    /// Its counters.
     #[must_use]
     pub fn counts(&self) -> &Arc<Counts> {
         &self.counts

@@ -1,4 +1,4 @@
-//! What a line of packets counts. One thread writes, any may read.
+//! Counters of a line of packets. One thread writes, any may read.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -44,13 +44,13 @@ impl Default for TunCounters {
 }
 
 impl TunCounters {
-    /// How many packets were released.
+    /// Number of released packets.
     #[must_use]
     pub fn releases(&self) -> u64 {
         self.lateness.iter().map(|step| step.load(Relaxed)).sum()
     }
 
-    /// Half of the releases came at most so long after their time.
+    /// Median lateness of the releases.
     #[must_use]
     pub fn lateness_median(&self) -> Duration {
         self.lateness_of(50)
@@ -62,7 +62,7 @@ impl TunCounters {
         self.lateness_of(99)
     }
 
-    /// By how much the latest of them did.
+    /// Largest lateness of a release.
     #[must_use]
     pub fn lateness_max(&self) -> Duration {
         Duration::from_nanos(self.late_ns_max.load(Relaxed))
@@ -98,19 +98,19 @@ impl WayCounters {
         self.packets.load(Relaxed)
     }
 
-    /// Their bytes, headers of IP among them.
+    /// Their bytes, including the headers of IP.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Relaxed)
     }
 
-    /// Packets that got lost as was asked.
+    /// Packets that got lost, as requested.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost.load(Relaxed)
     }
 
-    /// Packets that were held back longer, so that others overtook them, as was asked.
+    /// Packets that were delayed longer, so that others overtook them, as requested.
     #[must_use]
     pub fn overtaken(&self) -> u64 {
         self.overtaken.load(Relaxed)

@@ -25,19 +25,19 @@ use crate::link::times;
 /// Packets of one way that are read before the other has its turn.
 const READS_MAX: usize = 64;
 
-/// The loop takes note of a change between two packets: whoever waits longer waits in vain.
+/// The loop takes note of a change between two packets: a longer wait is in vain.
 const CHANGE_WITHIN: Duration = Duration::from_secs(5);
 
 const TIMER: u64 = 2;
 const COMMAND: u64 = 3;
 
-/// How others speak to the loop.
+/// Control of the loop from other threads.
 #[derive(Debug)]
 pub(super) struct Control {
     pub(super) counters: Arc<TunCounters>,
     wake: OwnedFd,
     is_ending: AtomicBool,
-    /// What the line is to be from now on, and whom to tell when it is.
+    /// The requested new properties of the line, and the channel that confirms them.
     change: Mutex<Option<(TunSpec, Sender<()>)>>,
     is_changing: AtomicBool,
 }
@@ -130,7 +130,7 @@ impl Engine {
         })
     }
 
-    /// Runs until it is told to end. What is under way then is lost.
+    /// Runs until it gets the command to end. Packets under way are then lost.
     pub(super) fn run(mut self) {
         let mut events = Vec::with_capacity(8);
         while !self.control.is_ending.load(Acquire) {
@@ -171,7 +171,7 @@ impl Engine {
         }
     }
 
-    /// Takes what has come to one end.
+    /// Takes the received packets of one end.
     fn read(&mut self, way: usize) -> Reading {
         let counters = self.control.counters.way(way);
         for _ in 0..READS_MAX {

@@ -1,4 +1,4 @@
-//! Who listens in a network namespace, as the kernel's own table tells it: nobody is connected to.
+//! Listeners in a network namespace, from the kernel's own table, without connecting to anybody.
 //!
 //! It reads no more than it is asked for: one port.
 
@@ -12,9 +12,9 @@ use super::Door;
 pub enum Listening {
     /// Nobody.
     Nobody,
-    /// At this address only, which the other end does not reach.
+    /// Somebody, at this address only, which the other end does not reach.
     Elsewhere(Ipv4Addr),
-    /// So that the other end reaches it.
+    /// Somebody, at an address that the other end reaches.
     Reachable,
 }
 
@@ -22,7 +22,7 @@ pub enum Listening {
 const LISTEN: &str = "0A";
 
 impl Door {
-    /// Whether somebody inside listens at this port so that who comes to `address` gets there.
+    /// Whether somebody inside listens at this port on `address`.
     ///
     /// # Errors
     /// As [`Door::enter`], or when the kernel's table cannot be read.

@@ -10,8 +10,8 @@
 //! bucket (TBF) on the sender's own device is deliberately not used: the sender's TCP sees that queue (it may keep only
 //! a few packets in it), waits, and never loses one, which no distant bottleneck would grant it.
 //!
-//! It needs root. Namespaces are held by file descriptors alone, so they end with this process and the processes in
-//! them. Each has its own ports, firewall rules and loopback interface; files are shared.
+//! It needs root. Only file descriptors keep the namespaces, so they end with this process and the processes in them.
+//! Each has its own ports, firewall rules and loopback interface; files are shared.
 
 mod counters;
 mod engine;
@@ -46,15 +46,15 @@ const DEVICE: &str = "line";
 /// One end of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Where the client is.
+    /// The client's end.
     Near,
-    /// Where the server is.
+    /// The server's end.
     Far,
 }
 
 impl Side {
-    /// Its address, in its own namespace and from the other one. It lies in 127.0.0.0/8, so that whoever serves or
-    /// loads only this machine does so here; 127.0.0.1 is each namespace's own.
+    /// Its address, in its own namespace and from the other one. It lies in 127.0.0.0/8, so that programs that serve or
+    /// load only this machine do so here; 127.0.0.1 is each namespace's own.
     #[must_use]
     pub fn address(self) -> Ipv4Addr {
         match self {
@@ -78,7 +78,7 @@ impl Side {
 pub struct Tun {
     doors: [Door; 2],
     control: Arc<Control>,
-    /// What line it is.
+    /// The current properties of the line.
     now: Mutex<TunSpec>,
     thread: Option<JoinHandle<()>>,
 }
@@ -106,7 +106,7 @@ impl Tun {
         Tun::open_on(spec, || ())
     }
 
-    /// The same, and `prepare` is done first on the line's thread: whoever wants it on a core of its own pins it there.
+    /// The same, with `prepare` called first on the line's thread, for example to pin it to a core of its own.
     ///
     /// # Errors
     /// As [`Tun::open`].
@@ -158,7 +158,7 @@ impl Tun {
         Ok(())
     }
 
-    /// What it has counted so far.
+    /// Its counters so far.
     #[must_use]
     pub fn counters(&self) -> &Arc<TunCounters> {
         &self.control.counters

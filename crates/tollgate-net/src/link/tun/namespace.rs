@@ -1,7 +1,7 @@
 //! A network namespace of our own with one TUN device in it: what one end of the line is.
 //!
-//! It is held by a file descriptor alone: it has no name under /run and goes with its last holder. It deliberately moves
-//! no packets.
+//! Only a file descriptor keeps it: it has no name under /run and goes with its last holder. It deliberately moves no
+//! packets.
 
 use std::io::{self, ErrorKind};
 use std::net::Ipv4Addr;
@@ -33,7 +33,7 @@ const LOOPBACK_PREFIX: u8 = 16;
 /// `TUNSETIFF` of linux/if_tun.h.
 const SET_INTERFACE: Opcode = opcode::write::<i32>(b'T', 202);
 /// `IFF_TUN | IFF_NO_PI`: packets of IP without anything before them, and no offloads, so that one read is one packet
-/// as it would stand on a wire.
+/// as on a wire.
 const PLAIN_PACKETS: u16 = 0x0001 | 0x1000;
 
 /// A way into a network namespace. It keeps the namespace alive.
@@ -46,7 +46,7 @@ impl Door {
     /// The namespace that the calling thread is in, for coming back.
     ///
     /// # Errors
-    /// Where /proc cannot be read.
+    /// /proc cannot be read.
     pub fn here() -> io::Result<Door> {
         let namespace = open("/proc/thread-self/ns/net", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         Ok(Door { namespace: Arc::new(namespace) })
@@ -56,7 +56,7 @@ impl Door {
     /// processes are there from now on. Sockets that it has already stay where they are.
     ///
     /// # Errors
-    /// What the system says; without CAP_SYS_ADMIN, [`ErrorKind::PermissionDenied`].
+    /// The system's error; without CAP_SYS_ADMIN, [`ErrorKind::PermissionDenied`].
     pub fn enter(&self) -> io::Result<()> {
         Ok(move_into_link_name_space(self.namespace.as_fd(), Some(LinkNameSpaceType::Network))?)
     }
@@ -79,8 +79,8 @@ impl Door {
         })
     }
 
-    /// Runs a program inside the namespace until it ends, and tells `started` its number once it runs. Who is killed
-    /// takes it along: the kernel sends it SIGTERM.
+    /// Runs a program inside the namespace until it ends, and passes its number to `started` once it runs. If this
+    /// process is killed, the kernel sends the program SIGTERM.
     ///
     /// # Errors
     /// As [`Door::enter`], or when the program cannot be started.

@@ -1,7 +1,7 @@
 //! Asking the kernel to set up a network interface: the few messages of rtnetlink that a line needs, written by hand,
 //! so that a machine without iproute2 will do. They concern the network namespace of the calling thread.
 //!
-//! It deliberately reads nothing but whether it was done. Layouts and numbers are those of linux/rtnetlink.h,
+//! It deliberately reads only whether a request succeeded. Layouts and numbers are those of linux/rtnetlink.h,
 //! linux/if_link.h and linux/ip.h.
 
 use std::io;
@@ -65,9 +65,8 @@ impl Netlink {
         self.ask(message)
     }
 
-    /// Takes an interface up, whose packets have at most `mtu` bytes, and of which the kernel keeps `queue_packets`
-    /// until they are read. Addresses of 127.0.0.0/8 may leave by it and come in: nothing else may use them in a
-    /// namespace of its own.
+    /// Takes an interface up, for packets of at most `mtu` bytes; the kernel keeps `queue_packets` until they are read.
+    /// Addresses of 127.0.0.0/8 may leave by it and come in: nothing else may use them in a namespace of its own.
     pub(super) fn device_up(&mut self, index: u32, mtu: u32, queue_packets: u32) -> io::Result<()> {
         // Before it is up, or it speaks of itself. A kernel without IPv6 has nothing to say and refuses this.
         let silent = Message::new(NEW_LINK).interface(index, 0).nested(LINK_FAMILIES, |families| {
@@ -107,7 +106,7 @@ impl Netlink {
     }
 }
 
-/// What the kernel says to a message: the error's number, or none.
+/// The kernel's answer to a message: the error's number, or none.
 fn read_answer(answer: &[u8]) -> io::Result<()> {
     let unexpected = || io::Error::new(io::ErrorKind::InvalidData, "netlink answers with what is no answer");
     let kind = answer.get(4..6).ok_or_else(unexpected)?;

@@ -1,4 +1,4 @@
-//! What a line of packets is to be like, and its limits.
+//! The properties of a line of packets, and their limits.
 //!
 //! It deliberately decides no packet's fate: that is in `way`.
 
@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use crate::link::{LinkSpec, SpecError};
 
-/// Where fewer packets than this share come through, no connection gets anywhere.
+/// Largest share of losses; beyond it no connection makes progress.
 pub const LOSS_MAX: f64 = 0.9;
 /// Beyond half of the packets, those that keep their place are the ones out of order.
 pub const REORDER_MAX: f64 = 0.5;
 
-/// What a line of packets is to be like.
+/// The properties of a line of packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TunSpec {
-    /// Its delays, jitter, rate and seed, which mean the same as for the proxy. The order is kept under jitter, too. Its
-    /// window is here what may wait for the rate, as at a router: what comes beyond it is dropped.
+    /// Its delays, jitter, rate and seed, which mean the same as for the proxy. The order is kept under jitter, too.
+    /// Its window is here the queue for the rate, as at a router: packets beyond it are dropped.
     pub link: LinkSpec,
     /// Share of the packets of each way that get lost: 0 to [`LOSS_MAX`].
     pub loss: f64,
@@ -25,17 +25,17 @@ pub struct TunSpec {
     pub reorder: f64,
 }
 
-/// Why a line cannot be.
+/// The reasons why a line is impossible.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TunSpecError {
-    /// What no link can be.
+    /// An error of every kind of link.
     Link(SpecError),
     /// A share of losses beyond [`LOSS_MAX`].
     Loss(f64),
     /// A share of packets out of order beyond [`REORDER_MAX`].
     Reorder(f64),
-    /// Packets are to be overtaken where none is under way.
+    /// Reordering was requested without a delay, so that no packet is under way.
     ReorderWithoutDelay,
 }
 
@@ -46,7 +46,7 @@ impl TunSpec {
         TunSpec { link: LinkSpec::of_round_trip(round_trip), loss: 0.0, reorder: 0.0 }
     }
 
-    /// Whether such a line can be.
+    /// Checks that such a line is possible.
     ///
     /// # Errors
     /// The first thing that cannot.

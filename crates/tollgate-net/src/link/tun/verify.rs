@@ -1,5 +1,5 @@
-//! Whether a line keeps what was asked: round trip, throughput, handshake, the slow start of a fresh connection, and
-//! losses, between two processes' worth of namespaces that are made for it.
+//! Checks whether a line has the requested properties: round trip, throughput, handshake, the slow start of a fresh
+//! connection, and losses, between two processes' worth of namespaces that are made for it.
 //!
 //! It deliberately judges no congestion control: slow start is judged by what no algorithm may fall below.
 
@@ -19,21 +19,21 @@ pub const ANSWER_BYTES: usize = 100_000;
 /// Bytes of a segment of TCP on Ethernet with time stamps, and how many of them an initial window has (RFC 6928).
 const SEGMENT_BYTES: usize = 1448;
 const INITIAL_WINDOW_SEGMENTS: usize = 10;
-/// An algorithm that paces what it sends may take so many round trips more than one that only counts.
+/// Extra round trips allowed for an algorithm that paces what it sends, compared with one that only counts.
 const PACED_ROUND_TRIPS: u32 = 2;
 /// Bytes of the stream over a line without a rate.
 const STREAM_BYTES: u64 = 128 << 20;
-/// A count of losses that lies beyond so many standard deviations is none by chance.
+/// Standard deviations beyond which a count of losses is not by chance.
 const DEVIATIONS: f64 = 4.0;
 
-/// What was asked of a line and what it came to.
+/// The requested and the measured properties of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TunVerified {
     /// Its round trip and throughput.
     pub stream: Verified,
-    /// How long connections took to be there.
+    /// Times to open a connection.
     pub handshakes: RoundTrips,
-    /// How long 100 kB took that were asked for on a fresh connection, from its begin to their last byte.
+    /// Times of 100 kB that were requested on a fresh connection, from its begin to their last byte.
     pub answers: RoundTrips,
     /// The congestion control that sent them.
     pub congestion: String,
@@ -43,14 +43,14 @@ pub struct TunVerified {
     pub lost: u64,
     /// All packets that came to the line.
     pub packets: u64,
-    /// Half of the packets were released at most so long after their time.
+    /// Median lateness of released packets.
     pub lateness_median: Duration,
     /// 99 % of them were.
     pub lateness_p99: Duration,
 }
 
 impl TunVerified {
-    /// Whether a handshake takes one round trip: no less than one that was asked, and no more than one that was got.
+    /// Whether a handshake takes one requested round trip, within the tolerance.
     #[must_use]
     pub fn keeps_its_handshake(&self) -> bool {
         self.handshakes.median().abs_diff(self.stream.asked) <= self.stream.tolerance()
@@ -69,8 +69,8 @@ impl TunVerified {
         round_trips
     }
 
-    /// Whether a fresh connection starts slowly: it takes the round trips that it must, and not many more. Where losses
-    /// or a rate were asked, they decide, and it is not judged.
+    /// Whether a fresh connection starts slowly: it takes the round trips that it must, and not many more. Always true
+    /// if losses or a rate were requested, which decide instead.
     #[must_use]
     pub fn starts_slowly(&self) -> bool {
         if self.asked_loss > 0.0 || self.stream.asked_bytes_per_s.is_some() {
@@ -90,7 +90,7 @@ impl TunVerified {
         (self.lost as f64 - expected).abs() <= DEVIATIONS * (expected * (1.0 - share)).sqrt()
     }
 
-    /// Whether it keeps all that was asked.
+    /// Whether it has all requested properties.
     #[must_use]
     pub fn keeps_all(&self) -> bool {
         self.stream.keeps_its_round_trip()
@@ -150,7 +150,7 @@ pub fn verify_tun(spec: &TunSpec, effort: Effort) -> io::Result<TunVerified> {
     })
 }
 
-/// How long connections take to be there, one after another.
+/// Measures the time to open connections, one after another.
 fn handshakes(address: SocketAddr, count: usize) -> io::Result<RoundTrips> {
     let mut times_ns = Vec::with_capacity(count);
     for _ in 0..count {
@@ -162,7 +162,7 @@ fn handshakes(address: SocketAddr, count: usize) -> io::Result<RoundTrips> {
     Ok(RoundTrips::of(times_ns))
 }
 
-/// How long a fresh connection takes to bring 100 kB, and which congestion control sends them.
+/// Measures the time in which a fresh connection brings 100 kB, and finds the congestion control that sends them.
 fn answers(line: &Tun, count: usize) -> io::Result<(RoundTrips, String)> {
     let listener = line.door(Side::Far).within(|| TcpListener::bind((Side::Far.address(), 0)))??;
     let address = listener.local_addr()?;
@@ -186,7 +186,7 @@ fn answers(line: &Tun, count: usize) -> io::Result<(RoundTrips, String)> {
     })
 }
 
-/// Answers so many connections, one byte with many.
+/// Answers this many connections, one byte with many.
 fn answer(listener: &TcpListener, count: usize) -> io::Result<String> {
     let (block, mut question, mut congestion) = (vec![0x2a; ANSWER_BYTES], [0], String::new());
     for _ in 0..count {
@@ -229,7 +229,7 @@ impl FarEcho {
         line.door(Side::Near).within(|| round_trips(self.address(), count, spacing))?
     }
 
-    /// Where it listens, at the far end.
+    /// The address on which it listens, at the far end.
     ///
     /// # Panics
     /// Never: it listens until it is dropped.

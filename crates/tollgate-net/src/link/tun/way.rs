@@ -1,4 +1,4 @@
-//! What becomes of a packet on one way of the line: lost, dropped, or released at a time.
+//! The fate of a packet on one way of the line: lost, dropped, or released at a time.
 //!
 //! It deliberately knows no devices and waits for nothing; times are given.
 
@@ -8,10 +8,10 @@ use std::collections::BinaryHeap;
 use super::spec::TunSpec;
 use crate::link::times::{Line, Random, whole_ns};
 
-/// Packets of one way that may be under way: 1 Gbit/s over a round trip of 1.5 s. What comes beyond them is dropped.
+/// Most packets under way in one direction: 1 Gbit/s over a round trip of 1.5 s. Packets beyond them are dropped.
 pub(super) const PACKETS_MAX: usize = 65_536;
-/// What may wait for the rate where nothing else is said: what the line carries in a round trip, and at least 100
-/// packets, so that one initial window of a few connections never overflows it.
+/// Smallest default queue for the rate, in bytes: 100 packets, so that one initial window of a few connections never
+/// overflows it. The default is what the line carries in a round trip, if that is more.
 const QUEUE_BYTES_MIN: u64 = 150_000;
 
 /// One way of the line.
@@ -29,17 +29,17 @@ pub(super) struct Way {
     held: BinaryHeap<Reverse<Held>>,
 }
 
-/// A packet under way: when it is to be released, its number, and where its bytes lie.
+/// A packet under way: its release time, its number, and the place of its bytes.
 type Held = (u64, u64, u32);
 
-/// What becomes of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It is released at this time.
     Released(u64),
     /// The same, and it may be overtaken.
     Overtaken(u64),
-    /// It gets lost, as was asked.
+    /// It gets lost, as requested.
     Lost,
     /// There is no room for it.
     Dropped,
@@ -71,13 +71,13 @@ impl Way {
         }
     }
 
-    /// From now on it is a way of this spec. What is under way arrives when it was to, and nothing overtakes it.
+    /// Gives the way a new spec. Packets under way arrive at their old times, and nothing overtakes them.
     pub(super) fn change(&mut self, spec: &TunSpec, way: usize) {
         let before = std::mem::replace(self, Way::new(spec, way));
         (self.latest_ns, self.number, self.held) = (before.latest_ns, before.number, before.held);
     }
 
-    /// What becomes of a packet that has arrived. For each the same numbers are drawn, so that the fate of the n-th
+    /// Decides the fate of a packet that has arrived. For each the same numbers are drawn, so that the fate of the n-th
     /// does not depend on when it came.
     pub(super) fn arrived(&mut self, arrival_ns: u64, bytes: usize) -> Fate {
         let is_lost = self.random.next() < self.loss;
@@ -115,7 +115,7 @@ impl Way {
         Some((at_ns, place))
     }
 
-    /// When the next one is due.
+    /// The time when the next one is due.
     pub(super) fn next_ns(&self) -> Option<u64> {
         self.held.peek().map(|Reverse((at_ns, _, _))| *at_ns)
     }

@@ -1,6 +1,6 @@
-//! One connection that asks for TLS, over whatever carries its bytes.
+//! One connection that asks for TLS, over any transport.
 //!
-//! How records are opened and sealed, and what it keeps while it waits, stands in the channel that both sides share.
+//! Opening and sealing records, and the memory kept while it waits, are in the channel that both sides share.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -53,17 +53,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 }
 
 impl<S> Connection<S> {
-    /// What carries it.
+    /// The transport below it.
     pub(crate) fn socket(&self) -> &S {
         &self.socket
     }
 
-    /// What kind of handshake opened it.
+    /// The kind of handshake that opened it.
     pub(super) fn handshake_kind(&self) -> HandshakeKind {
         self.tls.handshake_kind()
     }
 
-    /// What was agreed on. It allocates nothing.
+    /// The parameters agreed on. It allocates nothing.
     pub(super) fn agreed(&self) -> Agreed {
         let common = self.tls.agreed();
         let certificates = common.peer_certificates().unwrap_or_default();

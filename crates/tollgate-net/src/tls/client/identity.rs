@@ -1,6 +1,6 @@
-//! Whom a client shows itself to be: its certificate and key, out of one PEM file as OpenSSL's tools write them.
+//! The identity of a client: its certificate and key, out of one PEM file as OpenSSL's tools write them.
 //!
-//! Nothing of the file is repeated in an error: it holds a private key.
+//! Nothing of the file is repeated in an error: it contains a private key.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 /// Reads certificates, the client's own first, and the key.
 ///
 /// # Errors
-/// What is missing, with the file's name.
+/// The missing part, with the file's name.
 pub(super) fn read(file: &Path) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), String> {
     let named = |what: &str| format!("{}: {what}", file.display());
     let text = std::fs::read(file).map_err(|error| named(&error.to_string()))?;

@@ -1,5 +1,4 @@
-//! Sessions that later connections take up, kept in memory: enough for many users who all connect anew at the same
-//! time.
+//! Sessions that later connections resume, kept in memory: enough for many users who all connect anew at the same time.
 //!
 //! TLS 1.3 wants a ticket used once, and rustls's own store keeps eight for a server: with fifty users most handshakes
 //! would be full ones. It is never written to disk.
@@ -12,9 +11,9 @@ use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
 use rustls::pki_types::ServerName;
 
-/// Tickets kept for one server; the oldest go first. Each holds the server's certificates, about 1 KB.
+/// Tickets kept for one server; the oldest go first. Each contains the server's certificates, about 1 KB.
 pub const TICKETS_MAX: usize = 4096;
-/// Servers of which sessions are kept; the first known goes first.
+/// Servers whose sessions are kept; the first known goes first.
 pub const SERVERS_MAX: usize = 64;
 
 /// The sessions of one client.
@@ -34,7 +33,7 @@ struct Server {
 }
 
 impl Store {
-    /// How many connections to this server could take up a session now: any number with one of TLS 1.2.
+    /// Number of connections to this server that could resume a session now: any number with one of TLS 1.2.
     pub(super) fn ready(&self, name: &ServerName<'_>) -> usize {
         let servers = self.lock();
         servers.iter().find(|server| server.name == *name).map_or(0, |server| match server.tls12 {
@@ -68,7 +67,7 @@ impl Store {
 }
 
 impl fmt::Debug for Store {
-    /// Without what is in it: those are secrets.
+    /// Hides the content: those are secrets.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Store").finish_non_exhaustive()
     }
@@ -109,7 +108,7 @@ impl ClientSessionStore for Store {
     }
 }
 
-/// The same store to a handshake that is to be a full one: what it brings is kept, and nothing is taken out.
+/// The same store for a full handshake: its sessions are kept, and none is taken out.
 #[derive(Debug)]
 pub(super) struct OnlyKept(pub(super) Arc<Store>);
 

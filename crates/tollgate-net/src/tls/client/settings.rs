@@ -1,23 +1,23 @@
-//! How a client speaks TLS: whom it trusts, which versions it offers, and whether it takes up earlier sessions.
+//! TLS settings of a client: its trust, the versions it offers, and whether it resumes earlier sessions.
 //!
-//! What is chosen here is made into a configuration by [`Client`](super::Client).
+//! A [`Client`](super::Client) makes a configuration of these settings.
 
 use std::path::PathBuf;
 
 use super::super::Version;
 use super::suites::Suite;
 
-/// How a server's certificate is judged.
+/// The judgement of a server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum TlsChoice {
     /// Against the machine's own roots, name included.
     #[default]
     Verify,
-    /// Any certificate is taken (`--insecure`); that the server holds its key is still checked.
+    /// Any certificate is accepted (`--insecure`); that the server has its key is still checked.
     Insecure,
 }
 
-/// Whether a later connection may take up an earlier one's session.
+/// Whether a later connection may resume an earlier one's session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Resumption {
     /// As a browser does.
@@ -37,16 +37,16 @@ pub enum ServerNameSent {
     No,
 }
 
-/// How a client speaks TLS.
+/// TLS settings of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ClientSettings {
-    /// How certificates are judged.
+    /// The judgement of certificates.
     pub choice: TlsChoice,
     /// A PEM file of authorities that are trusted besides the machine's own roots.
     pub authorities: Option<PathBuf>,
     /// The only version that is offered; absent: each that there is.
     pub version: Option<Version>,
-    /// Whether sessions are taken up.
+    /// Whether sessions are resumed.
     pub resumption: Resumption,
     /// The only cipher suites that are offered; empty: each that there is.
     pub suites: Vec<Suite>,

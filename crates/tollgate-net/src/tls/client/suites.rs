@@ -1,6 +1,6 @@
 //! The cipher suites that a client can offer, by the names that users of OpenSSL and of the standards know.
 //!
-//! What each is worth is not said here; those that rustls does not have are not to be had.
+//! It does not rate them; those that rustls does not have are not available.
 
 use std::fmt;
 use std::str::FromStr;

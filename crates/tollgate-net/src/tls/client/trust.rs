@@ -1,7 +1,7 @@
-//! Whom a client trusts: the machine's roots and named authorities, or anybody.
+//! The trust of a client: the machine's roots and named authorities, or anybody.
 //!
-//! A chain that was verified is taken again for a short time without verifying it anew. That the server holds the key
-//! is checked in every full handshake.
+//! A verified chain is accepted again for a short time without verifying it anew. That the server has the key is
+//! checked in every full handshake.
 
 use std::fmt;
 use std::path::Path;
@@ -17,10 +17,10 @@ use rustls::{CertificateError, DigitallySignedStruct, RootCertStore, SignatureSc
 
 use super::{ClientSettings, TlsChoice};
 
-/// So long a verified chain is taken as it was. Whoever loads a server sees its chain thousands of times a second.
+/// Time for which a verified chain is accepted again. A load on a server sees its chain thousands of times a second.
 const REMEMBERED: Duration = Duration::from_secs(60);
 
-/// That a server's certificate is not taken, and why.
+/// The refusal of a server's certificate, with the reason.
 #[derive(Debug)]
 pub(crate) struct CertificateRefused(pub(super) CertificateError);
 
@@ -47,7 +47,7 @@ impl std::error::Error for CertificateRefused {}
 /// Judges certificates as the settings say.
 ///
 /// # Errors
-/// When there is nobody to trust, with the reason.
+/// There is no authority to trust, with the reason.
 pub(super) fn verifier(
     settings: &ClientSettings,
     provider: &Arc<CryptoProvider>,

@@ -1,6 +1,6 @@
 //! One connection of a TLS listener: raw bytes until it is known that TLS comes, then the handshake, then records.
 //!
-//! How records are opened and sealed, and what it keeps while it waits, stands in the channel that both sides share.
+//! Opening and sealing records, and the memory kept while it waits, are in the channel that both sides share.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -42,7 +42,7 @@ impl Connection {
         &self.socket
     }
 
-    /// How it is encrypted, once it is.
+    /// Its encryption, once it is encrypted.
     pub(crate) fn transport(&self) -> Transport {
         self.transport
     }

@@ -1,4 +1,4 @@
-//! Why a handshake failed: the causes by which failures are counted, and which of rustls's errors is which cause.
+//! Reasons of failed handshakes: the causes by which failures are counted, and the cause of each of rustls's errors.
 //!
 //! The words are for an operator; a client learns of it by an alert, or not at all.
 
@@ -8,7 +8,7 @@ use rustls::{AlertDescription, Error, PeerIncompatible};
 
 macro_rules! failures {
     ($($(#[doc = $sentence:literal])+ $variant:ident: $name:literal, $message:literal;)+) => {
-        /// Why a handshake failed.
+        /// The reason why a handshake failed.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum HandshakeFailure {
             $($(#[doc = $sentence])+ $variant,)+
@@ -58,7 +58,7 @@ failures! {
     RefusedByClient: "refused-by-client", "the client refused the server's certificate or gave up by an alert";
     /// The client breaks the rules of the protocol.
     Misbehaved: "misbehaved", "the client's messages break the rules of TLS";
-    /// Unfinished handshakes hold more memory than they may.
+    /// Unfinished handshakes occupy more memory than allowed.
     MemoryFull: "memory-full", "unfinished handshakes hold too much memory";
     /// It is our own fault.
     Internal: "internal", "the server failed within the handshake";

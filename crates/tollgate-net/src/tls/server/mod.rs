@@ -1,7 +1,7 @@
-//! TLS as a server: what a listener is told, the connections that it opens, and why some fail.
+//! TLS as a server: the settings of a listener, the connections that it opens, and the reasons why some fail.
 //!
-//! One certificate per listener, whatever name the client asks for (SNI): a second one is a second listener. There is
-//! no early data, which could be replayed.
+//! One certificate per listener, for every name that a client asks for (SNI): a second one is a second listener. There
+//! is no early data, which could be replayed.
 
 mod connection;
 mod failure;
@@ -18,7 +18,7 @@ pub use self::settings::{ClientCertificates, Setting, Settings, SettingsError, T
 pub use super::agreement::Version;
 use super::certificate::{AlternativeName, Facts};
 
-/// What a TLS listener opens its connections by; clones are the same acceptor.
+/// A TLS listener's opener of connections; clones are the same acceptor.
 #[derive(Clone, Debug)]
 pub struct Acceptor {
     current: Arc<RwLock<Current>>,
@@ -30,7 +30,7 @@ struct Current {
     certificate: Arc<OwnCertificate>,
 }
 
-/// What the certificate that is served says of itself.
+/// The statements of the certificate that is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnCertificate {
     /// The names that it is for.
@@ -50,8 +50,8 @@ impl Acceptor {
         Ok(Acceptor { current: Arc::new(RwLock::new(Current::load(settings)?)) })
     }
 
-    /// Reads the files again. Connections that are open stay as they are; what they may take up later ends here, since
-    /// the new settings may not allow it.
+    /// Reads the files again. Connections that are open stay as they are; their sessions end here, since the new
+    /// settings may not allow them.
     ///
     /// # Errors
     /// The first thing that is wrong; everything is then as it was.
@@ -67,7 +67,7 @@ impl Acceptor {
         self.current.read().unwrap_or_else(PoisonError::into_inner).certificate.clone()
     }
 
-    /// What the next connection is opened by. A lock per handshake is a ten-thousandth of its cost.
+    /// The configuration for the next connection. A lock per handshake is a ten-thousandth of its cost.
     pub(crate) fn config(&self) -> Arc<ServerConfig> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).config.clone()
     }

@@ -1,4 +1,4 @@
-//! What a TLS listener is told, and the reading of the files that this names.
+//! The settings of a TLS listener, and the reading of the files that they name.
 //!
 //! Here all that can be wrong with them is found: behind an [`Acceptor`](super::Acceptor) nothing can be.
 
@@ -18,7 +18,7 @@ use rustls::{Error, InconsistentKeys, RootCertStore, ServerConfig};
 use super::super::agreement::Version;
 use super::super::certificate::{self, Facts};
 
-/// What a TLS listener is told.
+/// The settings of a TLS listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The certificate in PEM, the intermediates behind it.
@@ -27,17 +27,17 @@ pub struct Settings {
     pub key: PathBuf,
     /// The versions that are spoken, at least one.
     pub versions: Vec<Version>,
-    /// Whether a client may take up an earlier session.
+    /// Whether a client may resume an earlier session.
     pub tickets: Tickets,
     /// Whether clients show certificates.
     pub client_certificates: ClientCertificates,
 }
 
-/// Whether a client may take up an earlier session instead of a full handshake.
+/// Whether a client may resume an earlier session instead of a full handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Tickets {
-    /// By tickets that the server keeps nothing of, under keys that change every six hours; a client of TLS 1.2 without
-    /// tickets by a cache of the last sessions.
+    /// By tickets for which the server keeps nothing, under keys that change every six hours; a client of TLS 1.2
+    /// without tickets by a cache of the last sessions.
     #[default]
     On,
     /// Never: each handshake is a full one.
@@ -47,16 +47,16 @@ pub enum Tickets {
 /// Whether clients show certificates.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum ClientCertificates {
-    /// They are not asked to.
+    /// Certificates are not requested.
     #[default]
     Off,
-    /// Who has one may show it; it must then be of an authority in this PEM file.
+    /// A client may show one; it must then be of an authority in this PEM file.
     Optional(PathBuf),
-    /// Who has none of an authority in this PEM file has no connection.
+    /// A client without one of an authority in this PEM file gets no connection.
     Required(PathBuf),
 }
 
-/// Which of the settings is wrong.
+/// The setting that is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
     /// The certificate's file.
@@ -69,10 +69,10 @@ pub enum Setting {
     ClientAuthorities,
 }
 
-/// Why settings cannot be used.
+/// The reason why settings cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsError {
-    /// Which of them is wrong.
+    /// The wrong setting.
     pub setting: Setting,
     message: String,
 }
@@ -137,7 +137,7 @@ impl Settings {
         Ok((Arc::new(config), facts))
     }
 
-    /// Why rustls does not take certificate and key.
+    /// The reason why rustls does not accept certificate and key.
     fn mismatch(&self, error: &Error) -> SettingsError {
         let (certificate, key) = (self.certificate.display(), self.key.display());
         match error {
@@ -210,7 +210,7 @@ fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, SettingsError> {
     })
 }
 
-/// What is wrong with a file that is to be PEM. It repeats nothing of the file, as the reader's own words do: that may be a
+/// The error in a file that should be PEM. It repeats nothing of the file, as the reader's own words do: that may be a
 /// private key, and the words go to a log.
 fn not_pem(error: &pem::Error) -> &'static str {
     match error {

@@ -1,4 +1,4 @@
-//! What a process carries, as the probes see it.
+//! The burden of a process, as the probes see it.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tollgate_lab::probe::watch::Extent;
 use super::{Table, repetitions};
 use crate::burden::Carrier;
 
-/// How long CPU time is looked at.
+/// Time over which CPU time is watched.
 const SPAN: Duration = Duration::from_secs(3);
 
 #[test]

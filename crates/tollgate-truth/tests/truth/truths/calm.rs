@@ -8,19 +8,19 @@ use tollgate_lab::cores::Cores;
 use tollgate_lab::judge::bounds::STEAL_SHARE_MAX;
 use tollgate_lab::probe::system::Ticks;
 
-/// A test measures again for no longer than so much time in all. What is disturbed after that counts, and its rows say so.
+/// Longest time of repeated measurements of a test. Disturbed ones after that count, and their rows say so.
 const PATIENCE: Duration = Duration::from_mins(4);
 
 /// Measures while the host leaves the cores alone.
 #[derive(Debug)]
 pub(super) struct Calm {
-    /// What is measured at a time.
+    /// The unit of measurement.
     pub(super) unit: &'static str,
     cores: Vec<usize>,
-    /// What has been measured, the disturbed included.
+    /// Number of measurements, the disturbed included.
     measured: usize,
-    /// Of them those that were measured again, and those that count although they were disturbed: for the rows that are told
-    /// next.
+    /// Number of measurements that were repeated, and of those that count although they were disturbed: for the rows
+    /// that are reported next.
     again: u32,
     kept: u32,
     is_told: bool,
@@ -55,8 +55,8 @@ impl Calm {
         }
     }
 
-    /// How much of what a row rests on was measured again, as the end of a sentence. Rows that are told together rest
-    /// on the same.
+    /// The number of a row's measurements that were repeated or disturbed, as the end of a sentence. Rows that are
+    /// reported together have the same.
     pub(super) fn told(&mut self) -> String {
         self.is_told = true;
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Without a fault there is no mark: loads of a server that does as it is told, by users who wait, at a rate and in stages.
+//! Without a fault there is no mark: loads of a well-behaved server, by users who wait, at a rate and in stages.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use tollgate_lab::traffic::stages::Stages;
 use super::{Table, runs};
 use crate::server::{TruthServer, truth_server};
 
-/// Of a hundred loads so many may be marked.
+/// Most marked loads in a hundred.
 const MARKED_OF_100_MOST: u32 = 2;
-/// A host that takes the cores away is a fault, and not ours: so many loads to each clean one may be marked for it.
+/// Most loads, for each clean one, that may be marked because the host took the cores away: that is no fault of ours.
 const STOLEN_BY_CLEAN_MOST: u32 = 2;
 const LOAD: Duration = Duration::from_millis(500);
 /// As many users as the command line has at a rate.

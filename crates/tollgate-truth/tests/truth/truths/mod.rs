@@ -23,7 +23,7 @@ use calm::Calm;
 /// Comparisons of each kind, unless said otherwise.
 const RUNS: u32 = 100;
 
-/// So many comparisons are made of each kind.
+/// Number of comparisons of each kind.
 fn runs() -> u32 {
     match std::env::var("TOLLGATE_TRUTH_RUNS") {
         Err(_) => RUNS,
@@ -31,12 +31,12 @@ fn runs() -> u32 {
     }
 }
 
-/// So many repetitions where the table leaves it open: one, and three from 300 comparisons on.
+/// Number of repetitions where the table leaves it open: one, and three from 300 comparisons on.
 fn repetitions() -> u32 {
     (runs() / RUNS).clamp(1, 3)
 }
 
-/// What does not hold, told at the end: the other rows are looked at first.
+/// The failed rows, reported at the end; the other rows are checked first.
 #[derive(Debug, Default)]
 struct Table {
     broken: Vec<String>,
@@ -44,7 +44,7 @@ struct Table {
 }
 
 impl Table {
-    /// A row: what is true, what may be found, what was found in how many runs, and whether it holds.
+    /// Adds a row: the truth, the bound, the finding with its number of runs, and whether it holds.
     #[allow(clippy::print_stdout, reason = "the script that makes a report reads these lines")]
     fn row(&mut self, truth: impl Display, bound: impl Display, found: impl Display, runs: u32, holds: bool) {
         let (again, verdict) = (self.calm.told(), if holds { "holds" } else { "FAILS" });
@@ -64,7 +64,7 @@ impl Drop for Table {
     }
 }
 
-/// What of the table is left out, and why.
+/// Reports the part of the table that is left out, with the reason.
 #[allow(clippy::print_stdout, reason = "the script that makes a report reads these lines")]
 fn skipped(what: impl Display) {
     println!("skipped: {what}");

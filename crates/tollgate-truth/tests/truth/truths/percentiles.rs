@@ -26,7 +26,7 @@ const RAMP_UP_EACH: Duration = Duration::from_micros(400);
 const OFF_SHARE: f64 = 0.1;
 /// … what a core takes to wake up, in milliseconds.
 const OFF_MS: f64 = 0.05;
-/// So long the busy program is at work and at rest by turns, where it does not always work.
+/// Times of work and of rest of the busy program by turns, where it does not always work.
 const BURST: (Duration, Duration) = (Duration::from_millis(8), Duration::from_millis(250));
 /// Each percentile with its name in the server's log and its share.
 const RANKS: [(Rank, &str, f64); 5] = [
@@ -37,7 +37,7 @@ const RANKS: [(Rank, &str, f64); 5] = [
     (Rank::P999, "p99.9", 0.999),
 ];
 
-/// What is loaded, how, and which time is truly at a share: nothing where nobody knows, or at the step of a distribution.
+/// A load, and the true time at a share: `None` if it is unknown, or at the step of a distribution.
 struct Shape {
     class: &'static str,
     users: usize,
@@ -86,7 +86,7 @@ const SHAPES: &[Shape] = &[
     rate(600.0, "exponential-1000,queue-1", |share| exponential(2.5, share)),
 ];
 
-/// What a busy program beside the generator does.
+/// The activity of a busy program beside the generator.
 #[derive(Debug, Clone, Copy)]
 enum Beside {
     Nothing,
@@ -132,8 +132,8 @@ impl Drop for Busy {
     }
 }
 
-/// What bare sockets see beyond the server's log at each share, where nothing is busy beside them: of as few and of as
-/// many connections as a load has whose answers come one by one, the more of both.
+/// Times of bare sockets beyond the server's log at each share, with nothing busy beside them: of as few and of as many
+/// connections as a load has whose answers come one by one, the more of both.
 fn way_ms(server: &TruthServer) -> Vec<f64> {
     let of = |class: &str, users: usize| {
         let times = bare_times(server, class, users, (Duration::from_millis(20), Duration::from_secs(4)));
@@ -150,8 +150,8 @@ struct Found {
     what: String,
     is_off: bool,
     is_marked: bool,
-    /// Whether its interval holds the truth; absent where one of both is not there, where a busy program makes answers later
-    /// than they truly are, and where the load has a mark of its times.
+    /// Whether its interval contains the truth; absent if either is missing, if a busy program makes answers later than
+    /// they truly are, and if the load has a mark of its times.
     is_covered: Option<bool>,
 }
 

@@ -1,8 +1,8 @@
 //! Queues of one server, M/M/1 and M/D/1, against Pollaczek and Khinchine.
 //!
-//! The mean wait of a single queue comes to rest slowly: 5 % takes 100,000 requests at times that are long against the
-//! way there, which is a quarter of an hour for each row. So many queues stand beside each other, and each request goes
-//! to any of them, which divides one Poisson process into as many.
+//! The mean wait of a single queue settles slowly: 5 % takes 100,000 requests at times that are long against the way
+//! there, which is a quarter of an hour for each row. So many queues run beside each other, and each request goes to
+//! any of them, which divides one Poisson process into as many.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -17,15 +17,15 @@ use super::{Table, median};
 use crate::bare::bare_mean_at_rate_ms;
 use crate::server::{TruthServer, truth_server};
 
-/// Into so many parts a row is divided: the way is measured before each, and behind the last. The middle of them
-/// counts: who comes in a pause of the host waits for half of it, so that a single one of 50 ms is half a millisecond
-/// in a mean over three seconds.
+/// Number of parts of a row: the way is measured before each, and behind the last. The middle of them counts: requests
+/// in a pause of the host wait for half of it, so that a single one of 50 ms is half a millisecond in a mean over three
+/// seconds.
 const PARTS: u32 = 15;
-/// Each of these slices for so long. The middle of them counts: 50 ms in which the host takes the core away are more than a
-/// millisecond in a mean over one second.
+/// Length of each of these slices. The middle of them counts: 50 ms in which the host takes the core away are more than
+/// a millisecond in a mean over one second.
 const WAY_SLICE: Duration = Duration::from_millis(1000);
 
-/// What came of a part of a row: mean times beyond what was drawn as service times, as reported and by the server's log.
+/// The result of a part of a row: mean times beyond the drawn service times, as reported and by the server's log.
 struct Part {
     requests: f64,
     reported_ms: f64,
@@ -37,7 +37,7 @@ fn classes(of: &str, number: usize, count: u32) -> Vec<String> {
     (0..count).map(|class| format!("{of},seed-{number}{class:02}")).collect()
 }
 
-/// A Poisson load of so many requests a second on these queues; the numbers come from a seed.
+/// A Poisson load at `per_second` on these queues; the numbers come from a seed.
 fn part(server: &TruthServer, queues: &[String], (per_second, seconds): (f64, f64), seed: usize) -> Part {
     let mut rows = String::from("class\n");
     queues.iter().for_each(|class| writeln!(rows, "\"{class}\"").expect("a String takes whatever is written"));
@@ -63,7 +63,7 @@ fn part(server: &TruthServer, queues: &[String], (per_second, seconds): (f64, f6
     Part { requests, reported_ms: found.response_time_ms.mean - drawn_ms, logged_ms: sojourn_ms - drawn_ms }
 }
 
-/// How service times are drawn.
+/// The distribution of service times.
 #[derive(Debug, Clone, Copy)]
 struct Model {
     name: &'static str,
@@ -75,7 +75,7 @@ struct Model {
 const MD1: Model = Model { name: "M/D/1", class: "constant", of_exponential: 0.5 };
 const MM1: Model = Model { name: "M/M/1", class: "exponential", of_exponential: 1.0 };
 
-/// Loads queues that are busy for so much of their time, and the row of their mean wait.
+/// Loads queues that are busy for the share `busy` of their time, and adds the row of their mean wait.
 ///
 /// `per_second` are the requests of all queues together, for `seconds`. By chance alone a mean over 100,000 waits of
 /// M/M/1 is off by 1.5 % at 0.3, by 2 % at 0.6 and by 3.5 % at 0.8 (one standard deviation). Each part begins with
@@ -83,7 +83,7 @@ const MM1: Model = Model { name: "M/M/1", class: "exponential", of_exponential: 
 ///
 /// Service times are such that the bound is 75 us or more. A response counts from when its request was due, and the lab
 /// begins and notices it some 20 to 30 us later than bare sockets do, which are at no work but that: of waits as short
-/// as 0.9 ms that would be most of 5 %. How late the lab is in itself is held by the rows of constant times.
+/// as 0.9 ms that would be most of 5 %. The rows of constant times bound the lateness of the lab itself.
 fn mean_wait(model: Model, busy: f64, service_us: u32, bound: f64, (per_second, seconds): (f64, f64)) {
     let server = truth_server();
     let mut table = Table::default();

@@ -1,5 +1,5 @@
-//! Loads at a rate beyond what a server can do, none of which may pass as steady, and loads below it, few of which may be
-//! called not steady.
+//! Loads at a rate beyond a server's capacity, none of which may pass as steady, and loads below it, few of which may
+//! be called not steady.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use crate::server::truth_server;
 
 /// Requests of a load.
 const REQUESTS: f64 = 5_000.0;
-/// What the server takes for each, one after another.
+/// Service time of each request, one after another.
 const SERVICE_US: f64 = 500.0;
 
-/// Loads of this share of what the server can do: how many of them are told to be not steady.
+/// Counts loads at this share of the server's capacity that are called not steady.
 fn called_unsteady(share: f64, loads: u32, holds: fn(u32, u32) -> bool, bound: &str) {
     let server = truth_server();
     let mut table = Table::default();

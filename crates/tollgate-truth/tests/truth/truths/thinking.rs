@@ -1,6 +1,6 @@
-//! Users who think, at one server with a queue, against a simulation of them: how many are answered in a second, how long an
-//! answer takes, and how often the interval of a run covers both. A simulated answer takes no way: what bare sockets need for
-//! it at the same rate, where nobody waits, is added.
+//! Users who think, at one server with a queue, compared with a simulation of them: answers per second, the time of an
+//! answer, and how often the interval of a run covers both. A simulated answer takes no way: the time of bare sockets
+//! at the same rate, where nobody waits, is added.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,11 +23,11 @@ const RUNS: u32 = 40;
 /// think for longer, and are asked for as many answers in half of them.
 const BLOCKS: u32 = 8;
 const MANY_USERS: u32 = 1_000;
-/// Of so many runs the interval must cover the truth.
+/// Fewest runs whose interval must cover the truth.
 const COVERED_MIN: usize = 36;
-/// The way is measured for so long behind each run; the middle of them counts.
+/// Time for measuring the way behind each run; the middle of them counts.
 const WAY_SLICE: Duration = Duration::from_millis(500);
-/// Simulated seconds, after those in which the queue comes to rest.
+/// Simulated seconds, after those in which the queue settles.
 const SIMULATED_S: f64 = 20_000.0;
 const AT_REST_S: f64 = 100.0;
 /// Beyond this utilisation a mean time may be off by more.

@@ -38,16 +38,16 @@ const BLOCKS: usize = 9;
 const BLOCKS_NARROW: usize = 21;
 /// Requests of a block that are wanted of each side for a 99th percentile, which takes 3,000.
 const BLOCK_REQUESTS: f64 = 3300.0;
-/// And so many more of each user: meanwhile the host may pause.
+/// Further requests of each user: meanwhile the host may pause.
 const BLOCK_ROUNDS_MORE: f64 = 20.0;
-/// Time of each side in a block: at least so long, however many requests that is, since one pause of a millisecond must not
-/// be a hundredth of it.
+/// Shortest time of each side in a block, for any number of requests, since one pause of a millisecond must not be a
+/// hundredth of it.
 const BLOCK_SECONDS_LEAST: f64 = 1.0;
-/// What would take longer has no 99th percentile, and takes the least: of a block of half a minute each pause of a busy
-/// host is in it, and the middle of a few blocks is what the host did.
+/// Longest block; a longer one takes the least instead, without a 99th percentile: of a block of half a minute each
+/// pause of a busy host is in it, and the middle of a few blocks is what the host did.
 const BLOCK_SECONDS_MOST: f64 = 5.0;
 
-/// What is seen of a class beyond the server's log, in milliseconds.
+/// Times of a class beyond the server's log, in milliseconds.
 #[derive(Debug, Clone, Copy)]
 struct Beyond {
     p50: f64,
@@ -60,11 +60,11 @@ struct Beyond {
 struct Block {
     engine: Beyond,
     way: Beyond,
-    /// What the engine reported and the server's own log of the same requests, at p99.
+    /// The p99 of the server's own log.
     log_p99: f64,
     /// The engine's p50 itself.
     p50: f64,
-    /// How late the server's own answers were, at the median.
+    /// Median lateness of the server's own answers.
     late: f64,
 }
 
@@ -285,9 +285,9 @@ fn a_frozen_server() {
     );
 }
 
-/// How long after they were due requests at a constant rate departed, in milliseconds, sorted: the n-th that was due is
-/// taken for the n-th that departed, since the server answers in the order of coming. They are due as the earliest one in
-/// its log says, against which all others came late or in time.
+/// Times from due to departure of requests at a constant rate, in milliseconds, sorted: the n-th that was due is taken
+/// for the n-th that departed, since the server answers in the order of coming. They are due as the earliest one in its
+/// log says, against which all others came late or in time.
 fn from_due_to_departure_ms(mut log: Vec<Logged>, per_second: f64) -> Vec<f64> {
     let due_ms = |place: usize| place as f64 / per_second * 1e3;
     log.sort_by_key(|logged| logged.arrival_ns);

@@ -19,14 +19,14 @@ const BLOCKS: u32 = 8;
 /// and each run has a warm-up of 2 s.
 const OF_A_RUN: u32 = 5;
 const SLICE_MS: u32 = 5;
-/// Bare users of a run take turns in slices of so long, each after its connection has stood for a moment.
+/// Slice of the bare users of a run, which take turns; each begins when its connection has been open for a moment.
 const WAY_SLICE: Duration = Duration::from_millis(250);
 const RAMP_UP: Duration = Duration::from_millis(20);
-/// What they ask for has another seed than the trials': its last digits are these.
+/// Last digits of the seed of the bare users' requests, which differs from the trials' seed.
 const BARE_SEEDS: &str = "000";
-/// What every request burns. It lets the client wait longer than what a host keeps a core awake for (some 200 us): were
-/// one of two classes shorter, waking the client would be much dearer after the other. The way is longer after the longer
-/// wait even so, by some 5 us of 50, which bare sockets see too.
+/// Burn of every request. It lets the client wait longer than what a host keeps a core awake for (some 200 us): were
+/// one of two classes shorter, waking the client would be much dearer after the other. The way is longer after the
+/// longer wait even so, by some 5 us of 50, which bare sockets see too.
 const BURNED_US: u32 = 400;
 
 /// Each comparison of its own trials.
@@ -41,18 +41,18 @@ fn comparisons(result: &RunResult) -> Vec<Vec<Toll>> {
     (0..parts).map(of_part).collect()
 }
 
-/// Of so many comparisons at 5 %, as many as may leave out the truth: 7 % of 400, and of fewer as many as chance does but
-/// once in a hundred.
+/// Most comparisons at 5 % that may leave out the truth: 7 % of 400, and of fewer as many as chance does but once in a
+/// hundred.
 fn missed_most(runs: u32) -> u32 {
     let expected = f64::from(runs) * 0.05;
     let by_chance = (expected + 2.3 * (expected * 0.95).sqrt()).floor() as u32;
     if runs < 400 { by_chance } else { runs * 7 / 100 }
 }
 
-/// What a request of the second class took more than one of the first, in microseconds.
+/// Extra time of a request of the second class over one of the first, in microseconds.
 #[derive(Debug, Clone, Copy)]
 struct Dearer {
-    /// What was burned on purpose, in the whole run.
+    /// The intended burn, in the whole run.
     burned: f64,
     /// Time from arrival to departure by the server's own account, in the trials of the comparison: what was burned,
     /// and what the machine took meanwhile.
@@ -75,8 +75,8 @@ struct Took {
 /// A server half of whose connections take a tenth longer for life, twice.
 const LOTTERY: [&str; 2] = ["constant-500,lottery-50", "constant-0500,lottery-050"];
 
-/// Runs of a pair of classes until there are so many comparisons, each with what `of_run` knows of it. Each run has
-/// classes of its own, so that the server counts them by themselves.
+/// Runs of a pair of classes until there are enough comparisons, each with the result of `of_run`. Each run has classes
+/// of its own, so that the server counts them by themselves.
 fn compared<T>(
     (classes, connections): ([&str; 2], Connections),
     table: &mut Table,
@@ -100,7 +100,7 @@ fn compared<T>(
     all
 }
 
-/// What is known of each comparison of a run of a pair of which the second is dearer by so much.
+/// The truth about each comparison of a run of a pair whose second is dearer by `asked_us`.
 fn dearer(asked_us: u32, server: &TruthServer, result: &RunResult, classes: &[String; 2]) -> Vec<Dearer> {
     let burned = dearer_us(server, classes.each_ref().map(String::as_str), f64::from(asked_us));
     let [baseline, variant] = [("bottom", &classes[0]), ("top", &classes[1])]
@@ -113,7 +113,7 @@ fn dearer(asked_us: u32, server: &TruthServer, result: &RunResult, classes: &[St
     variant.iter().zip(baseline).map(of_pair).collect()
 }
 
-/// What a request of a class took in each comparison of a run, on average.
+/// Mean times of a request of a class in each comparison of a run.
 ///
 /// The trials are the last that the server saw of a class; before them there was the warm-up, in which a class is new
 /// to it. One user asks, so that requests leave in the order in which they came.
@@ -162,7 +162,7 @@ fn way_dearer_us(server: &TruthServer, classes: &[String; 2]) -> f64 {
     (variant - baseline) * 1e3
 }
 
-/// What is so of a comparison, in the unit of a toll.
+/// The truth about a comparison, in the unit of a toll.
 type Truth<'a> = &'a dyn Fn(&Dearer) -> f64;
 
 /// The row of a figure: how often the toll's interval covers the truth, and how often it would cover others.
@@ -205,7 +205,7 @@ fn covered(
     );
 }
 
-/// What a pass takes where each of its requests takes so much, in milliseconds.
+/// Time of a pass whose requests take this long each, in milliseconds.
 fn of_a_pass_ms(us: f64) -> f64 {
     us * PASS_REQUESTS as f64 / 1e3
 }
@@ -222,7 +222,7 @@ fn fifty_microseconds_dearer() {
     so_much_dearer(50);
 }
 
-/// The rows of two classes of which the second burns so much more.
+/// The rows of two classes, the second of which burns `asked_us` more.
 fn so_much_dearer(asked_us: u32) {
     let mut table = Table::default();
     let (baseline, variant) = (format!("burn-{BURNED_US}"), format!("burn-{}", BURNED_US + asked_us));

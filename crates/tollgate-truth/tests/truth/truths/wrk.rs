@@ -1,4 +1,4 @@
-//! wrk on the same server, in turns: both see the same throughput, or their CPU time tells why not.
+//! wrk on the same server, in turns: both see the same throughput, or their CPU time explains why not.
 
 use std::process::Command;
 use std::time::Duration;

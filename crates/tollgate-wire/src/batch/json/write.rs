@@ -72,8 +72,7 @@ impl<'o> RequestWriter<'o> {
 #[derive(Debug)]
 pub struct ResponseWriter {
     begun: bool,
-    /// Where the atomicity group began, so that it can be taken back: how long the buffer was, and whether an answer stood
-    /// there.
+    /// The start of the atomicity group, to take it back: the length of the buffer, and whether an answer preceded it.
     group_start: (usize, bool),
 }
 

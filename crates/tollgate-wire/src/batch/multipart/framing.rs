@@ -8,7 +8,7 @@ use memchr::memmem::Finder;
 
 use super::BatchError;
 
-/// A boundary has at most so many characters (RFC 2046, section 5.1.1).
+/// Longest boundary, in characters (RFC 2046, section 5.1.1).
 const BOUNDARY_LENGTH_MAX: usize = 70;
 
 /// The boundary of a `multipart/mixed` Content-Type; `None` if it is another type, or has no right boundary.
@@ -48,16 +48,16 @@ pub(super) struct Parts<'a> {
     body: &'a [u8],
     range: Range<usize>,
     delimiter: Finder<'static>,
-    /// Where the content behind the last delimiter begins; `None` before the first.
+    /// Offset of the content behind the last delimiter; `None` before the first.
     at: Option<usize>,
     closed: bool,
 }
 
 /// A delimiter line.
 struct Delimiter {
-    /// Where the content before it ends: its line end belongs to the delimiter.
+    /// End of the content before the delimiter: its line end belongs to the delimiter.
     content_end: usize,
-    /// Where the line behind it begins.
+    /// Offset of the line behind it.
     next: usize,
     closing: bool,
 }
@@ -69,7 +69,7 @@ impl<'a> Parts<'a> {
         Parts { body, range, delimiter: Finder::new(&delimiter).into_owned(), at: None, closed: false }
     }
 
-    /// Where the next part stands, its head included; `None` behind the last.
+    /// The range of the next part, its head included; `None` behind the last.
     ///
     /// # Errors
     /// If a delimiter is missing.
@@ -158,7 +158,7 @@ impl<'a> Head<'a> {
         Head { body, at, end }
     }
 
-    /// Where the next line begins; behind the last header the content.
+    /// Offset of the next line; behind the last header, of the content.
     pub(super) fn position(&self) -> usize {
         self.at
     }

@@ -1,12 +1,12 @@
 //! Writes batches, and the answers to them, as `multipart/mixed`.
 //!
-//! It deliberately does not look for the boundary in what it writes: whoever chooses one takes it long and by chance.
+//! It deliberately does not look for the boundary in what it writes: the caller chooses a long and random one.
 
 use super::super::Outgoing;
 use crate::number::write_integer;
 
-/// What a change set's boundary has before that of the batch. It stands in front, since many readers, Apache Olingo's client
-/// among them, take any line that begins with the delimiter of the batch for one of its own (RFC 2046, section 5.1.1).
+/// Prefix of a change set's boundary, before that of the batch. Many readers, Apache Olingo's client among them, take
+/// any line that begins with the delimiter of the batch for one of its own (RFC 2046, section 5.1.1).
 const CHANGE_SET: &str = "changeset_";
 
 /// Writes requests, as a client.
@@ -70,7 +70,7 @@ impl<'o> RequestWriter<'o> {
 #[derive(Debug)]
 pub struct ResponseWriter<'b> {
     frame: Frame<'b>,
-    /// Where the change set began, so that it can be taken back.
+    /// The start of the change set, so that it can be taken back.
     change_set_start: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The document is held against the rules of CSDL JSON 4.01, and against the model that it is of.
+//! Checks the document against the rules of CSDL JSON 4.01, and against its model.
 
 use serde_json::{Map, Value as Json};
 
@@ -11,7 +11,7 @@ fn written(model: &Model) -> Json {
     serde_json::from_slice(&out).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&out)))
 }
 
-/// What an element of a kind may have, by the section of the standard that says so.
+/// Members that an element of a kind may have, with the section of the standard that says so.
 const MEMBERS: &[(&str, &[&str])] = &[
     // 4
     ("document", &["$Version", "$EntityContainer", "$Reference"]),
@@ -84,14 +84,14 @@ const EDM: &[&str] = &[
     "TimeOfDay",
 ];
 
-/// A document with what stands in it by name.
+/// A document with its elements by name.
 struct Rules<'d> {
     namespace: &'d str,
     schema: &'d Map<String, Json>,
     aliases: Vec<&'d str>,
 }
 
-/// Holds a document against the rules; panics with the place where one is broken.
+/// Checks a document against the rules; panics with the place where one is broken.
 fn check(document: &Json) {
     let document = document.as_object().expect("the document is an object");
     assert_eq!(document["$Version"], "4.01");
@@ -126,7 +126,7 @@ fn check(document: &Json) {
 }
 
 impl<'d> Rules<'d> {
-    /// What has this qualified name, which must be of that kind.
+    /// The element with this qualified name, which must be of that kind.
     fn named(&self, qualified: &str, kind: &str) -> &'d Map<String, Json> {
         let name = qualified.strip_prefix(self.namespace).and_then(|rest| rest.strip_prefix('.'));
         let name = name.unwrap_or_else(|| panic!("{qualified} is not qualified by {}", self.namespace));

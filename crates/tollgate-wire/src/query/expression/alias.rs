@@ -1,4 +1,4 @@
-//! Parameter aliases (`@p`): an expression that stands in an option of its own, read where it is mentioned.
+//! Parameter aliases (`@p`): an expression in an option of its own, read where it is mentioned.
 //!
 //! An alias that is not given is null (URL conventions 5.3.1). It deliberately keeps no tree of an alias: its text is read
 //! again at each mention, since its literals take the type of what they meet.
@@ -9,7 +9,7 @@ use crate::plan::{Expression, ExpressionKind};
 use crate::value::Value;
 
 impl<'c> Parser<'c> {
-    /// Reads the text behind the alias that stands at `at` as `part` says.
+    /// Reads the text of the alias at `at` with `part`.
     pub(super) fn alias(&mut self, at: usize, part: impl FnOnce(&mut Self) -> Parsed<Node>) -> Parsed<Node> {
         self.position = at + 1;
         let word = self.word();

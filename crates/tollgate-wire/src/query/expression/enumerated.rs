@@ -1,7 +1,7 @@
-//! Members of enumerations: literals such as `shop.Status'Open'`, what they may be compared with, and `has`; `cast` of them
-//! stands in [`super::named`].
+//! Members of enumerations: literals such as `shop.Status'Open'`, their comparisons, and `has`; `cast` of them is in
+//! [`super::named`].
 //!
-//! An expression has the value that is stored for a member. Members are ordered by their numbers, whatever is stored.
+//! An expression has the value that is stored for a member. Members are ordered by their numbers, in every stored form.
 
 use super::parser::{Node, Parser};
 use crate::address::{Fault, Parsed, Problem, quoted};
@@ -43,7 +43,7 @@ impl Parser<'_> {
         Err(problem.hint("cast(…,Edm.String) is its name, cast(…,Edm.Int64) its number"))
     }
 
-    /// The literal whose type has this name and stands at `at`, right before its quote.
+    /// The literal at `at` whose type has this name, right before its quote.
     pub(super) fn member_literal(&mut self, at: usize, qualified: &str) -> Parsed<Node> {
         let enumerations = &self.context.model.enumerations;
         let Some(id) = enumerations.iter().position(|known| known.full_name == qualified) else {
@@ -65,7 +65,7 @@ impl Parser<'_> {
         self.member(id, value, at)
     }
 
-    /// What is stored for names of members.
+    /// The stored value for names of members.
     pub(super) fn member_value(&self, id: EnumerationId, names: &str, at: usize) -> Parsed<Value> {
         let enumeration = &self.context.model.enumerations[id.0];
         enumeration.value(names).ok_or_else(|| {
@@ -109,7 +109,7 @@ impl Parser<'_> {
         })
     }
 
-    /// One side of a comparison with what may be a member of an enumeration.
+    /// One side of a comparison that may be a member of an enumeration.
     pub(super) fn member_to_compare(&mut self, with: Option<EnumerationId>, node: Node, at: usize) -> Parsed<Node> {
         match (with, node.enumeration, &node.expression.kind) {
             (None, None, _) => Ok(node),
@@ -139,7 +139,7 @@ impl Parser<'_> {
         Ok(Node { expression, height: node.height + 2, ..node })
     }
 
-    /// Counts an expression once more for each member, beside each of which it is to stand.
+    /// Counts an expression again for each member, since it is repeated beside each.
     pub(super) fn repeated(&mut self, expression: &Expression, id: EnumerationId) -> Parsed<()> {
         let members = self.enumeration(id).members.len();
         self.nodes = self.nodes.saturating_add(expression.nodes().saturating_mul(members));

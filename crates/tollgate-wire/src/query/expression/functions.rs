@@ -17,7 +17,7 @@ pub(super) struct Signature {
     versions: &'static [Version],
     function: Function,
     parameters: &'static [Class],
-    /// How many of them may be left out, from the end.
+    /// Number of arguments that may be left out, from the end.
     optional: usize,
     gives: Gives,
 }

@@ -44,7 +44,7 @@ impl<'c> Parser<'c> {
         }
     }
 
-    /// The collection that stands here, which `what` takes.
+    /// The collection that follows, as argument of `what`.
     fn collection(&mut self, what: &str) -> Parsed<Collection> {
         self.space();
         let at = self.position;
@@ -68,7 +68,7 @@ impl<'c> Parser<'c> {
         }
     }
 
-    /// `in` with a collection behind it, which stands at `at`: whether one of its values is equal.
+    /// `in` with a collection behind it, which begins at `at`: whether one of its values is equal.
     pub(super) fn among(&mut self, left: Node, at: usize) -> Parsed<Node> {
         let collection = self.collection("in")?;
         let item = self.item_of(&collection, at)?;
@@ -81,7 +81,7 @@ impl<'c> Parser<'c> {
         self.asked(collection, Question::Any, Some(condition), position)
     }
 
-    /// The value that a question about the collection would be at, if it were asked here.
+    /// The value that a question about the collection would be at, at this place.
     fn item_of(&mut self, collection: &Collection, at: usize) -> Parsed<Node> {
         let Asked::Values(_, item, enumeration) = collection.asked else {
             return Err(Problem::not_implemented(at, "a collection of entities as a value"));
@@ -127,7 +127,7 @@ impl<'c> Parser<'c> {
         }
     }
 
-    /// Whether a collection has each of the values at least as often as they stand here.
+    /// Whether a collection has each of the values at least as often as the list.
     fn has_subset(&mut self, collection: Collection, item: Item, values: Vec<Value>, at: usize) -> Parsed<Node> {
         let version = self.context.version;
         let mut whole = self.node(literal(Value::Boolean(true), Primitive::Boolean, at), 0)?;
@@ -156,7 +156,7 @@ impl<'c> Parser<'c> {
         Ok(whole)
     }
 
-    /// The array of JSON that stands here, its values of the type of a collection's.
+    /// The array of JSON that follows; its values have the type of a collection's.
     fn array(&mut self, item: Item, enumeration: Option<EnumerationId>) -> Parsed<Vec<Value>> {
         let at = self.position;
         let broken = |position: usize| Problem::syntax(position, "the array of values is broken or does not end");
@@ -221,7 +221,7 @@ impl<'c> Parser<'c> {
     }
 }
 
-/// Whether an expression is what [`Parser::whole_collection`] left at that place, and not made of it.
+/// Whether an expression is the one that [`Parser::whole_collection`] left at that place, unchanged.
 fn stands_for_it(expression: &Expression, name_at: usize) -> bool {
     expression.position == name_at && matches!(expression.kind, ExpressionKind::Literal(Value::Null))
 }

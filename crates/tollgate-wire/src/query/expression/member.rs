@@ -1,6 +1,6 @@
-//! `in`: whether a value is one of a list, which stands in parentheses or is an array of JSON.
+//! `in`: whether a value is in a list, which is in parentheses or is an array of JSON.
 //!
-//! A list of literals of one type stays a list, which a store can look up; what else stands in it becomes a comparison.
+//! A list of literals of one type stays a list, which a store can look up; other items become comparisons.
 
 use super::parser::{Node, Parser, is_name_character};
 use super::types;
@@ -11,7 +11,7 @@ use crate::syntax::Lexer;
 use crate::value::Value;
 
 impl Parser<'_> {
-    /// The list behind `in`, which stands at `at`.
+    /// The list behind `in`, which begins at `at`.
     pub(super) fn member_of(&mut self, left: Node, at: usize) -> Parsed<Node> {
         self.space();
         let list_at = self.position;
@@ -23,7 +23,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What an alias behind `in` stands for: a list, or a collection of values.
+    /// The meaning of an alias behind `in`: a list, or a collection of values.
     fn aliased(&mut self, left: Node, at: usize) -> Parsed<Node> {
         self.space();
         match self.rest().chars().next() {

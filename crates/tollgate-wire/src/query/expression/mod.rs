@@ -1,8 +1,8 @@
 //! Expressions of `$filter` and `$orderby`: a precedence-climbing parser straight over the text, names and types checked
 //! as the tree grows.
 //!
-//! What it deliberately does not do: keep tokens, or know SQL. Valid OData that is not built is refused by its name, as
-//! soon as it is recognised.
+//! It deliberately keeps no tokens and knows no SQL. Valid OData that is not built is refused by its name, as soon as
+//! it is recognised.
 
 mod alias;
 mod enumerated;
@@ -33,13 +33,13 @@ use operators::{Operation, Operator};
 use parser::{Holds, Node, Variable, Whole, is_name_character};
 
 impl<'c> Parser<'c> {
-    /// One expression; what stands behind it is left.
+    /// Parses one expression, without the text behind it.
     pub(super) fn expression(&mut self) -> Parsed<Expression> {
         let node = self.binary(0)?;
         Ok(self.plain(node)?.expression)
     }
 
-    /// One expression whose value may be a member of an enumeration, with that. Where one of `wanted` is, a text names a
+    /// Parses one expression, with its enumeration if its value is a member. If one of `wanted` is, a text names a
     /// member, as in comparisons.
     pub(super) fn expression_or_member(
         &mut self,
@@ -53,7 +53,7 @@ impl<'c> Parser<'c> {
         Ok((node.expression, node.enumeration))
     }
 
-    /// One expression by which is ordered.
+    /// Parses one expression of an order.
     pub(super) fn ordered_expression(&mut self) -> Parsed<Expression> {
         let node = self.binary(0)?;
         Ok(self.by_number(node)?.expression)
@@ -69,8 +69,8 @@ impl<'c> Parser<'c> {
         Ok(left)
     }
 
-    /// What an operator makes of its left operand and what follows. Apart from [`Self::binary`], whose frame stands on the
-    /// stack once for each level of nesting.
+    /// Applies an operator to its left operand and the text that follows. Apart from [`Self::binary`], whose frame is
+    /// on the stack once for each level of nesting.
     fn operation(&mut self, operator: &'static Operator, left: Node, at: usize) -> Parsed<Node> {
         let version = self.context.version;
         match operator.operation {
@@ -133,14 +133,14 @@ impl<'c> Parser<'c> {
         Ok(operands.pop().expect("a chain has at least two operands"))
     }
 
-    /// The operator that stands here, if its precedence is high enough, with its place.
+    /// The operator that follows, if its precedence is high enough, with its place.
     fn operator(&mut self, precedence_min: u8) -> Option<(&'static Operator, usize)> {
         self.space();
         let operator = operators::find(self.context.version, self.word())?;
         (operator.precedence >= precedence_min).then_some((operator, self.position))
     }
 
-    /// Goes behind an operator. In V4 it stands between spaces, whatever its operands end and begin with.
+    /// Goes behind an operator. In V4 it needs spaces around it, independent of its operands.
     fn behind_operator(&mut self, operator: &Operator, at: usize) -> Parsed<()> {
         self.position = at + operator.name.len();
         if self.context.version == Version::V2 {
@@ -277,7 +277,7 @@ impl<'c> Parser<'c> {
         if behind == Some(&b'(') { self.call(at, word) } else { self.path(self.here, self.here_type) }
     }
 
-    /// A computed property: its expression stands here once more.
+    /// A computed property: its expression is repeated here.
     fn mentioned(&mut self, computed: &Computed) -> Parsed<Node> {
         let at = self.position;
         self.position += computed.name.len();

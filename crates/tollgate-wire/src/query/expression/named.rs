@@ -1,7 +1,7 @@
 //! `cast` and `isof` with enumerations: the name of a member, its number, and the member of a name or a number (OData
 //! V4.01 URL conventions, section 5.1.1.10).
 //!
-//! What is no member becomes null. It deliberately takes no several flags apart, other than of literals.
+//! A value that is no member becomes null. It deliberately takes no several flags apart, other than of literals.
 
 use super::enumerated::number_of;
 use super::parser::{Node, Parser};
@@ -13,7 +13,7 @@ use crate::value::Value;
 
 const TEXT: Primitive = Primitive::String { length_max: 0 };
 
-/// What is stored for the member of a number; null for a number that is none.
+/// The stored value for a member's number; null if no member has it.
 pub(in crate::query) fn stored_of(enumeration: &Enumeration, number: Expression) -> Expression {
     let branches = enumeration.members.iter().map(|member| (Value::Integer(member.number), member.value()));
     case(&number, branches, enumeration.primitive())
@@ -115,7 +115,7 @@ impl Parser<'_> {
     }
 }
 
-/// Which value stands for which; null for all others.
+/// Maps values to others; null for all others.
 fn case(of: &Expression, values: impl Iterator<Item = (Value, Value)>, to: Primitive) -> Expression {
     let position = of.position;
     let literal = |value, primitive| Expression { kind: ExpressionKind::Literal(value), primitive, position };

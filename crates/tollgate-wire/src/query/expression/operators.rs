@@ -12,7 +12,7 @@ pub(super) struct Operator {
     pub(super) operation: Operation,
 }
 
-/// What an operator does.
+/// The operation of an operator.
 #[derive(Clone, Copy)]
 pub(super) enum Operation {
     Logic(Logic),
@@ -60,7 +60,7 @@ pub(super) fn find(version: Version, word: &str) -> Option<&'static Operator> {
     })
 }
 
-/// What may have been meant by a word that is no operator of the version.
+/// A suggestion for a word that is no operator of the version.
 pub(super) fn hint(version: Version, word: &str) -> Option<String> {
     let meant = match word {
         "" => return None,

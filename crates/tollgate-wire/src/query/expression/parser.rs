@@ -1,6 +1,6 @@
-//! What the parts of the parser of expressions share: its place in the text, what names mean there, and its limits.
+//! Shared state of the expression parser: its place in the text, the meaning of names, and its limits.
 //!
-//! It deliberately knows no grammar: each part of that stands in a file of its own.
+//! It deliberately knows no grammar: each part of the grammar is in a file of its own.
 
 use super::operators;
 use crate::address::{Fault, Parsed, Problem, quoted};
@@ -17,38 +17,38 @@ pub(in crate::query) struct Parser<'c> {
     pub(super) position: usize,
     pub(super) nodes: usize,
     pub(super) nesting: usize,
-    /// Whose properties names without a prefix are.
+    /// The owner of properties named without a prefix.
     pub(super) here: Origin,
     pub(super) here_type: &'c EntityType,
     /// The related entities of the questions around the place that is read, outermost first.
     pub(super) variables: Vec<Variable<'c>>,
-    /// What names mean where there are no entities any more.
+    /// The columns that names mean once there are no entities any more.
     pub(super) columns: Option<&'c [Column]>,
     /// Expressions that have a name.
     pub(super) computed: &'c [Computed],
-    /// Aliases whose text is being read, so that none stands in itself.
+    /// Aliases whose text is being read, so that none refers to itself.
     pub(super) aliases: Vec<usize>,
-    /// Whether a collection may stand here as a whole, and the one that did.
+    /// Whether a whole collection is allowed here, and the one that was read.
     pub(super) whole: Whole,
 }
 
-/// What becomes of a collection that is not asked anything.
+/// State of a collection without a question.
 pub(super) enum Whole {
     /// It is an error.
     Refused,
     /// An operator takes it.
     Wanted,
-    /// It was read, where its last name stands.
+    /// It was read; its last name is at this place.
     Read(Box<Collection>, usize),
 }
 
-/// What a question is at; without a name where bare names are its properties, or `$this` is the value.
+/// The variable of a question; without a name if bare names are its properties, or `$this` is the value.
 pub(super) struct Variable<'c> {
     pub(super) name: &'c str,
     pub(super) holds: Holds,
 }
 
-/// What a variable stands for.
+/// The value of a variable.
 #[derive(Clone, Copy)]
 pub(super) enum Holds {
     /// An entity of the set, as which type it is seen.
@@ -61,7 +61,7 @@ pub(super) enum Holds {
 pub(super) struct Node {
     pub(super) expression: Expression,
     pub(super) height: usize,
-    /// Of which its value is a member; the expression has the value that is stored.
+    /// The enumeration that its value is a member of; the expression has the stored value.
     pub(super) enumeration: Option<EnumerationId>,
 }
 
@@ -71,13 +71,13 @@ pub(super) struct Collection {
     pub(super) of: Origin,
     pub(super) through: Vec<(NavigationId, SetId)>,
     pub(super) asked: Asked,
-    /// What is true of those entities that are of the type which they are cast to.
+    /// The condition that is true for the entities of the type which they are cast to.
     pub(super) of_subtype: Option<Expression>,
-    /// Whether there is such a collection: what the casts on the way ask.
+    /// The condition under which there is such a collection, from the casts on the way.
     pub(super) only_if: Option<Expression>,
 }
 
-/// Of what a question is.
+/// The subject of a question.
 #[derive(Clone, Copy)]
 pub(super) enum Asked {
     /// The entities that to-many navigation leads to, and the type that they are cast to.
@@ -128,7 +128,7 @@ impl<'c> Parser<'c> {
         self.context.version
     }
 
-    /// How far has been read.
+    /// The offset up to which the text was read.
     pub(in crate::query) fn position(&self) -> usize {
         self.position
     }
@@ -138,7 +138,7 @@ impl<'c> Parser<'c> {
         self.position = position;
     }
 
-    /// Takes the word that stands here, with its place.
+    /// Takes the next word, with its place.
     pub(in crate::query) fn next_word(&mut self) -> (&'c str, usize) {
         self.space();
         let (word, at) = (self.word(), self.position);
@@ -158,7 +158,7 @@ impl<'c> Parser<'c> {
         Ok((name, at))
     }
 
-    /// Nothing but spaces may be left.
+    /// Checks that only spaces are left.
     pub(in crate::query) fn end(&mut self) -> Parsed<()> {
         self.space();
         if self.position == self.text.len() {
@@ -171,7 +171,7 @@ impl<'c> Parser<'c> {
         Err(problem.hint_if(operators::hint(self.context.version, word)))
     }
 
-    /// Takes a word if it stands here by itself.
+    /// Takes a word if it is next and complete.
     pub(in crate::query) fn take_word(&mut self, word: &str, either_case: bool) -> bool {
         self.space();
         let found = self.word();
@@ -182,7 +182,7 @@ impl<'c> Parser<'c> {
         same
     }
 
-    /// Takes a character if it stands here, spaces before it too.
+    /// Takes a character if it is next, with spaces before it.
     pub(in crate::query) fn take(&mut self, character: char) -> bool {
         self.space();
         let taken = self.rest().starts_with(character);
@@ -236,12 +236,12 @@ impl<'c> Parser<'c> {
         &self.text[self.position..]
     }
 
-    /// The identifier that stands here; empty if there is none.
+    /// The next identifier; empty if there is none.
     pub(super) fn word(&self) -> &'c str {
         self.word_behind(0)
     }
 
-    /// The identifier so many bytes further on.
+    /// The identifier this many bytes further on.
     pub(super) fn word_behind(&self, bytes: usize) -> &'c str {
         let rest = &self.rest()[bytes..];
         let length = rest

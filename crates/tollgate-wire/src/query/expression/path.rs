@@ -1,6 +1,6 @@
 //! Paths in expressions: from an entity over navigation to a leaf, or to a question about what navigation leads to.
 //!
-//! It deliberately reads nothing else: what stands before a path decides whose it is.
+//! It deliberately reads nothing else: the text before a path decides its owner.
 
 use super::parser::{Asked, Collection, Holds, Node, Parser, Variable};
 use crate::address::{Fault, Parsed, Problem, quoted};
@@ -15,7 +15,7 @@ pub(super) struct Entity<'c> {
     pub(super) of: Origin,
     pub(super) through: Vec<(NavigationId, SetId)>,
     pub(super) entity_type: &'c EntityType,
-    /// Whether it does: what the casts on the way ask.
+    /// The condition for it, from the casts on the way.
     pub(super) only_if: Option<Expression>,
 }
 
@@ -91,7 +91,7 @@ impl<'c> Parser<'c> {
         Ok(Node { enumeration: enumeration.filter(|_| context.version == Version::V4), ..node })
     }
 
-    /// The entity that stands here as the argument of a call, with a comma behind it; nothing where something else does.
+    /// The entity that follows as the argument of a call, with a comma behind it; `None` if something else follows.
     pub(super) fn entity_argument(&mut self) -> Parsed<Option<Entity<'c>>> {
         let begin = self.position;
         let entity = self.entity()?;
@@ -155,7 +155,7 @@ impl<'c> Parser<'c> {
         taken
     }
 
-    /// The type cast that stands here with something behind it: the type, and how long it is with its slash.
+    /// The type cast that follows, with something behind it: the type, and how long it is with its slash.
     fn cast_here(&mut self, entity_type: &EntityType, at: usize) -> Parsed<Option<(SubtypeId, usize)>> {
         let name = self.qualified();
         if self.context.version == Version::V2 || !name.contains('.') || !self.rest()[name.len()..].starts_with('/') {

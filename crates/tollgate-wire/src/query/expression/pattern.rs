@@ -6,20 +6,20 @@
 
 use crate::query::limits::{PATTERN_CHARS_MAX, PATTERN_NESTING_MAX, PATTERN_SIZE_MAX};
 
-/// What is wrong with a pattern: at which character, from 0, and what.
+/// The error in a pattern: at which character, from 0, and what.
 type Wrong = (usize, String);
 
 /// White space of ECMAScript.
 const SPACE: &str = " \t\n\r\u{b}\u{c}\u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}\u{feff}";
 const DIGIT: &str = "0-9";
 const WORD: &str = "A-Za-z0-9_";
-/// What `.` does not match.
+/// Characters that `.` does not match.
 const LINE_ENDS: &str = "\n\r\u{2028}\u{2029}";
 
 /// The pattern in the form of the stores.
 ///
 /// # Errors
-/// Where it is none, or more than can be matched.
+/// It is no pattern, or more than can be matched.
 pub(super) fn canonical(pattern: &str) -> Result<String, Wrong> {
     let characters: Vec<char> = pattern.chars().collect();
     if characters.len() > PATTERN_CHARS_MAX {
@@ -72,7 +72,7 @@ impl PatternReader<'_> {
         }
     }
 
-    /// One thing with its repetition.
+    /// One piece of a pattern with its repetition.
     fn piece(&mut self, depth: usize) -> Result<usize, Wrong> {
         let at = self.position;
         let character = self.peek().expect("somebody looked");
@@ -130,7 +130,7 @@ impl PatternReader<'_> {
         1
     }
 
-    /// How often at most what stands before is repeated; nothing where it is not. Lazy or not is the same to a match.
+    /// The largest number of repetitions of the piece before, or `None`. Lazy or not is the same to a match.
     fn repetition(&mut self) -> Result<Option<usize>, Wrong> {
         let at = self.position;
         let times = match self.peek() {
@@ -235,7 +235,7 @@ impl PatternReader<'_> {
         self.out.push(character);
     }
 
-    /// What an escape means, behind its backslash.
+    /// The meaning of an escape, behind its backslash.
     fn escape(&mut self, at: usize) -> Result<Escape, Wrong> {
         let Some(character) = self.peek() else { return Err((at, "a backslash at the end".to_owned())) };
         self.position += 1;

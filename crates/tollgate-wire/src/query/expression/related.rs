@@ -10,7 +10,7 @@ use crate::query::limits::QUESTIONS_MAX;
 use crate::value::Value;
 
 impl Parser<'_> {
-    /// What is asked of the collection that was just read; its path begins at `at`, its last name at `name_at`.
+    /// The question about the collection that was just read; its path begins at `at`, its last name at `name_at`.
     pub(super) fn question(&mut self, collection: Collection, name: &str, at: usize, name_at: usize) -> Parsed<Node> {
         if self.context.version == Version::V2 {
             return Err(no_value(name, name_at));
@@ -155,7 +155,7 @@ impl Parser<'_> {
         self.only_if(only_if, node)
     }
 
-    /// What stands behind the slash of a to-many navigation property decides what is not built.
+    /// The error for a to-many navigation property, by the text behind its slash.
     fn not_asked(&self, name: &str, at: usize, asked: Asked) -> Box<Problem> {
         let behind = self.rest();
         let end = behind.find(|character: char| !(character.is_alphanumeric() || matches!(character, '_' | '$')));

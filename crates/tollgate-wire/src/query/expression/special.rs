@@ -22,7 +22,7 @@ pub(super) enum Special {
 }
 
 impl Special {
-    /// The call of that name, whatever its case.
+    /// The call of that name, in upper or lower case.
     pub(super) fn of(name: &str) -> Option<Special> {
         let named = [
             ("cast", Special::Cast),
@@ -35,7 +35,7 @@ impl Special {
     }
 }
 
-/// What `cast` and `isof` are asked of.
+/// The operand of `cast` and `isof`.
 enum Operand<'c> {
     Value(Node),
     Entity(Entity<'c>),
@@ -45,7 +45,7 @@ const DECIMAL: Primitive = Primitive::Decimal { precision: 0, scale: 0 };
 const BOOLEAN: Option<Primitive> = Some(Primitive::Boolean);
 
 impl<'c> Parser<'c> {
-    /// The call whose name stands at `at`.
+    /// The call whose name is at `at`.
     pub(super) fn special(&mut self, special: Special, name: &str, at: usize) -> Parsed<Node> {
         self.position = at + name.len() + 1;
         let opened_at = at + name.len();
@@ -84,7 +84,7 @@ impl<'c> Parser<'c> {
         }
     }
 
-    /// The name with dots that stands here.
+    /// The next name with dots.
     pub(super) fn qualified(&self) -> &'c str {
         let rest = self.rest();
         let end = rest.find(|character: char| !(character.is_alphanumeric() || matches!(character, '_' | '.')));
@@ -144,7 +144,7 @@ impl<'c> Parser<'c> {
         self.node(expression, height + 1)
     }
 
-    /// Of a primitive it is known without its value, but that null is of no type.
+    /// `isof` of a primitive: known without its value, except that null is of no type.
     fn is_of(&mut self, operand: Node, wanted: &str, (at, type_at): (usize, usize)) -> Parsed<Node> {
         let to = primitive_of(wanted);
         let version = self.context.version;
@@ -171,7 +171,7 @@ impl<'c> Parser<'c> {
         Entity { of: self.here, through: Vec::new(), entity_type: self.here_type, only_if: None }
     }
 
-    /// `cast` of an entity, which is no value: only what stands behind it has one.
+    /// `cast` of an entity, which is no value: only a property behind it is one.
     fn cast_entity(&mut self, entity: Entity<'c>, wanted: &str, (at, type_at): (usize, usize)) -> Parsed<Node> {
         let context = self.context;
         let subtype = cast::target(context.model, entity.entity_type, wanted, (Fault::Type, type_at))?;
@@ -185,7 +185,7 @@ impl<'c> Parser<'c> {
         self.path_from(Entity { entity_type, only_if: both(entity.only_if, condition), ..entity })
     }
 
-    /// Whether an entity is of a type; one that is not there is of none.
+    /// Whether an entity is of a type; a missing entity is of none.
     fn entity_is_of(&mut self, entity: Entity<'c>, wanted: &str, (at, type_at): (usize, usize)) -> Parsed<Node> {
         let model = self.context.model;
         let from = entity.entity_type;

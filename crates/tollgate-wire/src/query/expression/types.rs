@@ -18,11 +18,11 @@ pub(super) enum Class {
     Number,
     /// Whole numbers.
     Integer,
-    /// What has a day.
+    /// Types with a day.
     Dated,
-    /// What has an hour.
+    /// Types with an hour.
     Timed,
-    /// What has both.
+    /// Types with both.
     Instant,
     /// Durations.
     Duration,
@@ -155,7 +155,7 @@ fn temporal(arithmetic: Arithmetic, left: Option<Primitive>, right: Option<Primi
     }
 }
 
-/// Whether a moment or a duration meets null where both could be moved by the other, or lie apart.
+/// Whether null is added to or subtracted from a moment or a duration, or the reverse.
 fn is_moved_by_null(arithmetic: Arithmetic, left: Option<Primitive>, right: Option<Primitive>) -> bool {
     use Primitive as P;
     let is_temporal =
@@ -262,7 +262,7 @@ pub(super) fn are_comparable(version: Version, a: Primitive, b: Primitive) -> bo
     }
 }
 
-/// What would make a comparison right, where it can be told.
+/// A suggestion that would make a comparison correct, if there is one.
 fn remedy(version: Version, left: &Expression, right: &Expression) -> Option<String> {
     let (value, other) = match (&left.kind, &right.kind) {
         (_, ExpressionKind::Literal(value)) => (value, left.primitive?),

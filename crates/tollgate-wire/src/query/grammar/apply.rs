@@ -158,8 +158,8 @@ impl GrammarReader<'_> {
         Ok(())
     }
 
-    /// What is aggregated: expressions with methods, `from` and names, of which custom aggregates need none. A path behind
-    /// a comma may go on with `from`; it looks like another custom aggregate.
+    /// Reads the aggregated expressions: expressions with methods, `from` and names, all optional in custom aggregates.
+    /// A path behind a comma may go on with `from`; it looks like another custom aggregate.
     pub(super) fn aggregates(&mut self) -> Parsed<()> {
         self.list(|reader| {
             reader.expression()?;

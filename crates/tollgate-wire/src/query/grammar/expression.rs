@@ -4,7 +4,7 @@ use super::GrammarReader;
 use crate::address::{Parsed, read_literal};
 use crate::edm::Version;
 
-/// Binary operators but `in`, behind which a list may stand.
+/// Binary operators except `in`, which may be followed by a list.
 const OPERATORS: &[&str] =
     &["or", "and", "eq", "ne", "gt", "ge", "lt", "le", "add", "sub", "mul", "div", "divby", "mod", "has"];
 
@@ -102,7 +102,7 @@ impl GrammarReader<'_> {
         }
     }
 
-    /// A literal in quotes behind the name of its type, before whose quote the reader stands.
+    /// A quoted literal behind the name of its type; the reader is before its quote.
     fn prefixed(&mut self, at: usize) -> Parsed<()> {
         let name = &self.text[at..self.position];
         if name.eq_ignore_ascii_case("geography") || name.eq_ignore_ascii_case("geometry") {
@@ -131,7 +131,7 @@ impl GrammarReader<'_> {
         }
     }
 
-    /// A string between quotes, in which two stand for one.
+    /// A string between quotes, in which two mean one.
     pub(super) fn quoted_string(&mut self) -> Parsed<()> {
         match read_literal(Version::V4, self.text, self.position)? {
             Some((_, end)) => {
@@ -142,7 +142,7 @@ impl GrammarReader<'_> {
         }
     }
 
-    /// What may follow behind a slash, again and again.
+    /// Reads all path segments that follow, each behind a slash.
     pub(super) fn path_behind(&mut self) -> Parsed<()> {
         while self.take("/") {
             match self.rest().chars().next() {
@@ -230,7 +230,7 @@ impl GrammarReader<'_> {
         if self.take("#") { self.identifier() } else { Ok(()) }
     }
 
-    /// An array or an object, in which expressions may stand.
+    /// An array or an object, which may contain expressions.
     fn json(&mut self) -> Parsed<()> {
         let (end, is_object) = if self.take("{") { ("}", true) } else { ("]", !self.take("[")) };
         self.space();

@@ -156,7 +156,7 @@ impl GrammarReader<'_> {
         })
     }
 
-    /// The length of the phrase that stands here.
+    /// The length of the phrase that follows.
     fn phrase(&self) -> Option<usize> {
         let mut bytes = self.rest().bytes().enumerate().skip(1);
         while let Some((offset, byte)) = bytes.next() {

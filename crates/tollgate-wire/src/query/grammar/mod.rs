@@ -1,9 +1,9 @@
 //! The grammar of V4's query options by itself (OASIS ABNF, OData 4.01 and Data Aggregation 4.0), without a model: whether
 //! a text can be OData at all, and where it stops being it.
 //!
-//! The parsers beside it refuse what is valid and not built as soon as they meet it. Only then this is asked, so that a
-//! text that no service could read is a 400 and not a 501. It deliberately knows neither names nor types, and makes
-//! nothing of what it reads. The methods end where their part of the grammar ends; whoever calls them looks what follows.
+//! The parsers beside it refuse valid text that is not built as soon as they meet it. Only then this grammar is asked,
+//! so that a text that no service could read is a 400 and not a 501. It deliberately knows neither names nor types, and
+//! builds no tree. The methods end where their part of the grammar ends; their callers look at the rest.
 
 mod apply;
 mod expression;
@@ -19,7 +19,7 @@ use crate::address::{Fault, Parsed, Problem, quoted};
 /// do.
 ///
 /// # Errors
-/// What was expected, and where.
+/// The expected text, with its place.
 pub(crate) fn check(option: &str, text: &str) -> Parsed<()> {
     let mut reader = GrammarReader { text, position: 0, nesting: 0 };
     reader.space();
@@ -127,7 +127,7 @@ impl<'t> GrammarReader<'t> {
         taken
     }
 
-    /// Takes a word with spaces before it, whatever its case, or nothing.
+    /// Takes a word with spaces before it, in upper or lower case, or nothing.
     fn take_word(&mut self, word: &str) -> bool {
         let before = self.position;
         let taken = self.spaces().is_ok() && self.word().eq_ignore_ascii_case(word);
@@ -135,7 +135,7 @@ impl<'t> GrammarReader<'t> {
         taken
     }
 
-    /// The letters, digits and underscores that stand here.
+    /// The letters, digits and underscores that follow.
     fn word(&self) -> &'t str {
         let rest = self.rest();
         let is_name = |character: char| character.is_alphanumeric() || character == '_';
@@ -168,7 +168,7 @@ impl<'t> GrammarReader<'t> {
         self.position += self.rest().bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     }
 
-    /// At least one space.
+    /// Takes at least one space.
     fn spaces(&mut self) -> Parsed<()> {
         let before = self.position;
         self.space();

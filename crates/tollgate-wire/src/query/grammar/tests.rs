@@ -1,4 +1,4 @@
-//! What the grammar has and has not, as data: `|` stands where a text departs from it.
+//! Valid and invalid texts of the grammar, as data: `|` marks where a text departs from it.
 
 use super::check;
 

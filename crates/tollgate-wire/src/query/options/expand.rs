@@ -45,7 +45,7 @@ fn parse_v2(
     parse_v2(context, target, (rest, at + name.len() + 1), depth + 1, &mut expand.options.expand)
 }
 
-/// What is named comes first, so that `*` leaves it as it was asked for.
+/// Parses the V4 form; named items come first, so that `*` leaves them as requested.
 fn parse_v4(context: &Context<'_>, text: &str, options: &mut Options) -> Parsed<()> {
     let is_star = |item: &str| item == "*" || item.starts_with("*/") || item.starts_with("*(");
     for (at, item) in list::items(text, b',').filter(|(_, item)| !is_star(item)) {
@@ -72,7 +72,7 @@ fn parse_v4(context: &Context<'_>, text: &str, options: &mut Options) -> Parsed<
     Ok(())
 }
 
-/// All navigation properties that are not expanded yet, so many levels deep.
+/// All navigation properties that are not expanded yet, with this number of levels.
 fn star(
     context: &Context<'_>,
     entity_type: &EntityType,
@@ -223,7 +223,7 @@ fn parse_nested(context: &Context<'_>, expand: &mut Expand, text: &str, at: usiz
     Ok(())
 }
 
-/// Whether an option may stand in the parentheses of that expansion.
+/// Checks that an option may be in the parentheses of that expansion.
 fn check_nested(context: &Context<'_>, expand: &Expand, index: usize, at: usize) -> Parsed<()> {
     let name = context.options[index].name;
     let of_entities = matches!(name, "$select" | "$expand" | "$compute");
@@ -291,7 +291,7 @@ fn leads_to_many(context: &Context<'_>, expand: &Expand) -> bool {
     context.entity_type.navigation[expand.navigation.0].multiplicity == Multiplicity::Many
 }
 
-/// Counts an expansion that stands within so many others.
+/// Counts an expansion at this depth.
 fn one_more(context: &Context<'_>, depth: usize, at: usize) -> Parsed<()> {
     if depth == EXPAND_LEVELS_MAX {
         return Err(Problem::new(Fault::Limit, at, format!("more than {EXPAND_LEVELS_MAX} levels of expansion")));
@@ -303,7 +303,7 @@ fn one_more(context: &Context<'_>, depth: usize, at: usize) -> Parsed<()> {
     Ok(())
 }
 
-/// The only option that may stand behind `*`.
+/// The only option allowed behind `*`.
 fn levels_of(text: &str, at: usize) -> Parsed<usize> {
     let value = text.split_once('=').filter(|(name, _)| {
         let name = name.trim();

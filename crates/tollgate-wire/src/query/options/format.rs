@@ -1,5 +1,4 @@
-//! `$format`: a short name (`json`, `atom`, `xml`) or a media type. Which of them can be answered is the service's
-//! business.
+//! `$format`: a short name (`json`, `atom`, `xml`) or a media type. The service decides which of them it can answer.
 
 use crate::address::{Fault, Parsed, Plus, Problem, decode, quoted};
 use crate::edm::Version;
@@ -7,8 +6,7 @@ use crate::plan::Options;
 use crate::query::context::Context;
 use std::borrow::Cow;
 
-/// The value of `$format`, whatever else is wrong with the URL: errors too are answered in the format that was asked
-/// for.
+/// The value of `$format`, even if the URL is otherwise invalid: errors too are answered in the requested format.
 pub fn format_of(version: Version, query: Option<&str>) -> Option<Cow<'_, str>> {
     query?.split('&').find_map(|part| {
         let (name, value) = part.split_once('=')?;

@@ -1,4 +1,4 @@
-//! `$id` (V4): the URL of the entity whose reference is meant. What it names is resolved by whoever knows the service root.
+//! `$id` (V4): the URL of the entity whose reference is meant. The caller, who knows the service root, resolves it.
 
 use crate::address::Parsed;
 use crate::plan::Options;

@@ -7,11 +7,11 @@ use crate::plan::{Expand, Select};
 use crate::query::context::Context;
 use crate::url::encode_beside;
 
-/// Bytes that stand for themselves in the value of a query option.
+/// Bytes that the value of a query option may contain unescaped.
 const PLAIN: &[u8] = b"-._~!$'()*,;:@/?=";
 
-/// The query of an expansion in V4, from the options as they stand in its parentheses (by their positions among those of the context).
-/// `again` is the same expansion within, where `$levels` asks for one.
+/// The query of an expansion in V4, from the options in its parentheses (by their positions among those of the
+/// context). `again` is the same expansion within, where `$levels` asks for one.
 pub(super) fn of_nested(context: &Context<'_>, values: &[Option<(usize, &str)>], again: Option<&str>) -> String {
     let mut query = String::new();
     let mut expands = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn of_nested(context: &Context<'_>, values: &[Option<(usize, &str)>],
     query
 }
 
-/// The expansion of that name with these options and so many levels, as it stands in `$expand`.
+/// The expansion of that name with these options and levels, as `$expand` has it.
 pub(super) fn leveled(context: &Context<'_>, name: &str, values: &[Option<(usize, &str)>], levels: usize) -> String {
     let mut options: Vec<String> = Vec::new();
     for (option, value) in context.options.iter().zip(values) {
@@ -52,7 +52,7 @@ pub(super) fn leveled(context: &Context<'_>, name: &str, values: &[Option<(usize
     }
 }
 
-/// The query of what `*` has expanded, with so many levels within.
+/// The query of an expansion by `*`, with this number of levels within.
 pub(super) fn of_star(levels: usize) -> String {
     let mut query = String::new();
     match levels {
@@ -63,7 +63,7 @@ pub(super) fn of_star(levels: usize) -> String {
     query
 }
 
-/// Gives the expansions of V2 their queries, whose options stand in those of the request as paths.
+/// Gives the expansions of V2 their queries; the request's options contain theirs as paths.
 pub(in crate::query) fn of_v2(model: &Model, expand: &mut [Expand]) {
     for expand in expand {
         let target = model.type_of(expand.target);

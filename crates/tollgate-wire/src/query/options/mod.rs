@@ -71,7 +71,7 @@ const BOTH: &[Version] = &[Version::V2, Version::V4];
 const ONLY_V2: &[Version] = &[Version::V2];
 const ONLY_V4: &[Version] = &[Version::V4];
 
-/// A descriptor with the common values; what differs is said in [`OPTIONS`].
+/// A descriptor with the common values; [`OPTIONS`] sets those that differ.
 const fn option(
     name: &'static str,
     versions: &'static [Version],

@@ -1,5 +1,5 @@
-//! `$schemaversion` and `$index` (V4.01): options for what a service may have and tollgate deliberately has not. A model
-//! stands as long as the service does, so there is one version of it, and no collection keeps an order of its own.
+//! `$schemaversion` and `$index` (V4.01): options for features that tollgate deliberately does not have. A model lives
+//! as long as the service does, so there is one version of it, and no collection keeps an order of its own.
 
 use super::paging::whole_number;
 use crate::address::{Fault, Parsed, Problem, quoted};

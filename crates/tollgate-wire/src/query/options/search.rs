@@ -1,8 +1,8 @@
-//! `$search` (OData V4.01 part 1, section 11.2.6.6): words and phrases, of which each must stand in one of the entity's
-//! texts, whatever the case.
+//! `$search` (OData V4.01 part 1, section 11.2.6.6): words and phrases; each must occur in one of the entity's texts,
+//! in upper or lower case.
 //!
-//! What matches is for the service to say; here it is a condition like that of `$filter`, so that both databases answer
-//! the same and no text of a client is ever a pattern. It deliberately knows no ranking, stems or word borders.
+//! The standard lets the service define a match; here it is a condition like that of `$filter`, so that both databases
+//! answer the same and no text of a client is ever a pattern. It deliberately knows no ranking, stems or word borders.
 
 use crate::address::{Fault, Parsed, Problem, quoted};
 use crate::edm::{EntityType, LeafId, Primitive};
@@ -119,7 +119,7 @@ impl<'s> Search<'s> {
         self.found(word.to_owned(), at)
     }
 
-    /// Whether a term stands in one of the texts; of a text that is null it does not.
+    /// Whether a term occurs in one of the texts; never in one that is null.
     fn found(&mut self, term: String, position: usize) -> Parsed<Expression> {
         if term.is_empty() {
             return Err(Problem::syntax(position, "expected something between the quotation marks"));
@@ -153,7 +153,7 @@ impl<'s> Search<'s> {
         &self.text[self.position..]
     }
 
-    /// The word that stands here.
+    /// The next word.
     fn word(&self) -> &'s str {
         let rest = self.rest();
         let ends = |character: char| character.is_whitespace() || matches!(character, '(' | ')' | '"');

@@ -29,7 +29,7 @@ pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) ->
     Ok(())
 }
 
-/// What is chosen of entities, and in V2 of those that are expanded in them.
+/// The selection of entities, and in V2 of those that are expanded in them.
 fn of_entities(
     context: &Context<'_>,
     entity_type: &EntityType,
@@ -90,7 +90,7 @@ fn of_columns(applied: &mut Applied, text: &str) -> Parsed<()> {
     Ok(())
 }
 
-/// What a list has named so far.
+/// The properties that a list has named so far.
 #[derive(Default)]
 struct Chosen {
     star: bool,

@@ -1,4 +1,4 @@
-//! `$skiptoken`: where the next page begins, as an opaque text. What a client changed is recognised and refused.
+//! `$skiptoken`: the start of the next page, as an opaque text. A token changed by a client is recognised and refused.
 //!
 //! The text is base64url of: the number of entities answered before, the values in order, a checksum. It deliberately
 //! does not hide the values, and does not sign them: a forged token reads nothing that a `$filter` could not.
@@ -10,7 +10,7 @@ use crate::plan::{Options, OrderBy, SkipToken};
 use crate::query::context::Context;
 use crate::value::Value;
 
-/// The token as it stands in a next link.
+/// The token as a next link has it.
 pub fn write(token: &SkipToken) -> String {
     let mut bytes = Vec::with_capacity(64);
     bytes.push(FORM);
@@ -64,7 +64,7 @@ pub(super) fn parse_option(context: &Context<'_>, text: &str, options: &mut Opti
     Ok(())
 }
 
-/// What a protocol calls a token and the order that it belongs to.
+/// A protocol's names for a token and the order that it belongs to.
 pub(in crate::query) struct Names {
     pub(in crate::query) token: &'static str,
     pub(in crate::query) order: &'static str,
@@ -96,7 +96,7 @@ pub(in crate::query) fn read(
     Ok(token)
 }
 
-/// The form's number, so that tokens of a later form are told apart.
+/// The form's number, to distinguish tokens of a later form.
 const FORM: u8 = 1;
 
 fn text_tag(primitive: Primitive) -> u8 {

@@ -7,7 +7,7 @@ use super::{Moment, Zone, fraction_ps, sorts_as_text, text_of};
 /// Picoseconds of a second.
 const SECOND_PS: i128 = 1_000_000_000_000;
 
-/// What [`plus`] does with the duration.
+/// The direction in which [`plus`] moves by the duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// It is added.
@@ -16,8 +16,8 @@ pub enum Direction {
     Back,
 }
 
-/// A Date, DateTime or DateTimeOffset so much later or earlier, in the same form; of a Date the day on which the moment
-/// lies that its midnight becomes. `None` where a text has another form, or the year is none of four digits.
+/// A Date, DateTime or DateTimeOffset moved later or earlier by `duration`, in the same form; of a Date, the day of the
+/// moment that its midnight becomes. `None` if a text has another form, or the year does not have four digits.
 pub fn plus(moment: &str, direction: Direction, duration: &str) -> Option<String> {
     let seconds_ps = match direction {
         Direction::Forward => duration_ps(duration)?,

@@ -89,7 +89,7 @@ impl Function {
         &TABLE[self as usize]
     }
 
-    /// How many arguments it takes.
+    /// Allowed numbers of arguments.
     pub(crate) fn argument_counts(self) -> RangeInclusive<usize> {
         self.row().2..=self.row().3
     }
@@ -99,7 +99,7 @@ impl Function {
         self.row().4
     }
 
-    /// Which argument must be a set of nodes.
+    /// The argument that must be a set of nodes.
     pub(crate) fn nodes_argument(self) -> Option<usize> {
         matches!(self, Function::Count | Function::LocalName | Function::Name | Function::NamespaceUri | Function::Sum)
             .then_some(0)

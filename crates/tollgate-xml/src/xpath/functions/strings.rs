@@ -46,8 +46,8 @@ pub(super) fn normalize_space(text: Text<'_>) -> Text<'_> {
     Text::Owned(normal)
 }
 
-/// Where the characters at the positions `p` with `p >= round(start)` and, where a length is given,
-/// `p < round(start) + round(length)` stand.
+/// The range of the characters at the positions `p` with `p >= round(start)` and, if a length is given, `p <
+/// round(start) + round(length)`.
 pub(super) fn substring(text: &str, start: f64, length: Option<f64>) -> Range<usize> {
     let first = round(start);
     let end = length.map_or(f64::INFINITY, |length| first + round(length));
@@ -77,12 +77,12 @@ pub(super) fn after<'e>(text: &str, part: &str) -> Text<'e> {
     Text::Owned(text[start..].to_owned())
 }
 
-/// What each character becomes: the one at its place in `to`, or nothing where `to` is shorter; the first occurrence in
-/// `from` counts.
+/// The replacement of each character: the one at its place in `to`, or nothing if `to` is shorter; the first occurrence
+/// in `from` counts.
 #[derive(Debug)]
 pub(super) struct Replaced {
     ascii: [Becomes; 128],
-    /// Those beyond ASCII, in order.
+    /// The replacements of characters beyond ASCII, in order.
     others: Vec<(char, Becomes)>,
 }
 

@@ -1,5 +1,5 @@
-//! From an expression to what a scanner can follow: every step is a bit of a word, a path is a row of neighbouring bits, and
-//! the condition stands over truths that the paths find.
+//! Compiles an expression for the scanner: every step is a bit of a word, a path is a row of neighbouring bits, and the
+//! condition combines truths that the paths find.
 
 use super::super::axis::Axis;
 use super::super::expression::{Comparison, Expression, NodeTest, Path, Start, Step};
@@ -9,7 +9,7 @@ use crate::forest::NameTable;
 /// Steps of all paths together: the bits of a word.
 const STEPS_MAX: u32 = u64::BITS;
 
-/// What a scanner follows.
+/// The program of a scanner.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Automaton {
     pub(super) condition: Condition,
@@ -50,7 +50,7 @@ pub(super) struct Truth {
     pub(super) literal: Box<[u8]>,
 }
 
-/// What is asked of the nodes.
+/// The question about the nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Question {
     /// Whether there is one.

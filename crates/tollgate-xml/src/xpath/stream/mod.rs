@@ -5,12 +5,12 @@
 //! path and a literal, and paths by themselves, from the root over child and descendant steps to elements, attributes and
 //! texts, by names, `*` and `prefix:*`, without predicates.
 //!
-//! It answers only where the full engine would answer the same. On any doubt it says nothing, and the full engine is asked:
-//! references, CDATA sections, processing instructions, a document type, another encoding than UTF-8, names beyond ASCII,
-//! a value with markup or a carriage return in it, deep nesting, and whatever is not well-formed.
+//! It answers only if the full engine would answer the same. On any doubt it gives no answer, and the full engine is
+//! asked: references, CDATA sections, processing instructions, a document type, another encoding than UTF-8, names
+//! beyond ASCII, a value with markup or a carriage return in it, deep nesting, and all that is not well-formed.
 //!
-//! Stopping early means: all that was read is well-formed, and what stands behind it was not looked at. A message that is
-//! broken only there is answered, where the full engine would refuse it; whoever must know reads the whole message.
+//! Stopping early means: all that was read is well-formed, and the rest was not looked at. A message that is broken
+//! only there is answered, though the full engine would refuse it; a caller that must know reads the whole message.
 
 mod automaton;
 mod scan;
@@ -28,10 +28,10 @@ pub struct Stream {
     automaton: Automaton,
 }
 
-/// What a scan came to.
+/// The result of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
-    /// Whether the condition holds.
+    /// Whether the condition is true.
     pub holds: bool,
     /// Bytes that were read, all of them well-formed.
     pub read_bytes: usize,
@@ -43,9 +43,9 @@ impl Stream {
         Automaton::of(expression, names).map(|automaton| Stream { automaton })
     }
 
-    /// The answer of a message, as of its root; `None` on any doubt.
+    /// The answer for a message, at its root; `None` on any doubt.
     ///
-    /// The budget of `options` holds: what might go beyond it is a doubt. Where white space is left out, all is.
+    /// The budget of `options` applies: possible excess is a doubt. If white space is left out, every message is.
     pub fn test(&self, source: &[u8], options: &Options<'_>) -> Option<Answer> {
         scan::scan(&self.automaton, source, options)
     }

@@ -1,6 +1,6 @@
-//! The scanner: one pass over the bytes, nothing allocated, every rule of XML held as far as it reads.
+//! The scanner: one pass over the bytes, nothing allocated, every rule of XML checked as far as it reads.
 //!
-//! Whatever it does not know for certain is a doubt: `None`.
+//! All that it does not know for certain is a doubt: `None`.
 
 use memchr::{memchr, memmem};
 
@@ -11,7 +11,7 @@ use crate::characters::{Bracket, first_forbidden, is_space};
 use crate::names::{XML_NAMESPACE, XMLNS_NAMESPACE};
 use crate::parse::{Options, utf8_declaration_length};
 
-/// Elements that stand in each other, declarations in scope and attributes of an element: more is a doubt.
+/// Deepest nesting of elements, declarations in scope and attributes of an element: more is a doubt.
 const DEPTH_MAX: usize = 32;
 const DECLARATIONS_MAX: usize = 32;
 const ATTRIBUTES_MAX: usize = 16;
@@ -25,7 +25,7 @@ const NO_ATTRIBUTES: [Attribute<'static>; ATTRIBUTES_MAX] =
 
 const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
-/// What a message answers.
+/// The answer for a message; `None` on any doubt.
 pub(super) fn scan(automaton: &Automaton, source: &[u8], options: &Options<'_>) -> Option<Answer> {
     let default = Budget::default();
     let budget = options.budget.unwrap_or(&default);
@@ -66,12 +66,12 @@ struct Scanner<'p, 's> {
     depth: usize,
     declarations: [Declaration<'s>; DECLARATIONS_MAX],
     declared: usize,
-    /// Of the element being begun.
+    /// The attributes of the element being begun.
     attributes: [Attribute<'s>; ATTRIBUTES_MAX],
     seen_element: bool,
     /// Last steps that led to the element just begun and wait for its value.
     pending: u64,
-    /// The truths that are known, and those of them that hold.
+    /// The truths that are known, and those of them that are true.
     known: u64,
     holding: u64,
 }

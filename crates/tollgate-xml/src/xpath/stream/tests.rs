@@ -1,4 +1,4 @@
-//! Conditions answered while reading, held against the full engine.
+//! Conditions answered while reading, compared with the full engine.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::{Document, XPath, tree::NodeId};
 
 const PREFIXES: &[(&str, &str)] = &[("p", "urn:p"), ("q", "urn:q")];
 
-/// Holds an answer against the full engine: the same, or the message is broken behind what was read.
+/// Compares an answer with the full engine: the same, or the message is broken behind the part that was read.
 fn hold(condition: &str, source: &[u8]) -> Option<Answer> {
     let compiled = XPath::compile(condition, PREFIXES).unwrap_or_else(|error| panic!("{condition}: {error}"));
     let answer = compiled.stream()?.test(source, &Options::default())?;

@@ -30,12 +30,12 @@ impl Compiler<'_> {
         Ok(parameters)
     }
 
-    /// What stands in an element, as instructions. Variables end with it.
+    /// The content of an element, as instructions. Variables end with it.
     pub(super) fn body(&mut self, place: SourceNode, scope: &mut BodyScope) -> Result<Block, Error> {
         self.body_behind(place, scope, &[])
     }
 
-    /// As [`Compiler::body`], without the elements of these names, which stand before everything else.
+    /// As [`Compiler::body`], without the elements of these names, which come before everything else.
     pub(super) fn body_behind(
         &mut self,
         place: SourceNode,
@@ -103,7 +103,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The `xsl:with-param` of an element, which may hold nothing else but the elements in `others`.
+    /// The `xsl:with-param` of an element, which may contain only these and the elements in `others`.
     pub(super) fn arguments(
         &mut self,
         place: SourceNode,

@@ -1,4 +1,4 @@
-//! What stands at the top of a stylesheet beside templates: variables, keys, output, white space, formats, sets of
+//! Declarations at the top of a stylesheet beside templates: variables, keys, output, white space, formats, sets of
 //! attributes, aliases.
 
 use super::body::self_is;

@@ -18,7 +18,7 @@ impl<'d> Compiler<'d> {
         Some(document.value(found))
     }
 
-    /// Where the value of an attribute begins in the module, if it stands there as it is.
+    /// The offset in the module of an attribute's value, if it is there as it is.
     pub(super) fn attribute_offset(&self, place: SourceNode, name: &str) -> Option<usize> {
         let document = self.document(place);
         let mut attributes = document.attributes(place.node);
@@ -68,8 +68,8 @@ impl<'d> Compiler<'d> {
         }
     }
 
-    /// Whether what is not known may be from a later version here: the nearest element that says a version says one beyond
-    /// 1.0 (section 2.5).
+    /// Whether unknown elements may be from a later version here: the nearest element with a version has one beyond 1.0
+    /// (section 2.5).
     pub(super) fn is_forwards(&self, place: SourceNode) -> bool {
         let document = self.document(place);
         let version = std::iter::once(place.node).chain(document.ancestors(place.node)).find_map(|element| {
@@ -91,8 +91,8 @@ impl<'d> Compiler<'d> {
         version.is_some_and(|version| version.trim().parse::<f64>().is_ok_and(|version| version > 1.0))
     }
 
-    /// Whether an element of XSLT is one of 1.0 in its place, with the attributes that it needs and no others; `false` where
-    /// it is none and may be from a later version.
+    /// Whether an element of XSLT is one of 1.0 in its place, with the attributes that it needs and no others; `false`
+    /// if it is none and may be from a later version.
     pub(super) fn is_known(&self, place: SourceNode, role: Role) -> Result<bool, Error> {
         let name = self.local_name(place);
         let forwards = self.is_forwards(place);
@@ -138,7 +138,7 @@ impl<'d> Compiler<'d> {
         Ok(true)
     }
 
-    /// That an element has no content.
+    /// Checks that an element has no content.
     pub(super) fn check_empty(&self, place: SourceNode) -> Result<(), Error> {
         match self.document(place).first_child(place.node) {
             None => Ok(()),

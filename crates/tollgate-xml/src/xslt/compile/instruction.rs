@@ -13,7 +13,7 @@ use crate::xslt::program::{
 use crate::xslt::result::Escaping;
 
 impl Compiler<'_> {
-    /// What a text or an element in a template does; nothing where it is from a later version and has no place.
+    /// The instruction of a text or an element in a template; `None` if it is from a later version and has no place.
     pub(super) fn instruction(
         &mut self,
         place: SourceNode,
@@ -42,7 +42,7 @@ impl Compiler<'_> {
         Ok(Some(Instruction { spot, action }))
     }
 
-    /// What is not known: its `xsl:fallback` elements, or an error when it is run (section 15).
+    /// An unknown instruction: its `xsl:fallback` elements, or an error when it is run (section 15).
     fn fallback(&mut self, place: SourceNode, scope: &mut BodyScope, message: String) -> Result<Action, Error> {
         let mut blocks: Option<Block> = None;
         for child in self.children(place).collect::<Vec<_>>() {

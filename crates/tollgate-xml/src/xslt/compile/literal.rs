@@ -1,5 +1,4 @@
-//! Literal result elements (XSLT 1.0, section 7.1.1): copied with their namespaces, except those that are excluded and
-//! those that stand for others.
+//! Literal result elements (XSLT 1.0, section 7.1.1): copied with their namespaces, except excluded ones and aliases.
 
 use super::scope::BodyScope;
 use super::{Compiler, SourceNode};
@@ -57,7 +56,7 @@ impl Compiler<'_> {
         Ok(Action::Literal(Box::new(Literal { name, declarations, attribute_sets, attributes, body })))
     }
 
-    /// The name of an element or attribute as it will stand in the result.
+    /// The name of an element or attribute for the result.
     fn literal_name(&self, place: SourceNode) -> LiteralName {
         let document = self.document(place);
         let (prefix, uri) = (document.prefix(place.node), document.namespace_uri(place.node));

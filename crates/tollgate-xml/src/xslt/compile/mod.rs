@@ -73,7 +73,7 @@ struct Compiler<'d> {
     globals: HashMap<ExpandedName, (u32, u32)>,
     sets: HashMap<ExpandedName, u32>,
     modes: Vec<(ExpandedName, Vec<Rule>)>,
-    /// Which precedence set which attribute of `xsl:output`.
+    /// The precedence that set each attribute of `xsl:output`.
     output_precedences: HashMap<&'static str, u32>,
     depth: usize,
     depth_max: usize,
@@ -354,7 +354,7 @@ impl<'d> Compiler<'d> {
         }))
     }
 
-    /// No set of attributes uses itself, be it through others (section 7.1.4).
+    /// Checks that no set of attributes uses itself, directly or through others (section 7.1.4).
     fn check_attribute_sets(&self) -> Result<(), Error> {
         let sets = &self.program.attribute_sets;
         // Sets whose uses all end are taken away until none is left; what stays uses itself.

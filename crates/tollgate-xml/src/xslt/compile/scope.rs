@@ -1,4 +1,4 @@
-//! What is in scope where an expression stands: variables of its template and of the stylesheet, prefixes, functions.
+//! The scope of an expression: variables of its template and of the stylesheet, prefixes, functions.
 
 use std::cell::Cell;
 
@@ -18,11 +18,11 @@ pub(super) struct BodyScope {
     variables: Vec<(ExpandedName, u32)>,
     next_slot: u32,
     pub(super) slots_max: u32,
-    /// Whether what is not known may be from a later version (section 2.5).
+    /// Whether unknown elements may be from a later version (section 2.5).
     pub(super) forwards: bool,
 }
 
-/// Where a body's variables ended.
+/// The end of a body's variables.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark(usize, u32);
 
@@ -35,13 +35,13 @@ impl BodyScope {
         Mark(self.variables.len(), self.next_slot)
     }
 
-    /// Variables end with the element that they stand in.
+    /// Ends the variables of an element.
     pub(super) fn reset(&mut self, mark: Mark) {
         self.variables.truncate(mark.0);
         self.next_slot = mark.1;
     }
 
-    /// Whether a variable of this name is visible already: it may not be hidden by another (section 11.5).
+    /// Whether a variable of this name is visible already; another must not hide it (section 11.5).
     pub(super) fn has(&self, name: &ExpandedName) -> bool {
         self.variables.iter().any(|(known, _)| known == name)
     }
@@ -55,7 +55,7 @@ impl BodyScope {
     }
 }
 
-/// What one expression is compiled against.
+/// The context in which one expression is compiled.
 struct ExpressionScope<'c> {
     document: &'c Document<'static>,
     place: SourceNode,
@@ -104,7 +104,7 @@ impl Compiler<'_> {
         self.expression_at(place, text, offset, scope)
     }
 
-    /// Compiles an expression that stands `offset` bytes behind the beginning of the module.
+    /// Compiles an expression `offset` bytes behind the beginning of the module.
     fn expression_at(
         &mut self,
         place: SourceNode,
@@ -152,7 +152,7 @@ impl Compiler<'_> {
         parsed
     }
 
-    /// Keeps an error for whoever evaluates what has it.
+    /// Keeps an error that is only raised on evaluation, and returns its number.
     pub(super) fn deferred(&mut self, error: Error) -> u32 {
         self.program.deferred.push(error);
         functions::DEFERRED | number(self.program.deferred.len() - 1)
@@ -177,7 +177,7 @@ impl Compiler<'_> {
         parsed.map_err(|error| self.moved(&error, place, offset))
     }
 
-    /// Compiles a pattern that stands in no attribute.
+    /// Compiles a pattern that is not in an attribute.
     pub(super) fn pattern_text(&mut self, text: &str, place: SourceNode) -> Result<Pattern, Error> {
         self.parsed(place, text, &[]).and_then(Pattern::of).map_err(|error| self.moved(&error, place, None))
     }
@@ -237,7 +237,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Where the expression ends that begins at `start`: braces in its texts do not count.
+/// The end of the expression that begins at `start`: braces in its texts do not count.
 fn expression_end(text: &str, start: usize) -> Option<usize> {
     let mut quote = None;
     for (index, byte) in text.bytes().enumerate().skip(start) {

@@ -1,13 +1,13 @@
-//! The elements of XSLT 1.0 and their attributes: what may stand where.
+//! The elements of XSLT 1.0, their attributes and their places.
 
-/// What an element of XSLT is.
+/// The role of an element of XSLT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It stands at the top of a stylesheet.
+    /// It is at the top of a stylesheet.
     TopLevel,
-    /// It stands in a template.
+    /// It is in a template.
     Instruction,
-    /// It stands in certain others only.
+    /// It is only in certain others.
     Part,
     /// It is the stylesheet.
     Whole,
@@ -115,7 +115,7 @@ pub(super) fn known(name: &str) -> Option<&'static Element> {
     ELEMENTS.binary_search_by(|known| known.name.cmp(name)).ok().map(|index| &ELEMENTS[index])
 }
 
-/// Whether a name is that of an instruction: what `element-available()` asks (section 15).
+/// Whether a name is that of an instruction, for `element-available()` (section 15).
 pub(crate) fn is_instruction(name: &str) -> bool {
     known(name).is_some_and(|element| element.roles.contains(&Instruction))
 }

@@ -185,8 +185,8 @@ impl<'e> Run<'e> {
         Ok(Value::Nodes(Rc::new(found)))
     }
 
-    /// The name of the text that a node stands in: the input, a document that was loaded here, or for what the stylesheet
-    /// made `stylesheet`.
+    /// The name of the text that a node is in: the input, a document that was loaded here, or `stylesheet` for nodes
+    /// that the stylesheet made.
     fn base_of(&self, item: Item, stylesheet: &str) -> Result<String, Error> {
         if item.document == INPUT {
             let name = self.loader.input_name().map(str::to_owned);

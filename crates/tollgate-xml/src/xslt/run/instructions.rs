@@ -23,7 +23,7 @@ fn value_of<'e>(
     output.text(&context.string(select)?, escaping)
 }
 
-/// The first block whose test holds.
+/// The first block whose test is true.
 fn chosen<'e>(
     context: &Context<'e, '_>,
     whens: &'e [(Expression, Block)],
@@ -44,8 +44,8 @@ impl LiteralName {
 }
 
 impl<'e> Run<'e> {
-    /// One instruction. What has values of its own stands apart, so that this costs little of the stack each time that
-    /// templates call each other.
+    /// Runs one instruction. Those with values of their own are in other functions, so that this costs little of the
+    /// stack each time that templates call each other.
     pub(super) fn instruction(
         &self,
         context: &Context<'e, '_>,
@@ -240,7 +240,7 @@ impl<'e> Run<'e> {
         Ok(output.into_text())
     }
 
-    /// What an attribute value template says here.
+    /// The text of an attribute value template.
     pub(super) fn template_text(
         &self,
         context: &Context<'e, '_>,
@@ -264,7 +264,7 @@ impl<'e> Run<'e> {
         }
     }
 
-    /// As [`Run::template_text`], of an attribute that may be absent.
+    /// As [`Run::template_text`], for an attribute that may be absent.
     pub(super) fn optional_text(
         &self,
         context: &Context<'e, '_>,

@@ -24,7 +24,7 @@ pub(super) struct Keys {
 /// The map of one key in one document.
 #[derive(Clone)]
 enum Map {
-    /// Being made: whoever asks now is part of a circle.
+    /// Being made; a request now is part of a circle.
     Underway,
     Made(Rc<Values>),
 }

@@ -68,7 +68,7 @@ pub(super) fn run(program: &Program, document: &Document<'_>, options: &RunOptio
     }
 }
 
-/// What a run knows.
+/// The state of a run.
 struct Run<'e> {
     program: &'e Program,
     forest: &'e Forest<'e>,
@@ -77,7 +77,7 @@ struct Run<'e> {
     parameters: &'e [(&'e str, Parameter<'e>)],
     variables: Variables<'e>,
     keys: Keys,
-    /// What patterns that look at positions lead to.
+    /// The nodes of patterns with positional predicates.
     positions: Positions,
     counts: Counts,
     /// Documents that were loaded, by their names.
@@ -89,7 +89,7 @@ struct Run<'e> {
     messages: RefCell<Vec<String>>,
     /// Bytes of them, and of what keeps them.
     message_bytes: Cell<usize>,
-    /// What `current()` is.
+    /// The node of `current()`.
     current: Cell<Item>,
     /// The rule that is being carried out, for `xsl:apply-imports`.
     rule: Cell<Option<Rule>>,
@@ -268,7 +268,7 @@ impl<'e> Run<'e> {
         self.depth.set(self.depth.get() - 1);
     }
 
-    /// The values of `xsl:with-param`, found where they stand.
+    /// The values of `xsl:with-param`, evaluated in the caller's context.
     fn arguments(&self, context: &Context<'e, '_>, arguments: &'e [Argument]) -> Result<Arguments<'e>, Error> {
         let evaluated = arguments.iter().map(|argument| Ok((&argument.name, self.bound(context, &argument.value)?)));
         evaluated.collect()

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind};
 use crate::names::{XML_NAMESPACE, XMLNS_NAMESPACE};
 use crate::xslt::result::QualifiedName;
 
-/// What is named.
+/// The kind of node that is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Made {
     Element,
@@ -46,7 +46,7 @@ impl<'e> Run<'e> {
         }
     }
 
-    /// What a prefix means in a scope of the stylesheet.
+    /// The namespace of a prefix in a scope of the stylesheet.
     pub(super) fn declared(&self, scope: usize, prefix: &str) -> Option<&'e str> {
         let declarations = &self.program.scopes[scope].declarations;
         declarations.iter().find(|(known, _)| **known == *prefix).map(|(_, uri)| &**uri)

@@ -1,6 +1,6 @@
 //! `xsl:number` (XSLT 1.0, section 7.7): a node counted among others, and the count written.
 //!
-//! What is counted once is kept, so that numbering all nodes takes a time that grows with their number.
+//! Counts are kept, so that numbering all nodes takes a time that grows with their number.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use crate::xslt::positions::Bits;
 use crate::xslt::program::NumberInstruction;
 use crate::xslt::result::{Escaping, Output};
 
-/// What was counted in one run.
+/// The counts of one run.
 #[derive(Default)]
 pub(super) struct Counts {
     /// Places among siblings, by what is counted and by document.
@@ -42,7 +42,7 @@ struct Matching {
     looked_at: usize,
 }
 
-/// What nodes without a pattern are counted by.
+/// The likeness by which nodes without a pattern are counted.
 type Likeness = (NodeKind, Option<Name>);
 
 type Alike = HashMap<Likeness, Vec<NodeId>>;
@@ -106,7 +106,7 @@ impl<'e> Run<'e> {
         }
     }
 
-    /// Which one a node that counts is among its siblings that do.
+    /// The place of a node that counts among its siblings that do.
     fn place_among_siblings(
         &self,
         context: &Context<'e, '_>,
@@ -166,7 +166,7 @@ impl<'e> Run<'e> {
         Ok(numbers)
     }
 
-    /// Nodes that count, among those that come before the node or hold it, back to one that `from` matches, which does not.
+    /// Nodes that count, among those before or around the node, back to one that `from` matches, which does not.
     fn count_any(&self, context: &Context<'e, '_>, instruction: &'e NumberInstruction) -> Result<usize, Error> {
         let item = context.item;
         let document = self.view_of(item).document;
@@ -274,7 +274,7 @@ impl<'e> Run<'e> {
     }
 }
 
-/// What a pattern is known by while a program runs; none: zero.
+/// The key of a pattern while a program runs; none: zero.
 fn address(pattern: Option<&Pattern>) -> usize {
     pattern.map_or(0, |pattern| std::ptr::from_ref(pattern).addr())
 }

@@ -1,6 +1,6 @@
 //! `xsl:sort` (XSLT 1.0, section 10): keys of all nodes first, then a stable sort.
 //!
-//! Texts are compared by their characters' numbers. Where a language or an order of cases is asked for, letters are
+//! Texts are compared by their characters' numbers. If a language or an order of cases is requested, letters are
 //! compared without their case first; no other rule of a language is known here.
 
 use std::cmp::Ordering;
@@ -13,7 +13,7 @@ use crate::xpath::evaluate::Context;
 use crate::xpath::value::Text;
 use crate::xslt::program::Sort;
 
-/// How one key is compared.
+/// The comparison of one key.
 struct Collation {
     is_number: bool,
     is_descending: bool,

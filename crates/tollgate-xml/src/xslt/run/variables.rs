@@ -20,7 +20,7 @@ use crate::xslt::result::Output;
 pub(super) struct Variables<'e> {
     /// The frames of the templates that have called each other, behind each other.
     stack: RefCell<Vec<Option<Value<'e>>>>,
-    /// Where the innermost frame begins.
+    /// The start of the innermost frame.
     base: Cell<usize>,
     globals: RefCell<Vec<GlobalState<'e>>>,
 }
@@ -28,7 +28,7 @@ pub(super) struct Variables<'e> {
 #[derive(Debug, Clone)]
 enum GlobalState<'e> {
     Unknown,
-    /// Being evaluated: whoever asks now is part of a circle.
+    /// Being evaluated; a request now is part of a circle.
     Underway,
     Known(Value<'e>),
 }
@@ -77,7 +77,7 @@ fn shared(value: Value<'_>) -> Value<'_> {
 }
 
 impl<'e> Run<'e> {
-    /// What a variable is bound to.
+    /// The value that a variable is bound to.
     pub(super) fn bound(&self, context: &Context<'e, '_>, binding: &'e Binding) -> Result<Value<'e>, Error> {
         match binding {
             Binding::Select(expression) => {
@@ -102,7 +102,7 @@ impl<'e> Run<'e> {
         }
     }
 
-    /// Evaluates every variable of the stylesheet, so that an error in one that nobody uses is told all the same.
+    /// Evaluates every variable of the stylesheet, so that an error in an unused one is reported, too.
     pub(super) fn check_globals(&self, context: &Context<'e, '_>) -> Result<(), Error> {
         for index in 0..self.program.globals.len() {
             self.global(index, context)?;

@@ -1,7 +1,7 @@
 //! A request on its way to a backend: opening a connection, and sending head and body, whole or as the body comes.
 //!
-//! How the answer travels on stands in `relay`. Which fields go along, and what becomes of an error, is decided by whoever
-//! forwards.
+//! The way of the answer is in `relay`. The caller that forwards decides which fields go along, and how an error is
+//! handled.
 
 use std::future::Future;
 use std::io;
@@ -20,25 +20,25 @@ use super::super::link::Wait;
 use super::body::BodyWait;
 use super::{Exchange, ExchangeError, ForwardError};
 
-/// How long a backend may take.
+/// Time limits for a backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// Until it has sent the first byte of an answer, from when it has the request.
+    /// Longest time until the first byte of an answer, from when it has the request.
     pub first_byte: Duration,
-    /// Without taking or sending a byte in between.
+    /// Longest time without taking or sending a byte in between.
     pub stall: Duration,
-    /// Until the exchange must be over.
+    /// The time when the exchange must be over.
     pub whole_by: Instant,
 }
 
-/// What of a body goes to the backend.
+/// The body that goes to the backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enclosed<'b> {
     /// The body as it was gathered whole.
     Gathered,
     /// Another body.
     Given(&'b [u8]),
-    /// What was gathered of it, and then the rest as it comes.
+    /// The gathered part of it, and then the rest as it comes.
     Streamed,
 }
 
@@ -51,12 +51,12 @@ pub struct Asking {
     /// Bytes of the outbound buffer that are sent.
     sent: usize,
     source: Source,
-    /// Whether TLS holds nothing back.
+    /// Whether TLS has no unsent bytes.
     flushed: bool,
     /// A failed write: the answer that explains it may be on its way.
     pub(super) write_error: Option<io::Error>,
     body_wait: BodyWait,
-    /// What sending waits for.
+    /// The condition that sending waits for.
     pub(super) sending: Waits,
     /// Set once the head of the answer is read.
     pub(super) decoder: Option<BodyDecoder>,
@@ -64,13 +64,13 @@ pub struct Asking {
     pub(super) partial_head: Vec<u8>,
     /// Whether a byte of an answer came.
     pub(super) answer_begun: bool,
-    /// Whether bytes came behind the answer, which nobody asked for.
+    /// Whether unexpected bytes came behind the answer.
     pub(super) surplus: bool,
     /// Whether the answer ended with the connection.
     pub(super) ended: bool,
     /// Whether the client was waited for.
     pub(super) awaited_client: bool,
-    /// Since when nothing came from the backend and nothing went there.
+    /// The time since when nothing came from the backend and nothing went there.
     pub(super) silent_since: Option<Instant>,
     /// The part that goes to the client.
     pub(super) part: Option<SentPart>,
@@ -81,32 +81,32 @@ pub struct Asking {
 pub(super) struct SentPart {
     /// Bytes of it that are sent.
     pub(super) sent: usize,
-    /// What stands behind its data.
+    /// The bytes behind its data.
     pub(super) end: &'static [u8],
-    /// Since when the client takes nothing.
+    /// The time since when the client takes nothing.
     pub(super) stalled_since: Option<Instant>,
 }
 
-/// Where the rest of a request's body comes from.
+/// The source of the rest of a request's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     /// There is none.
     Nothing,
-    /// From the client, to be framed as this says.
+    /// From the client, in this framing.
     Client(Streamed),
 }
 
-/// How a streamed body is framed on its way to the backend.
+/// Framing of a streamed body on its way to the backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Streamed {
     ByLength,
     Chunked,
 }
 
-/// What sending a request waits for.
+/// The condition that sending a request waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waits {
-    /// Nothing: all is sent that will be.
+    /// Nothing: everything that can be sent is sent.
     Over,
     /// The client has to send more of the body.
     Client,
@@ -115,14 +115,14 @@ pub(super) enum Waits {
 }
 
 impl Asking {
-    /// Whether a byte of an answer came: then the backend knows the request.
+    /// Whether a byte of an answer came; the backend then knows the request.
     #[must_use]
     pub fn answer_begun(&self) -> bool {
         self.answer_begun
     }
 
-    /// Whether the client was waited for, to send its request or to take the answer: then how long the whole took says
-    /// nothing about the backend.
+    /// Whether the client was waited for, to send its request or to take the answer: the total time then says nothing
+    /// about the backend.
     #[must_use]
     pub fn awaited_client(&self) -> bool {
         self.awaited_client
@@ -145,7 +145,7 @@ impl Asking {
         self.source != Source::Nothing
     }
 
-    /// What became of sending the request: whether the backend has all of it.
+    /// Whether the backend has the whole request.
     pub(super) fn is_sent(&self) -> bool {
         self.sending == Waits::Over && self.write_error.is_none() && self.source == Source::Nothing
     }
@@ -240,8 +240,8 @@ impl Exchange<'_> {
         opened
     }
 
-    /// Takes what was read of the body, and what stands behind it, out of the read buffer, and gives that buffer back.
-    /// Says, too, how many of the bytes are used.
+    /// Takes the part of the body that was read, and the bytes behind it, out of the read buffer, and gives that buffer
+    /// back. Says, too, how many of the bytes are used.
     fn put_aside(&mut self) -> (Vec<u8>, usize) {
         let input = &mut self.buffers.input;
         let start = self.gathered.map_or(input.start(), |(start, _)| start);
@@ -261,8 +261,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// Begins to ask over `connection`: with what stands in the outbound buffer, and then with the rest of the body where
-    /// it is streamed. A request that is whole can be asked again.
+    /// Begins to ask over `connection`: with the bytes of the outbound buffer, and then with the rest of a streamed
+    /// body. A request that is whole can be asked again.
     pub fn begin_asking(&mut self, connection: UpstreamConnection, patience: Patience, body: Body) -> Asking {
         let head = &self.buffers.head;
         let source = match (body, head.framing()) {
@@ -388,7 +388,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// When the client will have been too slow with the rest of the body.
+    /// The time when the client will have been too slow with the rest of the body.
     pub(super) fn rest_deadline(&self, asking: &mut Asking) -> Instant {
         self.body_deadline(&mut asking.body_wait)
     }

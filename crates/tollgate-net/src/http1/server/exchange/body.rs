@@ -1,6 +1,6 @@
-//! The body of a request: gathered whole, or part by part as it comes, and what becomes of one that nobody reads.
+//! The body of a request: gathered whole, read part by part as it comes, or discarded if nobody reads it.
 //!
-//! How the bytes of a body are told from its framing stands in `http1::body`.
+//! Framing is separated from the bytes of a body in `http1::body`.
 
 use std::io::IoSlice;
 use std::task::{Context, Poll};
@@ -15,12 +15,12 @@ use super::{Exchange, ExchangeError, Next, Sending};
 
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
-/// How much of a body was gathered.
+/// The result of gathering a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gathered {
     /// All of it.
     Whole,
-    /// A part at most: it is longer than was asked for.
+    /// A part at most: it is longer than the limit.
     Beginning,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct BodyWait {
     began: Option<Instant>,
 }
 
-/// What is left of a request's body.
+/// The rest of a request's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Left {
     Nothing,
@@ -62,8 +62,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// Gathers the body in one piece if it has at most `max_bytes`, of which the caller makes sure that it is little; what
-    /// is longer can be streamed. Nothing is read of a body that says beforehand that it is longer.
+    /// Gathers the body in one piece if it has at most `max_bytes`, a number that the caller keeps small; a longer one
+    /// can be streamed. Nothing is read of a body that says beforehand that it is longer.
     ///
     /// # Errors
     /// All that can befall a body.
@@ -144,7 +144,7 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Tells a client that waits for it to go on.
+    /// Sends a waiting client the permission to go on.
     pub(super) async fn send_continue(&mut self) -> Result<(), ExchangeError> {
         if self.awaits_continue {
             self.awaits_continue = false;
@@ -177,7 +177,7 @@ impl Exchange<'_> {
         .await
     }
 
-    /// Reads once into the buffer. While nothing comes, the buffer is given back unless something stands in it.
+    /// Reads once into the buffer. While nothing comes, the buffer is given back if it is empty.
     pub(super) fn poll_fill(&mut self, cx: &mut Context<'_>, wait: &mut BodyWait) -> Poll<Result<(), ExchangeError>> {
         self.link.count_bytes();
         self.link.core.lend(self.buffers);
@@ -210,7 +210,7 @@ impl Exchange<'_> {
         })
     }
 
-    /// When the client will have been too slow, if nothing comes from now on.
+    /// The time when the client will have been too slow, if nothing comes from now on.
     pub(super) fn body_deadline(&self, wait: &mut BodyWait) -> Instant {
         let limits = &self.link.core.limits;
         let granted =

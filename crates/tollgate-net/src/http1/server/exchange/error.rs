@@ -1,6 +1,6 @@
-//! Why an exchange cannot go on.
+//! Reasons why an exchange cannot go on.
 //!
-//! What becomes of the connection then is not decided here.
+//! The fate of the connection is not decided here.
 
 use std::fmt;
 use std::io;
@@ -8,7 +8,7 @@ use std::io;
 use super::super::link::WriteError;
 use crate::http1::error::Fault;
 
-/// Why an exchange cannot go on.
+/// The reason why an exchange cannot go on.
 #[derive(Debug)]
 pub enum ExchangeError {
     /// The client's fault. Returned by a service that has sent nothing, it is answered by [`Service::refusal`].
@@ -23,7 +23,7 @@ pub enum ExchangeError {
     Abort(Abort),
 }
 
-/// How a connection is broken off.
+/// The way in which a connection is broken off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Abort {
     /// With an orderly end of the connection.

@@ -1,9 +1,9 @@
-//! Parts of an answer that are kept back until it is whole, for whoever stands between a service and its client and
-//! wants to see the whole before it is sent.
+//! Keeps parts of an answer back until it is whole, for a caller between a service and its client that wants to see the
+//! whole before it is sent.
 //!
-//! An answer that grows beyond the limit is sent in parts after all, and whoever wanted to see it whole is told at once:
-//! how long the sending takes is up to the client. So is one for which the core has no room: what is kept back is held, and
-//! takes no more than half of what all exchanges may hold, so that there is room for those that are only passed on.
+//! An answer that grows beyond the limit is sent in parts after all, and the caller is notified at once: how long the
+//! sending takes is up to the client. The same applies if the core has no room: kept parts take no more than half of
+//! the memory for all exchanges, so that there is room for those that are only passed on.
 
 use std::fmt;
 
@@ -19,33 +19,32 @@ pub enum Keeping {
     Sent,
 }
 
-/// What is kept back.
+/// The parts kept back.
 pub(super) struct Kept {
     bytes: Vec<u8>,
     bytes_max: usize,
-    /// The share of it in what the core holds.
+    /// Its share of the memory that the core accounts for.
     held: Held,
     outgrown: Box<dyn FnOnce()>,
 }
 
 impl Exchange<'_> {
-    /// Keeps back what is sent in parts, up to `bytes_max` altogether, until
-    /// [`end_keeping`](Exchange::end_keeping). Where that is too little, or memory is short, `outgrown` is told so before
-    /// anything is sent.
+    /// Keeps back parts that are sent, up to `bytes_max` altogether, until [`end_keeping`](Exchange::end_keeping). If
+    /// that is too little, or memory is short, `outgrown` is called before anything is sent.
     pub fn keep_parts(&mut self, bytes_max: usize, outgrown: impl FnOnce() + 'static) {
         let held = Held::nothing(&self.link.core);
         self.kept = Some(Kept { bytes: Vec::new(), bytes_max, held, outgrown: Box::new(outgrown) });
     }
 
-    /// Puts what was kept back into the body of the answer, which then stands there whole and unsent, unless it grew
-    /// beyond the limit.
+    /// Puts the kept parts into the body of the answer, which is then whole and unsent, unless it grew beyond the
+    /// limit.
     pub fn end_keeping(&mut self) -> Keeping {
         let Some(kept) = self.kept.take() else { return Keeping::Sent };
         self.put_back(kept.bytes);
         Keeping::Whole
     }
 
-    /// Takes back what was made of an answer of which nothing was sent, and what was kept back of it too.
+    /// Takes back an answer that is still unsent, with its kept parts.
     pub fn withdraw(&mut self) {
         if let Some(kept) = &mut self.kept {
             kept.bytes.clear();
@@ -53,7 +52,7 @@ impl Exchange<'_> {
         self.buffers.response.clear();
     }
 
-    /// Keeps the part that stands in the body buffer back and clears the buffer, or puts all that was kept before it.
+    /// Keeps the part in the body buffer back and clears the buffer, or puts all kept parts before it.
     pub(super) fn keep_part(&mut self) -> Keeping {
         let Some(mut kept) = self.kept.take() else { return Keeping::Sent };
         let body = &mut self.buffers.response.body;
@@ -68,7 +67,7 @@ impl Exchange<'_> {
         Keeping::Sent
     }
 
-    /// Puts what was kept before what stands in the body buffer.
+    /// Puts the kept parts before the content of the body buffer.
     fn put_back(&mut self, mut bytes: Vec<u8>) {
         if !bytes.is_empty() {
             let body = &mut self.buffers.response.body;
@@ -80,7 +79,7 @@ impl Exchange<'_> {
 }
 
 impl Kept {
-    /// Makes room for so many bytes more, if they may be kept too.
+    /// Makes room for more bytes, if they may be kept too.
     fn makes_room(&mut self, more: usize) -> bool {
         let wanted = self.bytes.len() + more;
         if wanted > self.bytes_max {

@@ -1,9 +1,9 @@
-//! Whether the client is still there while a backend, or another request, is waited for: nobody else shall wait behind a
-//! request whose answer nobody takes.
+//! Detects whether the client is still there while a backend, or another request, is waited for: nobody else shall wait
+//! behind a request whose answer nobody takes.
 //!
-//! The end of the client's side alone does not say that: it may have ended that, and still read (RFC 9112, section 9.6).
-//! What tells is to send something. A client that is gone answers with a reset, and one that is there reads an interim
-//! answer, which it has to bear (RFC 9110, section 15.2). HTTP/1.0 knows none: such a client is taken to be there.
+//! The end of the client's side alone is no proof: it may have ended that, and still read (RFC 9112, section 9.6). The
+//! proof is to send something. A client that is gone answers with a reset, and one that is there reads an interim
+//! answer, which it has to accept (RFC 9110, section 15.2). HTTP/1.0 knows none: such a client is taken to be there.
 
 use std::future::Future;
 use std::io;
@@ -15,26 +15,26 @@ use super::super::super::head::Version;
 use super::super::core::TICK;
 use super::{Exchange, ExchangeError, Sending};
 
-/// What is sent to a client that ended its side.
+/// The bytes sent to a client that ended its side.
 const INTERIM: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
-/// How long after the end of its side it is asked, and how often it is looked whether a reset came: nothing wakes for one
-/// where the end came before. What is answered sooner is answered without asking.
+/// Time from the end of its side until it is asked, and interval of looking for a reset: nothing wakes for one where
+/// the end came before. Earlier answers are sent without asking.
 const LOOK_EVERY: Duration = TICK;
 
-/// What is known of the client.
+/// The known state of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
-    /// Nothing was seen of its end.
+    /// No end was seen.
     There,
     /// It ended its side.
     Ended {
-        /// When it is asked whether it is gone.
+        /// The time when it is asked whether it is gone.
         ask_at: Instant,
     },
     /// It was sent something after that.
     Asked {
-        /// When it is looked what came of that.
+        /// The time of the next look for a reset.
         look_at: Instant,
     },
     /// It ended its side, and cannot be asked.
@@ -67,8 +67,8 @@ impl Exchange<'_> {
         waited
     }
 
-    /// Looks whether the client is there, and has the task woken when that may have changed; says when to look again,
-    /// where nothing would wake it. What the client sends behind its request is read once, and stays in the read buffer.
+    /// Looks whether the client is there, and has the task woken when that may have changed; returns when to look
+    /// again, if nothing would wake it. Bytes behind the request are read once, and stay in the read buffer.
     ///
     /// # Errors
     /// It is gone.

@@ -1,7 +1,7 @@
 //! The answer of a backend on its way to the client: its head is read, and its body goes on as it comes, with
 //! back-pressure, while the rest of a streamed request still goes the other way.
 //!
-//! What its fields mean, and which of them go on, is decided by whoever forwards.
+//! The caller that forwards interprets its fields, and decides which of them go on.
 
 use std::fmt;
 use std::io;
@@ -23,13 +23,13 @@ use super::super::response::Response;
 use super::asking::{Asking, SentPart, Waits};
 use super::{Exchange, ExchangeError, Keeping};
 
-/// Answers whose length says that they are at most so long go on in one piece: head and body in one write.
+/// Largest declared length of an answer that goes on in one piece: head and body in one write.
 const WHOLE_ANSWER_BYTES_MAX: u64 = 64 * 1024;
 
-/// A part of a longer answer goes on at the latest when so much has come.
+/// Size at which a part of a longer answer goes on at the latest.
 const PART_BYTES: usize = 64 * 1024;
 
-/// Why an exchange with a backend came to nothing.
+/// The reason why an exchange with a backend failed.
 #[derive(Debug)]
 pub enum ForwardError {
     /// It is the client's fault, or the client is gone.
@@ -69,8 +69,8 @@ impl Exchange<'_> {
         outcome
     }
 
-    /// The request, the head of its answer, and the answer to the client in the making, in whose body stands what has
-    /// come of the backend's.
+    /// The request, the head of its answer, and the answer to the client in the making, whose body has the part that
+    /// the backend has sent.
     pub fn answered(&mut self) -> (&RequestHead, &ResponseHead, &mut Response) {
         (&self.buffers.head, &self.buffers.answer, &mut self.buffers.response)
     }
@@ -104,7 +104,7 @@ impl Exchange<'_> {
         outcome
     }
 
-    /// Sends the answer's body on as it comes. A short one, and the last part of a long one, stand in the body buffer
+    /// Sends the answer's body on as it comes. A short one, and the last part of a long one, are in the body buffer
     /// afterwards and go when the exchange ends.
     ///
     /// # Errors
@@ -154,7 +154,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Reads once, and takes what came of the answer into the body buffer.
+    /// Reads once, and takes the received part of the answer into the body buffer.
     fn poll_answer(&mut self, cx: &mut Context<'_>, asking: &mut Asking) -> Poll<Result<(), UpstreamError>> {
         let mut scratch = Scratch::take();
         let Poll::Ready(read) = asking.connection.poll_read(cx, scratch.bytes()) else { return Poll::Pending };
@@ -243,7 +243,7 @@ impl Exchange<'_> {
         Poll::Ready(written.map_err(ExchangeError::Broken))
     }
 
-    /// Waits for whatever the exchange waits for, until the first of those concerned has been waited for too long.
+    /// Waits for all that the exchange needs, until a peer has been waited for too long.
     fn wait(&mut self, cx: &mut Context<'_>, asking: &mut Asking, held: &mut Held) -> Poll<Result<(), ForwardError>> {
         // Of a client that is written to, writing tells.
         let look_again = if asking.part.is_none() { self.look_for_client(cx)? } else { None };
@@ -297,7 +297,7 @@ impl Exchange<'_> {
     }
 }
 
-/// Who has been waited for too long.
+/// The peer that has been waited for too long.
 #[derive(Clone, Copy, Debug)]
 enum Overdue {
     Backend(Kind),
@@ -319,7 +319,7 @@ fn take_body(response: &mut Response, asking: &mut Asking, bytes: &[u8]) -> Resu
 }
 
 impl Asking {
-    /// How much of the answer's body is still to come, where that is known.
+    /// Number of bytes of the answer's body still to come, if it is known.
     fn remaining(&self) -> Option<u64> {
         self.decoder.as_ref().and_then(BodyDecoder::remaining)
     }

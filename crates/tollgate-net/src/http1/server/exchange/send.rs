@@ -1,6 +1,6 @@
 //! Sending an answer: whole, or part by part.
 //!
-//! How a head is rendered stands in `response`, what becomes of the connection in `exchange`.
+//! A head is rendered in `response`, the fate of the connection is decided in `exchange`.
 
 use std::io::IoSlice;
 
@@ -19,7 +19,7 @@ const COPIED_BODY_BYTES_MAX: usize = 4 * 1024;
 const LAST_CHUNK_BEHIND_DATA: &[u8] = b"\r\n0\r\n\r\n";
 
 impl Exchange<'_> {
-    /// Sends what stands in the body buffer as a part of the answer, the head before the first one, and clears the
+    /// Sends the content of the body buffer as a part of the answer, the head before the first one, and clears the
     /// buffer. It returns when the socket has taken it all: that is the back-pressure.
     ///
     /// # Errors
@@ -36,9 +36,9 @@ impl Exchange<'_> {
         written.map_err(ExchangeError::from)
     }
 
-    /// Sends what stands in the body buffer as the last part of the answer, or as the whole of it where nothing was
-    /// sent before, with what ends it in the same write, and clears the buffer. A service that wants its buffer back
-    /// calls it instead of leaving the last part to the engine; nothing can be added afterwards.
+    /// Sends the content of the body buffer as the last part of the answer, or as the whole of it if nothing was sent
+    /// before, with its end in the same write, and clears the buffer. A service that wants its buffer back calls it
+    /// instead of leaving the last part to the engine; nothing can be added afterwards.
     ///
     /// # Errors
     /// When the connection broke or the client takes nothing.
@@ -67,8 +67,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// Frames what stands in the body buffer as a part, behind the head where that is not sent yet, and says what has to
-    /// stand behind it.
+    /// Frames the content of the body buffer as a part, behind the head if that is not sent yet, and returns the bytes
+    /// that must follow it.
     pub(super) fn begin_part(&mut self) -> &'static [u8] {
         let parts = match self.sending {
             Sending::Nothing => self.begin_parts(),
@@ -132,7 +132,7 @@ impl Exchange<'_> {
         parts
     }
 
-    /// Sends an answer of which nothing was sent before.
+    /// Sends a whole answer, if nothing of it was sent before.
     pub(super) async fn send_whole(&mut self) -> Result<(), ExchangeError> {
         self.heed_draining();
         let Buffers { head, response, output, .. } = &mut *self.buffers;
@@ -175,7 +175,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Writes the body buffer as a chunk, behind a head that is still unsent; `end` is what stands behind the data.
+    /// Writes the body buffer as a chunk, behind a head that is still unsent; `end` is the text behind the data.
     async fn write_chunk(&mut self, end: &[u8]) -> Result<(), WriteError> {
         let size = SizeLine::new(self.buffers.response.body.len());
         let Buffers { output, response, .. } = &mut *self.buffers;

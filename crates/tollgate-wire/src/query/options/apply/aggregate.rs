@@ -23,7 +23,7 @@ pub(super) fn aggregated(context: &Context<'_>, state: State, inside: &str) -> P
     grouped(context, state, &[], Some((0, inside)))
 }
 
-/// One row for each group: the keys, those of the groups around first, then what is aggregated.
+/// One row for each group: the keys, those of the groups around first, then the aggregates.
 pub(super) fn grouped(
     context: &Context<'_>,
     mut state: State,
@@ -93,7 +93,7 @@ fn path_of(key: &str) -> String {
     names.join("/")
 }
 
-/// Whether a path goes on behind a property that leads to many entities, with a property of each of them.
+/// Whether a path goes on behind a to-many property, with a property of each of its entities.
 fn leads_to_many(context: &Context<'_>, path: &str) -> bool {
     let mut entity_type = context.entity_type;
     let mut segments = path.split([' ', ',', ')', '(']).next().unwrap_or_default().split('/').peekable();
@@ -108,7 +108,7 @@ fn leads_to_many(context: &Context<'_>, path: &str) -> bool {
     false
 }
 
-/// The same of those rows alone of which a condition is true.
+/// The same aggregate of only the rows that meet a condition.
 fn only_of(aggregate: Aggregate, condition: &Expression) -> Aggregate {
     let number = |number| {
         let kind = ExpressionKind::Literal(Value::Integer(number));
@@ -132,11 +132,11 @@ fn only_of(aggregate: Aggregate, condition: &Expression) -> Aggregate {
     }
 }
 
-/// What is aggregated, with its name.
+/// An aggregate with its name.
 struct NamedAggregate {
     aggregate: Aggregate,
     name: String,
-    /// Of which the value is a member; then it is the number of that.
+    /// The enumeration that the value is a member of; the value is then its number.
     enumeration: Option<EnumerationId>,
 }
 
@@ -199,7 +199,7 @@ fn aggregate(context: &Context<'_>, state: &State, item: &str) -> Parsed<NamedAg
     Ok(NamedAggregate { aggregate: Aggregate { method, operand: Some(operand), primitive }, name, enumeration })
 }
 
-/// Least and greatest members are found by their numbers. Where texts are stored, those stand in their columns again.
+/// Finds least and greatest members by their numbers. If texts are stored, the columns then have those again.
 fn with_stored(context: &Context<'_>, grouped: Relation, columns: &mut [Column], keys: usize) -> Relation {
     let stored = |column: &Column| {
         let members = &context.model.enumerations[column.enumeration?.0];

@@ -27,7 +27,7 @@ pub(super) fn concat(context: &Context<'_>, mut state: State, inside: &str, coun
     united(context, branches, &around)
 }
 
-/// One after the other, with the columns of `first` in front.
+/// The rows of the branches one after the other, with the columns of `first` in front.
 pub(super) fn united(context: &Context<'_>, branches: Vec<(usize, State)>, first: &[String]) -> Parsed<State> {
     let branches: Vec<(usize, State)> = branches
         .into_iter()
@@ -103,7 +103,7 @@ pub(super) fn united(context: &Context<'_>, branches: Vec<(usize, State)>, first
     Ok(State { relation, columns: Some(columns), order, parts: Some(parts), distinct, groups, ..State::default() })
 }
 
-/// The columns of all, each once; members of one complex property stand together.
+/// The columns of all, each once; members of one complex property are adjacent.
 fn all_columns(branches: &[(usize, State)], first: &[String]) -> Parsed<Vec<Column>> {
     let mut columns: Vec<Column> = Vec::new();
     for (at, branch) in branches {

@@ -1,6 +1,6 @@
 //! `groupby`: keys, with `rollup` several lists of them, and what is done with each group.
 //!
-//! What only aggregates makes a row of each group at once. Any other transformation is applied to the rows of all groups
+//! A pure aggregation makes a row of each group at once. Any other transformation is applied to the rows of all groups
 //! together, and keeps the groups apart.
 
 use super::aggregate::{grouped, key_of};
@@ -40,8 +40,8 @@ pub(super) fn group_by(context: &Context<'_>, state: State, inside: &str, count:
     united(context, branches, &around)
 }
 
-/// The lists of keys that are grouped by, one after the other. `rollup(A,B)` stands for A and B, then A alone;
-/// `rollup($all,A)` for A, then nothing. Of several, each of one goes with each of the others.
+/// The lists of keys that are grouped by, one after the other. `rollup(A,B)` means A and B, then A alone;
+/// `rollup($all,A)` means A, then nothing. Several of them are combined, each with each.
 fn levels(keys: &str, begin: usize) -> Parsed<Vec<Keys<'_>>> {
     let mut levels: Vec<Keys<'_>> = vec![Vec::new()];
     for (at, key) in list::items(keys, b',') {
@@ -79,7 +79,7 @@ fn levels(keys: &str, begin: usize) -> Parsed<Vec<Keys<'_>>> {
 /// Lists of keys in one `groupby`; as many transformations there may be in all.
 const LEVELS_MAX: usize = crate::query::limits::TRANSFORMATIONS_MAX;
 
-/// What is made of each group.
+/// Groups by the keys and applies the transformations to each group.
 fn of_each(
     context: &Context<'_>,
     state: State,

@@ -1,8 +1,8 @@
 //! `$apply` (OData Extension for Data Aggregation 4.0): transformations one after the other, each of what the one before
 //! has made.
 //!
-//! What only filters entities ends as a filter, and its result are entities; everything else ends as a
-//! [`Relation`](crate::relation::Relation) of columns. What is not built is refused by its name: `from`, `nest`, `join`,
+//! A transformation that only filters entities ends as a filter, and its result are entities; everything else ends as a
+//! [`Relation`](crate::relation::Relation) of columns. Unbuilt ones are refused by their names: `from`, `nest`, `join`,
 //! hierarchies, custom functions and aggregates, the aggregation of related entities.
 
 mod aggregate;

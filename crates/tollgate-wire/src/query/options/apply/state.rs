@@ -1,4 +1,4 @@
-//! What the transformations so far have made: entities with a filter, or a relation of columns with an order.
+//! The result of the transformations so far: entities with a filter, or a relation of columns with an order.
 //!
 //! It deliberately parses nothing: it is what the transformations read their names in, and change.
 
@@ -9,22 +9,22 @@ use crate::query::expression::{Parser, conjunction};
 use crate::query::options::compute::column;
 use crate::relation::{Column, Parts, Relation};
 
-/// What there is between two transformations.
+/// The state between two transformations.
 #[derive(Clone, Default)]
 pub(super) struct State {
     pub(super) relation: Relation,
-    /// Nothing while they are entities.
+    /// `None` while they are entities.
     pub(super) columns: Option<Vec<Column>>,
-    /// What holds of the entities, and what was computed of them.
+    /// The condition on the entities, and their computed properties.
     pub(super) filter: Option<Expression>,
     pub(super) computed: Vec<Computed>,
     /// The order of the rows, as far as somebody has asked for one.
     pub(super) order: Vec<OrderBy>,
-    /// Which rows have which of the columns, where not all have all.
+    /// The columns of each part of the rows, if not all rows have all.
     pub(super) parts: Option<Parts>,
-    /// By so many columns, from the first on, rows are told apart.
+    /// Number of columns, from the first on, that distinguish rows.
     pub(super) distinct: usize,
-    /// Inside of `groupby`: the groups, to each of which a transformation is applied by itself.
+    /// Inside of `groupby`: the groups; a transformation is applied to each by itself.
     pub(super) groups: Option<Groups>,
 }
 
@@ -33,17 +33,17 @@ pub(super) struct State {
 pub(super) struct Groups {
     /// The paths of the columns whose values make a group.
     pub(super) keys: Vec<String>,
-    /// What was filtered last: aggregation heeds it row by row, so that a group of which nothing is left is aggregated too.
+    /// The last filter. Aggregation applies it row by row, so that a group without remaining rows is aggregated too.
     pub(super) kept: Option<Expression>,
     /// Whether groups may have lost all of their rows.
     pub(super) thinned: bool,
 }
 
-/// An expression with the path of a column that it may become, empty for one that nobody sees.
+/// An expression with the path of the column that it may become; the path is empty for a hidden one.
 pub(super) struct Key {
     pub(super) path: String,
     pub(super) expression: Expression,
-    /// Of which its value is a member.
+    /// The enumeration that its value is a member of.
     pub(super) enumeration: Option<EnumerationId>,
 }
 
@@ -142,7 +142,7 @@ impl State {
         self.columns.as_ref().map_or(0, Vec::len)
     }
 
-    /// The order of the rows, of which so many columns decide what it leaves open.
+    /// The order of the rows; this many columns, from the first on, break ties.
     pub(super) fn whole_order(&self, columns: usize) -> Vec<OrderBy> {
         let ties = self.columns.iter().flatten().enumerate().take(columns).map(|known| {
             let expression = column(known);
