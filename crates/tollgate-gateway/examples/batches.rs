@@ -1,9 +1,9 @@
-//! What a created record costs the server as a single POST, in batches of each form and in a change set: microseconds of
-//! CPU, the records in memory, one client over loopback.
+//! Cost of creating a record on the server, as a single POST, in batches of each form and in a change set: microseconds
+//! of CPU, the records in memory, one client over loopback.
 //!
-//! `cargo run --release -p tollgate-gateway --example batches [seconds]`; for a profile `perf record` it. CPU is that of
-//! the server's threads, as the scheduler counts it; the client sends the same bytes again and again, and looks only at
-//! the status and the length of what comes back.
+//! `cargo run --release -p tollgate-gateway --example batches [seconds]`; for a profile `perf record` it. CPU is that
+//! of the server's threads, as the scheduler counts it; the client sends the same bytes again and again, and looks only
+//! at the status and the length of what comes back.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What rounds of the same request took.
+/// Measurements of repeated runs of the same request.
 struct Rounds {
     rounds: usize,
     cpu: Duration,
@@ -118,7 +118,7 @@ fn multipart_batch(records: usize, as_change_set: bool) -> Vec<u8> {
     body
 }
 
-/// What all threads but this one have spent.
+/// CPU time of all threads but this one.
 fn server_cpu() -> io::Result<Duration> {
     let own = fs::read_link("/proc/thread-self")?;
     let mut sum_ns = 0;

@@ -1,6 +1,6 @@
-//! What a cached answer costs: `cargo run --release --example cached_hits -- 100000 1024`, so many times a page of so many
-//! bytes over one connection. Under callgrind the instructions of `cache::front::turn`, divided by the hits, are those of
-//! one look at the cache.
+//! Cost of a cached answer: `cargo run --release --example cached_hits -- 100000 1024`, so many times a page of so many
+//! bytes over one connection. Under callgrind the instructions of `cache::front::turn`, divided by the hits, are those
+//! of one look at the cache.
 //!
 //! The client shares the machine with the server, so the time is that of both.
 

@@ -1,8 +1,8 @@
-//! What SQLite and the store cost by themselves: microseconds for a read by key and for each row of the list, in memory,
+//! Cost of SQLite and the store by themselves: microseconds for a read by key and for each row of the list, in memory,
 //! with every cell touched as a writer would.
 //!
 //! `cargo run --release -p tollgate-gateway --example store_reads [rounds]`; for a profile `perf record` it. It takes
-//! the least of several rounds, since anything above that is somebody else's work.
+//! the least of several rounds, since anything above that is other work.
 
 use std::hint::black_box;
 use std::time::Instant;

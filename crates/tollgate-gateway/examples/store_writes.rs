@@ -1,9 +1,9 @@
-//! How fast entities are inserted, without any protocol, beside SQLite's own limit: the same rows by a statement that is
-//! prepared once, in the same run. Both in memory and in a file whose every commit reaches the disk.
+//! Measures how fast entities are inserted, without any protocol, beside SQLite's own limit: the same rows by a
+//! statement that is prepared once, in the same run. Both in memory and in a file whose every commit reaches the disk.
 //!
 //! `cargo run --release -p tollgate-gateway --example store_writes [ROUNDS]`
 //!
-//! Figures of one machine and minute: compare only what one run prints. It deliberately asserts nothing.
+//! Figures of one machine and minute: compare only what one run prints. It asserts nothing.
 
 use std::path::Path;
 use std::time::Instant;

@@ -1,6 +1,6 @@
 //! The serving half: OData V2, OData V4 and plain REST over a database, under bounded work processes.
 //!
-//! What it deliberately does not do: measure itself. Whoever wants figures watches it from outside, or reads `/metrics`.
+//! It does not measure itself: figures come from outside, or from `/metrics`.
 
 pub mod auth;
 mod base;

@@ -21,14 +21,14 @@ pub enum Database {
 
 /// A connection to a database of any kind.
 pub enum Connection {
-    /// To SQLite.
+    /// A connection to SQLite.
     Sqlite(sqlite::SqliteConnection),
-    /// To PostgreSQL.
+    /// A connection to PostgreSQL.
     Postgres(postgres::PostgresConnection),
 }
 
 impl Database {
-    /// How many times a connection was opened again after it had broken; `None` where none can break.
+    /// Number of reopened connections after breaks; `None` where none can break.
     pub fn reconnects(&self) -> Option<u64> {
         match self {
             Database::Sqlite(_) => None,
@@ -36,7 +36,7 @@ impl Database {
         }
     }
 
-    /// The SQL that it speaks.
+    /// Its SQL dialect.
     pub fn dialect(&self) -> Dialect {
         match self {
             Database::Sqlite(_) => Dialect::Sqlite,
@@ -44,10 +44,10 @@ impl Database {
         }
     }
 
-    /// What it says of its tables and views.
+    /// Reads the catalogue of its tables and views.
     ///
     /// # Errors
-    /// Those of the kind.
+    /// Errors of the database.
     pub fn catalog(&self) -> Result<Catalog, StoreError> {
         match self {
             Database::Sqlite(database) => database.catalog(),
@@ -55,10 +55,10 @@ impl Database {
         }
     }
 
-    /// A new connection.
+    /// Creates a connection.
     ///
     /// # Errors
-    /// Those of the kind.
+    /// Errors of the database.
     pub fn connection(&self) -> Result<Connection, StoreError> {
         match self {
             Database::Sqlite(database) => database.connection().map(Connection::Sqlite),
@@ -68,8 +68,8 @@ impl Database {
 }
 
 impl Connection {
-    /// Does `work`, which reads: a read that goes on for longer than `most` is ended. Nothing where one was, and then what
-    /// it handed out is of no use. PostgreSQL is on its own, and waits for nobody here.
+    /// Runs `work`, which reads: a read that takes longer than `most` is ended. `None` if one was, and then its output
+    /// is of no use. PostgreSQL runs on its own, and blocks nobody here.
     pub fn briefly<T>(&mut self, most: Duration, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
         let brevity = match self {
             Connection::Sqlite(connection) => Some(connection.brevity(most)),
@@ -80,7 +80,7 @@ impl Connection {
     }
 }
 
-/// Calls the same method of whatever kind it is.
+/// Calls the same method of either kind.
 macro_rules! each {
     ($connection:expr, $kind:ident => $call:expr) => {
         match $connection {

@@ -1,40 +1,40 @@
-//! Why a read or a change failed, and whose fault it is. Which status a client sees is the protocols' business.
+//! Errors of reads and changes, and the side at fault. The protocols choose the status for the client.
 
 use std::fmt;
 
-/// What the database's own driver says, for the operator's log.
+/// Error of the database's own driver, for the operator's log.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// Whose fault an error is.
+/// Side at fault for an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The request asks for what cannot be done; the same request will fail again.
+    /// The request is impossible; the same request will fail again.
     Client,
-    /// There is too much to do at the moment; the same request may succeed later.
+    /// Overload; the same request may succeed later.
     Overload,
-    /// The gateway or its database.
+    /// The gateway or its database is at fault.
     Gateway,
 }
 
-/// A rule of the database that values can break.
+/// A rule of the database that values may break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// A value must not be null.
     NotNull,
-    /// The entity that is referred to must exist, or others still refer to this one.
+    /// The referenced entity must exist, and a referenced entity must not be deleted.
     ForeignKey,
     /// A condition of the table (`CHECK`), or a value out of its column's range.
     Check,
 }
 
-/// What went wrong in a store.
+/// An error of a store.
 #[derive(Debug)]
 pub enum StoreError {
     /// An expression combines types that have no common meaning.
     Type {
         /// Byte offset in the option's text.
         position: usize,
-        /// What was found.
+        /// Description of the value found.
         message: String,
     },
     /// An expression that no store translates yet.
@@ -46,12 +46,12 @@ pub enum StoreError {
     },
     /// An expression is nested too deeply, has too many terms, or makes too long a text.
     TooLarge {
-        /// Which limit was met.
+        /// The exceeded limit.
         message: String,
     },
     /// A computed value of an expression has no result: it overflows or is divided by zero.
     Undefined {
-        /// What happened.
+        /// Description of the error.
         message: &'static str,
     },
     /// A skip token does not belong to this order.
@@ -63,9 +63,9 @@ pub enum StoreError {
     },
     /// A key has another number of values than the type's key.
     Key {
-        /// Leaves of the key.
+        /// Number of leaves in the key.
         expected: usize,
-        /// Values in the plan.
+        /// Number of values in the plan.
         found: usize,
     },
     /// The statement ran longer than its time budget.
@@ -87,36 +87,36 @@ pub enum StoreError {
     Stored {
         /// The table and the column.
         place: String,
-        /// What is wrong.
+        /// The error.
         message: String,
     },
-    /// An entity with this key, or with another value that must be unique, is there already.
+    /// An entity with this key, or with another unique value, exists already.
     Duplicate {
-        /// The columns, where the database tells.
+        /// The columns, if the database names them.
         columns: Vec<String>,
     },
     /// The values of an entity break a rule of the database.
     Constraint {
-        /// Which rule.
+        /// The broken rule.
         rule: Rule,
-        /// The column or the constraint's name, where the database tells.
+        /// The column or the constraint's name, if the database names it.
         name: Option<String>,
     },
     /// The values of an entity break a condition of its table (`CHECK`).
     Condition {
         /// The condition, or its name.
         condition: String,
-        /// The column that it is about, where it is about one.
+        /// The column of the condition, if there is a single one.
         column: Option<String>,
     },
     /// There is no room left on the database's disk.
     Full(Cause),
     /// The database cannot be reached or opened.
     Unavailable(Cause),
-    /// The database stopped in the middle of the work: the connection broke, the server ended it, or the file could not be
-    /// read or written. Nothing of the transaction lasts.
+    /// The database stopped in the middle of the work: the connection broke, the server ended it, or the file could not
+    /// be read or written. Nothing of the transaction is stored.
     Broken(Cause),
-    /// The connection broke while a transaction was committed: whether it was is not known, and nobody may just try again.
+    /// The connection broke during a commit: the result is unknown, and the transaction must not simply be repeated.
     InDoubt(Cause),
     /// Another transaction was in the way and the database undid this one; the same request may succeed later.
     Conflict(Cause),
@@ -127,7 +127,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whose fault it is.
+    /// Side at fault.
     pub fn fault(&self) -> Fault {
         match self {
             StoreError::Type { .. }

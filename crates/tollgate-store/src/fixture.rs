@@ -1,6 +1,7 @@
-//! Models for the tests of single files: carriers, their flights and the bookings of these, and records of many properties.
+//! Models for the tests of single files: carriers, their flights and the bookings of these, and records of many
+//! properties.
 //!
-//! It deliberately has few rows: what stores answer is tested over the rows of `tests/it`.
+//! It has few rows: the answers of stores are tested over the rows of `tests/it`.
 
 use tollgate_wire::edm::{
     Annotations, Changes, EntitySet, EntityType, LeafId, Model, Multiplicity, NavigationProperty, Primitive, Property,
@@ -19,7 +20,7 @@ const BOOKINGS: SetId = SetId(2);
 const TEXT: Primitive = Primitive::String { length_max: 0 };
 const PRICE: Primitive = Primitive::Decimal { precision: 15, scale: 4 };
 
-/// How many of each there are of the one above.
+/// Number of each for one of the level above.
 const CONNECTIONS: [&str; 2] = ["0017", "0064"];
 const DATES: [&str; 6] = ["2011-06-01", "2011-07-01", "2011-08-01", "2011-09-01", "2011-10-01", "2011-11-01"];
 const BOOKINGS_OF_EACH: usize = 400;
@@ -86,7 +87,7 @@ fn fill(connection: &mut SqliteConnection, model: &Model) -> Result<(), crate::S
     Ok(())
 }
 
-/// A type: its name, its leaves, and how many of them are the key.
+/// A type: its name, its leaves, and the number of key leaves.
 type Outline<'a> = (&'a str, &'a [(&'a str, Primitive)], usize);
 
 /// A model of types; sets are named as collections of them.

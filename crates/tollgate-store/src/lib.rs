@@ -1,8 +1,8 @@
-//! Databases under a plan: a store answers a [`Plan`](tollgate_wire::plan::Plan) with rows, in document order, straight out
-//! of SQLite or PostgreSQL, and changes entities in transactions.
+//! Databases under a plan: a store answers a [`Plan`](tollgate_wire::plan::Plan) with rows, in document order, straight
+//! out of SQLite or PostgreSQL, and changes entities in transactions.
 //!
-//! What a store deliberately does not do: know a protocol, a format or who asks. It hands rows to a [`RowSink`],
-//! which writes them while the database still holds them, so nothing is collected in between.
+//! A store knows no protocol, format or caller. It passes rows to a [`RowSink`], which writes them directly from the
+//! database's memory, so nothing is collected in between.
 
 mod connection;
 mod error;

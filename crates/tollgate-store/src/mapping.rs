@@ -1,6 +1,6 @@
-//! Where a model's entities are stored: which table a set is, which column a leaf, and in which form its values lie there.
+//! Storage of a model's entities: the table of a set, the column of a leaf, and the form of its values there.
 //!
-//! It deliberately knows no types: those are the model's.
+//! It knows no types: those are the model's.
 
 use tollgate_wire::edm::{LeafId, Model, SetId};
 
@@ -16,43 +16,43 @@ pub struct Mapping {
 /// A table with its columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// The schema that the table is in, where it must be said.
+    /// The schema of the table, if needed.
     pub schema: Option<String>,
-    /// Name as the database knows it, unquoted.
+    /// Unquoted name in the database.
     pub name: String,
     /// One for each leaf of the type, in the order of `EntityType::leaves`.
     pub columns: Vec<Column>,
-    /// What tells its rows apart.
+    /// Identity of its rows.
     pub identity: Identity,
 }
 
-/// What tells the rows of a table apart.
+/// Identity of a table's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Identity {
     /// The columns of the type's key.
     #[default]
     Key,
-    /// Nothing for certain: rows may be equal, and values of the type's key may be null. Pages are cut by counting.
+    /// Nothing reliable: rows may be equal, and values of the type's key may be null. Pages are cut by counting.
     Nothing,
 }
 
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Name as the database knows it, unquoted.
+    /// Unquoted name in the database.
     pub name: String,
-    /// In which form its values are stored.
+    /// The form of its stored values.
     pub form: Form,
 }
 
-/// The form in which a column holds the values of its leaf. Whatever differs from the canonical form of
-/// [`tollgate_wire::value`] is checked and converted when it is read, and written in the column's own form.
+/// The form of a column's values. Forms other than the canonical one of [`tollgate_wire::value`] are checked and
+/// converted when read, and written in the column's own form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Form {
-    /// The canonical form, by the database's own types or because nobody else writes here: nothing is checked.
+    /// The canonical form, by the database's own types or because only the gateway writes it: nothing is checked.
     #[default]
     Canonical,
-    /// The canonical form, as far as one can know: others write here, and the database lets them write anything.
+    /// Presumably the canonical form: others write here, and the database accepts any value.
     Checked,
     /// A date and a time with a blank between them, as SQL writes them.
     Blank,
@@ -67,8 +67,7 @@ pub enum Form {
 }
 
 impl Mapping {
-    /// Tables named as the types are, columns as the leaves (`flightDetails/cityFrom` becomes
-    /// `flightDetails_cityFrom`).
+    /// Maps tables to type names, and columns to leaves (`flightDetails/cityFrom` becomes `flightDetails_cityFrom`).
     pub fn by_type_name(model: &Model) -> Mapping {
         let table = |set: usize| {
             let entity_type = model.type_of(SetId(set));
@@ -92,12 +91,12 @@ impl Mapping {
         &self.tables[set.0].columns[leaf.0].name
     }
 
-    /// The form in which the column of a leaf holds its values.
+    /// The form of the column's values for a leaf.
     pub fn form(&self, set: SetId, leaf: LeafId) -> Form {
         self.tables[set.0].columns[leaf.0].form
     }
 
-    /// The same error with the properties of the entities in `set` for the columns of their table.
+    /// Converts the columns in an error to properties of the entities in `set`.
     pub(super) fn in_terms_of(&self, model: &Model, set: SetId, error: StoreError) -> StoreError {
         let path = |column: String| {
             let named = self.table(set).columns.iter().position(|candidate| candidate.name == column);
@@ -117,8 +116,8 @@ impl Mapping {
         }
     }
 
-    /// The column that a condition is about where its name says that, as PostgreSQL names one that has no name:
-    /// `table_column_check`, where there are several `table_column_check1`. Otherwise the name.
+    /// The column of a condition, if its name contains it, as in PostgreSQL's default names: `table_column_check`, with
+    /// a number from the second on, `table_column_check1`. Otherwise the name.
     fn checked_column(&self, set: SetId, rule: Rule, name: String) -> String {
         let table = self.table(set);
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -133,7 +132,7 @@ impl Mapping {
         }
     }
 
-    /// Says where the mapping and a model differ in shape.
+    /// Describes a difference in shape between the mapping and a model.
     pub fn mismatch(&self, model: &Model) -> Option<String> {
         if self.tables.len() != model.entity_sets.len() {
             return Some(format!("{} tables for {} entity sets", self.tables.len(), model.entity_sets.len()));
@@ -148,7 +147,7 @@ impl Mapping {
 }
 
 impl Column {
-    /// A column whose values are in the canonical form.
+    /// Creates a column with values in the canonical form.
     pub fn canonical(name: impl Into<String>) -> Column {
         Column { name: name.into(), form: Form::Canonical }
     }

@@ -1,6 +1,6 @@
-//! What a store does: reads with plans, changes in transactions, and the sink that takes what is read.
+//! The interface of a store: reads with plans, changes in transactions, and the sink for the results.
 //!
-//! It deliberately knows no kind of database: each implements it in its own folder.
+//! It knows no kind of database: each implements it in its own folder.
 
 use tollgate_wire::edm::{Model, SetId};
 use tollgate_wire::entry::Entry;
@@ -9,69 +9,71 @@ use tollgate_wire::value::Row;
 
 use crate::StoreError;
 
-/// What a sink wants next.
+/// A sink's decision to continue or stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Flow {
-    /// The next call.
+    /// The sink wants the next call.
     Continue,
-    /// Nothing more: the store ends the statement and returns.
+    /// The sink wants nothing more: the store ends the statement and returns.
     Stop,
 }
 
-/// Takes what a store reads, in document order: the total first, then for each entity its row, each expansion in the
-/// plan's order, and its end.
+/// Receives the results of a read, in document order: the total first, then for each entity its row, each expansion in
+/// the plan's order, and its end.
 ///
 /// The columns of a row are those of [`Columns`](tollgate_wire::plan::Columns) for the plan's set, select and expand;
 /// those of an expanded entity follow from the expansion's own select.
 pub trait RowSink {
-    /// How many entities match, whatever the page: called once, first, where the plan counts.
+    /// Number of matching entities on all pages: called once, first, if the plan counts.
     fn total(&mut self, _count: u64) -> Flow {
         Flow::Continue
     }
 
-    /// An entity.
+    /// Receives an entity.
     fn entity<R: Row>(&mut self, row: &R) -> Flow;
 
-    /// How many related entities the expansion at `index` has, whichever of them are handed out: called right before
-    /// [`expand_begin`](RowSink::expand_begin), where the expansion counts.
+    /// Number of all related entities in the expansion at `index`: called right before
+    /// [`expand_begin`](RowSink::expand_begin), if the expansion counts.
     fn expand_total(&mut self, _index: usize, _count: u64) -> Flow {
         Flow::Continue
     }
 
-    /// The entities of the expansion at `index` in the plan follow; within an expanded entity, at `index` in its expansion.
+    /// Begins the entities of the expansion at `index` in the plan; within an expanded entity, at `index` in its
+    /// expansion.
     fn expand_begin<R: Row>(&mut self, _index: usize, _parent: &R) -> Flow {
         Flow::Continue
     }
 
-    /// An entity of the expansion at `index`.
+    /// Receives an entity of the expansion at `index`.
     fn expand_entity<R: Row>(&mut self, _index: usize, _row: &R) -> Flow {
         Flow::Continue
     }
 
-    /// That entity is complete, its own expansions included.
+    /// The expanded entity is complete, its own expansions included.
     fn expand_entity_end<R: Row>(&mut self, _index: usize, _row: &R) -> Flow {
         Flow::Continue
     }
 
-    /// The expansion at `index` has further entities than were handed out ([`Expand::page`](tollgate_wire::plan::Expand)),
-    /// which begin behind `next`: called right before [`expand_end`](RowSink::expand_end).
+    /// The expansion at `index` has more entities than were passed on ([`Expand::page`](tollgate_wire::plan::Expand)),
+    /// which begin after `next`: called right before [`expand_end`](RowSink::expand_end).
     fn expand_more<R: Row>(&mut self, _index: usize, _parent: &R, _next: &SkipToken) -> Flow {
         Flow::Continue
     }
 
-    /// The expansion at `index` is complete.
+    /// Ends the expansion at `index`.
     fn expand_end<R: Row>(&mut self, _index: usize, _parent: &R) -> Flow {
         Flow::Continue
     }
 
-    /// The entity is complete, its expansions included. Stopping here is a pause: [`Outcome::next`] tells where to go on.
+    /// The entity is complete, its expansions included. Stopping here is a pause: [`Outcome::next`] is the place to
+    /// continue.
     fn entity_end<R: Row>(&mut self, _row: &R) -> Flow {
         Flow::Continue
     }
 }
 
-/// Takes rows and keeps none.
+/// A sink that keeps no rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Discard;
 
@@ -81,29 +83,30 @@ impl RowSink for Discard {
     }
 }
 
-/// How a read ended.
+/// Result of a read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
-    /// How many entities the sink got, expanded ones not counted.
+    /// Number of entities that the sink received, expanded ones not counted.
     pub rows: u64,
-    /// Where the next page begins, if the page was full and more follows, or where to go on after a pause.
+    /// Begin of the next page, if the page was full and more follows, or the place to continue after a pause.
     pub next: Option<SkipToken>,
-    /// Whether the path led somewhere: false where the entity, or one on the way, does not exist. A path over to-one
-    /// navigation whose end is empty is found, with no rows.
+    /// Whether the path exists: false if the entity, or one on the way, does not exist. A path over to-one navigation
+    /// whose end is empty is found, with no rows.
     pub found: bool,
 }
 
-/// A connection to a database: reads outside a transaction or inside, writes inside. All calls block until they are done.
+/// A connection to a database: reads outside a transaction or inside, writes inside. All calls block until they are
+/// done.
 ///
 /// A transaction is [`begin`](Store::begin), changes, [`commit`](Store::commit); inside it, one unit of work after the
-/// other may stand between [`savepoint`](Store::savepoint) and [`release`](Store::release) or
+/// other may be placed between [`savepoint`](Store::savepoint) and [`release`](Store::release) or
 /// [`undo`](Store::undo). After an error inside a transaction the caller undoes the unit or rolls back.
 pub trait Store {
-    /// Reads what a plan asks for. `page_size` bounds the entities of a collection that are handed out at once; where
-    /// more follow, [`Outcome::next`] tells how to go on.
+    /// Reads the result of a plan. `page_size` limits the entities of a collection passed on at once; if more follow,
+    /// [`Outcome::next`] is the place to continue.
     ///
     /// # Errors
-    /// See [`StoreError`]. The sink may have got entities before an error arose.
+    /// See [`StoreError`]. The sink may have received entities before an error.
     fn read<S: RowSink>(
         &mut self,
         model: &Model,
@@ -112,13 +115,13 @@ pub trait Store {
         sink: &mut S,
     ) -> Result<Outcome, StoreError>;
 
-    /// Begins a transaction that writes.
+    /// Begins a writing transaction.
     ///
     /// # Errors
     /// [`StoreError::Busy`], [`StoreError::Unavailable`], [`StoreError::Broken`].
     fn begin(&mut self) -> Result<(), StoreError>;
 
-    /// Begins a transaction of one change, before which nothing is read.
+    /// Begins a transaction of one change without any read before it.
     ///
     /// # Errors
     /// As [`begin`](Store::begin).
@@ -126,45 +129,45 @@ pub trait Store {
         self.begin()
     }
 
-    /// Makes everything since [`begin`](Store::begin) last. Only when this returned may anybody be told of success.
+    /// Commits everything since [`begin`](Store::begin). Success may be reported only after this returned.
     ///
     /// # Errors
-    /// Nothing of the transaction lasts, but for [`StoreError::InDoubt`], where that is not known.
+    /// Nothing of the transaction is stored, except after [`StoreError::InDoubt`], where that is unknown.
     fn commit(&mut self) -> Result<(), StoreError>;
 
-    /// Undoes everything since [`begin`](Store::begin). Never fails: a connection that cannot is given up and made anew.
+    /// Undoes everything since [`begin`](Store::begin). Never fails: a connection that cannot roll back is replaced.
     fn rollback(&mut self);
 
     /// Begins a unit of work inside the transaction. Units do not nest.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     fn savepoint(&mut self) -> Result<(), StoreError>;
 
-    /// Ends the unit; what it did stands, if the transaction is committed.
+    /// Ends the unit; its changes are kept if the transaction is committed.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     fn release(&mut self) -> Result<(), StoreError>;
 
-    /// Ends the unit and undoes what it did.
+    /// Ends the unit and undoes its changes.
     ///
     /// # Errors
-    /// Those of the database; the transaction must then be rolled back.
+    /// Errors of the database; the transaction must then be rolled back.
     fn undo(&mut self) -> Result<(), StoreError>;
 
-    /// Holds the entity with this key until the transaction ends, so that its state can be judged before it is changed.
-    /// False where there is none.
+    /// Locks the entity with this key until the transaction ends, so that its state can be checked before a change.
+    /// False if there is none.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     fn lock(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError>;
 
-    /// Inserts an entity with the leaves that are set; `sink`, if there is one, gets it as it is stored, with all leaves as
-    /// its columns.
+    /// Inserts an entity with the leaves that are set; `sink`, if there is one, receives the stored row, with all
+    /// leaves as its columns.
     ///
     /// # Errors
-    /// [`StoreError::Duplicate`], [`StoreError::Constraint`] and those of the database.
+    /// [`StoreError::Duplicate`], [`StoreError::Constraint`] and errors of the database.
     fn insert<S: RowSink>(
         &mut self,
         model: &Model,
@@ -173,34 +176,34 @@ pub trait Store {
         sink: Option<&mut S>,
     ) -> Result<(), StoreError>;
 
-    /// Gives the leaves that are set in `entry` their new values. False where there is no entity with this key.
+    /// Updates the leaves that are set in `entry`. False if there is no entity with this key.
     ///
     /// # Errors
     /// As [`insert`](Store::insert).
     fn update(&mut self, model: &Model, set: SetId, key: &Key, entry: &Entry) -> Result<bool, StoreError>;
 
-    /// Deletes an entity. False where there is none with this key.
+    /// Deletes an entity. False if there is none with this key.
     ///
     /// # Errors
-    /// [`StoreError::Constraint`] where others refer to it, and those of the database.
+    /// [`StoreError::Constraint`] if others refer to it, and errors of the database.
     fn delete(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError>;
 
-    /// Deletes all entities of a set; how many there were.
+    /// Deletes all entities of a set and returns their number.
     ///
     /// # Errors
     /// As [`delete`](Store::delete).
     fn delete_all(&mut self, model: &Model, set: SetId) -> Result<u64, StoreError>;
 
-    /// Does `work` in one transaction, which is committed when this returns well, or not at all.
+    /// Runs `work` in one transaction, which is committed on success, and otherwise undone.
     ///
     /// # Errors
-    /// Those of `work`, of the beginning and of the commit.
+    /// Errors of `work`, of the beginning and of the commit.
     fn transaction<T, E: From<StoreError>>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
         self.begin()?;
         finish(self, work)
     }
 
-    /// The same for work that makes one change at most and reads nothing beside it, which some databases do for less.
+    /// The same for work that makes one change at most and reads nothing, which is cheaper in some databases.
     ///
     /// # Errors
     /// As [`transaction`](Store::transaction); a second change is refused.
@@ -221,23 +224,23 @@ fn finish<S: Store + ?Sized, T, E: From<StoreError>>(
     done
 }
 
-/// A store that can be given the tables of a model: what a service needs to bring its data along.
+/// A store that can create the tables of a model, for a service with its own data.
 pub trait Tables: Store {
-    /// Creates the tables of a model that are not there.
+    /// Creates the missing tables of a model.
     ///
     /// # Errors
-    /// [`StoreError::Mapping`] where mapping and model differ; those of the database.
+    /// [`StoreError::Mapping`] if mapping and model differ; errors of the database.
     fn create_tables(&mut self, model: &Model) -> Result<(), StoreError>;
 
-    /// The version of the tables' layout that was noted in the database, 0 in a new one.
+    /// The version of the tables' layout stored in the database, 0 in a new one.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     fn layout_version(&mut self) -> Result<i64, StoreError>;
 
-    /// Notes the version of the tables' layout.
+    /// Stores the version of the tables' layout.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     fn set_layout_version(&mut self, version: i64) -> Result<(), StoreError>;
 }

@@ -1,8 +1,8 @@
-//! Access rules: who may read and write what. They are compiled once for each place where a service is mounted, into a
-//! table of entity sets and methods; a request then looks up and compares.
+//! Access rules for reading and writing. They are compiled once for each place where a service is mounted, into a table
+//! of entity sets and methods; a request then looks up and compares.
 //!
-//! What a rule says of an entity set holds however the set is reached. What a request reaches is deliberately not decided
-//! here: whoever does the request asks for each set.
+//! A rule for an entity set applies however the set is reached. The sets that a request reaches are not decided here:
+//! the code that serves the request checks each set.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,31 +13,31 @@ use tollgate_wire::edm::SetId;
 use super::caller::{Caller, User};
 use crate::error::Fault;
 
-/// One rule. The first one that fits decides.
+/// One rule. The first match decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessRule {
-    /// The path that it is for, with all that is below; absent: any.
+    /// Path that it applies to, with everything below; absent: any.
     pub path: Option<String>,
-    /// The entity sets that it is for, by name; absent: all, and what is no entity set.
+    /// Names of the entity sets it applies to; absent: all, and everything that is no entity set.
     pub entity_sets: Option<Vec<String>>,
-    /// The methods that it is for; absent: all.
+    /// Methods that it applies to; absent: all.
     pub methods: Option<Vec<Verb>>,
-    /// Who may.
+    /// Callers that are allowed.
     pub allow: Allow,
-    /// Where it stands, for messages: file and line.
+    /// Its file and line, for messages.
     pub place: String,
 }
 
-/// Who may. Nobody, if it names nobody.
+/// Allowed callers. Empty: nobody.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Allow(pub Vec<Principal>);
 
-/// Whom a rule names.
+/// One kind of caller that a rule names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Principal {
-    /// Whoever asks.
+    /// Every caller.
     Anyone,
-    /// Every user who has shown to be one.
+    /// Every authenticated user.
     Authenticated,
     /// The user of this name.
     User(Box<str>),
@@ -45,50 +45,50 @@ pub enum Principal {
     Group(Box<str>),
 }
 
-/// What is done with an entity set.
+/// Operation on an entity set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
-    /// It is read; HEAD, OPTIONS and TRACE count as that.
+    /// Reading; HEAD, OPTIONS and TRACE count as that.
     Get,
-    /// An entity is created.
+    /// Creating an entity.
     Post,
-    /// An entity, or a value of it, is replaced.
+    /// Replacing an entity, or a value of it.
     Put,
-    /// An entity is changed: PATCH and MERGE, a value cleared, a relation set or cleared.
+    /// Changing an entity: PATCH and MERGE, clearing a value, setting or clearing a relation.
     Patch,
-    /// An entity is deleted.
+    /// Deleting an entity.
     Delete,
 }
 
-/// How many verbs there are.
+/// Number of verbs.
 const VERBS: usize = 5;
 
-/// What the rules of a gateway say together.
+/// All access rules of a gateway.
 #[derive(Debug, Clone)]
 pub(crate) struct Policy {
     rules: Vec<AccessRule>,
-    /// Who may do what no rule is for.
+    /// Allowed callers where no rule applies.
     default: Allow,
-    /// What those are asked for who have not said who they are; absent where there is nothing to be asked for.
+    /// Challenge for anonymous callers; absent where there is no authentication.
     challenge: Option<Arc<str>>,
 }
 
-/// Who may do what in one place, by entity set and verb.
+/// Allowed callers in one place, by entity set and verb.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Grants {
     allows: Vec<Allow>,
     /// Positions in `allows`, for each set.
     sets: Vec<(Box<str>, [usize; VERBS])>,
-    /// The same for what is no entity set.
+    /// The same for everything that is no entity set.
     documents: [usize; VERBS],
-    /// Each position that stands in any of them, once.
+    /// Each position used in any of them, once.
     any: Vec<usize>,
-    /// Those of `allows` that decide who may read anything here.
+    /// Positions in `allows` that decide on reading anything here.
     reading: Vec<usize>,
     challenge: Option<Arc<str>>,
 }
 
-/// What one caller may do in one place.
+/// Permissions of one caller in one place.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Access {
     caller: Caller,
@@ -96,7 +96,7 @@ pub(crate) struct Access {
 }
 
 impl Verb {
-    /// What a method does with what its path leads to.
+    /// Verb of an HTTP method.
     pub(crate) fn of(method: Method) -> Verb {
         match method {
             Method::Get | Method::Head | Method::Options | Method::Trace => Verb::Get,
@@ -120,12 +120,12 @@ impl Verb {
 }
 
 impl Allow {
-    /// Everybody.
+    /// Allows everybody.
     pub fn anyone() -> Allow {
         Allow(vec![Principal::Anyone])
     }
 
-    /// Every user.
+    /// Allows every user.
     pub fn authenticated() -> Allow {
         Allow(vec![Principal::Authenticated])
     }
@@ -148,7 +148,7 @@ impl AccessRule {
     }
 }
 
-/// The same positions in their order, each once.
+/// Returns the same positions in their order, each once.
 fn each_once(mut positions: Vec<usize>) -> Vec<usize> {
     positions.sort_unstable();
     positions.dedup();
@@ -162,12 +162,12 @@ pub(crate) fn is_within(path: &str, root: &str) -> bool {
 }
 
 impl Policy {
-    /// What `rules` say in their order, and `default` of what none of them is for.
+    /// Creates a policy from `rules`, in their order, and `default` where none of them applies.
     pub(crate) fn new(rules: Vec<AccessRule>, default: Allow, challenge: Option<Arc<str>>) -> Policy {
         Policy { rules, default, challenge }
     }
 
-    /// Who may do what at `path`, where the entity sets stand below these paths; nothing where anybody may do anything.
+    /// Compiles the grants for `path`, with these paths of entity sets below it; `None` where everything is open.
     pub(crate) fn grants<'s>(
         &self,
         path: &str,
@@ -194,12 +194,12 @@ impl Policy {
         Some(Arc::new(Grants { allows, sets, documents, any, reading, challenge: self.challenge.clone() }))
     }
 
-    /// The paths that rules are for.
+    /// Paths that the rules name.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().filter_map(|rule| rule.path.as_deref())
     }
 
-    /// The rules that are for nothing among these: a path with, where it is one, the entity set below it.
+    /// Rules that match none of these places: a path with, where it is one, the entity set below it.
     pub(crate) fn idle(&self, places: &[(String, Option<&str>)]) -> Vec<&AccessRule> {
         let is_for_any =
             |rule: &AccessRule| places.iter().any(|(path, set)| (0..VERBS).any(|verb| rule.is_for(path, *set, verb)));
@@ -208,18 +208,18 @@ impl Policy {
 }
 
 impl Access {
-    /// What `caller` may do where `grants` hold.
+    /// Permissions of `caller` under `grants`.
     pub(crate) fn new(caller: Caller, grants: Option<&Arc<Grants>>) -> Access {
         Access { caller, grants: grants.map(Arc::clone) }
     }
 
-    /// Who asks.
+    /// The caller.
     pub(crate) fn caller(&self) -> &Caller {
         &self.caller
     }
 
-    /// Which of the rules by which anything is read here permit the caller, a bit each: callers for whom these are the
-    /// same may be told the same. `None` where there are more rules than bits.
+    /// Bit set of the read rules that permit the caller: callers with the same set may get the same answer. `None` if
+    /// there are more rules than bits.
     pub(crate) fn outcome(&self) -> Option<u64> {
         let Some(grants) = &self.grants else { return Some(0) };
         if grants.reading.len() > u64::BITS as usize {
@@ -229,12 +229,12 @@ impl Access {
         Some(grants.reading.iter().fold(0, |bits, allow| bits << 1 | u64::from(permits(allow))))
     }
 
-    /// Whether there is anything to be checked.
+    /// Whether no checks are needed.
     pub(crate) fn is_open(&self) -> bool {
         self.grants.is_none()
     }
 
-    /// Whether the caller may do anything here: who may not is told so before their request is looked at.
+    /// Checks that the caller may do anything here; others are refused before their request is read.
     ///
     /// # Errors
     /// 401 or 403.
@@ -246,10 +246,10 @@ impl Access {
         }
     }
 
-    /// Whether the caller may do that with entities of a set.
+    /// Checks that the caller may do this with entities of a set.
     ///
     /// # Errors
-    /// 401 for those who have not said who they are, 403 for the others.
+    /// 401 for anonymous callers, 403 for others.
     pub(crate) fn check(&self, set: SetId, verb: Verb) -> Result<(), Fault> {
         let Some(grants) = &self.grants else { return Ok(()) };
         let (name, row) = &grants.sets[set.0];
@@ -259,13 +259,13 @@ impl Access {
         }
     }
 
-    /// Whether the caller may do that, without saying why not.
+    /// Whether the caller may do this, without a reason if not.
     pub(crate) fn permits(&self, set: SetId, verb: Verb) -> bool {
         let Some(grants) = &self.grants else { return true };
         grants.allows[grants.sets[set.0].1[verb as usize]].permits(self.caller.user())
     }
 
-    /// The same for what is no entity set: the service document, `$metadata`, a function.
+    /// Checks the same for everything that is no entity set: the service document, `$metadata`, a function.
     ///
     /// # Errors
     /// As [`check`](Access::check).

@@ -1,7 +1,8 @@
-//! Who asks, found out once for each request: by a name and a password, or by the connection's certificate. Credentials
-//! that were verified a moment ago are known to the loop, all others are verified away from it, a bounded number at once.
+//! Authentication, once for each request: by a name and a password, or by the connection's certificate. Credentials
+//! that were verified a moment ago are cached in the loop; all others are verified outside it, a bounded number at
+//! once.
 //!
-//! What it deliberately does not do: decide who may do what, or say what is asked for in the words of a protocol.
+//! It does not decide on permissions, and does not write challenges in the words of a protocol.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,13 +34,13 @@ const KNOWN_TO_A_LOOP_MAX: usize = 1_024;
 /// Credentials that are known to all loops at once.
 const KNOWN_TO_ALL_MAX: usize = 16_384;
 
-/// How long a request waits to have its password verified.
+/// Longest wait of a request for the verification of its password.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Characters of a refused name that are logged.
 const LOGGED_CHARACTERS_MAX: usize = 64;
 
-/// Finds out who asks.
+/// Authenticates callers.
 #[derive(Debug)]
 pub struct Authentication {
     users: Arc<CurrentUsers>,
@@ -50,19 +51,19 @@ pub struct Authentication {
     log: Arc<Log>,
 }
 
-/// What basic authentication needs.
+/// State of basic authentication.
 #[derive(Debug)]
 struct Basic {
     challenge: Arc<str>,
-    /// Of the hashes under which verified credentials are kept; lives as long as the process.
+    /// Key of the hashes of verified credentials; lives as long as the process.
     key: hmac::Key,
     kept_for: Duration,
     known_to_all: Mutex<Verified>,
-    /// Who may hash now, and the memory for it; the rest waits, and the queue is bounded.
+    /// Limits how many hash at once, and has the memory for it; the others wait in a bounded queue.
     hashing: Dispatcher<Memory>,
 }
 
-/// What a loop knows by itself, so that it asks nobody.
+/// State of one loop, used without locks.
 #[derive(Debug)]
 pub(crate) struct Local {
     verified: RefCell<Verified>,
@@ -71,7 +72,7 @@ pub(crate) struct Local {
     tally: Arc<Tally>,
 }
 
-/// On cache lines of its own: each loop counts whom it knew.
+/// Counters of one loop's known callers, on cache lines of their own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Counted {
@@ -79,18 +80,18 @@ struct Counted {
     certified: AtomicU64,
 }
 
-/// What was counted, by whatever configuration.
+/// Counters across all configurations.
 #[derive(Debug, Default)]
 struct Tally {
-    /// What each loop counts by itself.
+    /// Counters of each loop.
     counted: Mutex<Vec<Arc<Counted>>>,
     outcomes: Outcomes,
 }
 
-/// How many attempts ended in which way, but for those that a loop counts by itself.
+/// Attempts by outcome, except those that a loop counts by itself.
 #[derive(Debug, Default)]
 struct Outcomes {
-    /// Counted by loops that have others to count by now.
+    /// Counts taken over from dropped [`Local`]s.
     known: AtomicU64,
     certified: AtomicU64,
     verified: AtomicU64,
@@ -101,13 +102,13 @@ struct Outcomes {
 }
 
 impl Authentication {
-    /// What the configuration asks for. Reads the users file.
+    /// Creates the authentication that the configuration describes. Reads the users file.
     ///
     /// # Errors
-    /// What is wrong with that file.
+    /// The users file is wrong.
     ///
     /// # Panics
-    /// Where the system has no random bytes.
+    /// If the system has no random bytes.
     pub(crate) fn new(
         config: &config::Authentication,
         clock: Clock,
@@ -117,15 +118,15 @@ impl Authentication {
         Ok(Authentication::of(users, config, Arc::default(), clock, log))
     }
 
-    /// The users as their file says they are now; none where there is no file.
+    /// Reads the users from their file; none if there is no file.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// An error in the file.
     pub(crate) fn read_users(config: &config::Authentication) -> Result<Users, UsersError> {
         Ok(config.users.as_deref().map(Users::read).transpose()?.unwrap_or_default())
     }
 
-    /// Another way for the same users to show who they are. Where they are replaced, that is for both.
+    /// Creates another way to authenticate the same users. Replacing the users affects both.
     ///
     /// # Panics
     /// As [`new`](Authentication::new).
@@ -133,7 +134,7 @@ impl Authentication {
         Authentication::of(Arc::clone(&self.users), config, Arc::default(), clock, Arc::clone(&self.log))
     }
 
-    /// The same users under another configuration, which goes on counting.
+    /// Creates an authentication of the same users under another configuration; the counters go on.
     ///
     /// # Panics
     /// As [`new`](Authentication::new).
@@ -142,12 +143,12 @@ impl Authentication {
         Authentication::of(users, config, tally, self.clock.clone(), Arc::clone(&self.log))
     }
 
-    /// Lets these be the users from now on.
+    /// Replaces the users.
     pub(crate) fn replace_users(&self, users: Users) {
         self.users.replace(users);
     }
 
-    /// What the rules of `config` say for those whom this authenticates.
+    /// Access policy of `config` for the callers that this authenticates.
     pub(crate) fn policy(&self, config: &config::Authentication) -> Policy {
         Policy::new(config.rules.clone(), config.default.clone(), self.challenge())
     }
@@ -170,7 +171,7 @@ impl Authentication {
         Authentication { users, basic, certificates: config.certificate_users.clone(), tally, clock, log }
     }
 
-    /// What one loop needs.
+    /// Creates the state of one loop.
     pub(crate) fn local(&self) -> Local {
         let counted = Arc::new(Counted::default());
         lock(&self.tally.counted).push(Arc::clone(&counted));
@@ -178,26 +179,26 @@ impl Authentication {
         Local { verified, owners: RefCell::default(), counted, tally: Arc::clone(&self.tally) }
     }
 
-    /// What those are asked for who have not said who they are.
+    /// Challenge for anonymous callers.
     pub(crate) fn challenge(&self) -> Option<Arc<str>> {
         self.basic.as_ref().map(|basic| Arc::clone(&basic.challenge))
     }
 
-    /// The ways to show who one is, by the names that descriptions have for them.
+    /// Authentication schemes, by their names in descriptions.
     pub(crate) fn schemes(&self) -> Vec<&'static str> {
         let basic = self.basic.as_ref().map(|_| "basic");
         basic.into_iter().chain((!self.certificates.is_empty()).then_some("certificate")).collect()
     }
 
-    /// Whether anybody is asked who they are; else a name is only noted.
+    /// Whether callers are authenticated; else a name is only noted.
     pub(crate) fn is_on(&self) -> bool {
         self.basic.is_some() || !self.certificates.is_empty()
     }
 
-    /// Who asks. A name and a password count before a certificate.
+    /// Identifies the caller. A name and a password count before a certificate.
     ///
     /// # Errors
-    /// 401 for credentials that are nobody's, 503 where too many are being verified.
+    /// 401 for unknown credentials, 503 where too many are being verified.
     pub(crate) async fn caller(&self, local: &Local, exchange: &Exchange<'_>) -> Result<Caller, Fault> {
         if self.is_on() && exchange.request().nth_value("authorization", 1).is_some() {
             // Another server may take the other one.
@@ -228,7 +229,7 @@ impl Authentication {
         }
     }
 
-    /// How many attempts ended in which way.
+    /// Number of attempts by outcome.
     pub(crate) fn outcomes(&self) -> [(&'static str, u64); 6] {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let counted = lock(&self.tally.counted);
@@ -244,12 +245,12 @@ impl Authentication {
         ]
     }
 
-    /// What the hashing of passwords is doing; `None` where there is none.
+    /// Occupancy of password hashing; `None` where there is none.
     pub(crate) fn hashing(&self) -> Option<Occupancy> {
         self.basic.as_ref().map(|basic| basic.hashing.occupancy())
     }
 
-    /// The turns to hash a password.
+    /// Turns for hashing a password.
     #[cfg(test)]
     pub(crate) fn turns(&self) -> Dispatcher<Memory> {
         self.basic.as_ref().unwrap().hashing.clone()
@@ -317,7 +318,7 @@ impl Authentication {
         }
     }
 
-    /// Whose credentials these are, if another loop, or another request while this one waited, found it out.
+    /// Owner of these credentials, if another loop, or another request while this one waited, verified them.
     fn known_to_all(&self, basic: &Basic, local: &Local, digest: &Digest) -> Option<Caller> {
         let kept = lock(&basic.known_to_all).find(digest, self.clock.now(), self.users.edition()).cloned()?;
         self.tally.outcomes.shared.fetch_add(1, Ordering::Relaxed);

@@ -1,25 +1,25 @@
-//! Basic authentication (RFC 7617): what a client sends, and what it is asked for. Names and passwords are UTF-8.
+//! Basic authentication (RFC 7617): credentials of a client, and the challenge. Names and passwords are UTF-8.
 //!
-//! It deliberately verifies nothing.
+//! It verifies nothing.
 
 use std::sync::Arc;
 
 use tollgate_wire::base64;
 
-/// Longest base64 that is looked at: the longest name and password, twice over.
+/// Longest base64 that is decoded: the longest name and password, twice over.
 const TEXT_BYTES_MAX: usize = 8 * 1024;
 
-/// A name and a password that a client sent.
+/// A name and a password sent by a client.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// Who it says to be.
+    /// Claimed user name.
     pub name: String,
     /// The password.
     pub password: String,
 }
 
 impl Credentials {
-    /// Reads what stands behind `Basic `; `None` where it is no name and password.
+    /// Reads the text after `Basic `; `None` if it is no name and password.
     pub fn parse(text: &str) -> Option<Credentials> {
         let bytes = if text.len() <= TEXT_BYTES_MAX { base64::decode(text)? } else { return None };
         let decoded = String::from_utf8(bytes).ok()?;
@@ -32,13 +32,13 @@ impl Credentials {
     }
 }
 
-/// What stands behind `Basic ` in a field `Authorization`; `None` for every other scheme.
+/// Text after `Basic ` in a field `Authorization`; `None` for every other scheme.
 pub(super) fn text(authorization: &str) -> Option<&str> {
     let (scheme, text) = authorization.split_once(' ')?;
     scheme.eq_ignore_ascii_case("basic").then(|| text.trim())
 }
 
-/// What a client is asked for (`WWW-Authenticate`).
+/// Challenge for a client (`WWW-Authenticate`).
 pub(super) fn challenge(realm: &str) -> Arc<str> {
     let mut challenge = String::from("Basic realm=\"");
     for character in realm.chars() {

@@ -1,10 +1,10 @@
-//! Who asks: nobody in particular, or a user who has shown to be one.
+//! The caller: anonymous, or an authenticated user.
 //!
-//! It deliberately does not say how that was shown.
+//! It does not say how the user was authenticated.
 
 use std::sync::Arc;
 
-/// A user with the groups that rules may name.
+/// A user with the groups for access rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
     /// The name, unique among the users.
@@ -13,19 +13,19 @@ pub struct User {
     pub groups: Box<[Box<str>]>,
 }
 
-/// Who asks. Made once for each request, before anything else is done.
+/// The caller. Created once for each request, before anything else is done.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Caller {
     user: Option<Arc<User>>,
 }
 
 impl Caller {
-    /// Somebody who has not said who they are.
+    /// Creates an anonymous caller.
     pub fn anonymous() -> Caller {
         Caller::default()
     }
 
-    /// A user who has shown to be one.
+    /// Creates an authenticated caller.
     pub fn known(user: Arc<User>) -> Caller {
         Caller { user: Some(user) }
     }

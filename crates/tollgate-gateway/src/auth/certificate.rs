@@ -1,7 +1,7 @@
-//! Which user a client's certificate makes its owner: by a name in it, or by its public key, exactly as a rule says it.
+//! Maps a client's certificate to a user: by a name in it, or by its public key, exactly as in a rule.
 //!
-//! That a certificate is of an authority that was named, and that its owner has the key, is TLS's business and verified
-//! before. What it deliberately does not look at: the subject's distinguished name, which no two readers read alike.
+//! TLS has already verified the certificate's authority and that the client has the key. The subject's distinguished
+//! name is ignored, since implementations read it differently.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -13,19 +13,19 @@ use super::caller::{Caller, User};
 use super::users::Users;
 use super::verified::Edition;
 
-/// Certificates that one loop keeps in mind at once.
+/// Certificates that one loop remembers at once.
 const KEPT_MAX: usize = 1_024;
 
-/// Whose certificate it is.
+/// Rule that maps certificates to a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CertificateUser {
-    /// Which certificates are meant.
+    /// Certificates that match.
     pub mark: Mark,
     /// The user's name.
     pub user: String,
 }
 
-/// What a certificate is known by.
+/// Feature that identifies a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mark {
     /// A subject alternative name.
@@ -35,10 +35,10 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// A name: an address, a URI, a mail address or, else, the name of a host.
+    /// Parses a name: an address, a URI, a mail address or, else, the name of a host.
     ///
     /// # Errors
-    /// Says what was expected.
+    /// States what was expected.
     pub fn name(text: &str) -> Result<Mark, String> {
         let plain = !text.is_empty() && text.chars().all(|character| character.is_ascii_graphic());
         if !plain || text.contains('*') {
@@ -55,10 +55,10 @@ impl Mark {
         }))
     }
 
-    /// A public key, by 64 hexadecimal digits with or without colons.
+    /// Parses a public key, given as 64 hexadecimal digits with or without colons.
     ///
     /// # Errors
-    /// Says what was expected.
+    /// States what was expected.
     pub fn public_key(text: &str) -> Result<Mark, String> {
         let digits: Option<Vec<u8>> = text
             .bytes()
@@ -85,7 +85,7 @@ impl Mark {
     }
 }
 
-/// Hosts are the same in any case (RFC 5280, section 7.2); everything else is compared as it stands.
+/// Compares two names: hosts ignoring case (RFC 5280, section 7.2), everything else exactly.
 fn same(left: &AlternativeName, right: &AlternativeName) -> bool {
     match (left, right) {
         (AlternativeName::Dns(left), AlternativeName::Dns(right)) => left.eq_ignore_ascii_case(right),
@@ -93,7 +93,7 @@ fn same(left: &AlternativeName, right: &AlternativeName) -> bool {
     }
 }
 
-/// Whose `certificate` is, by the first rule that fits: one of `users`, or somebody of that name without groups.
+/// Owner of `certificate`, by the first rule that matches: one of `users`, or a user of that name without groups.
 pub(super) fn owner(rules: &[CertificateUser], users: &Users, certificate: &PeerCertificate) -> Caller {
     let Some(rule) = rules.iter().find(|rule| rule.mark.is_of(certificate)) else { return Caller::anonymous() };
     let user = match users.user(&rule.user) {
@@ -110,14 +110,14 @@ pub(super) struct Owners(HashMap<[u8; 32], Owner>);
 
 #[derive(Debug)]
 struct Owner {
-    /// All of it: two certificates may be of the same key, and for different names.
+    /// The whole certificate: two may have the same key, and different names.
     der: Box<[u8]>,
     edition: Edition,
     caller: Caller,
 }
 
 impl Owners {
-    /// Whose `certificate` is, found out by `find` where it is not known for this edition of the users.
+    /// Owner of `certificate`, determined by `find` if not known for this edition of the users.
     pub(super) fn of(
         &mut self,
         certificate: &PeerCertificate,

@@ -1,7 +1,7 @@
-//! Users, how they show who they are, and what they may do: `[users]`, `[authentication]`, `[[certificate_user]]`,
+//! Users, their authentication and their permissions: `[users]`, `[authentication]`, `[[certificate_user]]`,
 //! `[[rule]]`.
 //!
-//! The tables are what stands in the file; [`Authentication`] is what they mean together, and cannot be wrong.
+//! The tables are the file's contents; [`Authentication`] is their combined meaning, and is always valid.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -14,39 +14,39 @@ use crate::auth::{AccessRule, Allow, CertificateUser, Mark, Principal, Verb};
 use crate::base::config_error::Misplaced;
 use crate::base::number::within;
 
-/// Who may use the gateway, and how that is shown.
+/// Users of the gateway and their authentication.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authentication {
     /// The users file.
     pub users: Option<PathBuf>,
-    /// What clients are told to be asked for.
+    /// Realm sent to clients in the challenge.
     pub realm: String,
-    /// Whether basic authentication is taken.
+    /// Whether basic authentication is accepted.
     pub basic: bool,
-    /// Where names and passwords may come over connections that anybody on the way can read.
+    /// Connections without TLS that may carry names and passwords.
     pub plain_basic: PlainBasic,
-    /// How long a name and a password that were verified are not verified again.
+    /// Lifetime of a verified name and password in the cache.
     pub cached_seconds: u32,
-    /// Hashes of passwords that are computed at once.
+    /// Hashes of passwords computed at once.
     pub hashes_at_once: u32,
-    /// Requests that wait for one; the next is answered 503.
+    /// Requests waiting for one; the next is answered 503.
     pub hashes_waiting_max: u32,
-    /// Whose certificates are whose, in their order.
+    /// Rules that map certificates to users, in their order.
     pub certificate_users: Vec<CertificateUser>,
     /// The access rules in their order.
     pub rules: Vec<AccessRule>,
-    /// Who may do what no rule is for.
+    /// Allowed callers where no rule applies.
     pub default: Allow,
 }
 
-/// Where basic authentication may come without TLS.
+/// Connections without TLS that may carry names and passwords.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PlainBasic {
     /// From this machine only.
     #[default]
     Loopback,
-    /// From anywhere: whoever can read the network can read the passwords.
+    /// From anywhere: anyone who can read the network can read the passwords.
     Anywhere,
 }
 
@@ -59,36 +59,37 @@ pub(crate) struct UsersTable {
     file: PathBuf,
 }
 
-/// How users show who they are.
+/// Authentication of users.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Authentication")]
 pub(crate) struct AuthenticationTable {
-    /// What clients are told to be asked for.
+    /// Realm sent to clients in the challenge.
     #[schemars(with = "String", length(max = REALM_CHARACTERS_MAX))]
     realm: Spanned<String>,
-    /// Whether names and passwords are taken (basic authentication).
+    /// Whether names and passwords are accepted (basic authentication).
     basic: bool,
-    /// Where they may come over connections without TLS.
+    /// Connections without TLS that may carry them.
     plain_basic: PlainBasic,
-    /// How long a name and a password that were verified are not verified again; 0: each request costs a hash.
+    /// Lifetime of a verified name and password in the cache; 0: each request costs a hash.
     #[serde(deserialize_with = "within::<0, CACHED_SECONDS_MAX, u32, _>")]
     #[schemars(range(min = 0, max = CACHED_SECONDS_MAX))]
     cached_seconds: u32,
-    /// Hashes of passwords that are computed at once: each takes a core for some 20 ms, and 19 MiB.
+    /// Hashes of passwords computed at once: each takes a core for some 20 ms, and 19 MiB.
     #[serde(deserialize_with = "within::<1, HASHES_AT_ONCE_MAX, u32, _>")]
     #[schemars(range(min = 1, max = HASHES_AT_ONCE_MAX))]
     hashes_at_once: u32,
-    /// Requests that wait for one; the next is answered 503.
+    /// Requests waiting for one; the next is answered 503.
     #[serde(deserialize_with = "within::<0, HASHES_WAITING_MAX, u32, _>")]
     #[schemars(range(min = 0, max = HASHES_WAITING_MAX))]
     hashes_waiting_max: u32,
-    /// Who may do what no rule is for: as `allow` of a rule. Absent: `authenticated` where there are users, else `anyone`.
+    /// Allowed callers where no rule applies: as `allow` of a rule. Absent: `authenticated` where there are users, else
+    /// `anyone`.
     #[schemars(with = "Option<Vec<String>>")]
     default: Option<Spanned<Vec<Spanned<String>>>>,
 }
 
-/// Whose certificate it is that a client shows: the first that fits decides.
+/// Maps client certificates to a user: the first match decides.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "CertificateUser")]
@@ -99,27 +100,27 @@ pub(crate) struct CertificateTable {
     /// SHA-256 of the public key (`SubjectPublicKeyInfo`) as 64 hexadecimal digits.
     #[schemars(with = "Option<String>")]
     public_key_sha256: Option<Spanned<String>>,
-    /// The user; with the groups of the users file, where it is there.
+    /// The user; with the groups of the users file, if listed there.
     #[schemars(with = "String", length(min = 1))]
     user: Spanned<String>,
 }
 
-/// A rule of access: the first one that is for a request decides.
+/// An access rule: the first match decides.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Rule")]
 pub(crate) struct RuleTable {
-    /// A path with all that is below it, such as `/odata/v4/flights/` or `/rest/carriers`; absent: any. What it says of an
-    /// entity set holds however the set is reached from there.
+    /// A path with everything below it, such as `/odata/v4/flights/` or `/rest/carriers`; absent: any. The rule applies
+    /// to an entity set however the set is reached from there.
     #[schemars(with = "Option<String>")]
     path: Option<Spanned<String>>,
-    /// Names of entity sets, in whatever service and protocol; absent: all, and what is no entity set.
+    /// Names of entity sets, in any service and protocol; absent: all, and everything that is no entity set.
     #[schemars(length(min = 1))]
     entity_sets: Option<Vec<String>>,
-    /// What is done with them; absent: everything.
+    /// HTTP methods it applies to; absent: all.
     #[schemars(length(min = 1))]
     methods: Option<Vec<MethodName>>,
-    /// Who may: `anyone`, `authenticated`, `user:NAME`, `group:NAME`. Nobody, if it is empty.
+    /// Allowed callers: `anyone`, `authenticated`, `user:NAME`, `group:NAME`. Nobody, if it is empty.
     #[schemars(with = "Vec<String>")]
     allow: Spanned<Vec<Spanned<String>>>,
 }
@@ -128,7 +129,7 @@ pub(crate) struct RuleTable {
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 enum MethodName {
-    /// Reading; HEAD and OPTIONS go with it.
+    /// Reading; HEAD and OPTIONS included.
     Get,
     /// Creating.
     Post,
@@ -148,7 +149,7 @@ const HASHES_WAITING_MAX: i64 = 10_000;
 const RULES_MAX: usize = 1_000;
 const CERTIFICATE_USERS_MAX: usize = 10_000;
 
-/// The tables as they stand in the file.
+/// The tables as written in the file.
 pub(crate) struct Tables {
     pub(crate) users: Option<UsersTable>,
     pub(crate) authentication: Option<Spanned<AuthenticationTable>>,
@@ -156,10 +157,10 @@ pub(crate) struct Tables {
     pub(crate) rules: Vec<Spanned<RuleTable>>,
 }
 
-/// What the tables of the file `file_name` mean together.
+/// Combined meaning of the tables of the file `file_name`.
 ///
 /// # Errors
-/// What cannot be meant, and where.
+/// The first contradiction, with its place.
 pub(crate) fn meaning(tables: Tables, text: &str, file_name: &str) -> Result<Authentication, Misplaced> {
     let Tables { users, authentication: table, certificate_users, rules } = tables;
     let has_users = users.is_some() || !certificate_users.is_empty();
@@ -208,7 +209,7 @@ pub(crate) fn meaning(tables: Tables, text: &str, file_name: &str) -> Result<Aut
 }
 
 impl Authentication {
-    /// Whether anything may be read by some only.
+    /// Whether some reads are restricted.
     pub(crate) fn restricts(&self) -> bool {
         let is_open = |allow: &Allow| allow.0.contains(&Principal::Anyone);
         let reads = |rule: &&AccessRule| rule.methods.as_ref().is_none_or(|methods| methods.contains(&Verb::Get));
@@ -336,12 +337,12 @@ impl Authentication {
         self.takes_basic() || !self.certificate_users.is_empty()
     }
 
-    /// Whether names and passwords are taken.
+    /// Whether names and passwords are accepted.
     pub(crate) fn takes_basic(&self) -> bool {
         self.basic && self.users.is_some()
     }
 
-    /// Lets the users of this file in. Where there were none before, what was open to anybody is now theirs alone.
+    /// Admits the users of this file. If there were none before, a default open to anybody is now theirs alone.
     pub fn admit_users_of(&mut self, file: PathBuf) {
         if self.users.is_none() && self.certificate_users.is_empty() && self.default == Allow::anyone() {
             self.default = Allow::authenticated();

@@ -1,9 +1,9 @@
-//! Tokens against forged requests (CSRF), as SAP's services have them: whoever wants to write asks for one with
-//! `X-CSRF-Token: Fetch`, gets it with a cookie, and sends both back. A page of somebody else can make a browser send the
+//! Tokens against forged requests (CSRF), as SAP's services have them: a client that wants to write asks for one with
+//! `X-CSRF-Token: Fetch`, gets it with a cookie, and sends both back. A foreign page can make a browser send the
 //! cookie, but cannot read the token.
 //!
-//! Nothing is kept: the token is a keyed hash (HMAC-SHA-256, under a key that lives as long as the process) of the cookie,
-//! of the user, and of the credentials that came with it. What it deliberately is not: a session, or a way to sign in.
+//! No state is kept: the token is a keyed hash (HMAC-SHA-256, under a key that lives as long as the process) of the
+//! cookie, of the user, and of the credentials that came with it. It is neither a session nor a way to sign in.
 
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -17,14 +17,14 @@ use crate::auth::Caller;
 use crate::error::Fault;
 use crate::http::answer::Reply;
 
-/// Whether requests that write need a token (`X-CSRF-Token`) that was fetched before.
+/// Whether writing requests need a token (`X-CSRF-Token`) fetched before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Csrf {
-    /// They do not.
+    /// No token is needed.
     #[default]
     Off,
-    /// They do, else 403.
+    /// A token is needed, else 403.
     Required,
 }
 
@@ -40,13 +40,13 @@ const SESSION_BYTES: usize = 16;
 /// Longest cookie of ours, as text.
 const SESSION_CHARACTERS: usize = SESSION_BYTES.div_ceil(3) * 4;
 
-/// Makes tokens and knows them again.
+/// Issues and checks tokens.
 #[derive(Debug)]
 pub(crate) struct Tokens {
     key: hmac::Key,
 }
 
-/// A token for whoever asked, with the cookie that it belongs to if the client had none.
+/// A token for the client that asked, with its cookie if the client had none.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
     token: String,
@@ -54,16 +54,16 @@ pub(crate) struct Offer {
 }
 
 impl Tokens {
-    /// Tokens under a new key.
+    /// Creates tokens under a new key.
     ///
     /// # Panics
-    /// Where the system has no random bytes.
+    /// If the system has no random bytes.
     pub(crate) fn new() -> Tokens {
         let key = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new());
         Tokens { key: key.expect("the system gives random bytes") }
     }
 
-    /// The token that a request to read asks for.
+    /// Creates the token that a reading request asks for.
     pub(crate) fn offer(&self, request: &RequestHead, transport: Transport, caller: &Caller) -> Option<Offer> {
         let asked = request.header(FIELD)?.eq_ignore_ascii_case("fetch");
         if !asked || !matches!(request.method(), Method::Get | Method::Head) {
@@ -80,10 +80,10 @@ impl Tokens {
         Some(Offer { token, cookie })
     }
 
-    /// Lets a request that writes pass, where the service wants a token only with one.
+    /// Checks the token of a writing request, if the service requires one.
     ///
     /// # Errors
-    /// 403, which says that a token is required.
+    /// 403 with the field that requires a token.
     pub(crate) fn check(&self, csrf: Csrf, request: &RequestHead, caller: &Caller) -> Result<(), Fault> {
         if csrf == Csrf::Off {
             return Ok(());
@@ -102,7 +102,7 @@ impl Tokens {
 }
 
 impl Offer {
-    /// Says the token in an answer, which then is for this client alone.
+    /// Adds the token to an answer, which then is for this client alone.
     pub(crate) fn say(&self, reply: &mut impl Reply) {
         reply.field(FIELD, self.token.as_bytes());
         if let Some(cookie) = &self.cookie {
@@ -112,14 +112,14 @@ impl Offer {
     }
 }
 
-/// What a token signs: the cookie and the user's name, which hold no zero byte, and the credentials.
+/// Signed content of a token: the cookie and the user's name, which contain no zero byte, and the credentials.
 fn message(session: &str, request: &RequestHead, caller: &Caller) -> Vec<u8> {
     let user = caller.name().map_or("", |name| name);
     let credentials = request.header("authorization").unwrap_or_default();
     [session.as_bytes(), &[0], user.as_bytes(), &[0], credentials.as_bytes()].concat()
 }
 
-/// The cookie that the client holds, if it is one that could be ours.
+/// The client's cookie, if it could be one of ours.
 fn session(request: &RequestHead) -> Option<&str> {
     let cookies = request.headers().filter(|field| field.0.eq_ignore_ascii_case("cookie"));
     let pairs = cookies.filter_map(|field| std::str::from_utf8(field.1).ok()).flat_map(|line| line.split(';'));

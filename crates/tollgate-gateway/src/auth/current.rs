@@ -1,6 +1,6 @@
-//! The users as their file said they are when it was read last.
+//! The users as last read from their file.
 //!
-//! It deliberately reads no file: whoever replaces the users has read theirs already, and nothing can be wrong with it.
+//! It reads no file: the caller that replaces the users has already read and checked them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,21 +8,21 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::users::Users;
 use super::verified::Edition;
 
-/// The users of the moment.
+/// The current users.
 #[derive(Debug)]
 pub(super) struct CurrentUsers {
     users: RwLock<(Arc<Users>, Edition)>,
-    /// The same edition, to be read without the lock.
+    /// Their edition, readable without the lock.
     edition: AtomicU64,
 }
 
 impl CurrentUsers {
-    /// These.
+    /// Creates them from `users`.
     pub(super) fn new(users: Users) -> CurrentUsers {
         CurrentUsers { users: RwLock::new((Arc::new(users), Edition::default())), edition: AtomicU64::new(0) }
     }
 
-    /// Others from now on. Where they are the same, whoever was verified stays so.
+    /// Replaces the users. If they are the same, verified credentials stay valid.
     pub(super) fn replace(&self, users: Users) {
         let mut current = self.users.write().unwrap_or_else(PoisonError::into_inner);
         if *current.0 == users {
@@ -34,12 +34,12 @@ impl CurrentUsers {
         self.edition.store(edition.0, Ordering::Release);
     }
 
-    /// The users, and which reading of the file they are.
+    /// The users, and their edition.
     pub(super) fn users(&self) -> (Arc<Users>, Edition) {
         self.users.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Which reading of the file counts now.
+    /// Edition of the users file now in effect.
     pub(super) fn edition(&self) -> Edition {
         Edition(self.edition.load(Ordering::Acquire))
     }

@@ -1,6 +1,6 @@
-//! Who asks, and what they may do: users and their passwords, basic authentication (RFC 7617), and the access rules.
+//! Authentication and permissions: users and their passwords, basic authentication (RFC 7617), and the access rules.
 //!
-//! What it deliberately does not do: keep sessions, or know what a request reaches: the protocols ask for each entity set.
+//! It keeps no sessions and does not know which sets a request reaches: the protocols check each entity set.
 
 mod access;
 mod authentication;

@@ -1,7 +1,7 @@
-//! Passwords as they are kept: Argon2id (RFC 9106) in its encoded form, `$argon2id$v=19$m=19456,t=2,p=1$SALT$HASH`, which
-//! other tools write too.
+//! Stored passwords: Argon2id (RFC 9106) in its encoded form, `$argon2id$v=19$m=19456,t=2,p=1$SALT$HASH`, which other
+//! tools write too.
 //!
-//! It deliberately reads no weaker function, and nothing that costs so much that verifying it would harm the gateway.
+//! Weaker functions are refused, and so are hashes whose verification is expensive enough to harm the gateway.
 
 use std::fmt;
 
@@ -9,18 +9,18 @@ use argon2::{Algorithm, Argon2, Block, Params, Version};
 use ring::rand::{SecureRandom, SystemRandom};
 use tollgate_wire::base64;
 
-/// What computing a hash costs.
+/// Cost of computing a hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
     /// Memory in KiB.
     pub memory_kib: u32,
     /// Passes over the memory.
     pub passes: u32,
-    /// Lanes, which others may compute at once; here one after the other.
+    /// Lanes, which others may compute in parallel; here one after the other.
     pub lanes: u32,
 }
 
-/// A password as it is kept.
+/// A stored password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Hash {
     cost: Cost,
@@ -49,7 +49,7 @@ impl Memory {
 }
 
 // The table of limits.
-/// Longest password in bytes: what is longer is no password, and is not hashed.
+/// Longest password in bytes: anything longer is refused without hashing.
 pub const PASSWORD_BYTES_MAX: usize = 1024;
 const SALT_BYTES: usize = 16;
 const SALT_BYTES_MIN: usize = 8;
@@ -66,11 +66,11 @@ const WORK_KIB_MIN: u64 = 5 * 7 * 1024;
 const WORK_KIB_MAX: u64 = 2 * 1024 * 1024;
 const LANES_MAX: u32 = 16;
 
-/// What stands before the cost.
+/// Prefix before the cost.
 const PREFIX: &str = "$argon2id$v=19$";
 
 impl Default for Cost {
-    /// The least that OWASP recommends at one lane and two passes: 19 MiB.
+    /// The least cost that OWASP recommends at one lane and two passes: 19 MiB.
     fn default() -> Cost {
         Cost { memory_kib: 19 * 1024, passes: 2, lanes: 1 }
     }
@@ -101,17 +101,17 @@ impl Hash {
     /// Hashes a password with a salt of its own. Takes some 20 ms, and [`Cost::memory_kib`].
     ///
     /// # Errors
-    /// Says what is wrong with the cost.
+    /// The cost is out of range.
     ///
     /// # Panics
-    /// Where the system has no random bytes.
+    /// If the system has no random bytes.
     pub fn of(password: &[u8], cost: Cost) -> Result<Hash, String> {
         let mut hash = Hash::nobodys(cost.check()?);
         hash.output = hash.compute(password, &mut Memory::default());
         Ok(hash)
     }
 
-    /// What no password has; verifying one against it costs as much as against any other of this cost.
+    /// Hash that no password has; verifying against it costs as much as against any other of this cost.
     pub(super) fn nobodys(cost: Cost) -> Hash {
         let (mut salt, mut output) = ([0; SALT_BYTES], [0; OUTPUT_BYTES]);
         let random = SystemRandom::new();
@@ -122,7 +122,7 @@ impl Hash {
     /// Reads the encoded form.
     ///
     /// # Errors
-    /// Says what was expected; nothing of the hash is repeated.
+    /// States what was expected; no part of the hash is repeated.
     pub fn parse(text: &str) -> Result<Hash, String> {
         let shape = || format!("expected a hash such as {PREFIX}m=19456,t=2,p=1$SALT$HASH");
         let mut fields = text.strip_prefix(PREFIX).ok_or_else(shape)?.split('$');
@@ -139,12 +139,12 @@ impl Hash {
         Ok(Hash { cost, salt, output })
     }
 
-    /// What verifying costs.
+    /// Cost of verifying.
     pub fn cost(&self) -> Cost {
         self.cost
     }
 
-    /// Whether it is the hash of this password. Takes as long whether it is or not.
+    /// Whether it is the hash of this password. The time does not depend on the result.
     pub fn verifies(&self, password: &[u8], memory: &mut Memory) -> bool {
         let computed = self.compute(password, memory);
         let differences = computed.iter().zip(&self.output).fold(0, |seen, (left, right)| seen | (left ^ right));

@@ -1,7 +1,7 @@
-//! The users file: a line `name:hash:group,group` for each user, `#` before a remark. An asterisk in the place of the hash
-//! is nobody's password: such a user shows a certificate.
+//! The users file: a line `name:hash:group,group` for each user, `#` before a remark. An asterisk in the place of the
+//! hash matches no password: such a user needs a certificate.
 //!
-//! It deliberately says of a wrong name what it says of a wrong password, and takes as long for it.
+//! A wrong name gives the same result as a wrong password, and takes as long.
 
 use std::collections::HashMap;
 use std::collections::hash_map::{Entry, RandomState};
@@ -19,7 +19,7 @@ use super::password::{Cost, Hash, Memory, PASSWORD_BYTES_MAX};
 #[derive(Debug, Default)]
 pub struct Users {
     users: HashMap<Arc<str>, KnownUser>,
-    /// Of each user with a password what verifying it costs.
+    /// Verification cost of each user with a password.
     costs: Vec<Cost>,
     chance: RandomState,
 }
@@ -30,16 +30,16 @@ struct KnownUser {
     hash: Option<Hash>,
 }
 
-/// What verifying a name and a password ended in.
+/// Result of verifying a name and a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// They are this user's.
+    /// The credentials are this user's.
     Verified(Arc<User>),
-    /// They are nobody's.
+    /// The credentials are nobody's.
     Refused,
 }
 
-/// What is wrong with a users file, and where.
+/// Error in a users file, with its place.
 #[derive(Debug)]
 pub struct UsersError {
     /// The file and the line, or the file alone.
@@ -53,7 +53,7 @@ const NAME_CHARACTERS_MAX: usize = 255;
 const GROUP_CHARACTERS_MAX: usize = 64;
 const GROUPS_MAX: usize = 64;
 
-/// What stands in the place of a hash that no password has.
+/// Placeholder for a hash that matches no password.
 const NO_PASSWORD: &str = "*";
 
 impl PartialEq for Users {
@@ -66,7 +66,7 @@ impl Users {
     /// Reads a file.
     ///
     /// # Errors
-    /// That it cannot be read, or the first thing that is wrong in it.
+    /// It cannot be read, or the first error in it.
     pub fn read(path: &Path) -> Result<Users, UsersError> {
         let place = path.display().to_string();
         let mut text = String::new();
@@ -79,10 +79,10 @@ impl Users {
         Users::parse(&text, &place)
     }
 
-    /// Reads the text of the file `file_name` (used in messages only).
+    /// Parses the text of the file `file_name` (used in messages only).
     ///
     /// # Errors
-    /// The first thing that is wrong, with its line. Nothing of a hash is repeated.
+    /// The first error, with its line. No part of a hash is repeated.
     pub fn parse(text: &str, file_name: &str) -> Result<Users, UsersError> {
         let mut users = Users::default();
         let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines();
@@ -122,17 +122,17 @@ impl Users {
         }
     }
 
-    /// How many there are.
+    /// Number of users.
     pub fn count(&self) -> usize {
         self.users.len()
     }
 
-    /// The user of this name, who has shown in another way to be it.
+    /// The user of this name, already authenticated in another way.
     pub fn user(&self, name: &str) -> Option<&Arc<User>> {
         self.users.get(name).map(|kept| &kept.user)
     }
 
-    /// Whose name and password these are. Takes some 20 ms and [`Cost::memory_kib`], whether there is such a user or not.
+    /// Verifies a name and a password. Takes some 20 ms and [`Cost::memory_kib`], whether there is such a user or not.
     pub fn verify(&self, name: &str, password: &[u8], memory: &mut Memory) -> Verdict {
         if password.len() > PASSWORD_BYTES_MAX {
             return Verdict::Refused;
@@ -149,7 +149,7 @@ impl Users {
         }
     }
 
-    /// What it costs to verify a name that is nobody's: what one of the users costs, and for the same name always the same.
+    /// Cost of verifying an unknown name: that of one of the users, and always the same for the same name.
     fn cost_of_unknown(&self, name: &str) -> Cost {
         match self.costs.len() {
             0 => Cost::default(),
@@ -158,10 +158,10 @@ impl Users {
     }
 }
 
-/// The line of a users file for a user with this password.
+/// Returns the line of a users file for a user with this password.
 ///
 /// # Errors
-/// Says what is wrong with the name, a group or the password.
+/// The name, a group or the password is invalid.
 pub fn line(name: &str, password: &[u8], groups: &[String]) -> Result<String, String> {
     check_name(name)?;
     let groups: Vec<&str> = groups.iter().map(String::as_str).collect();

@@ -1,7 +1,7 @@
-//! Credentials that were verified a moment ago, so that the next request with them costs no hash of a password.
+//! Cache of verified credentials, so that the next request with them needs no password hash.
 //!
-//! It deliberately holds neither names nor passwords, only a keyed hash of both: whoever reads this memory has no more
-//! than before. What was refused is not kept.
+//! It contains neither names nor passwords, only a keyed hash of both, so reading this memory reveals neither. Refused
+//! credentials are not kept.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use std::time::Instant;
 
 use super::caller::User;
 
-/// A keyed hash of a name and a password as they were sent.
+/// A keyed hash of a name and a password as sent.
 pub(super) type Digest = [u8; 32];
 
-/// Which reading of the users file it was verified by: what another says counts no more.
+/// Edition of the users file; results verified by another edition no longer count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Edition(pub(super) u64);
 
@@ -23,7 +23,7 @@ pub(super) struct Verified {
     entries_max: usize,
 }
 
-/// Whose credentials they are, and how long that holds.
+/// Owner of verified credentials, and how long that is valid.
 #[derive(Debug, Clone)]
 pub(super) struct Kept {
     pub(super) user: Arc<User>,
@@ -32,17 +32,17 @@ pub(super) struct Kept {
 }
 
 impl Verified {
-    /// None yet; at most so many at once.
+    /// Creates an empty cache of at most so many entries.
     pub(super) fn new(entries_max: usize) -> Verified {
         Verified { users: HashMap::new(), entries_max }
     }
 
-    /// Whose these are, if that was verified by this edition and still holds at `now`.
+    /// Owner of these credentials, if verified by this edition and still valid at `now`.
     pub(super) fn find(&self, digest: &Digest, now: Instant, edition: Edition) -> Option<&Kept> {
         self.users.get(digest).filter(|kept| kept.until > now && kept.edition == edition)
     }
 
-    /// Keeps one. Where there is no room, what holds no more goes, or else what ends first.
+    /// Keeps one. If there is no room, invalid ones are removed, or else the first to expire.
     pub(super) fn keep(&mut self, digest: Digest, kept: Kept, now: Instant) {
         if self.users.len() >= self.entries_max && !self.users.contains_key(&digest) {
             let edition = kept.edition;

@@ -1,6 +1,6 @@
-//! A configuration error as the operator reads it: what is wrong, then file, line and the text that stands there.
+//! A configuration error for the operator: the error, then file, line and the text there.
 //!
-//! It deliberately keeps the rendered text and not the parts: nothing else is ever done with it.
+//! It keeps only the rendered text, since nothing else is done with it.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,17 +10,17 @@ use tollgate_wire::suggest;
 
 use crate::store::introspect::CustomisationError;
 
-/// A place in the text, and what is wrong there.
+/// A place in the text, and the error there.
 pub(crate) type Misplaced = (Range<usize>, String);
 
-/// What is wrong in a configuration file, and where.
+/// An error in a configuration file, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
     rendered: String,
 }
 
 impl ConfigError {
-    /// Something that the file's grammar or its keys' types forbid.
+    /// Error for something that the file's grammar or its keys' types forbid.
     pub(crate) fn new(text: &str, file_name: &str, fault: &toml::de::Error) -> ConfigError {
         // Serde names Rust's type; the operator reads what it means.
         let mut title = fault.message().replace("expected i64", "expected a whole number");
@@ -35,12 +35,12 @@ impl ConfigError {
         ConfigError::render(text, file_name, fault.span().unwrap_or(0..0), &title, hint.as_deref())
     }
 
-    /// Something that values mean together.
+    /// Error for values that contradict each other or their limits.
     pub(crate) fn at(text: &str, file_name: &str, span: Range<usize>, wrong: &str) -> ConfigError {
         ConfigError::render(text, file_name, span, wrong, None)
     }
 
-    /// A name of something that is not there, with the one that was meant.
+    /// Error for an unknown name, with the one that was probably meant.
     pub(crate) fn unknown(
         text: &str,
         file_name: &str,
@@ -55,7 +55,7 @@ impl ConfigError {
         ConfigError::render(text, file_name, span, &format!("unknown {what} `{name}`"), Some(&hint))
     }
 
-    /// Why a mapping file does not fit its database.
+    /// Error for a mapping file that does not fit its database.
     pub(crate) fn of_mapping(text: &str, file_name: &str, error: &CustomisationError) -> ConfigError {
         match error {
             CustomisationError::Grammar(fault) => ConfigError::new(text, file_name, fault),
@@ -105,9 +105,9 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-/// The same text with an asterisk for each byte of what may be the password of a URL, so that places in it stay what they
-/// were. Rather too much is hidden than too little: on each line whatever stands between the first colon behind `://` and
-/// the last `@`, and what follows `password=`.
+/// The same text with an asterisk for each byte of what may be the password of a URL, so that places in it do not move.
+/// It hides too much rather than too little: on each line everything between the first colon behind `://` and the last
+/// `@`, and everything after `password=`.
 pub(crate) fn hide_passwords(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -141,7 +141,7 @@ mod tests {
     use insta::assert_snapshot;
     use tollgate_wire::edm::Changes;
 
-    /// What an operator reads about a mapping file over a database with the table `orders`.
+    /// Message for a mapping file over a database with the table `orders`.
     fn refused(text: &str) -> String {
         let orders = CatalogTable {
             schema: None,

@@ -1,17 +1,17 @@
-//! The gateway's log: one line on stderr for each notable event, at most so many a second; what was left out is counted
-//! and told with the next line. Requests are not logged.
+//! The gateway's log: one line on stderr for each notable event, up to a limit a second; skipped lines are counted and
+//! reported with the next one. Requests are not logged.
 //!
-//! It has no levels and no targets: what is not worth a line to an operator is a counter in `/metrics`.
+//! It has no levels and no targets: events not worth a line to an operator are counters in `/metrics`.
 
 use std::fmt;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Lines a second: enough to see what is wrong, few enough not to fill a disk while it stays wrong.
+/// Most lines a second: enough to see the problem, few enough not to fill a disk while it lasts.
 const LINES_PER_SECOND_MAX: u32 = 20;
 
-/// A log that keeps its rate.
+/// A log with a limited rate.
 #[derive(Debug)]
 pub(crate) struct Log {
     window: Mutex<Window>,
@@ -31,7 +31,7 @@ enum Admission {
 }
 
 impl Log {
-    /// A log to stderr.
+    /// Creates a log to stderr.
     pub(crate) fn to_stderr() -> Log {
         Log { window: Mutex::default() }
     }

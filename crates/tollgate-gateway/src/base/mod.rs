@@ -1,6 +1,6 @@
-//! The ground: the log, and how a file's mistakes are told to the operator.
+//! Foundations: the log, and error messages for configuration files.
 //!
-//! It deliberately knows nothing of requests or services.
+//! It knows nothing of requests or services.
 
 pub(crate) mod config_error;
 pub(crate) mod log;

@@ -1,4 +1,4 @@
-//! Numbers of a configuration, held to their ranges.
+//! Range checks for numbers of a configuration.
 
 use serde::{Deserialize, Deserializer};
 

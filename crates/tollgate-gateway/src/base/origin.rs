@@ -1,12 +1,12 @@
-//! Where in a file something stands, for what turns out to be wrong only once other files are read or others of its kind
-//! are known.
+//! Places in a file, for errors that are found only once other files are read or other items of the same kind are
+//! known.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::base::config_error::ConfigError;
 
-/// Where in a file something stands. It is no part of what that is: two of them are always equal.
+/// Place of an item in a file. It is no part of the item's value: two of them are always equal.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
     text: Arc<str>,
@@ -15,7 +15,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// The file with its whole text, and the bytes that are meant.
+    /// Creates an origin from the whole text of a file, and the bytes in question.
     pub(crate) fn new(text: &Arc<str>, file_name: &Arc<str>, span: Range<usize>) -> Origin {
         Origin { text: Arc::clone(text), file_name: Arc::clone(file_name), span }
     }
@@ -25,27 +25,27 @@ impl Origin {
         &self.text
     }
 
-    /// What the file is called.
+    /// Name of the file.
     pub(crate) fn file_name(&self) -> &str {
         &self.file_name
     }
 
-    /// The same file at another place.
+    /// Another place in the same file.
     pub(crate) fn at(&self, span: Range<usize>) -> Origin {
         Origin { span, ..self.clone() }
     }
 
-    /// What is wrong there, with file, line and text.
+    /// Error at this place, with file, line and text.
     pub(crate) fn wrong(&self, wrong: &str) -> ConfigError {
         ConfigError::at(&self.text, &self.file_name, self.span.clone(), wrong)
     }
 
-    /// The same for a name of something that is not there, with the one that was meant.
+    /// The same for an unknown name, with the one that was probably meant.
     pub(crate) fn unknown(&self, what: &str, name: &str, known: &[&str]) -> ConfigError {
         ConfigError::unknown(&self.text, &self.file_name, self.span.clone(), (what, name), known)
     }
 
-    /// The file and the line, for short.
+    /// The file and the line, in short form.
     pub(crate) fn line(&self) -> String {
         let line = self.text[..self.span.start].matches('\n').count() + 1;
         format!("{}:{line}", self.file_name)

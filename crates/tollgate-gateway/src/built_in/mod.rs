@@ -1,6 +1,6 @@
-//! The services that need no database: one that computes, and two that stand behind mediators.
+//! The services that need no database: one that computes, and two that serve as backends of mediators.
 //!
-//! What they deliberately do not do: keep anything that a client sends.
+//! They keep nothing that a client sends.
 
 mod echo;
 mod fibonacci;

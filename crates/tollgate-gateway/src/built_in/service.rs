@@ -1,6 +1,6 @@
-//! What every service without a database is: its kind, how it is configured, and how it answers.
+//! Common parts of services without a database: kind, configuration and answering.
 //!
-//! It deliberately knows none of them: the list does.
+//! It knows no single service: the list does.
 
 use std::fmt;
 use std::pin::Pin;
@@ -14,41 +14,41 @@ use crate::visit::Visit;
 use crate::work::dispatcher::Dispatcher;
 use crate::work::settings::WorkProcesses;
 
-/// As long as the resource of the published measurement stayed in the server's cache.
+/// Default lifetime: the one in the server's cache of the published measurement.
 const LIFETIME_SECONDS: u32 = 300;
 
 /// Longest lifetime: a year.
 pub(crate) const LIFETIME_SECONDS_MAX: i64 = 365 * 24 * 3600;
 
-/// Bytes of the largest body that is taken by default.
+/// Default bytes of the largest accepted body.
 const BODY_BYTES_MAX: usize = 16 << 20;
 
-/// A kind of service without a database: all that is known of it before one is made.
+/// A kind of service without a database, with its static properties.
 pub struct BuiltInKind {
     /// Its name, in the configuration and for the operator.
     pub(crate) name: &'static str,
-    /// What it is, for who reads the schema of the configuration.
+    /// Short description, for readers of the configuration's schema.
     pub(crate) summary: &'static str,
-    /// Where it is served.
+    /// Path where it is served.
     pub(crate) path: &'static str,
-    /// A request for who follows links.
+    /// An example request for the index of links.
     pub(crate) example: &'static str,
-    /// What it speaks.
+    /// Its protocol.
     pub(crate) speaks: Speaks,
-    /// Whether it is served where the configuration names no service.
+    /// Whether it is served if the configuration names no service.
     pub(crate) is_default: bool,
     /// The keys that its table may have.
     pub(crate) keys: &'static [TableKey],
-    /// Bytes of the largest message that it takes.
+    /// Bytes of its largest message.
     pub(crate) body_bytes_max: fn(&BuiltInService) -> usize,
     /// Makes the service.
     pub(crate) make: fn(&BuiltInService) -> Box<dyn BuiltIn>,
 }
 
-/// What a service speaks.
+/// Protocol of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Speaks {
-    /// HTTP, and nothing more is known of it.
+    /// HTTP, with any content.
     Http,
     /// SOAP: errors are faults.
     Soap,
@@ -65,20 +65,20 @@ pub(crate) enum TableKey {
     BodyBytes,
 }
 
-/// A service without a database, as it is configured. What its kind has no key for stays as it is.
+/// Configuration of a service without a database. Fields that its kind has no key for keep their defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuiltInService {
     /// Its kind.
     pub kind: &'static BuiltInKind,
     /// Permits to work, where its kind has any.
     pub work_processes: Option<WorkProcesses>,
-    /// How long an answer stays good, and is kept by the response cache.
+    /// Lifetime of an answer, also in the response cache.
     pub lifetime_seconds: u32,
-    /// Bytes of the largest body that is taken; 413 beyond.
+    /// Bytes of the largest accepted body; 413 beyond.
     pub body_bytes_max: usize,
 }
 
-/// An answer on its way.
+/// A running answer.
 pub(crate) type Answering<'a> = Pin<Box<dyn Future<Output = Result<(), Failure>> + 'a>>;
 
 /// A service without a database. To add one: its folder here, and its line in the list.
@@ -86,7 +86,7 @@ pub(crate) trait BuiltIn: fmt::Debug + Send + Sync {
     /// Answers one request.
     ///
     /// # Errors
-    /// What is wrong with it, that no work process was to be had, or that the exchange broke.
+    /// An error in it, no available work process, or a broken exchange.
     fn answer<'a, 'e: 'a>(&'a self, visit: &'a Visit<'a>, exchange: &'a mut Exchange<'e>) -> Answering<'a>;
 
     /// Its permits to work, where it has any.
@@ -94,13 +94,12 @@ pub(crate) trait BuiltIn: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What the response cache is to know of the answer to a request that reads; `None` where each request is to reach the
-    /// service.
+    /// Caching rules for the answer to a reading request; `None` where each request must reach the service.
     fn cachable(&self, _request: &RequestHead) -> Option<Cachable<'static>> {
         None
     }
 
-    /// How many orders were placed, where it takes any.
+    /// Number of orders placed, if it takes any.
     fn orders(&self) -> Option<u64> {
         None
     }
@@ -112,7 +111,7 @@ impl BuiltInKind {
         self.name
     }
 
-    /// One of this kind as it is by default, with work processes such as these where it has any.
+    /// Creates one of this kind with defaults, and work processes such as these if it has any.
     pub(crate) fn configured(&'static self, common: &WorkProcesses) -> BuiltInService {
         BuiltInService {
             kind: self,
@@ -153,7 +152,7 @@ impl Speaks {
 }
 
 impl TableKey {
-    /// How it stands in the file.
+    /// Name of the key in the file.
     pub(crate) fn name(self) -> &'static str {
         match self {
             TableKey::WorkProcesses => "work_processes",

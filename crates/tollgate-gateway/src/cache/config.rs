@@ -1,4 +1,4 @@
-//! `[cache]`: how much the response cache may hold, and how long a request may wait for what another fetches.
+//! `[cache]`: size limits of the response cache, and the longest wait for an answer that another request fetches.
 
 use std::time::Duration;
 
@@ -11,21 +11,21 @@ use crate::base::number::within;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cache {
-    /// Whether anything is kept at all.
+    /// Whether answers are stored at all.
     pub enabled: bool,
-    /// Bytes of all answers that are kept, with their heads and keys; the one that nobody asked for makes room.
+    /// Bytes of all stored answers, with their heads and keys; when full, one without recent hits is evicted.
     #[serde(deserialize_with = "within::<0, BYTES_MAX, usize, _>")]
     #[schemars(range(min = 0, max = BYTES_MAX))]
     pub bytes_max: usize,
-    /// Answers that are kept.
+    /// Largest number of stored answers.
     #[serde(deserialize_with = "within::<0, ENTRIES_MAX, usize, _>")]
     #[schemars(range(min = 0, max = ENTRIES_MAX))]
     pub entries_max: usize,
-    /// Bytes of the largest body that is kept; one that is larger is sent as it comes.
+    /// Bytes of the largest stored body; a larger one is sent as it comes.
     #[serde(deserialize_with = "within::<0, ENTRY_BYTES_MAX, usize, _>")]
     #[schemars(range(min = 0, max = ENTRY_BYTES_MAX))]
     pub entry_bytes_max: usize,
-    /// How long a request waits for an answer that another fetches, before it fetches one for itself.
+    /// Longest wait of a request for another's fetch, before it fetches an answer for itself.
     #[serde(deserialize_with = "within::<0, WAIT_MS_MAX, u32, _>")]
     #[schemars(range(min = 0, max = WAIT_MS_MAX))]
     pub wait_ms_max: u32,
@@ -38,7 +38,7 @@ const ENTRY_BYTES_MAX: i64 = 1 << 30;
 const WAIT_MS_MAX: i64 = 600_000;
 
 impl Cache {
-    /// How long a request waits for what another fetches.
+    /// Longest wait for an answer that another request fetches.
     pub fn wait_max(&self) -> Duration {
         Duration::from_millis(u64::from(self.wait_ms_max))
     }

@@ -1,4 +1,4 @@
-//! One answer that is kept: its head as it was rendered, its body, which of a resource's requests it answers, and how long.
+//! One stored answer: its rendered head, its body, its key, and its lifetime.
 //!
 //! It never changes once it is made, so that any number of loops send it at the same time.
 
@@ -13,15 +13,15 @@ use tollgate_net::http1::server::rendered_fields;
 use super::key::{Key, KeyText};
 use super::policy::Freshness;
 
-/// What keeping an answer takes besides its own bytes: its place in the index, and what the allocator adds.
+/// Bytes of an entry besides the answer's own: its place in the index, and the allocator's overhead.
 const OVERHEAD_BYTES: usize = 256;
 
-/// An answer that is kept.
+/// A stored answer.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// What it is the answer to.
+    /// Key of the request that it answers.
     pub(crate) key: KeyText,
-    /// Fields of the request that chose it.
+    /// Request fields that selected it.
     pub(crate) varying: Box<[Varying]>,
     /// Its status.
     pub(crate) status: u16,
@@ -33,11 +33,11 @@ pub(crate) struct Entry {
     pub(crate) etag: Option<Box<str>>,
     /// Its `Last-Modified`, in seconds since 1970.
     pub(crate) last_modified_s: Option<i64>,
-    /// When it was kept.
+    /// Time at which it was stored.
     pub(crate) kept_at: Instant,
-    /// How old it was then, and how old it may become.
+    /// Its age at that time, and its largest age.
     pub(crate) freshness: Freshness,
-    /// What it was read from.
+    /// Version of the data that it was read from.
     pub(crate) source: Option<SourceVersion>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Varying {
     value: Option<Box<[u8]>>,
 }
 
-/// What answers are read from, which counts its changes.
+/// Version of the data behind an answer, by a count of changes.
 #[derive(Debug, Clone)]
 pub(crate) struct SourceVersion {
     changes: Arc<AtomicU64>,
@@ -62,27 +62,27 @@ impl Entry {
         self.key.is(key) && self.varying.iter().all(|varying| varying.is_in(request))
     }
 
-    /// Whether it stands in the place of `other`.
+    /// Whether it replaces `other`.
     pub(crate) fn replaces(&self, other: &Entry) -> bool {
         self.key == other.key && self.varying == other.varying
     }
 
-    /// Whether nothing that it was read from has changed since.
+    /// Whether the data that it was read from is unchanged.
     pub(crate) fn is_current(&self) -> bool {
         self.source.as_ref().is_none_or(SourceVersion::is_current)
     }
 
-    /// How old it is.
+    /// Its age.
     pub(crate) fn age(&self, now: Instant) -> Duration {
         self.freshness.age + now.saturating_duration_since(self.kept_at)
     }
 
-    /// Whether it may not be used any more, whoever asks.
+    /// Whether it may not be used any more, for any caller.
     pub(crate) fn is_spent(&self, now: Instant) -> bool {
         self.age(now) >= self.freshness.lifetime || !self.is_current()
     }
 
-    /// Whether a backend can be asked if it is still good.
+    /// Whether a backend can revalidate it.
     pub(crate) fn has_validator(&self) -> bool {
         self.status == 200 && (self.etag.is_some() || self.last_modified_s.is_some())
     }
@@ -92,7 +92,7 @@ impl Entry {
         rendered_fields(&self.fields).find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// Bytes that it takes.
+    /// Its size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let varying = self.varying.iter().map(Varying::bytes).sum::<usize>();
         let etag = self.etag.as_ref().map_or(0, |etag| etag.len());
@@ -108,7 +108,7 @@ impl AsRef<[u8]> for Entry {
 }
 
 impl Varying {
-    /// The field of that name as it stands in `request`.
+    /// The field of that name as it is in `request`.
     pub(crate) fn of(name: &str, request: &RequestHead) -> Varying {
         let lines: Vec<&[u8]> = lines(name, request).collect();
         let value = (!lines.is_empty()).then(|| lines.join(&b", "[..]).into());
@@ -135,7 +135,7 @@ impl Varying {
 }
 
 impl SourceVersion {
-    /// The source as it is now: to be taken before anything is read from it.
+    /// The current version of the source: to be taken before anything is read from it.
     pub(crate) fn now(changes: &Arc<AtomicU64>) -> SourceVersion {
         SourceVersion { changes: Arc::clone(changes), seen: changes.load(Ordering::Acquire) }
     }

@@ -1,7 +1,7 @@
-//! The answer of a backend on its way into the cache: that it is none to be kept is known from its head, so that nobody
-//! waits for the rest, and `304` says that what is kept is still good (RFC 9111, section 4.3).
+//! The answer of a backend on its way into the cache: its head shows if it cannot be stored, so that nobody waits for
+//! the rest, and `304` confirms a stored one (RFC 9111, section 4.3).
 //!
-//! How the question is put and the answer moved is the proxy's.
+//! Sending the request and moving the answer is the proxy's task.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use super::ResponseCache;
 use super::entry::Entry;
 use super::front::{Fetch, ResponseFields};
 
-/// Fields that stay what they are when an answer is still good: they belong to the body that is kept (section 3.2).
+/// Fields that a revalidation does not change: they belong to the stored body (section 3.2).
 const OF_THE_BODY: [&str; 3] = ["content-encoding", "content-type", "content-range"];
 
 impl Fetch<'_> {
-    /// The fields, rendered, by which a backend is asked whether what is kept is still good; `None` where nothing is.
+    /// Rendered fields that ask a backend to revalidate the stored answer; `None` if there is none.
     pub(crate) fn condition(&self) -> Option<Vec<u8>> {
         let stale = self.0.as_ref()?.stale.as_ref()?;
         let mut fields = Vec::new();
@@ -32,7 +32,7 @@ impl Fetch<'_> {
         Some(fields)
     }
 
-    /// A backend began to answer. If it says that what is kept is still good, that is returned.
+    /// Notes that a backend began to answer. Returns the stored answer if the backend confirms it.
     pub(crate) fn begun(&mut self, exchange: &mut Exchange<'_>) -> Option<Arc<Entry>> {
         let fetching = self.0.as_mut()?;
         let (_, head, _) = exchange.answered();
@@ -40,7 +40,7 @@ impl Fetch<'_> {
         fetching.stale.take().filter(|_| head.status() == 304)
     }
 
-    /// Makes the answer that was kept of one that says that it is still good, whose fields stand in `response`.
+    /// Combines the stored answer with the `304` that confirms it, whose fields are in `response`.
     pub(crate) fn freshen(&mut self, cache: &ResponseCache, kept: &Entry, response: &mut Response) {
         cache.count_validated();
         let said = ResponseFields::of(response).etag;
@@ -60,8 +60,8 @@ impl Fetch<'_> {
         response.body.extend_from_slice(&kept.body);
     }
 
-    /// The head of the answer is made, and its body is to follow. Where it cannot be kept, nobody waits for it any longer,
-    /// and it goes on as it comes.
+    /// Handles the complete head of an answer, before its body. If it cannot be stored, waiting requests are released,
+    /// and it is passed on as it comes.
     pub(crate) fn settle_head(&mut self, cache: &ResponseCache, exchange: &mut Exchange<'_>) {
         let Some(fetching) = self.0.as_ref() else { return };
         let now = exchange.now();
@@ -80,7 +80,7 @@ impl Fetch<'_> {
     }
 }
 
-/// The fields of a kept answer, those that were said anew in the place of the old ones.
+/// The fields of a stored answer, with updated ones in place of the old ones.
 fn merged<'f>(kept: &'f [u8], new: &'f [u8]) -> impl Iterator<Item = (&'f str, &'f [u8])> {
     let is_kept = |name: &str| OF_THE_BODY.iter().any(|own| own.eq_ignore_ascii_case(name));
     let is_new =

@@ -1,6 +1,6 @@
-//! One fetch for many: the first who asks fetches, the others wait for what comes of it, on whatever loop they are.
+//! One fetch for many: the first request fetches, the others wait for its result, on any loop.
 //!
-//! Nobody who waits holds anything. Where the first goes away, the next who asks is the first.
+//! A waiting request keeps no resources. If the first one is cancelled, the next one becomes the first.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,68 +10,68 @@ use tokio::sync::watch;
 use super::ResponseCache;
 use super::entry::Entry;
 
-/// What became of a fetch.
+/// State of a fetch.
 #[derive(Debug, Clone)]
 pub(crate) enum Landing {
-    /// It goes on.
+    /// The fetch is still under way.
     Awaited,
-    /// An answer for whoever asked the same.
+    /// An answer for all equal requests.
     Shared(Arc<Entry>),
     /// An answer that is not for others: each fetches its own.
     Unshared,
 }
 
-/// Whoever fetches. Dropped before it has landed, it lets the next one try.
+/// The request that fetches. If dropped before it has landed, the next one may try.
 #[derive(Debug)]
 pub(crate) struct Leader {
     pub(super) cache: Arc<ResponseCache>,
     pub(super) hash: u64,
-    /// The hash of all that makes a fetch another one.
+    /// Hash of everything that distinguishes fetches.
     pub(super) flight_hash: u64,
     pub(super) flight: Flight,
-    /// What is kept and may still be good, if the backend says so.
+    /// Stored answer that may still be good, if the backend confirms it.
     pub(super) stale: Option<Arc<Entry>>,
 }
 
-/// How a fetch is flown: for others too, or for its asker alone.
+/// Mode of a fetch: for others too, or for its own request alone.
 #[derive(Debug)]
 pub(super) enum Flight {
-    /// Perhaps others do.
+    /// Other requests may wait for it.
     Led {
         /// The number of the fetch.
         number: u64,
-        /// Where they wait.
+        /// Channel on which they wait.
         landing: watch::Sender<Landing>,
     },
-    /// Nobody: it lets others have what it got only once it is kept. How often answers had been thrown away before.
+    /// Nobody waits: others get its answer only once it is stored.
     Alone {
-        /// See there.
+        /// Number of invalidations before it.
         thrown_away: u64,
     },
-    /// It has landed.
+    /// The fetch has landed.
     Landed,
 }
 
-/// Whoever waits.
+/// A waiting request.
 #[derive(Debug)]
 pub(crate) struct Waiter {
     pub(super) landing: watch::Receiver<Landing>,
     pub(super) wait_max: Duration,
 }
 
-/// What came of waiting.
+/// Result of waiting.
 #[derive(Debug)]
 pub(crate) enum Waited {
     /// An answer, which may be that to another request for the same target.
     Shared(Arc<Entry>),
-    /// None: its asker is to fetch one for itself.
+    /// An answer, perhaps to another request for the same target.
     Alone,
-    /// Whoever fetched went away.
+    /// The fetching request was cancelled.
     LeaderGone,
 }
 
 impl Leader {
-    /// Keeps the answer, and gives it to all who wait.
+    /// Stores the answer, and gives it to all waiting requests.
     pub(crate) fn share(mut self, entry: Entry) {
         let entry = Arc::new(entry);
         let flight = std::mem::replace(&mut self.flight, Flight::Landed);
@@ -81,7 +81,7 @@ impl Leader {
         }
     }
 
-    /// Lets all who wait fetch for themselves, and has nobody wait for such an answer for a while.
+    /// Lets all waiting requests fetch for themselves, and lets nobody wait for such an answer for a while.
     pub(crate) fn keep_to_itself(mut self) {
         if let Flight::Led { number, landing } = std::mem::replace(&mut self.flight, Flight::Landed) {
             self.cache.land_unshared(self.hash, self.flight_hash, number);
@@ -99,7 +99,7 @@ impl Drop for Leader {
 }
 
 impl Waiter {
-    /// Waits for what comes of the fetch, but not for ever.
+    /// Waits for the result of the fetch, up to a time limit.
     pub(crate) async fn wait(mut self) -> Waited {
         let landed = self.landing.wait_for(|landing| !matches!(landing, Landing::Awaited));
         match tokio::time::timeout(self.wait_max, landed).await {

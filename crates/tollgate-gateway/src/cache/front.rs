@@ -1,10 +1,10 @@
-//! Where a request meets the cache: behind the rules, before its handler. It is answered from what is kept, waits for what
-//! another fetches, or goes on to the handler, whose answer is then kept for others.
+//! Cache lookup of a request: after the rules, before its handler. It is answered from the cache, waits for another
+//! fetch, or goes to the handler, whose answer is then stored for others.
 //!
-//! Which requests come here at all, and how long what its own handlers answer stays good, is not decided here: routes say
-//! so. What becomes of the answers of backends before they are whole stands in `fetched`. Requests for ranges, those that
-//! change only what is in a known state, and those for a CSRF token pass by, and so do those of which a backend does not
-//! see what we see: `Connection` names fields that stay here.
+//! Routes decide which requests come here, and how long the answers of handlers stay good. Incomplete answers of
+//! backends are handled in `fetched`. Requests for ranges, those with `If-Match` or `If-Unmodified-Since`, and those
+//! for a CSRF token bypass the cache, and so do those that a backend sees differently: `Connection` names fields that
+//! stay here.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -25,118 +25,118 @@ use crate::error::Fault;
 use crate::http::cache_control::CacheControl;
 use crate::http::conditions::{self, Verdict};
 
-/// What a route says of its answers.
+/// Caching properties of a route's answers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cachable<'s> {
-    /// Whether they hold absolute links.
+    /// Whether they contain absolute links.
     pub(crate) dependence: Dependence,
-    /// The scheme by which the client reached us, for those that do.
+    /// The scheme by which the client reached us, for answers with absolute links.
     pub(crate) scheme: &'static str,
-    /// Which of the resource's forms the request chose; empty where fields choose.
+    /// The resource's form chosen by the request; empty where fields choose.
     pub(crate) selected: &'static str,
-    /// Fields of a request by which answers are chosen, whatever `Vary` says.
+    /// Request fields that select answers, whatever `Vary` says.
     pub(crate) varies: &'static [&'static str],
-    /// How long they stay good.
+    /// Their lifetime.
     pub(crate) lifetime: Lifetime,
-    /// What counts the changes of what they are read from.
+    /// Counter of changes to the data that they are read from.
     pub(crate) changes: Option<&'s Arc<AtomicU64>>,
-    /// Whether it is known who asks, by whatever way.
+    /// Whether the caller is known, by any way.
     pub(crate) identity: Identity,
-    /// What the rules say of who asks: answers are for those of whom they say the same.
+    /// Read rules that permit the caller: answers are shared by callers with the same value.
     pub(crate) outcome: u64,
-    /// Of answers that come from a backend.
+    /// Properties of answers from a backend.
     pub(crate) proxied: Option<Proxied<'s>>,
 }
 
-/// What a route says of the answers of its backends.
+/// Caching properties of a route's backend answers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Proxied<'s> {
-    /// Fields of a request that its mediators read: they choose the answer too.
+    /// Request fields that its mediators read: they select the answer too.
     pub(crate) reads: &'s [Box<str>],
-    /// Fields of which the backend is told something else than the client said: an answer that varies by one is not kept,
-    /// since nobody here could tell for whom it is.
+    /// Fields that the backend receives changed: an answer that varies by one is not stored, since its real audience is
+    /// unknown.
     pub(crate) changes: &'s [Box<str>],
-    /// Whether a backend can say that what is kept is still good.
+    /// Whether a backend can revalidate a stored answer.
     pub(crate) validates: Validates,
 }
 
-/// Whether answers depend on the origin that the client named.
+/// Whether answers depend on the origin named by the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Dependence {
-    /// They begin their links with it.
+    /// Their links begin with it.
     Origin,
     /// They are the same for everybody.
     #[default]
     Nothing,
 }
 
-/// How long answers stay good.
+/// Lifetime of answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Lifetime {
-    /// Their handler states it: it knows that they are for everybody, and what a request says of caches does not count.
+    /// Stated by their handler: the answers are for everybody, and the request's cache directives do not count.
     Stated(Duration),
-    /// Their `Cache-Control` says it, and that of the request counts (RFC 9111).
+    /// Determined by their `Cache-Control`; that of the request counts too (RFC 9111).
     #[default]
     ByFields,
 }
 
-/// What becomes of a request.
+/// Result of a cache lookup.
 pub(crate) enum Turn<'s> {
-    /// It is answered.
+    /// The request is answered.
     Answered,
-    /// Nothing is kept for it, and it does not want anything else.
+    /// Nothing is stored for it, and it accepts only stored answers.
     Refused(Fault),
-    /// It goes on to its handler.
+    /// The request goes on to its handler.
     Fetch(Fetch<'s>),
 }
 
 /// A request that goes on to its handler.
 pub(crate) struct Fetch<'s>(pub(super) Option<Box<Fetching<'s>>>);
 
-/// One whose answer may be kept.
+/// A request whose answer may be stored.
 pub(super) struct Fetching<'s> {
     pub(super) cachable: Cachable<'s>,
-    /// Gone as soon as it is known that the answer is too large for others.
+    /// Dropped as soon as the answer is known to be too large to share.
     pub(super) leader: Rc<Cell<Option<Leader>>>,
     key: KeyText,
     asked: policy::RequestTerms,
     conditions: Conditions,
     source: Option<SourceVersion>,
     began: Instant,
-    /// What is kept and has outlived its lifetime, if the backend is to be asked whether it is still good.
+    /// Stored answer that has outlived its lifetime, if the backend is to revalidate it.
     pub(super) stale: Option<Arc<Entry>>,
-    /// `Date` as the backend said it.
+    /// `Date` as the backend sent it.
     pub(super) date: Option<String>,
 }
 
-/// What a request says of what its client has already.
+/// Conditions of a request about what its client already has.
 #[derive(Debug, Default)]
 struct Conditions {
     if_none_match: Vec<String>,
     if_modified_since: Option<String>,
 }
 
-/// The fields of a request that count here, found in one pass.
+/// The fields of a request that count for caching, found in one pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Fields {
     passes: bool,
-    /// `Connection` names fields that a backend would get otherwise.
+    /// `Connection` names fields that would otherwise reach a backend.
     withholds: bool,
     conditional: bool,
     control: bool,
     authorization: bool,
 }
 
-/// The fields by which a client says what it has.
+/// Fields for conditions of a client.
 const CONDITIONS: [&str; 2] = ["if-none-match", "if-modified-since"];
 
-/// What `Connection` names that never reaches a backend, whether it is named or not.
+/// Options of `Connection` that never reach a backend, whether named or not.
 const OF_THE_CONNECTION: [&str; 4] = ["close", "keep-alive", "te", "upgrade"];
 
-/// Looks at the cache for a request that may read.
+/// Looks up a reading request in the cache.
 ///
 /// # Errors
-/// Its client left while it waited for what another fetches.
+/// Its client left while it waited for another fetch.
 pub(crate) async fn turn<'s>(
     cache: &Arc<ResponseCache>,
     cachable: &Cachable<'s>,
@@ -218,12 +218,12 @@ pub(crate) async fn turn<'s>(
 }
 
 impl Fetch<'_> {
-    /// One whose answer is not kept.
+    /// Creates a fetch whose answer is not stored.
     pub(crate) fn alone() -> Fetch<'static> {
         Fetch(None)
     }
 
-    /// Keeps what the handler answered, where that may be, and lets go whoever waits for it.
+    /// Stores the handler's answer, where allowed, and releases waiting requests.
     pub(crate) fn settle(
         self,
         cache: &ResponseCache,
@@ -273,7 +273,7 @@ impl Fetch<'_> {
 }
 
 impl Fetching<'_> {
-    /// For how long an answer of this status, of which this was found, may be kept; `None` where it may not.
+    /// Lifetime of an answer of this status with these fields; `None` if it must not be stored.
     pub(super) fn freshness(
         &self,
         cache: &ResponseCache,
@@ -295,7 +295,7 @@ impl Fetching<'_> {
     }
 }
 
-/// Rendered fields as they are kept: how old an answer was when it came is kept by itself.
+/// Rendered fields as stored: the age of the answer on arrival is stored separately.
 fn without_age(rendered: &[u8], found: &ResponseFields) -> Box<[u8]> {
     if found.age.is_none() {
         return rendered.into();
@@ -305,7 +305,7 @@ fn without_age(rendered: &[u8], found: &ResponseFields) -> Box<[u8]> {
     lines.filter(|line| !is_age(line)).collect::<Vec<_>>().concat().into()
 }
 
-/// What is done where an answer turns out to be too large to be kept.
+/// Action for an answer that turns out too large to be stored.
 fn too_large(cache: Arc<ResponseCache>, leader: Rc<Cell<Option<Leader>>>) -> impl FnOnce() + 'static {
     move || {
         cache.count_too_large();
@@ -338,7 +338,7 @@ impl Cachable<'_> {
     }
 }
 
-/// Answers with what is kept.
+/// Answers with the stored answer.
 fn answer(cache: &ResponseCache, exchange: &mut Exchange<'_>, entry: Arc<Entry>, fields: Fields, now: Instant) {
     let (request, response) = exchange.split();
     let verdict = match fields.conditional && entry.status == 200 {
@@ -402,7 +402,7 @@ impl Fields {
     }
 }
 
-/// Whether a value of `Connection` names fields that a backend would get otherwise.
+/// Whether a value of `Connection` names fields that would otherwise reach a backend.
 fn names_others(value: &[u8]) -> bool {
     let mut options = value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|option| !option.is_empty());
     options.any(|option| !OF_THE_CONNECTION.iter().any(|known| option.eq_ignore_ascii_case(known.as_bytes())))
@@ -417,7 +417,7 @@ impl Conditions {
         }
     }
 
-    /// What they lead to (RFC 9110, section 13.2.2): a date counts only where no ETag is named.
+    /// Evaluates them (RFC 9110, section 13.2.2): a date counts only where no ETag is named.
     fn judge(&self, etag: Option<&str>, last_modified_s: Option<i64>, now_s: i64) -> Verdict {
         if !self.if_none_match.is_empty() {
             let named = self.if_none_match.iter().map(String::as_str);
@@ -431,7 +431,7 @@ impl Conditions {
     }
 }
 
-/// The fields of an answer that count here.
+/// The fields of an answer that count for caching.
 #[derive(Debug, Default)]
 pub(super) struct ResponseFields {
     control: CacheControl,
@@ -471,8 +471,8 @@ impl ResponseFields {
         found
     }
 
-    /// What counts of it, with the `Date` that came with it, where others may not know for whom it is if it varies by one
-    /// of `changes`.
+    /// Parts that count for caching, with the `Date` that came with it. An answer that varies by one of `changes` is
+    /// not for others.
     fn answered<'f>(&'f self, status: u16, date: Option<&'f str>, changes: &[Box<str>]) -> Answered<'f> {
         Answered {
             status,
@@ -496,7 +496,7 @@ impl ResponseFields {
 }
 
 impl ResponseCache {
-    /// The time on the wall, in seconds since 1970.
+    /// Current wall-clock time, in seconds since 1970.
     fn wall_s(&self) -> i64 {
         let since = self.clock.wall().duration_since(UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_secs()).unwrap_or(i64::MAX)

@@ -5,7 +5,8 @@
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const DAY_SECONDS: i64 = 24 * 3600;
 
-/// Reads a date. `now_s` is the time now: a year of two digits that would be more than 50 years ahead is in the past.
+/// Parses a date. `now_s` is the current time: a year of two digits that would be more than 50 years ahead is in the
+/// past.
 ///
 /// The name of the day is not compared with the date.
 pub(crate) fn parse(text: &str, now_s: i64) -> Option<i64> {
@@ -84,7 +85,7 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
 mod tests {
     use super::*;
 
-    /// In 2024.
+    /// A day in 2024.
     const NOW_S: i64 = 1_710_000_000;
 
     #[test]

@@ -1,22 +1,22 @@
-//! What a request is kept under: its path and query byte for byte, the scheme and host where the answer names them, and
-//! what was chosen among the answers that the resource has, and what the rules say of who asks.
+//! Key of a stored answer: path and query byte for byte, scheme and host where the answer names them, the chosen form
+//! of the resource, and the read rules that permit the caller.
 //!
-//! A host is the same in any case, and with the port that its scheme has anyway (RFC 9110, section 4.2.3). Nothing else is
-//! normalised: two spellings of one target are kept twice, and never is one answered with the other.
+//! A host is the same in any case, and with the port that its scheme has anyway (RFC 9110, section 4.2.3). Nothing else
+//! is normalised: two spellings of one target are stored twice, and never answered with each other.
 
 use std::borrow::Cow;
 use std::hash::Hasher;
 
-/// What a request asks for, without a copy of it.
+/// Borrowed key of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Key<'r> {
     /// The scheme and host that the answer's links begin with; `None` where it has none.
     pub(crate) origin: Option<Origin<'r>>,
     /// Path and query.
     pub(crate) target: &'r str,
-    /// Which of the resource's forms was chosen; empty where there is one, or where fields choose.
+    /// The chosen form of the resource; empty where there is one, or where fields choose.
     pub(crate) selected: &'static str,
-    /// What the rules say of who asks.
+    /// Read rules that permit the caller.
     pub(crate) outcome: u64,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Origin<'r> {
     host: &'r str,
 }
 
-/// The same as one text: `http://host/path?query form`. No part but the last holds a space.
+/// The same as one text: `http://host/path?query form`. No part but the last contains a space.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KeyText {
     text: Box<str>,
@@ -36,14 +36,14 @@ pub(crate) struct KeyText {
 }
 
 impl<'r> Origin<'r> {
-    /// That of a host as it was named.
+    /// Origin of a host as it was named.
     pub(crate) fn new(scheme: &'static str, host: &'r str) -> Origin<'r> {
         let port = if scheme == "https" { ":443" } else { ":80" };
         let host = host.strip_suffix(port).or_else(|| host.strip_suffix(':')).unwrap_or(host);
         Origin { scheme, host }
     }
 
-    /// The path, with all that stands behind it, of a URL that is of this origin.
+    /// The path and everything after it of a URL of this origin.
     pub(crate) fn path_of(&self, url: &str) -> Option<String> {
         let (scheme, rest) = url.split_once("://")?;
         let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
@@ -73,7 +73,7 @@ impl Key<'_> {
         hasher.write_u64(self.outcome);
     }
 
-    /// As it is kept.
+    /// The owned form, for storing.
     pub(crate) fn to_text(self) -> KeyText {
         let mut parts = self.parts();
         let host = lower_case(parts[2]);
@@ -93,12 +93,12 @@ impl Key<'_> {
 }
 
 impl KeyText {
-    /// Whether it is that of `key`.
+    /// Whether it equals `key`.
     pub(crate) fn is(&self, key: &Key<'_>) -> bool {
         self.outcome == key.outcome && self.behind(key) == Some("")
     }
 
-    /// What stands behind the text of `key`, if it begins with that.
+    /// Rest of the text after `key`, if it begins with that.
     fn behind(&self, key: &Key<'_>) -> Option<&str> {
         let [scheme, colon, host, rest @ ..] = key.parts();
         let left = self.text.strip_prefix(scheme)?.strip_prefix(colon)?;
@@ -109,12 +109,12 @@ impl KeyText {
         rest.iter().try_fold(left, |left, part| left.strip_prefix(*part))
     }
 
-    /// All of it.
+    /// The whole text.
     pub(crate) fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Path and query, and what was chosen.
+    /// Path and query, and the chosen form.
     pub(crate) fn target(&self) -> &str {
         &self.text[self.target_begin..]
     }

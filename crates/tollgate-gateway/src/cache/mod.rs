@@ -1,8 +1,8 @@
-//! The response cache, shared by all event loops: answers are kept in memory for as long as their handler states or their
-//! `Cache-Control` allows, and are sent again without a work process, a database or a copy of a large body.
+//! The response cache, shared by all event loops: answers are kept in memory for as long as their handler states or
+//! their `Cache-Control` allows, and are sent again without a work process, a database or a copy of a large body.
 //!
-//! It is divided into parts, each under a lock of its own that is held for one lookup. What it deliberately does not do:
-//! serve anything stale, or write to a disk. What has outlived its lifetime is asked about where there is a backend to ask.
+//! It is divided into parts, each under a lock of its own, locked for one lookup. It never serves stale answers and
+//! never writes to a disk. Answers that have outlived their lifetime are revalidated where there is a backend.
 
 pub(crate) mod config;
 mod entry;
@@ -35,10 +35,10 @@ use self::shard::{Known, Question, Shard, Why};
 pub(crate) use self::statistics::{EntryInfo, Statistics};
 pub use crate::http::cache_control as control;
 
-/// Most parts. Loops that ask for different answers at the same moment then seldom meet.
+/// Largest number of parts. With that many, loops seldom contend for a lock.
 const SHARDS_MAX: usize = 16;
 
-/// Answers of the largest size that each part has room for at least, and answers at all: else there are fewer parts.
+/// Least room of each part, in answers of the largest size and in answers at all: else there are fewer parts.
 const LARGEST_IN_SHARD_MIN: usize = 4;
 const ENTRIES_IN_SHARD_MIN: usize = 64;
 
@@ -46,12 +46,12 @@ const ENTRIES_IN_SHARD_MIN: usize = 64;
 #[derive(Debug)]
 pub(crate) struct ResponseCache {
     shards: Box<[Mutex<Shard>]>,
-    /// Its keys are random: nobody can choose targets that meet in one place.
+    /// Its keys are random: nobody can choose targets that collide.
     hashing: RandomState,
     state: Switch,
     entry_bytes_max: usize,
     wait_max: Duration,
-    /// What those did that it stands in the place of.
+    /// Statistics of the caches that it replaced.
     done_before: Statistics,
     clock: Clock,
 }
@@ -62,10 +62,10 @@ enum Switch {
     Off,
 }
 
-/// What is known of a request.
+/// Result of a lookup.
 #[derive(Debug)]
 pub(crate) enum Lookup {
-    /// It is answered by this.
+    /// This stored answer answers it.
     Hit(Arc<Entry>),
     /// It fetches, for itself and for others.
     Lead(Leader),
@@ -75,24 +75,25 @@ pub(crate) enum Lookup {
     Alone,
 }
 
-/// Answers that are to be thrown away.
+/// Selection of answers to invalidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which<'a> {
-    /// Those with this key, as it is listed.
+    /// Answers with this key, as listed.
     One(&'a str),
-    /// Those whose path begins so.
+    /// Answers whose path begins with this.
     Prefix(&'a str),
     /// All.
     All,
 }
 
 impl ResponseCache {
-    /// An empty cache.
+    /// Creates an empty cache.
     pub(crate) fn new(config: &config::Cache, clock: Clock) -> Arc<ResponseCache> {
         ResponseCache::begin(config, Statistics::default(), clock)
     }
 
-    /// An empty one in the place of another, which goes on counting. What is on its way into that one never comes into this.
+    /// Creates an empty cache that replaces another and continues its counters. Answers on their way into the old one
+    /// are not stored here.
     pub(crate) fn instead_of(before: &ResponseCache, config: &config::Cache) -> Arc<ResponseCache> {
         let done = before.statistics();
         let invalidated_total = done.invalidated_total + done.entries;
@@ -119,7 +120,7 @@ impl ResponseCache {
         })
     }
 
-    /// Looks a request up.
+    /// Looks up a request.
     fn ask(self: &Arc<Self>, question: &Question<'_>, now: Instant) -> Lookup {
         let mut hasher = self.hashing.build_hasher();
         question.key.hash(&mut hasher);
@@ -154,7 +155,7 @@ impl ResponseCache {
         }
     }
 
-    /// Keeps an answer, but not where something was thrown away since its fetch began.
+    /// Stores an answer, unless something was invalidated since its fetch began.
     fn keep(&self, hash: u64, flight_hash: u64, flight: &Flight, entry: &Arc<Entry>) {
         let mut shard = self.shard(hash);
         let may_be_kept = match flight {
@@ -168,12 +169,12 @@ impl ResponseCache {
         }
     }
 
-    /// A fetch has ended without an answer.
+    /// Ends a fetch without an answer.
     fn land(&self, hash: u64, flight_hash: u64, number: u64) {
         self.shard(hash).land(flight_hash, number);
     }
 
-    /// A fetch has ended with an answer that is not for others.
+    /// Ends a fetch with an answer that is not for others.
     fn land_unshared(&self, hash: u64, flight_hash: u64, number: u64) {
         let now = self.clock.now();
         let mut shard = self.shard(hash);
@@ -181,8 +182,7 @@ impl ResponseCache {
         shard.note_unshared(flight_hash, now);
     }
 
-    /// Throws all answers to what `key` asks for away, whatever fields chose among them, and has none kept that is being
-    /// fetched.
+    /// Invalidates all answers for `key`, whatever fields chose among them; fetches under way are not stored.
     pub(crate) fn invalidate_key(&self, key: &Key<'_>) {
         let mut hasher = self.hashing.build_hasher();
         key.hash(&mut hasher);
@@ -190,17 +190,17 @@ impl ResponseCache {
         self.shard(hash).invalidate_key(hash, key);
     }
 
-    /// Whether anything is kept at all.
+    /// Whether answers are stored at all.
     pub(crate) fn is_on(&self) -> bool {
         self.state == Switch::On
     }
 
-    /// A backend said of an answer that it is still good.
+    /// Counts an answer that a backend confirmed.
     fn count_validated(&self) {
         lock(&self.shards[0]).statistics.validated_total += 1;
     }
 
-    /// The answers that are asked for most, at most so many.
+    /// The answers with most hits, at most so many.
     pub(crate) fn entries(&self, limit: usize) -> Vec<EntryInfo> {
         let now = self.clock.now();
         let mut found = Vec::new();
@@ -225,7 +225,7 @@ impl ResponseCache {
         found.into_iter().map(info).collect()
     }
 
-    /// What it holds and has done.
+    /// Its contents and counters.
     pub(crate) fn statistics(&self) -> Statistics {
         let mut all = self.done_before;
         for shard in &self.shards {
@@ -234,12 +234,12 @@ impl ResponseCache {
         all
     }
 
-    /// Throws answers away, and says how many. What is being fetched for them is not kept either.
+    /// Invalidates answers and returns their number. Fetches under way for them are not stored.
     pub(crate) fn invalidate(&self, which: Which<'_>) -> u64 {
         self.shards.iter().map(|shard| lock(shard).invalidate(&which)).sum()
     }
 
-    /// An answer was too large to be kept.
+    /// Counts an answer that was too large to be stored.
     fn count_too_large(&self) {
         lock(&self.shards[0]).statistics.too_large_total += 1;
     }

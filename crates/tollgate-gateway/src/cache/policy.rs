@@ -1,8 +1,8 @@
-//! What a shared cache may keep, for how long, and for whom: RFC 9111, as functions of message heads and the time.
+//! Rules for a shared cache, its lifetimes and audience: RFC 9111, as functions of message heads and the time.
 //!
-//! It holds nothing and fetches nothing. Where the standard leaves a choice, the stricter is made: no lifetime is guessed,
-//! nothing stale is served, and what could only be used after it was validated is not kept: what is kept may be asked about
-//! once it has outlived its lifetime, and not before each use.
+//! It stores nothing and fetches nothing. Where the standard leaves a choice, the stricter is made: no lifetime is
+//! guessed, nothing stale is served, and an answer that needs revalidation before each use is not stored: revalidation
+//! happens only after the lifetime.
 
 use std::time::Duration;
 
@@ -11,69 +11,69 @@ use tollgate_net::http1::Method;
 use super::http_date;
 use crate::http::cache_control::{CacheControl, delta_seconds};
 
-/// What counts of a request.
+/// Properties of a request that count for caching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RequestTerms {
     /// Its directives.
     pub(crate) control: CacheControl,
-    /// Whether it says who asks.
+    /// Whether it names its caller.
     pub(crate) identity: Identity,
 }
 
-/// Whether a request says who asks.
+/// Whether a request names its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Identity {
-    /// It does not.
+    /// The request names no caller.
     #[default]
     Unsaid,
-    /// It does: by `Authorization`, or by a certificate.
+    /// The request names its caller: by `Authorization`, or by a certificate.
     Said,
 }
 
-/// What counts of an answer.
+/// Properties of an answer that count for caching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Answered<'a> {
     /// Its status.
     pub(crate) status: u16,
     /// Its directives.
     pub(crate) control: CacheControl,
-    /// `Expires`, as it came.
+    /// `Expires` as received.
     pub(crate) expires: Option<&'a str>,
-    /// `Date`, as it came.
+    /// `Date` as received.
     pub(crate) date: Option<&'a str>,
-    /// `Age`, as it came.
+    /// `Age` as received.
     pub(crate) age: Option<&'a str>,
-    /// `Vary: *`: no other request is alike.
+    /// `Vary: *`: it matches no other request.
     pub(crate) varies_by_all: bool,
-    /// `Set-Cookie`: it is meant for one client, whatever else it says.
+    /// `Set-Cookie`: the answer is meant for one client, whatever its other fields.
     pub(crate) sets_cookie: bool,
 }
 
-/// How long an answer may be used.
+/// Age and lifetime of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Freshness {
-    /// How old it was when it came.
+    /// Its age when it arrived.
     pub(crate) age: Duration,
-    /// How old it may become.
+    /// Its largest age.
     pub(crate) lifetime: Duration,
 }
 
 /// Whether a stored answer may be used for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reuse {
-    /// It may.
+    /// It may be used.
     Serve,
-    /// Another is to be fetched.
+    /// Another one must be fetched.
     Fetch,
-    /// It has outlived its lifetime, for whomever.
+    /// It has outlived its lifetime, for any caller.
     Stale,
 }
 
-/// Statuses of answers that are kept: all of them final, and none an error.
+/// Statuses of answers that may be stored: all of them final, and none an error.
 const KEPT: [u16; 6] = [200, 203, 204, 300, 301, 308];
 
-/// For how long the answer to a GET may be kept, which took `delay` to come and came at `now_s` (seconds since 1970);
-/// `None` where it may not (section 3).
+/// How long the answer to a GET may be stored, which took `delay` and arrived at `now_s` (seconds since 1970); `None`
+/// where it may not (section 3).
 pub(crate) fn storing(asked: &RequestTerms, answered: &Answered<'_>, delay: Duration, now_s: i64) -> Option<Freshness> {
     let control = &answered.control;
     let forbidden = asked.control.no_store || control.no_store || control.private || control.no_cache;
@@ -91,7 +91,7 @@ pub(crate) fn storing(asked: &RequestTerms, answered: &Answered<'_>, delay: Dura
     (lifetime > age).then_some(Freshness { age, lifetime })
 }
 
-/// Section 4.2.1, without a guess where nothing is said.
+/// Lifetime by section 4.2.1, without a guess if none is stated.
 fn lifetime(answered: &Answered<'_>, date_s: i64, now_s: i64) -> Option<Duration> {
     let control = &answered.control;
     if let Some(seconds) = control.s_maxage.or(control.max_age) {
@@ -102,14 +102,14 @@ fn lifetime(answered: &Answered<'_>, date_s: i64, now_s: i64) -> Option<Duration
     u64::try_from(expires_s.saturating_sub(date_s)).ok().map(Duration::from_secs)
 }
 
-/// Section 4.2.3: the corrected initial age.
+/// Corrected initial age by section 4.2.3.
 fn age(answered: &Answered<'_>, date_s: i64, delay: Duration, now_s: i64) -> Duration {
     let apparent = Duration::from_secs(u64::try_from(now_s.saturating_sub(date_s)).unwrap_or_default());
     let said = answered.age.map(|age| delta_seconds(age.trim()).unwrap_or_default()).unwrap_or_default();
     apparent.max(Duration::from_secs(said) + delay)
 }
 
-/// Whether an answer of this age may be used (sections 4.2 and 5.2.1).
+/// Decides if an answer of this age may be used (sections 4.2 and 5.2.1).
 pub(crate) fn reuse(control: &CacheControl, age: Duration, lifetime: Duration) -> Reuse {
     if age >= lifetime {
         return Reuse::Stale;
@@ -122,12 +122,12 @@ pub(crate) fn reuse(control: &CacheControl, age: Duration, lifetime: Duration) -
     }
 }
 
-/// Whether a request that was answered so makes stored answers wrong (section 4.4).
+/// Whether a request with this status makes stored answers wrong (section 4.4).
 pub(crate) fn invalidates(method: Method, status: u16) -> bool {
     may_change(method) && (200..400).contains(&status)
 }
 
-/// Whether such a request may make stored answers wrong, whatever came of it.
+/// Whether such a request may make stored answers wrong, whatever its result.
 pub(crate) fn may_change(method: Method) -> bool {
     !matches!(method, Method::Get | Method::Head | Method::Options | Method::Trace)
 }

@@ -1,8 +1,8 @@
-//! A part of the cache: its answers by the hash of what they answer, in the order in which they came, and the fetches that
+//! A part of the cache: its answers by the hash of their key, in the order in which they came, and the fetches that
 //! others wait for.
 //!
-//! What is evicted is chosen by SIEVE: a hand goes from the eldest answer to the youngest, spares each that was asked for
-//! since it passed, and takes the first that was not. A hit then only sets a mark, where LRU would move the answer. It
+//! SIEVE chooses the evicted answer: a hand goes from the eldest answer to the youngest, spares each that was hit since
+//! it passed, and takes the first that was not. A hit then only sets a mark, where LRU would move the answer. It
 //! neither locks nor takes the time.
 
 use std::collections::HashMap;
@@ -21,36 +21,36 @@ use super::policy::{self, Reuse};
 use super::statistics::Statistics;
 use crate::http::cache_control::CacheControl;
 
-/// Answers to one target that are kept beside each other, chosen by fields of the request; the eldest makes room.
+/// Answers to one target stored beside each other, selected by fields of the request; the eldest makes room.
 pub(super) const VARIANTS_MAX: usize = 8;
 
-/// What a request is looked up by.
+/// Query of a lookup.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Question<'r> {
-    /// What is asked for.
+    /// Key of the request.
     pub(crate) key: Key<'r>,
-    /// The request, whose fields may choose.
+    /// The request, whose fields may select the answer.
     pub(crate) request: &'r RequestHead,
-    /// What it says of stored answers; nothing where that does not count.
+    /// Its directives on stored answers; empty where they do not count.
     pub(crate) control: CacheControl,
-    /// Fields by which the answers are known to be chosen before there is any.
+    /// Fields known to select answers before there are any.
     pub(crate) varies: &'static [&'static str],
-    /// Fields that a route's mediators read: answers are chosen by them too.
+    /// Fields that a route's mediators read: they select answers too.
     pub(crate) reads: &'r [Box<str>],
     /// Whether it may fetch for others.
     pub(crate) leads: Leads,
-    /// Whether an answer that has outlived its lifetime is worth something.
+    /// Whether an answer that has outlived its lifetime is of use.
     pub(crate) validates: Validates,
-    /// Whether it says what its client has already, which goes to the backend where nothing is kept.
+    /// Whether it has conditions of its client, which go to the backend where nothing is stored.
     pub(crate) passes_conditions: bool,
 }
 
-/// Whether whoever fetches can have it said that an answer is still good.
+/// Whether the fetching request can revalidate a stored answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Validates {
-    /// By asking the backend for another one.
+    /// The backend can be asked.
     Yes,
-    /// It cannot.
+    /// The backend cannot be asked.
     #[default]
     No,
 }
@@ -58,52 +58,53 @@ pub(crate) enum Validates {
 /// Whether a request may fetch an answer for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Leads {
-    /// It may.
+    /// It may fetch for others.
     Yes,
     /// It may not: its answer will have no body.
     No,
 }
 
-/// What is known of a request.
+/// Result of a lookup.
 #[derive(Debug)]
 pub(super) enum Known {
-    /// It is answered.
+    /// A stored answer was found.
     Hit(Arc<Entry>),
-    /// Somebody fetches the answer.
+    /// Another request fetches the answer.
     Awaited(watch::Receiver<Landing>),
-    /// Nobody does, but its asker from now on: the number of the fetch, and what may still be good.
+    /// Nobody else fetches it: the caller does from now on. The number of the fetch, and an answer that may still be
+    /// good.
     Led(u64, watch::Sender<Landing>, Option<Arc<Entry>>),
-    /// It is to be fetched, and nobody is to wait for that: why, what may still be good, and how often answers had been
-    /// thrown away by then.
+    /// It is to be fetched, and nobody is to wait for it: the reason, an answer that may still be good, and the number
+    /// of invalidations so far.
     Unknown(Why, Option<Arc<Entry>>, u64),
 }
 
-/// Why nobody is to wait for a fetch.
+/// Reason why nobody waits for a fetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Why {
-    /// Its asker wants it to itself, or is not to fetch for others.
+    /// The caller wants it for itself, or must not fetch for others.
     Alone,
-    /// The last answer was not for others: they would wait for nothing.
+    /// The last answer was not for others: waiting would be useless.
     Unshared,
 }
 
-/// What is remembered of a fetch whose answer was not for others.
+/// Record of a fetch whose answer was not for others.
 #[derive(Debug, Clone, Copy)]
 struct Unshared {
     flight_hash: u64,
     until: Instant,
 }
 
-/// For how long it is remembered. If an answer is for others meanwhile, that is kept, and all is well again.
+/// How long that is remembered. If an answer is for others meanwhile, it is stored, and the record is removed.
 const UNSHARED_FOR: Duration = Duration::from_secs(60);
 
-/// How many are remembered in each part: two of them may take the same place, and the later one stays.
+/// Number remembered in each part: two of them may take the same place, and the later one stays.
 const UNSHARED_MAX: usize = 1024;
 
 /// A part of the cache.
 #[derive(Debug)]
 pub(super) struct Shard {
-    /// By hash, the first answer of a chain.
+    /// First answer of the chain for each hash.
     index: HashMap<u64, u32, BuildHasherDefault<Hashed>>,
     nodes: Vec<Node>,
     free: Vec<u32>,
@@ -114,23 +115,23 @@ pub(super) struct Shard {
     entries_max: usize,
     flights: HashMap<u64, Flight, BuildHasherDefault<Hashed>>,
     next_flight: u64,
-    /// By the last bits of the hash; empty until there is any.
+    /// Unshared fetches by the last bits of the hash; empty until there is one.
     unshared: Vec<Option<Unshared>>,
-    /// How often answers were thrown away.
+    /// Number of invalidations.
     thrown_away: u64,
     pub(super) statistics: Statistics,
 }
 
 #[derive(Debug)]
 struct Node {
-    /// `None` where the place is free.
+    /// `None` if the place is free.
     entry: Option<Arc<Entry>>,
     hash: u64,
-    /// The next answer of the same hash.
+    /// The next answer with the same hash.
     sibling: u32,
     younger: u32,
     elder: u32,
-    /// It was asked for since the hand passed.
+    /// It was hit since the hand passed.
     marked: bool,
     hits: u64,
 }
@@ -143,17 +144,17 @@ struct Flight {
 }
 
 impl Question<'_> {
-    /// Whether whoever asks can have it said that this is still good.
+    /// Whether the caller can have this answer revalidated.
     fn worth(&self, entry: &Entry) -> bool {
         self.validates == Validates::Yes && self.leads == Leads::Yes && entry.has_validator() && entry.is_current()
     }
 }
 
-/// No node.
+/// Marks the absence of a node.
 const NONE: u32 = u32::MAX;
 
 impl Shard {
-    /// An empty part with these limits.
+    /// Creates an empty part with these limits.
     pub(super) fn new(bytes_max: usize, entries_max: usize) -> Shard {
         Shard {
             index: HashMap::default(),
@@ -172,7 +173,7 @@ impl Shard {
         }
     }
 
-    /// Looks a request up.
+    /// Looks up a request.
     pub(super) fn ask(
         &mut self,
         hash: u64,
@@ -239,7 +240,7 @@ impl Shard {
         noted.is_some_and(|noted| noted.flight_hash == flight_hash && now < noted.until)
     }
 
-    /// The answer of a fetch was not for others: for a while nobody waits for one like it.
+    /// Records that a fetch's answer was not for others: for a while nobody waits for one like it.
     pub(super) fn note_unshared(&mut self, flight_hash: u64, now: Instant) {
         if self.unshared.is_empty() {
             self.unshared = vec![None; UNSHARED_MAX];
@@ -247,19 +248,19 @@ impl Shard {
         self.unshared[flight_hash as usize % UNSHARED_MAX] = Some(Unshared { flight_hash, until: now + UNSHARED_FOR });
     }
 
-    /// One was for others after all.
+    /// Removes that record, since an answer was for others after all.
     pub(super) fn forget_unshared(&mut self, flight_hash: u64) {
         if let Some(place) = self.unshared.get_mut(flight_hash as usize % UNSHARED_MAX) {
             place.take_if(|noted| noted.flight_hash == flight_hash);
         }
     }
 
-    /// Whether nothing was thrown away since `seen`.
+    /// Whether nothing was invalidated since `seen`.
     pub(super) fn is_as_it_was(&self, seen: u64) -> bool {
         self.thrown_away == seen
     }
 
-    /// A fetch has ended. Says whether its answer may be kept: not if what was kept was thrown away meanwhile.
+    /// Ends a fetch. Returns whether its answer may be stored: not if answers were invalidated meanwhile.
     pub(super) fn land(&mut self, flight_hash: u64, number: u64) -> bool {
         let is_ours = self.flights.get(&flight_hash).is_some_and(|flight| flight.number == number);
         if is_ours {
@@ -268,7 +269,7 @@ impl Shard {
         is_ours
     }
 
-    /// Keeps an answer, if it has room in this part at all.
+    /// Stores an answer, if it fits in this part at all.
     pub(super) fn keep(&mut self, hash: u64, entry: Arc<Entry>, now: Instant) {
         let bytes = entry.bytes();
         if let Some(place) = self.find(hash, |other| entry.replaces(other)) {
@@ -292,7 +293,7 @@ impl Shard {
         self.statistics.stored_total += 1;
     }
 
-    /// Throws away what `which` means, and has no fetch that goes on kept.
+    /// Invalidates what `which` selects, and does not store fetches under way.
     pub(super) fn invalidate(&mut self, which: &Which<'_>) -> u64 {
         let mut removed = 0;
         let mut place = self.youngest;
@@ -311,7 +312,7 @@ impl Shard {
         removed
     }
 
-    /// The same with all answers to what one key asks for, which is one lookup.
+    /// Invalidates all answers for one key, in one lookup.
     pub(super) fn invalidate_key(&mut self, hash: u64, key: &Key<'_>) {
         while let Some(place) = self.find(hash, |entry| entry.key.is(key)) {
             self.remove(place);
@@ -321,7 +322,7 @@ impl Shard {
         self.thrown_away += 1;
     }
 
-    /// The answers that are kept, the youngest first, with how often each was asked for.
+    /// The stored answers, the youngest first, with the hits of each.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Arc<Entry>, u64)> {
         let mut place = self.youngest;
         std::iter::from_fn(move || {
@@ -342,7 +343,7 @@ impl Shard {
         None
     }
 
-    /// How many answers have this hash, and the last of their chain, which is the eldest.
+    /// Number of answers with this hash, and the last of their chain, which is the eldest.
     fn variants(&self, hash: u64) -> (usize, u32) {
         let (mut count, mut last) = (0, NONE);
         let mut place = self.index.get(&hash).copied().unwrap_or(NONE);
@@ -399,7 +400,7 @@ impl Shard {
         self.free.push(place);
     }
 
-    /// Takes a node out of the chain of its hash.
+    /// Removes a node from the chain of its hash.
     fn unchain(&mut self, hash: u64, place: u32, sibling: u32) {
         let first = self.index.get(&hash).copied().unwrap_or(NONE);
         if first == place {
@@ -419,7 +420,7 @@ impl Shard {
         }
     }
 
-    /// Makes room: what nobody asked for since the hand passed goes, and what is of no use any more.
+    /// Makes room: removes answers without a hit since the hand passed, and those that are of no use any more.
     fn evict(&mut self, now: Instant) {
         let mut place = if self.hand == NONE { self.eldest } else { self.hand };
         while let Some(node) = self.nodes.get_mut(place as usize) {
@@ -441,7 +442,7 @@ impl Shard {
 
 const HELD: &str = "a node that is linked holds an answer";
 
-/// Keys of these tables are hashes already.
+/// Hasher of these tables, whose keys are hashes already.
 #[derive(Debug, Default)]
 struct Hashed(u64);
 

@@ -1,54 +1,54 @@
-//! What the cache holds and has done.
+//! Contents and counters of the cache.
 
 use std::ops::AddAssign;
 use std::time::Duration;
 
-/// What the cache holds and has done, each part of it read in one moment.
+/// Contents and counters of the cache, each part of it read in one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Statistics {
-    /// Answers that are kept now.
+    /// Answers stored now.
     pub(crate) entries: u64,
-    /// Bytes that they take.
+    /// Bytes of these answers.
     pub(crate) bytes: u64,
-    /// Requests that were answered at once.
+    /// Requests answered at once.
     pub(crate) hits_total: u64,
     /// Requests for which an answer had to be fetched.
     pub(crate) misses_total: u64,
-    /// Requests that waited for what another fetched.
+    /// Requests that waited for another fetch.
     pub(crate) waits_total: u64,
-    /// Answers that were kept.
+    /// Answers that were stored.
     pub(crate) stored_total: u64,
-    /// Answers that made room for others.
+    /// Answers evicted to make room for others.
     pub(crate) evicted_total: u64,
     /// Answers that had outlived their lifetime.
     pub(crate) expired_total: u64,
-    /// Answers that were thrown away, by the operator or since what they were read from had changed.
+    /// Answers that were invalidated, by the operator or by a change of their data.
     pub(crate) invalidated_total: u64,
-    /// Answers that were too large to be kept.
+    /// Answers too large to be stored.
     pub(crate) too_large_total: u64,
-    /// Answers that had outlived their lifetime, and of which their backend said that they are still good.
+    /// Answers past their lifetime that their backend confirmed.
     pub(crate) validated_total: u64,
 }
 
-/// One answer that is kept, for whoever watches.
+/// One stored answer, for the admin pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EntryInfo {
-    /// What it answers: a path and query, with the origin before it where the answer names it.
+    /// Its key: a path and query, with the origin before it where the answer names it.
     pub(crate) key: String,
-    /// Fields of the request that chose it, in lower case.
+    /// Request fields that selected it, in lower case.
     pub(crate) varies: Vec<String>,
-    /// Bytes that it takes.
+    /// Its size in bytes.
     pub(crate) bytes: u64,
-    /// How old it is.
+    /// Its age.
     pub(crate) age: Duration,
-    /// How old it may become.
+    /// Its largest age.
     pub(crate) lifetime: Duration,
-    /// How often it was asked for.
+    /// Number of hits.
     pub(crate) hits: u64,
 }
 
 impl Statistics {
-    /// One was found that is of no use: it was overtaken by time, or by a change.
+    /// Counts the removal of a useless answer: it had expired, or its data had changed.
     pub(super) fn removed(&mut self, was_current: bool) {
         match was_current {
             true => self.expired_total += 1,

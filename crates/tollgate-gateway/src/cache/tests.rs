@@ -1,4 +1,4 @@
-//! The cache against a model that is as simple as can be, and what becomes of those who wait.
+//! The cache against the simplest possible model, and the waiting requests.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -62,7 +62,7 @@ fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// What is kept, the eldest first, as SIEVE would have it on paper.
+/// Stored answers, the eldest first, as SIEVE on paper would have it.
 #[derive(Default)]
 struct Model {
     kept: Vec<Kept>,
@@ -101,7 +101,7 @@ impl Model {
         now - kept.kept_at >= Duration::from_secs(LIFETIME_S) || kept.changes != changes
     }
 
-    /// The body that a request is answered with.
+    /// The body of the answer to a request.
     fn ask(&mut self, target: usize, accept: usize, now: Instant, changes: u64) -> Option<Vec<u8>> {
         let index = self.kept.iter().position(|kept| (kept.target, kept.accept) == (target, accept))?;
         if Model::is_spent(&self.kept[index], now, changes) {

@@ -1,6 +1,6 @@
 //! The operator's own listener: `[admin]`.
 //!
-//! [`AdminTable`] is what stands in the file. Where it may listen depends on whether the operator signs in, so [`Admin`] is
+//! [`AdminTable`] is the file's contents. The allowed address depends on whether the operator signs in, so [`Admin`] is
 //! checked together with the users.
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -15,11 +15,11 @@ use crate::auth::config::{Authentication, PlainBasic};
 /// The operator's own listener: a page (`/`), `/status.json`, `/metrics`, `/healthz`, `/readyz`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Admin {
-    /// Where it is.
+    /// Its address.
     pub address: SocketAddr,
-    /// The user who must sign in; `None`: nobody must.
+    /// The user who must sign in; `None`: no sign-in.
     pub user: Option<String>,
-    /// Names by which it is reached, beside loopback's and its own address.
+    /// Host names by which it is reached, beside loopback's and its own address.
     pub hosts: Vec<String>,
 }
 
@@ -28,23 +28,23 @@ pub struct Admin {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Admin")]
 pub(super) struct AdminTable {
-    /// A loopback address, unless the operator signs in; port 0 takes any that is free.
+    /// A loopback address, unless the operator signs in; port 0 takes any free one.
     #[schemars(with = "String")]
     address: Spanned<SocketAddr>,
-    /// A user of the users file, who alone may look; only `/healthz` and `/readyz` are for everybody then. Absent: whoever
-    /// reaches the listener is the operator.
+    /// A user of the users file, who alone has access; only `/healthz` and `/readyz` are then open to everybody.
+    /// Absent: anyone who reaches the listener is the operator.
     #[schemars(with = "Option<String>", length(min = 1))]
     user: Option<Spanned<String>>,
-    /// Names by which it is reached, without ports. It always answers to `localhost`, to loopback addresses and to the very
-    /// address that a connection came to; a request for any other host is refused.
+    /// Host names by which it is reached, without ports. It always answers to `localhost`, to loopback addresses and to
+    /// the address of the connection itself; a request for any other host is refused.
     hosts: Vec<String>,
 }
 
 impl Admin {
-    /// Whether it may listen there.
+    /// Checks that it may listen there.
     ///
     /// # Errors
-    /// Says why not.
+    /// States the reason.
     pub fn check(&self, authentication: &Authentication) -> Result<(), String> {
         let address = self.address;
         if self.user.is_some() && authentication.users.is_none() {
@@ -68,10 +68,10 @@ impl Admin {
 }
 
 impl AdminTable {
-    /// What it means.
+    /// Checks the table and returns its meaning.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// The error and its place.
     pub(super) fn meaning(self, authentication: &Authentication) -> Result<Admin, (Range<usize>, String)> {
         let user_at = self.user.as_ref().map(Spanned::span);
         let address_at = self.address.span();

@@ -1,7 +1,6 @@
-//! One `[[endpoint]]`: places that answer the same, how requests are shared among them, how long each may take, and when
-//! one is left alone.
+//! One `[[endpoint]]`: places with the same answers, load balancing, time limits and suspension.
 //!
-//! [`EndpointTable`] is what stands in the file; [`Endpoint`] is what it means, and cannot be wrong. The file of authorities is
+//! [`EndpointTable`] is the file's contents; [`Endpoint`] is its meaning, and always valid. The file of authorities is
 //! read when the gateway starts, and again with the whole configuration.
 
 use std::path::PathBuf;
@@ -17,186 +16,187 @@ use crate::base::config_error::{ConfigError, Misplaced};
 use crate::base::number::optional_within;
 use crate::base::origin::Origin;
 
-/// Places that answer the same.
+/// Places with the same answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// What routes and mediators call it.
+    /// Name that routes and mediators use.
     pub name: Arc<str>,
-    /// Where the places are; each path stands before that of a request.
+    /// URLs of the places; each path is put before that of a request.
     pub urls: Vec<Target>,
-    /// Which of them gets the next request.
+    /// Choice of the place for the next request.
     pub balance: Balance,
-    /// A file in PEM with authorities that are trusted beside the machine's own.
+    /// A file in PEM with authorities trusted beside the machine's own.
     pub ca: Option<PathBuf>,
-    /// How much of one place is used, and how long anything may take there.
+    /// Limits on the use of one place, and on its times.
     pub limits: EndpointLimits,
-    /// When a place is left alone, and for how long.
+    /// Suspension of a place after failures.
     pub suspension: Suspension,
-    /// How places are asked whether they are well, if at all.
+    /// Health checks of places, if any.
     pub health: Option<Health>,
-    /// The name in the file.
+    /// Place of its name in the file.
     pub(crate) origin: Origin,
-    /// The file of authorities in the file.
+    /// Place of the file of authorities in the file.
     pub(crate) ca_origin: Origin,
 }
 
-/// Which place gets the next request, of those that may.
+/// Choice of the place for the next request, among those available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Balance {
     /// Each in turn.
     #[default]
     RoundRobin,
-    /// That with the fewest requests in flight.
+    /// The one with the fewest requests in flight.
     LeastBusy,
-    /// The first in the order of the file: the others stand by.
+    /// The first in the order of the file: the others are spares.
     InOrder,
 }
 
-/// How much of one place is used, and how long anything may take there.
+/// Limits on the use of one place, and on its times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointLimits {
     /// Requests in flight; the next goes to another place, or is answered 503.
     pub in_flight_max: u32,
-    /// How long a connection may take to open, its TLS handshake included; 502 beyond.
+    /// Longest time to open a connection, its TLS handshake included; 502 beyond.
     pub connect_max: Duration,
-    /// How long the first byte of an answer may take, once the request was sent; 504 beyond.
+    /// Longest time from the sent request to the first byte of the answer; 504 beyond.
     pub first_byte_max: Duration,
-    /// How long nothing may come, or be taken, in the middle of a message; 504 beyond, or the answer is cut short.
+    /// Longest pause in sending or receiving in the middle of a message; 504 beyond, or the answer is cut short.
     pub stall_max: Duration,
-    /// How long a request may take altogether; 504 beyond, or the answer is cut short.
+    /// Longest time of a request altogether; 504 beyond, or the answer is cut short.
     pub request_max: Duration,
-    /// How long a connection may idle before it is closed rather than used again.
+    /// Idle time after which a connection is closed rather than used again.
     pub idle_max: Duration,
-    /// How old a connection may get before it is closed rather than used again.
+    /// Age after which a connection is closed rather than used again.
     pub age_max: Duration,
-    /// Connections that idle, for each event loop.
+    /// Idle connections, for each event loop.
     pub connections_idle_max: usize,
 }
 
-/// When a place is left alone, and for how long.
+/// Suspension of a place after failures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suspension {
     /// Failures in a row, without an answer between them.
     pub after_failures: u16,
-    /// How long the first time.
+    /// Length of the first suspension.
     pub initial: Duration,
-    /// By how much longer each further time, as long as it did not answer between.
+    /// Factor of each further suspension, until it answers.
     pub factor: f64,
-    /// How long at most.
+    /// Length of the longest suspension.
     pub max: Duration,
-    /// Statuses of answers that are failures as well: 5xx only.
+    /// Statuses of answers that count as failures: 5xx only.
     pub statuses: Vec<u16>,
 }
 
 // Its factor is a finite number.
 impl Eq for Suspension {}
 
-/// How places are asked whether they are well.
+/// Health checks of places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
-    /// The path that is asked by GET, below that of the place; well is what answers 2xx or 3xx.
+    /// Path requested by GET, below that of the place; 2xx or 3xx means healthy.
     pub path: String,
-    /// How often.
+    /// Time between two checks.
     pub interval: Duration,
-    /// How long the answer may take.
+    /// Longest time of the answer.
     pub answer_max: Duration,
 }
 
-/// Places that answer the same.
+/// Places with the same answers.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Endpoint")]
 pub(super) struct EndpointTable {
-    /// What routes and mediators call it.
+    /// Name that routes and mediators use.
     #[schemars(with = "String", length(min = 1, max = NAME_BYTES_MAX))]
     name: Spanned<String>,
-    /// Where the places are, such as `http://127.0.0.1:9001` or `https://backend.example/base`; a path stands before
-    /// that of a request. Certificates are verified.
+    /// URLs of the places, such as `http://127.0.0.1:9001` or `https://backend.example/base`; a path is put before that
+    /// of a request. Certificates are verified.
     #[schemars(with = "Vec<String>", length(min = 1, max = URLS_MAX))]
     urls: Spanned<Vec<Spanned<String>>>,
-    /// Which place gets the next request: each in turn, the one with the fewest in flight, or the first that may.
+    /// Choice of the place for the next request: each in turn, the one with the fewest in flight, or the first
+    /// available.
     #[serde(default)]
     balance: Balance,
-    /// A file in PEM with authorities that are trusted beside the machine's own.
+    /// A file in PEM with authorities trusted beside the machine's own.
     #[schemars(with = "Option<PathBuf>")]
     ca: Option<Spanned<PathBuf>>,
     /// Requests in flight at one URL; the next goes to another URL, or is answered 503 at once.
     #[serde(default, deserialize_with = "optional_within::<1, IN_FLIGHT_MAX, u32, _>")]
     #[schemars(range(min = 1, max = IN_FLIGHT_MAX))]
     in_flight_max: Option<u32>,
-    /// How long a connection may take to open, its TLS handshake included; 502 beyond.
+    /// Longest time to open a connection, its TLS handshake included; 502 beyond.
     #[serde(default, deserialize_with = "optional_within::<1, CONNECT_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = CONNECT_MS_MAX))]
     connect_ms_max: Option<u32>,
-    /// How long the first byte of an answer may take, once the request was sent; 504 beyond.
+    /// Longest time from the sent request to the first byte of the answer; 504 beyond.
     #[serde(default, deserialize_with = "optional_within::<1, TIME_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = TIME_MS_MAX))]
     first_byte_ms_max: Option<u32>,
-    /// How long nothing may come, or be taken, in the middle of a message; 504 beyond, or the answer is cut short.
+    /// Longest pause in sending or receiving in the middle of a message; 504 beyond, or the answer is cut short.
     #[serde(default, deserialize_with = "optional_within::<1, TIME_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = TIME_MS_MAX))]
     stall_ms_max: Option<u32>,
-    /// How long a request may take altogether; 504 beyond, or the answer is cut short.
+    /// Longest time of a request altogether; 504 beyond, or the answer is cut short.
     #[serde(default, deserialize_with = "optional_within::<1, TIME_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = TIME_MS_MAX))]
     request_ms_max: Option<u32>,
-    /// How long a connection may idle before it is closed rather than used again: less than the backend lets it.
+    /// Idle time after which a connection is closed rather than used again: less than the backend's own limit.
     #[serde(default, deserialize_with = "optional_within::<0, TIME_MS_MAX, u32, _>")]
     #[schemars(range(min = 0, max = TIME_MS_MAX))]
     idle_ms_max: Option<u32>,
-    /// How old a connection may get before it is closed rather than used again.
+    /// Age after which a connection is closed rather than used again.
     #[serde(default, deserialize_with = "optional_within::<0, TIME_MS_MAX, u32, _>")]
     #[schemars(range(min = 0, max = TIME_MS_MAX))]
     age_ms_max: Option<u32>,
-    /// Connections that idle at one URL, for each event loop.
+    /// Idle connections to one URL, for each event loop.
     #[serde(default, deserialize_with = "optional_within::<0, CONNECTIONS_IDLE_MAX, usize, _>")]
     #[schemars(range(min = 0, max = CONNECTIONS_IDLE_MAX))]
     connections_idle_max: Option<usize>,
-    /// When a URL is left alone, and for how long.
+    /// Suspension of a URL after failures.
     #[serde(default)]
     suspension: SuspensionTable,
-    /// How URLs are asked whether they are well; absent: what requests meet decides.
+    /// Health checks of URLs; absent: only the results of requests count.
     health: Option<HealthTable>,
 }
 
-/// When a URL is left alone: after failures in a row to connect, to agree on TLS, to answer in time, or to answer with a
-/// whole message. Then one request tries whether it is back.
+/// When a URL is suspended: after failures in a row to connect, to agree on TLS, to answer in time, or to answer with a
+/// whole message. Then one request tests whether it is back.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Suspension")]
 struct SuspensionTable {
-    /// How many failures in a row.
+    /// Number of failures in a row.
     #[serde(deserialize_with = "optional_within::<1, AFTER_FAILURES_MAX, u16, _>")]
     #[schemars(range(min = 1, max = AFTER_FAILURES_MAX))]
     after_failures: Option<u16>,
-    /// How long the first time.
+    /// Length of the first suspension.
     #[schemars(with = "Option<u32>", range(min = 1, max = TIME_MS_MAX))]
     initial_ms: Option<Spanned<i64>>,
-    /// By how much longer each further time, until it answers.
+    /// Factor of each further suspension, until it answers.
     #[schemars(with = "Option<f64>", range(min = 1.0, max = FACTOR_MAX))]
     factor: Option<Spanned<f64>>,
-    /// How long at most.
+    /// Length of the longest suspension.
     #[schemars(with = "Option<u32>", range(min = 1, max = TIME_MS_MAX))]
     max_ms: Option<Spanned<i64>>,
-    /// Statuses of answers that are failures as well, such as 503; 5xx only. Absent: an answer is no failure.
+    /// Statuses of answers that count as failures, such as 503; 5xx only. Absent: an answer is no failure.
     #[schemars(with = "Option<Vec<u16>>", length(max = STATUSES_MAX))]
     statuses: Option<Spanned<Vec<Spanned<i64>>>>,
 }
 
-/// How URLs are asked whether they are well.
+/// Health checks of URLs.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Health")]
 struct HealthTable {
-    /// The path that is asked by GET, below that of the URL; well is what answers 2xx or 3xx.
+    /// Path requested by GET, below that of the URL; 2xx or 3xx means healthy.
     #[schemars(with = "String")]
     path: Spanned<String>,
-    /// How often.
+    /// Time between two checks.
     #[serde(default, deserialize_with = "optional_within::<INTERVAL_MS_MIN, TIME_MS_MAX, u32, _>")]
     #[schemars(range(min = INTERVAL_MS_MIN, max = TIME_MS_MAX))]
     interval_ms: Option<u32>,
-    /// How long the answer may take, connecting included.
+    /// Longest time of the answer, connecting included.
     #[serde(default, deserialize_with = "optional_within::<1, CONNECT_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = CONNECT_MS_MAX))]
     answer_ms_max: Option<u32>,
@@ -205,7 +205,7 @@ struct HealthTable {
 // What a configuration may ask for at most. What it asks for by itself stands in `EndpointLimits::default` and
 // `Suspension::default`.
 const NAME_BYTES_MAX: usize = 64;
-/// As many as one word has bits, in which a request notes where it was.
+/// Largest number of URLs: the bits of one word, in which a request records the places it tried.
 pub(crate) const URLS_MAX: usize = 64;
 const ENDPOINTS_MAX: usize = 1_000;
 const IN_FLIGHT_MAX: i64 = 1_000_000;
@@ -219,10 +219,10 @@ const INTERVAL_MS_MIN: i64 = 100;
 const INTERVAL_MS: u32 = 1_000;
 const ANSWER_MS: u32 = 1_000;
 
-/// What the tables of a file mean.
+/// Checks the tables of a file and returns their meaning.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first error.
 pub(super) fn endpoints(
     tables: Vec<Spanned<EndpointTable>>,
     text: &Arc<str>,
@@ -296,7 +296,7 @@ impl EndpointTable {
     }
 }
 
-/// A place: a URL whose path stands before that of requests.
+/// Parses the URL of a place; its path is put before that of requests.
 fn target(url: &str) -> Result<Target, String> {
     let target = Target::parse(url).map_err(|error| {
         let at = url.char_indices().nth(error.position()).map_or("", |(at, _)| &url[at..]);

@@ -1,8 +1,7 @@
-//! `[generate]`: the batch that takes documents from a table, transforms each together with what it depends on, and stores
-//! the results.
+//! `[generate]`: the batch that takes documents from a table, transforms each together with its dependencies, and
+//! stores the results.
 //!
-//! Whether the tables and columns are there is asked when the batch begins; what is wrong with them is told with the line
-//! that names them.
+//! The tables and columns are checked when the batch begins; errors name the line that names them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -20,7 +19,7 @@ use crate::base::origin::Origin;
 /// The batch.
 #[derive(Debug, Clone)]
 pub struct Generate {
-    /// Where the tables are, unless the command line says.
+    /// Database of the tables, unless given on the command line.
     pub database: Option<Location>,
     pub(crate) stylesheet: Named<PathBuf>,
     pub(crate) source: Source,
@@ -28,24 +27,24 @@ pub struct Generate {
     pub(crate) target: Target,
 }
 
-/// Something that the configuration names, and where it does.
+/// A name in the configuration, with its place.
 #[derive(Debug, Clone)]
 pub(crate) struct Named<T = String> {
     pub(crate) name: T,
     pub(crate) origin: Origin,
 }
 
-/// Where documents come from.
+/// Source of documents.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     pub(crate) table: Named,
     pub(crate) key: Named,
     pub(crate) document: Named,
-    /// Absent: a table of ours says how far each document is.
+    /// Absent: a table of ours contains the state of each document.
     pub(crate) state: Option<StateColumn>,
 }
 
-/// The column that says how far a document is, and its values.
+/// The column with the state of a document, and its values.
 #[derive(Debug, Clone)]
 pub(crate) struct StateColumn {
     pub(crate) column: Named,
@@ -53,31 +52,31 @@ pub(crate) struct StateColumn {
     pub(crate) waiting: Option<String>,
     pub(crate) done: String,
     pub(crate) failed: String,
-    /// The column for what was wrong.
+    /// The column for the error.
     pub(crate) error: Option<Named>,
 }
 
-/// What a document depends on.
+/// A dependency of a document.
 #[derive(Debug, Clone)]
 pub(crate) struct Dependency {
     pub(crate) name: String,
     pub(crate) table: Named,
     pub(crate) key: Named,
-    /// Finds in a document the keys that it refers to; absent: the document's own key is asked for.
+    /// XPath of the keys that a document refers to; absent: the document's own key is used.
     pub(crate) reference: Option<XPath>,
     pub(crate) shape: Shape,
 }
 
-/// What of the rows of a dependency is read.
+/// The part of a dependency's rows that is read.
 #[derive(Debug, Clone)]
 pub(crate) enum Shape {
-    /// A column that holds a document.
+    /// A column that contains a document.
     Content(Named),
-    /// Columns that a document is made of.
+    /// Columns that form a document.
     Columns(Vec<Named>),
 }
 
-/// Where results go.
+/// Destination of results.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) table: Named,
@@ -94,26 +93,26 @@ pub(crate) struct Target {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Generate")]
 pub(super) struct GenerateTable {
-    /// `sqlite:FILE` or `postgres://USER@HOST/DATABASE`; `--database` comes before it.
+    /// `sqlite:FILE` or `postgres://USER@HOST/DATABASE`; `--database` overrides it.
     #[schemars(with = "Option<String>")]
     database: Option<Spanned<String>>,
-    /// The stylesheet's file (XSLT 1.0), beside the configuration. What it includes and imports stands in its folder.
+    /// The stylesheet's file (XSLT 1.0), beside the configuration. The files it includes and imports are in its folder.
     #[schemars(with = "PathBuf")]
     stylesheet: Spanned<PathBuf>,
     /// Prefixes of namespaces in the `reference`s of dependencies.
     #[serde(default)]
     namespaces: BTreeMap<String, String>,
-    /// Where documents come from.
+    /// Source of documents.
     source: SourceTable,
-    /// What each document depends on.
+    /// Dependencies of each document.
     #[serde(default, rename = "dependency")]
     #[schemars(with = "Vec<DependencyTable>")]
     dependencies: Vec<Spanned<DependencyTable>>,
-    /// Where results go.
+    /// Destination of results.
     target: TargetTable,
 }
 
-/// Where documents come from.
+/// Source of documents.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "GenerateSource")]
@@ -121,57 +120,57 @@ struct SourceTable {
     /// The table.
     #[schemars(with = "String")]
     table: Spanned<String>,
-    /// The column that tells its rows apart, and in whose order they are taken.
+    /// The column that identifies its rows, and in whose order they are taken.
     #[schemars(with = "String")]
     key: Spanned<String>,
-    /// The column that holds the document, as a text.
+    /// The column that contains the document, as a text.
     #[schemars(with = "String")]
     document: Spanned<String>,
-    /// The column that says how far a document is, a text. Absent: a table `tollgate_claim` is made that does.
+    /// The column with the state of a document, a text. Absent: a table `tollgate_claim` is created for it.
     #[schemars(with = "Option<String>")]
     state: Option<Spanned<String>>,
-    /// Its value of documents that are to be taken. Absent: null.
+    /// Its value for waiting documents. Absent: null.
     #[schemars(with = "Option<String>")]
     waiting: Option<Spanned<String>>,
-    /// Its value of documents whose result is stored. Absent: `done`.
+    /// Its value for documents whose result is stored. Absent: `done`.
     #[schemars(with = "Option<String>")]
     done: Option<Spanned<String>>,
-    /// Its value of documents that were set aside since something is wrong with them. Absent: `failed`.
+    /// Its value for documents set aside because of an error. Absent: `failed`.
     #[schemars(with = "Option<String>")]
     failed: Option<Spanned<String>>,
-    /// The column for what is wrong with a document that was set aside, a text.
+    /// The column for the error of a document that was set aside, a text.
     #[schemars(with = "Option<String>")]
     error: Option<Spanned<String>>,
 }
 
-/// What each document depends on: rows of a table, read by a SELECT for each key.
+/// A dependency of each document: rows of a table, read by a SELECT for each key.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "GenerateDependency")]
 struct DependencyTable {
-    /// What the stylesheet calls it: `document('NAME/KEY')`, or `document('NAME')` without a `reference`.
+    /// Its name in the stylesheet: `document('NAME/KEY')`, or `document('NAME')` without a `reference`.
     #[schemars(with = "String")]
     name: Spanned<String>,
     /// The table or view.
     #[schemars(with = "String")]
     table: Spanned<String>,
-    /// The column that is asked for.
+    /// The column compared with the key.
     #[schemars(with = "String")]
     key: Spanned<String>,
-    /// An XPath that finds in a document the keys that it refers to, such as `/program/use/@unit`: each is read by a
-    /// SELECT of its own, and a document that refers to one that is not there is set aside. Absent: the rows with the
-    /// document's own key are read, none or more.
+    /// An XPath for the keys that a document refers to, such as `/program/use/@unit`: each is read by a SELECT of its
+    /// own, and a document that refers to a missing one is set aside. Absent: the rows with the document's own key are
+    /// read, none or more.
     #[schemars(with = "Option<String>")]
     reference: Option<Spanned<String>>,
-    /// A column that holds a document, as a text; with a `reference`.
+    /// A column that contains a document, as a text; with a `reference`.
     #[schemars(with = "Option<String>")]
     content: Option<Spanned<String>>,
-    /// Columns that are made a document of: `<NAME><row><COLUMN>…</COLUMN></row></NAME>`.
+    /// Columns that form a document: `<NAME><row><COLUMN>…</COLUMN></row></NAME>`.
     #[schemars(with = "Option<Vec<String>>")]
     columns: Option<Vec<Spanned<String>>>,
 }
 
-/// Where results go: a row for each document.
+/// Destination of results: a row for each document.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "GenerateTarget")]
@@ -185,10 +184,10 @@ struct TargetTable {
     /// The column for the result, a text.
     #[schemars(with = "String")]
     result: Spanned<String>,
-    /// A column for the microseconds that were spent computing.
+    /// A column for the microseconds spent computing.
     #[schemars(with = "Option<String>")]
     compute_us: Option<Spanned<String>>,
-    /// A column for the microseconds that the database was waited for, until the result was stored.
+    /// A column for the microseconds waiting for the database, until the result was stored.
     #[schemars(with = "Option<String>")]
     database_us: Option<Spanned<String>>,
     /// A column for the microseconds that the document waited for a core.
@@ -196,13 +195,13 @@ struct TargetTable {
     waiting_us: Option<Spanned<String>>,
 }
 
-/// Dependencies that a batch may have.
+/// Most dependencies of a batch.
 const DEPENDENCIES_MAX: usize = 16;
-/// Columns of a dependency that a document is made of.
+/// Most columns of a dependency that form a document.
 const COLUMNS_MAX: usize = 64;
 
 impl GenerateTable {
-    /// What it means.
+    /// Checks the table and returns its meaning.
     pub(super) fn meaning(self, text: &Arc<str>, file_name: &Arc<str>) -> Result<Generate, ConfigError> {
         let file = Origin::new(text, file_name, 0..0);
         let database =

@@ -1,6 +1,6 @@
-//! Where a database lies, as a URL says it: `sqlite::memory:`, `sqlite:shop.db`, `postgres://me@host/shop`.
+//! Location of a database, as a URL: `sqlite::memory:`, `sqlite:shop.db`, `postgres://me@host/shop`.
 //!
-//! A password in it is never shown: neither here nor in what [`hide_passwords`] has gone over.
+//! A password in it is never shown, neither here nor in text passed through [`hide_passwords`].
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use crate::base::config_error::hide_passwords;
 use crate::store::postgres::Address;
 
-/// Where a database lies.
+/// Location of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// SQLite in memory: gone with the process.
@@ -23,10 +23,10 @@ pub enum Location {
 const POSTGRES: [&str; 2] = ["postgres://", "postgresql://"];
 
 impl Location {
-    /// Reads a URL.
+    /// Parses a URL.
     ///
     /// # Errors
-    /// Says what was expected. A password in `text` is not repeated.
+    /// States what was expected. A password in `text` is not repeated.
     pub fn parse(text: &str) -> Result<Location, String> {
         if POSTGRES.iter().any(|scheme| text.starts_with(scheme)) {
             return Address::parse(text).map(|address| Location::Postgres(Box::new(address)));

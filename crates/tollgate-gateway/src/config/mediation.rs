@@ -1,20 +1,20 @@
-//! `[mediation]`: how many large messages are mediated at once.
+//! `[mediation]`: limits for mediating large messages.
 //!
-//! What becomes of messages stands with each route.
+//! The mediators themselves are configured with each route.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{WorkProcesses, WorkProcessesTable};
 
-/// How messages are mediated.
+/// Settings of mediation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mediation {
-    /// Permits to mediate messages of more than 64 KiB, each on a thread that may take its time.
+    /// Permits to mediate messages of more than 64 KiB, each on a thread that may block.
     pub work_processes: WorkProcesses,
 }
 
-/// How messages are mediated.
+/// Settings of mediation.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Mediation")]
@@ -25,7 +25,7 @@ pub(super) struct MediationTable {
 }
 
 impl MediationTable {
-    /// What it means.
+    /// Returns its meaning.
     pub(super) fn meaning(&self) -> Mediation {
         Mediation { work_processes: self.work_processes.over(&Mediation::default().work_processes) }
     }

@@ -1,7 +1,8 @@
-//! What an operator may set: a TOML file (or nothing, which serves the flights and the records from memory, and
-//! Fibonacci), parsed so that no value behind [`Config`] can be wrong.
+//! The gateway's configuration: a TOML file (or nothing, which serves the flights and the records from memory, and
+//! Fibonacci), parsed so that every value in [`Config`] is valid.
 //!
-//! It opens no file and no socket: the text comes from the caller, who also lays command line options over the result.
+//! It opens no file and no socket: the text comes from the caller, which also applies command line options to the
+//! result.
 
 mod admin;
 mod endpoint;
@@ -54,99 +55,99 @@ pub use crate::work::settings::{WAIT_MS_MAX, WORK_PROCESSES_MAX, WorkProcesses};
 /// The gateway's configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// Where the services are offered, and by how many threads.
+    /// Addresses of the services, and the number of threads.
     pub listen: Listen,
-    /// Where the services are offered over TLS.
+    /// Addresses of the services over TLS.
     pub tls: Vec<TlsListener>,
     /// The operator's own listener.
     pub admin: Admin,
-    /// Who may use the services, and how that is shown.
+    /// Users of the services, and their authentication.
     pub authentication: Authentication,
-    /// How answers are cut into pages.
+    /// Paging of answers.
     pub pages: Pages,
     /// The services over databases.
     pub services: Vec<Service>,
     /// The services without a database, in the order of their list.
     pub built_in: Vec<BuiltInService>,
-    /// Places that requests are passed on to.
+    /// Places for forwarded requests.
     pub endpoints: Vec<Endpoint>,
-    /// Requests that are passed on.
+    /// Routes of forwarded requests.
     pub routes: Vec<Route>,
-    /// How messages are mediated.
+    /// Settings of mediation.
     pub mediation: Mediation,
-    /// The answers that are kept for others.
+    /// The response cache.
     pub cache: Cache,
-    /// What one client may take of the gateway.
+    /// Limits for one client.
     pub limits: Limits,
-    /// How long requests in flight may take to end once the gateway was told to stop.
+    /// Longest time for requests in flight to end after a request to stop.
     pub drain_seconds: u32,
 }
 
-/// A configuration as it stands in its file.
+/// A configuration as written in its file.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(title = "tollgate gateway configuration")]
 struct File {
-    /// Where the services are offered, and by how many threads.
+    /// Addresses of the services, and the number of threads.
     #[schemars(with = "Listen")]
     listen: Spanned<Listen>,
-    /// Where the services are offered over TLS.
+    /// Addresses of the services over TLS.
     #[schemars(with = "Vec<tls::TlsTable>")]
     tls: Vec<Spanned<tls::TlsTable>>,
     /// The operator's own listener.
     admin: admin::AdminTable,
-    /// The users. Absent: nobody is asked who they are.
+    /// The users. Absent: nobody is authenticated.
     users: Option<authentication::UsersTable>,
-    /// How users show who they are.
+    /// Authentication of users.
     #[schemars(with = "Option<authentication::AuthenticationTable>")]
     authentication: Option<Spanned<authentication::AuthenticationTable>>,
-    /// Whose certificates are whose: the first that fits decides.
+    /// Maps client certificates to users: the first match decides.
     #[serde(rename = "certificate_user")]
     #[schemars(with = "Vec<authentication::CertificateTable>")]
     certificate_users: Vec<Spanned<authentication::CertificateTable>>,
-    /// Who may do what: the first rule that is for a request decides.
+    /// Access rules: the first rule that matches a request decides.
     #[serde(rename = "rule")]
     #[schemars(with = "Vec<authentication::RuleTable>")]
     rules: Vec<Spanned<authentication::RuleTable>>,
-    /// The bounded pool behind which every read and write of a database stands: for each service that has none of its own.
+    /// The bounded pool for every read and write of a database: for each service without one of its own.
     work_processes: WorkProcessesTable,
-    /// How answers are cut into pages.
+    /// Paging of answers.
     pages: Pages,
-    /// The services. Absent: the flights and the records, both in memory, and Fibonacci; none where there is a route.
+    /// The services. Absent: the flights and the records, both in memory, and Fibonacci; none if there is a route.
     #[serde(rename = "service")]
     #[schemars(with = "Option<Vec<service::ServiceTable>>")]
     services: Option<Vec<Spanned<service::ServiceTable>>>,
-    /// Places that requests are passed on to: each a group of URLs that answer the same.
+    /// Places for forwarded requests: each a group of URLs with the same answers.
     #[serde(rename = "endpoint")]
     #[schemars(with = "Vec<endpoint::EndpointTable>")]
     endpoints: Vec<Spanned<endpoint::EndpointTable>>,
-    /// Requests that are passed on. Of all routes and services that fit one, the longest path wins.
+    /// Forwarded requests. Of all matching routes and services, the longest path wins.
     #[serde(rename = "route")]
     #[schemars(with = "Vec<route::RouteTable>")]
     routes: Vec<Spanned<route::RouteTable>>,
-    /// How messages are mediated.
+    /// Settings of mediation.
     mediation: mediation::MediationTable,
-    /// The answers that are kept for others.
+    /// The response cache.
     cache: Cache,
-    /// What `tollgate generate` does; `tollgate serve` leaves it alone.
+    /// Settings of `tollgate generate`; `tollgate serve` ignores them.
     generate: Option<generate::GenerateTable>,
-    /// What one client may take of the gateway.
+    /// Limits for one client.
     limits: Limits,
-    /// How long requests in flight may take to end once the gateway was told to stop.
+    /// Longest time for requests in flight to end after a request to stop.
     #[serde(deserialize_with = "within::<0, DRAIN_SECONDS_MAX, u32, _>")]
     #[schemars(range(min = 0, max = DRAIN_SECONDS_MAX))]
     drain_seconds: u32,
 }
 
-/// Where the services are offered.
+/// Addresses of the services.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Listen {
-    /// Addresses such as `127.0.0.1:8080`; port 0 takes any that is free. None where there is a `[[tls]]`: then without
-    /// TLS nothing is served.
+    /// Addresses such as `127.0.0.1:8080`; port 0 takes any free one. May be empty if there is a
+    /// `[[tls]]`: then nothing is served without TLS.
     #[schemars(with = "Vec<String>")]
     pub addresses: Vec<SocketAddr>,
-    /// Event loops for each address, each on a thread of its own; absent: one for each core that the process may use.
+    /// Event loops for each address, each on a thread of its own; absent: one for each available core.
     #[serde(deserialize_with = "optional_within::<1, THREADS_MAX, u16, _>")]
     #[schemars(range(min = 1, max = THREADS_MAX))]
     pub threads: Option<u16>,
@@ -158,7 +159,7 @@ pub struct Listen {
     pub may_expose: bool,
 }
 
-/// How answers are cut into pages.
+/// Paging of answers.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pages {
@@ -168,7 +169,7 @@ pub struct Pages {
     pub size: u32,
 }
 
-/// What one client may take of the gateway. The engine's further limits are fixed.
+/// Limits for one client. The engine's further limits are fixed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
@@ -176,31 +177,31 @@ pub struct Limits {
     #[serde(deserialize_with = "within::<1, CONNECTIONS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = CONNECTIONS_MAX))]
     pub connections_max: u32,
-    /// Connections beyond those that wait, unread, until one of them ends, at most as long as a head may take; the next is
+    /// Further connections that wait, unread, until one of them ends, at most for the time limit of a head; the next is
     /// answered 503. While any waits, and while the last place is taken, answers close their connections.
     #[serde(deserialize_with = "within::<0, CONNECTIONS_MAX, u32, _>")]
     #[schemars(range(min = 0, max = CONNECTIONS_MAX))]
     pub connections_waiting_max: u32,
-    /// How long a request's head may take to come, from its first byte to its last.
+    /// Longest time for a request's head, from its first byte to its last.
     #[serde(deserialize_with = "within::<1, TIMEOUT_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = TIMEOUT_MS_MAX))]
     pub header_ms_max: u32,
-    /// How long a connection may wait for its next request.
+    /// Longest wait of a connection for its next request.
     #[serde(deserialize_with = "within::<1, TIMEOUT_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = TIMEOUT_MS_MAX))]
     pub idle_ms_max: u32,
-    /// How long a client may take nothing of its answer.
+    /// Longest time in which a client takes no byte of its answer.
     #[serde(deserialize_with = "within::<1, TIMEOUT_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = TIMEOUT_MS_MAX))]
     pub stall_ms_max: u32,
-    /// Bytes that unfinished requests may hold on one event loop while the rest of them is waited for; the next that wants
-    /// more is answered 503.
+    /// Bytes that unfinished requests may occupy on one event loop while the rest of them is awaited; the next that
+    /// needs more is answered 503.
     #[serde(deserialize_with = "within::<1, HELD_BYTES_MAX, usize, _>")]
     #[schemars(range(min = 1, max = HELD_BYTES_MAX))]
     pub held_bytes_max: usize,
 }
 
-/// How long requests in flight may take by default.
+/// Default time for requests in flight to end.
 const DRAIN_SECONDS: u32 = 30;
 
 // The table of limits: what a configuration may ask for at most. Defaults stand below, in the `Default`s.
@@ -213,14 +214,14 @@ const TIMEOUT_MS_MAX: i64 = 3_600_000;
 const PAGE_SIZE_MAX: i64 = 1_000_000;
 const DRAIN_SECONDS_MAX: i64 = 3_600;
 const HELD_BYTES_MAX: i64 = 1 << 36;
-/// The engine's own limit where no service takes more: the operator's forms come through it too.
+/// The engine's own limit if no service accepts more: it also limits the operator's forms.
 const BODY_BYTES_LEAST: usize = 1 << 20;
 
 impl Generate {
     /// Reads the `[generate]` of a configuration; `None` where it has none.
     ///
     /// # Errors
-    /// As [`Config::parse`]: the rest of the file is held to its rules too.
+    /// As [`Config::parse`]: the rest of the file is checked too.
     pub fn parse(text: &str, file_name: &str) -> Result<Option<Generate>, ConfigError> {
         Config::parse(text, file_name)?;
         let file: File = toml::from_str(text).map_err(|fault| ConfigError::new(text, file_name, &fault))?;
@@ -229,10 +230,10 @@ impl Generate {
 }
 
 impl Config {
-    /// Reads `text`, which came from the file `file_name` (used in messages only).
+    /// Parses `text`, which came from the file `file_name` (used in messages only).
     ///
     /// # Errors
-    /// The first thing that is wrong, with its line and the text that stands there.
+    /// The first error, with its line and the text there.
     pub fn parse(text: &str, file_name: &str) -> Result<Config, ConfigError> {
         let file: File = toml::from_str(text).map_err(|fault| ConfigError::new(text, file_name, &fault))?;
         let common = file.work_processes.over(&WorkProcesses::default());
@@ -281,13 +282,13 @@ impl Config {
         })
     }
 
-    /// Every pool of work processes that is configured.
+    /// All configured pools of work processes.
     pub fn work_processes_mut(&mut self) -> impl Iterator<Item = &mut WorkProcesses> {
         let of_databases = self.services.iter_mut().map(|service| &mut service.work_processes);
         of_databases.chain(self.built_in.iter_mut().filter_map(|service| service.work_processes.as_mut()))
     }
 
-    /// What the operator should know of what is configured and cannot be meant, a line each.
+    /// Remarks for the operator on settings that cannot be intended, a line each.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let is_used = |endpoint: &&Endpoint| {
             let leads = |route: &Route| {
@@ -353,7 +354,7 @@ impl Config {
         self.exposed().find(|address| is_open && !certified.contains(address))
     }
 
-    /// How many work processes there are altogether.
+    /// Number of work processes altogether.
     pub(crate) fn work_processes(&self) -> usize {
         let of_databases = self.services.iter().map(|service| &service.work_processes);
         let pools = of_databases.chain(self.built_in.iter().filter_map(|service| service.work_processes.as_ref()));
@@ -361,7 +362,7 @@ impl Config {
         pools.map(|work_processes| work_processes.limit as usize).sum()
     }
 
-    /// How many event loops serve each address.
+    /// Number of event loops for each address.
     pub fn threads(&self) -> usize {
         match self.listen.threads {
             Some(threads) => usize::from(threads),
@@ -370,19 +371,19 @@ impl Config {
     }
 }
 
-/// The services that tables ask for.
+/// The services requested by tables.
 #[derive(Default)]
 struct Services {
     of_databases: Vec<Service>,
     built_in: Vec<BuiltInService>,
 }
 
-/// The services without a database that are served by default.
+/// The services without a database served by default.
 fn default_built_in(common: &WorkProcesses) -> Vec<BuiltInService> {
     BUILT_IN.iter().filter(|kind| kind.is_default).map(|kind| kind.configured(common)).collect()
 }
 
-/// What the tables mean together.
+/// Combined meaning of the tables.
 fn services(
     tables: Vec<Spanned<service::ServiceTable>>,
     common: &WorkProcesses,
@@ -438,7 +439,7 @@ impl Config {
 }
 
 impl Config {
-    /// Bytes of the largest body that any service takes.
+    /// Bytes of the largest body that any service accepts.
     fn largest_body(&self) -> usize {
         let of_databases = self.services.iter().map(|service| service.rules.largest_body());
         let built_in = self.built_in.iter().map(|service| (service.kind.body_bytes_max)(service));

@@ -1,12 +1,12 @@
-//! Which services are served that need nothing but their name: flights, records, and those without a database.
+//! Services that need nothing but their name: flights, records, and those without a database.
 //!
-//! It deliberately knows none of the latter: their list does.
+//! It does not know the latter: their list does.
 
 use super::{Config, Kind, Service, WorkProcesses};
 use crate::built_in::BUILT_IN;
 
 impl Config {
-    /// Has just the services of these names served: as the configuration has them, or as they are by default.
+    /// Serves only the services of these names: as configured, or with defaults.
     pub fn serve_only(&mut self, names: &[impl AsRef<str>]) {
         let serves = |name: &str| names.iter().any(|served| served.as_ref() == name);
         let of_databases = [Service::flights(), Service::records()].into_iter().filter(|service| serves(&service.name));
@@ -22,7 +22,7 @@ impl Config {
         self.built_in = built_in.collect();
     }
 
-    /// Has this service served instead of those that are served by default.
+    /// Serves this service instead of the default ones.
     pub fn serve_database(&mut self, service: Service) {
         self.services = vec![service];
         self.built_in.retain(|service| !service.kind.is_default);

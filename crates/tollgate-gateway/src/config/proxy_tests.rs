@@ -1,4 +1,4 @@
-//! Endpoints and routes: what is read, and how what is wrong is told.
+//! Tests of endpoints and routes: parsing and error messages.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! One `[[route]]`: which requests are passed on, to which endpoint, and how.
+//! One `[[route]]`: requests to pass on, their endpoint, and how.
 //!
-//! [`RouteTable`] is what stands in the file; [`Route`] is what it means. Whether it collides with a service is known once
-//! those are, also the ones of the command line: see [`check`].
+//! [`RouteTable`] is the file's contents; [`Route`] is its meaning. Collisions with services are checked once those are
+//! known, also the ones of the command line: see [`check`].
 
 use std::sync::Arc;
 
@@ -16,39 +16,39 @@ use crate::base::number::optional_within;
 use crate::base::origin::Origin;
 use crate::mediate::SequenceTable;
 
-/// Requests that are passed on.
+/// Requests that are forwarded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    /// The path, without a slash at its end: that and what is below it is meant. Empty: every path.
+    /// The path, without a slash at its end: it and everything below it. Empty: every path.
     pub path: String,
     /// The methods; absent: all.
     pub methods: Option<Vec<Method>>,
-    /// The host that was asked for, in small letters and without a port; absent: any.
+    /// The requested host, in lower case and without a port; absent: any.
     pub host: Option<String>,
-    /// Where they go; absent: a mediator decides.
+    /// Endpoint of the requests; absent: a mediator decides.
     pub endpoint: Option<Arc<str>>,
-    /// What becomes of the path; absent: it stays.
+    /// Replacement of the path; absent: it stays.
     pub to: Option<String>,
-    /// What is spoken.
+    /// Protocol of the route.
     pub protocol: Protocol,
-    /// When a request is sent once more.
+    /// Condition for sending a request again.
     pub retry: Retry,
     /// Bytes of a body that is gathered for a mediator; 413 beyond.
     pub body_bytes_max: usize,
     /// Whether answers are kept in the response cache.
     pub cache: Keeping,
-    /// The names of endpoints that the mediators of its requests may choose; absent where it has none.
+    /// Names of endpoints that the mediators of its requests may choose; absent if there are none.
     pub(crate) chosen_endpoints: Option<Vec<String>>,
-    /// Where it stands.
+    /// Its place in the file.
     pub(crate) origin: Origin,
-    /// Where the name of its endpoint stands.
+    /// Place of its endpoint's name in the file.
     pub(crate) endpoint_origin: Origin,
 }
 
-/// What is spoken at a route.
+/// Protocol of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Protocol {
-    /// HTTP, and nothing more is known of it.
+    /// HTTP, with any content.
     #[default]
     Http,
     /// SOAP: errors are faults of the request's version, and the addresses in a description (`?wsdl`) are rewritten.
@@ -58,64 +58,65 @@ pub enum Protocol {
 /// Whether answers of a route are kept in the response cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Keeping {
-    /// As their `Cache-Control` or `Expires` says (RFC 9111, for a shared cache).
+    /// As their `Cache-Control` or `Expires` allows (RFC 9111, for a shared cache).
     ByFields,
     /// Never.
     #[default]
     Never,
 }
 
-/// When a request is sent once more, on a fresh connection, since one that was used again ended without a byte of answer.
+/// When a request is sent again, on a fresh connection, because a reused one ended without a byte of answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Retry {
-    /// Where its method says that doing it twice is doing it once (RFC 9110, section 9.2.2).
+    /// If its method is idempotent (RFC 9110, section 9.2.2).
     #[default]
     Idempotent,
-    /// Always, POST too: the backend is known to bear it.
+    /// Always, also POST: the backend tolerates it.
     Always,
     /// Never.
     Never,
 }
 
-/// Requests that are passed on.
+/// Requests that are forwarded.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Route")]
 pub(super) struct RouteTable {
-    /// This path and what is below it; of all routes and services that fit, the longest path wins.
+    /// This path and everything below it; of all matching routes and services, the longest path wins.
     #[schemars(with = "String")]
     path: Spanned<String>,
     /// The methods, such as `["GET", "POST"]`; absent: all.
     #[schemars(with = "Option<Vec<String>>", length(min = 1))]
     methods: Option<Spanned<Vec<Spanned<String>>>>,
-    /// The host that was asked for, without a port; absent: any.
+    /// The requested host, without a port; absent: any.
     #[schemars(with = "Option<String>")]
     host: Option<Spanned<String>>,
-    /// The name of the `[[endpoint]]` that they go to; absent where a mediator decides.
+    /// The name of the `[[endpoint]]` for them; absent if a mediator decides.
     #[schemars(with = "Option<String>")]
     endpoint: Option<Spanned<String>>,
-    /// What the matched part of the path becomes, such as `/services/Quote` or `/echo?bytes=1024`; absent: the same.
+    /// Replacement of the matched part of the path, such as `/services/Quote` or `/echo?bytes=1024`; absent: the same.
     #[schemars(with = "Option<String>")]
     to: Option<Spanned<String>>,
-    /// Whether SOAP is spoken: errors are then faults, and the addresses in `?wsdl` are rewritten.
+    /// Whether it is a SOAP service: errors are then faults, and the addresses in `?wsdl` are rewritten.
     #[serde(default)]
     soap: bool,
-    /// When a request is sent once more after a connection that was used again ended without a byte of answer.
+    /// When a request is sent again after a reused connection ended without a byte of answer.
     #[serde(default)]
     retry: Retry,
-    /// Bytes of a body that is gathered for a mediator; 413 beyond. What nobody looks into is not limited by it.
+    /// Bytes of a body that is gathered for a mediator; 413 beyond. Bodies that no mediator reads are not limited by
+    /// it.
     #[serde(default, deserialize_with = "optional_within::<1, BODY_BYTES_MAX, usize, _>")]
     #[schemars(range(min = 1, max = BODY_BYTES_MAX))]
     body_bytes_max: Option<usize>,
-    /// Whether answers are kept in the response cache, as their `Cache-Control` or `Expires` says. What those mediators
-    /// make of them is what is kept.
+    /// Whether answers are kept in the response cache, as their `Cache-Control` or `Expires` allows. They are kept as
+    /// changed by the mediators.
     #[serde(default)]
     cache: bool,
-    /// The mediators that requests pass.
+    /// The mediators for requests.
     #[serde(default)]
     request: Option<SequenceTable>,
-    /// The mediators that answers pass.
+    /// The mediators for answers.
     #[serde(default)]
     response: Option<SequenceTable>,
 }
@@ -124,10 +125,10 @@ pub(super) struct RouteTable {
 const ROUTES_MAX: usize = 10_000;
 const PATH_BYTES_MAX: usize = 1_024;
 const BODY_BYTES_MAX: i64 = 1 << 30;
-/// What is gathered unless a route says otherwise.
+/// Default limit of a gathered body.
 const BODY_BYTES: usize = 1 << 20;
 
-/// The methods that a route may name.
+/// Methods allowed in a route.
 const METHODS: [(&str, Method); 9] = [
     ("GET", Method::Get),
     ("HEAD", Method::Head),
@@ -140,10 +141,10 @@ const METHODS: [(&str, Method); 9] = [
     ("TRACE", Method::Trace),
 ];
 
-/// What the tables of a file mean.
+/// Checks the tables of a file and returns their meaning.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first error.
 pub(super) fn routes(
     tables: Vec<Spanned<RouteTable>>,
     endpoints: &[Endpoint],
@@ -176,10 +177,10 @@ pub(super) fn routes(
     Ok(routes)
 }
 
-/// Whether no route stands at or below a path of a service (without its last slash), where it would never be asked.
+/// Checks that no route is at or below a path of a service (without its last slash), where it would never be used.
 ///
 /// # Errors
-/// The first that does.
+/// The first such route.
 pub(crate) fn check<'s>(
     routes: &[Route],
     services: impl Iterator<Item = (&'s str, String)>,
@@ -197,7 +198,7 @@ pub(crate) fn check<'s>(
 }
 
 impl Route {
-    /// Whether there is a request that fits both and prefers neither.
+    /// Whether a request can match both, and neither is more specific.
     fn overlaps(&self, other: &Route) -> bool {
         let shares_a_method = match (&self.methods, &other.methods) {
             (Some(own), Some(others)) => own.iter().any(|method| others.contains(method)),
@@ -258,7 +259,7 @@ fn method(said: &Spanned<String>) -> Result<Method, Misplaced> {
     })
 }
 
-/// A path that can be told apart from others byte by byte, without the slash at its end.
+/// Checks a path and returns it without the slash at its end. Paths must be comparable byte by byte.
 fn checked_path(path: &Spanned<String>) -> Result<&str, Misplaced> {
     let text = path.as_ref();
     let plain = |byte: u8| byte.is_ascii_graphic() && !b"?#%*\"\\;".contains(&byte);
@@ -273,7 +274,7 @@ fn checked_path(path: &Spanned<String>) -> Result<&str, Misplaced> {
     Ok(text.strip_suffix('/').unwrap_or(text))
 }
 
-/// What a path becomes: a path, perhaps with a query.
+/// Checks the replacement of a path: a path, perhaps with a query.
 fn checked_target(to: &Spanned<String>) -> Result<String, Misplaced> {
     let text = to.as_ref();
     if !text.starts_with('/') || !text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#') {

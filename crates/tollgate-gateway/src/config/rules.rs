@@ -1,7 +1,6 @@
-//! What a service asks of those who write, how much it takes from them at once (the table of these limits), and how long
-//! what it tells those who read stays good.
+//! Rules of a service: requirements for writing, the table of limits for one client, and the lifetime of answers.
 //!
-//! It deliberately decides nothing: the protocols keep the rules.
+//! It enforces nothing: the protocols do.
 
 use std::sync::Arc;
 
@@ -15,15 +14,15 @@ use crate::auth::csrf::Csrf;
 pub struct Rules {
     /// Whether a token must be fetched before writing.
     pub csrf: Csrf,
-    /// Whether `If-Match` must be said where an entity has an ETag.
+    /// Whether `If-Match` is required where an entity has an ETag.
     pub if_match: IfMatch,
     /// Requests in one batch, those in change sets included; 413 beyond.
     pub batch_requests_max: usize,
     /// Bytes of one batch; 413 beyond.
     pub batch_bytes_max: usize,
-    /// Bytes of the answer to one batch; 413 beyond, and nothing of the batch is done.
+    /// Bytes of the answer to one batch; 413 beyond, and the whole batch is undone.
     pub batch_answer_bytes_max: usize,
-    /// How long one batch may hold its work process, and others up who want to write; 503 beyond, and nothing of the batch
+    /// Longest time one batch may occupy its work process and block other writers; 503 beyond, and nothing of the batch
     /// is done.
     pub batch_ms_max: u32,
     /// Bytes of one entity; 413 beyond.
@@ -32,12 +31,12 @@ pub struct Rules {
     pub array_bytes_max: u64,
     /// Entities of one array of plain REST; 413 beyond.
     pub array_rows_max: u64,
-    /// How long one array of plain REST may hold its work process, and others up who want to write; 408 beyond, and nothing
-    /// of the array is done.
+    /// Longest time one array of plain REST may occupy its work process and block other writers; 408 beyond, and
+    /// nothing of the array is done.
     pub array_ms_max: u32,
-    /// Who is said to have created and changed entities: nobody signs in yet.
+    /// User recorded as creator and changer of entities if the client is not signed in.
     pub user: Arc<str>,
-    /// What answers to those who read say of caches, our own among them.
+    /// `Cache-Control` of answers to reads, which our own cache follows too.
     pub cache_control: Option<Arc<str>>,
 }
 
@@ -45,15 +44,15 @@ pub struct Rules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum IfMatch {
-    /// It does, else 428.
+    /// It is required, else 428.
     #[default]
     Required,
-    /// It does not; where it is said, it counts.
+    /// It is optional; if sent, it is checked.
     Optional,
 }
 
 impl Rules {
-    /// Bytes of the largest body that is taken at all.
+    /// Bytes of the largest accepted body.
     pub(crate) fn largest_body(&self) -> usize {
         let array = usize::try_from(self.array_bytes_max).unwrap_or(usize::MAX);
         array.max(self.batch_bytes_max).max(self.body_bytes_max)

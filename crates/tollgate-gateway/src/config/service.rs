@@ -1,6 +1,6 @@
-//! One `[[service]]`: which service it is, over which database, by how many work processes, and its rules.
+//! One `[[service]]`: its kind, database, work processes and rules.
 //!
-//! [`ServiceTable`] is what stands in the file; [`Service`] is what it means, and cannot be wrong.
+//! [`ServiceTable`] is the file's contents; [`Service`] is its meaning, and always valid.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -27,47 +27,47 @@ use crate::store::sqlite::{READ_TIME_BUDGET, Synchronous};
 /// A service to be served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Service {
-    /// Its name, unique in the gateway; that of a database stands in its URLs.
+    /// Its name, unique in the gateway; that of a database is part of its URLs.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Where its data lie.
+    /// Location of its data.
     pub location: Location,
-    /// When an SQLite file is written to the disk.
+    /// Time at which an SQLite file is written to the disk.
     pub synchronous: Synchronous,
     /// The work processes over that database.
     pub work_processes: WorkProcesses,
-    /// How long one read may take before it is interrupted and answered 503.
+    /// Longest time of one read before it is interrupted and answered 503.
     pub read_ms_max: u32,
     /// Whether nothing of it may be changed.
     pub read_only: bool,
-    /// What it asks of those who write, and how much it takes from them at once.
+    /// Its requirements for writing, and its limits for one client.
     pub rules: Rules,
 }
 
-/// What a service is.
+/// Kind of a service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
-    /// The flight service, made when its database is empty.
+    /// The flight service, filled if its database is empty.
     Flights {
         /// Seed of the data.
         seed: u64,
     },
-    /// The records service, made when its database is empty.
+    /// The records service, created if its database is empty.
     Records,
-    /// Whatever tables a database has.
+    /// The tables of an existing database.
     Database {
-        /// A file that renames, hides and restricts.
+        /// A file with names, hidden parts and restrictions.
         mapping: Option<PathBuf>,
     },
 }
 
-/// A service as it stands in the file.
+/// A service as written in the file.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Service")]
 pub(super) struct ServiceTable {
-    /// Which service.
+    /// Kind of the service.
     kind: KindName,
     /// For a database: its name in URLs such as `/odata/v4/NAME/`; absent: the file's or the database's own.
     #[schemars(with = "Option<String>")]
@@ -78,46 +78,46 @@ pub(super) struct ServiceTable {
     /// For flights: the seed of the data that fill an empty database.
     #[schemars(with = "Option<u64>")]
     seed: Option<Spanned<u64>>,
-    /// For a database: a file that renames, hides and restricts its tables and columns.
+    /// For a database: a file with names, hidden parts and restrictions for its tables and columns.
     #[schemars(with = "Option<PathBuf>")]
     mapping: Option<Spanned<PathBuf>>,
-    /// For an SQLite file: when what was committed is on the disk.
+    /// For an SQLite file: when a commit is on the disk.
     #[schemars(with = "Option<Synchronous>")]
     synchronous: Option<Spanned<Synchronous>>,
-    /// How long one read may take before it is interrupted and answered 503.
+    /// Longest time of one read before it is interrupted and answered 503.
     #[serde(default, deserialize_with = "optional_within::<1, READ_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = READ_MS_MAX))]
     read_ms_max: Option<u32>,
     /// Whether nothing of it may be changed, whoever asks. Single tables are restricted in a mapping file.
     read_only: Option<bool>,
-    /// For Fibonacci: how long a number stays good, and is kept by the response cache.
+    /// For Fibonacci: lifetime of a number, also in the response cache.
     #[serde(default, deserialize_with = "optional_within::<0, LIFETIME_SECONDS_MAX, u32, _>")]
     #[schemars(range(min = 0, max = LIFETIME_SECONDS_MAX))]
     lifetime_seconds: Option<u32>,
-    /// Whether requests that write need a token that was fetched before (`X-CSRF-Token`).
+    /// Whether writing requests need a token fetched before (`X-CSRF-Token`).
     csrf: Option<Csrf>,
     /// Whether changing an entity that has an ETag needs `If-Match`.
     if_match: Option<IfMatch>,
-    /// Name stored as the creator and changer of entities where the client is not signed in. Absent: `anonymous`.
+    /// Name stored as the creator and changer of entities if the client is not signed in. Absent: `anonymous`.
     user: Option<String>,
-    /// What answers to those who read say of caches, such as `public, max-age=60`; the response cache keeps to it, and
-    /// forgets them as soon as anything is written. Absent: they say nothing, and are not kept.
+    /// `Cache-Control` of answers to reads, such as `public, max-age=60`; the response cache follows it, and drops them
+    /// as soon as anything is written. Absent: the field is not sent, and they are not kept.
     #[schemars(with = "Option<String>")]
     cache_control: Option<Spanned<String>>,
-    /// Its work processes, where they are not those of the whole gateway.
+    /// Its work processes, if they differ from those of the whole gateway.
     #[serde(default)]
     work_processes: WorkProcessesTable,
-    /// How much it takes from a client at once.
+    /// Its limits for one client.
     limits: Option<LimitsTable>,
 }
 
-/// What a table means.
+/// Meaning of a table.
 pub(super) enum Meaning {
     Service(Service),
     BuiltIn(BuiltInService),
 }
 
-/// Which service.
+/// Kind of a service, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum KindName {
     Flights,
@@ -126,14 +126,14 @@ enum KindName {
     BuiltIn(&'static BuiltInKind),
 }
 
-/// The kinds with a database: their names, and what they are.
+/// The kinds with a database: their names and descriptions.
 const OF_DATABASES: [(KindName, &str, &str); 3] = [
     (KindName::Flights, "flights", "The flight service: carriers, flights, bookings and travel agencies."),
     (KindName::Records, "records", "The records service: one set with a property of every common type."),
     (KindName::Database, "database", "The tables of a database that is there already."),
 ];
 
-/// Every kind, with its name and what it is.
+/// Every kind, with its name and description.
 fn kinds() -> impl Iterator<Item = (KindName, &'static str, &'static str)> {
     let built_in = BUILT_IN.iter().map(|kind| (KindName::BuiltIn(kind), kind.name, kind.summary));
     OF_DATABASES.into_iter().chain(built_in)
@@ -159,7 +159,7 @@ impl JsonSchema for KindName {
     }
 }
 
-/// How much a service takes from a client at once; each is answered 413 beyond, unless it says otherwise.
+/// Limits of a service for one client; each is answered 413 beyond, unless stated otherwise.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "ServiceLimits")]
@@ -176,7 +176,7 @@ struct LimitsTable {
     #[serde(deserialize_with = "optional_within::<1, GATHERED_BYTES_MAX, usize, _>")]
     #[schemars(range(min = 1, max = GATHERED_BYTES_MAX))]
     batch_answer_bytes_max: Option<usize>,
-    /// How long one batch may take once it has a work process; 503 beyond.
+    /// Longest time of one batch once it has a work process; 503 beyond.
     #[serde(deserialize_with = "optional_within::<1, BATCH_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = BATCH_MS_MAX))]
     batch_ms_max: Option<u32>,
@@ -192,7 +192,7 @@ struct LimitsTable {
     #[serde(deserialize_with = "optional_within::<1, ROWS_MAX, u64, _>")]
     #[schemars(range(min = 1, max = ROWS_MAX))]
     array_rows_max: Option<u64>,
-    /// How long one array of plain REST may take once it has a work process; 408 beyond.
+    /// Longest time of one array of plain REST once it has a work process; 408 beyond.
     #[serde(deserialize_with = "optional_within::<1, ARRAY_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = ARRAY_MS_MAX))]
     array_ms_max: Option<u32>,
@@ -200,7 +200,7 @@ struct LimitsTable {
 
 // What a configuration may ask for at most.
 const REQUESTS_MAX: i64 = 1_000_000;
-/// What is gathered stands in memory as a whole.
+/// Upper bound of byte limits: gathered data is in memory as a whole.
 const GATHERED_BYTES_MAX: i64 = 1 << 30;
 const BATCH_MS_MAX: i64 = 24 * 3600 * 1000;
 const ARRAY_MS_MAX: i64 = 24 * 3600 * 1000;
@@ -208,35 +208,35 @@ const ARRAY_BYTES_MAX: i64 = 1 << 40;
 const ROWS_MAX: i64 = 1_000_000_000;
 const NAME_BYTES_MAX: usize = 64;
 
-/// Names that a database's service cannot have: those of the other services, and what stands in their URLs.
+/// Names that a database's service cannot have: those of the other services, and parts of their URLs.
 const RESERVED_NAMES: [&str; 8] =
     ["flights", "carriers", "bookings", "travelagencies", "records", "refsvc", "mass-change", crate::mediate::NAME];
 
-/// What is wrong with a service, and where in the file, if not with the table as a whole.
+/// Error in a service, with its place in the file, if not the table as a whole.
 pub(super) type Wrong = (Option<Range<usize>>, String);
 
 impl Service {
-    /// The flight service in memory.
+    /// Creates the flight service in memory.
     pub fn flights() -> Service {
         Service::new("flights", Kind::Flights { seed: flights::SEED }, Location::Memory)
     }
 
-    /// The records service in memory.
+    /// Creates the records service in memory.
     pub fn records() -> Service {
         Service::new("records", Kind::Records, Location::Memory)
     }
 
-    /// The tables of a database, under its own name.
+    /// Creates a service for the tables of a database, under its own name.
     ///
     /// # Errors
-    /// Says why it cannot be: it is in memory, or its name cannot stand in a URL.
+    /// It is in memory, or its name cannot be used in a URL.
     pub fn of_database(location: Location) -> Result<Service, String> {
         let own = location.database_name().unwrap_or_default();
         let name: String = own.chars().map(|letter| if is_of_name(letter) { letter } else { '-' }).collect();
         Service::named_database(&name, location)
     }
 
-    /// The tables of a database, under this name.
+    /// Creates a service for the tables of a database, under this name.
     ///
     /// # Errors
     /// As [`of_database`](Service::of_database).
@@ -264,7 +264,7 @@ impl Service {
 }
 
 impl ServiceTable {
-    /// What the table means; `common` are the work processes of the whole gateway.
+    /// Checks the table and returns its meaning; `common` are the work processes of the whole gateway.
     pub(super) fn meaning(self, common: &WorkProcesses) -> Result<Meaning, Wrong> {
         match self.kind {
             KindName::BuiltIn(kind) => self.built_in(kind, common).map(Meaning::BuiltIn),
@@ -272,7 +272,7 @@ impl ServiceTable {
         }
     }
 
-    /// Refuses keys that mean nothing for a service without database.
+    /// Refuses keys without a meaning for a service without database.
     fn has_only_keys_of(&self, kind: &BuiltInKind) -> Result<(), Wrong> {
         let limits = self.limits.as_ref();
         let own_limits =
@@ -391,7 +391,7 @@ impl ServiceTable {
 }
 
 impl LimitsTable {
-    /// Whether it says anything that only services over databases keep to.
+    /// Whether it has any key that is only for services over databases.
     fn is_for_databases(&self) -> bool {
         let counts = [self.batch_requests_max, self.batch_bytes_max, self.batch_answer_bytes_max];
         let times = [self.batch_ms_max, self.array_ms_max];

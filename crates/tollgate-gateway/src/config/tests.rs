@@ -1,8 +1,8 @@
-//! What is read, and how what is wrong is told.
+//! Tests of parsing and error messages.
 
 use super::*;
 
-/// A service without a database as it is by default.
+/// A service without a database, with defaults.
 fn built_in(name: &str) -> BuiltInService {
     let kind = BUILT_IN.iter().find(|kind| kind.name == name).unwrap();
     kind.configured(&WorkProcesses::default())

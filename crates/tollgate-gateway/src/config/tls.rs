@@ -1,6 +1,6 @@
-//! One `[[tls]]`: where the services are offered over TLS, by which certificate, and what of clients is asked.
+//! One `[[tls]]`: addresses of the services over TLS, their certificate, and client authentication.
 //!
-//! [`TlsTable`] is what stands in the file; [`TlsListener`] is what it means. The files that it names are read when the
+//! [`TlsTable`] is the file's contents; [`TlsListener`] is its meaning. The files that it names are read when the
 //! gateway starts, and again on SIGHUP.
 
 use std::net::SocketAddr;
@@ -15,18 +15,18 @@ use toml::Spanned;
 
 use crate::base::config_error::ConfigError;
 
-/// Addresses where the services are offered over TLS.
+/// A listener for the services over TLS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsListener {
-    /// Addresses such as `127.0.0.1:8443`; port 0 takes any that is free.
+    /// Addresses such as `127.0.0.1:8443`; port 0 takes any free one.
     pub addresses: Vec<SocketAddr>,
-    /// Certificate, key, and what is spoken.
+    /// Certificate, key, and protocol versions.
     pub settings: Settings,
-    /// Where it stands; nowhere, if it came from the command line.
+    /// Its place in the file; `None` if it came from the command line.
     origin: Option<SettingsOrigin>,
 }
 
-/// Where in a file the settings stand.
+/// Places of the settings in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct SettingsOrigin {
     text: Arc<str>,
@@ -37,32 +37,32 @@ struct SettingsOrigin {
     client_ca: Range<usize>,
 }
 
-/// Where the services are offered over TLS. One certificate for each table: a second one wants a second table.
+/// Addresses of the services over TLS. One certificate for each table: a second one needs a second table.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Tls")]
 pub(super) struct TlsTable {
-    /// Addresses such as `127.0.0.1:8443`; port 0 takes any that is free.
+    /// Addresses such as `127.0.0.1:8443`; port 0 takes any free one.
     #[serde(deserialize_with = "at_least_one")]
     #[schemars(with = "Vec<String>", length(min = 1))]
     addresses: Vec<SocketAddr>,
-    /// The certificate's file in PEM, the intermediate certificates behind it.
+    /// The certificate's file in PEM, followed by the intermediate certificates.
     #[schemars(with = "PathBuf")]
     certificate: Spanned<PathBuf>,
     /// The private key's file in PEM.
     #[schemars(with = "PathBuf")]
     key: Spanned<PathBuf>,
-    /// The versions of TLS that are spoken; absent: both.
+    /// The accepted versions of TLS; absent: both.
     #[schemars(with = "Option<Vec<Spoken>>", length(min = 1))]
     versions: Option<Spanned<Vec<Spoken>>>,
-    /// Whether a client may take up an earlier session instead of a full handshake.
+    /// Whether a client may resume an earlier session instead of a full handshake.
     #[serde(default = "yes")]
     #[schemars(default = "yes")]
     tickets: bool,
-    /// Whether clients show certificates.
+    /// Whether clients present certificates.
     #[serde(default)]
     client_certificates: ClientAuthentication,
-    /// The file in PEM with the authorities that clients' certificates come from.
+    /// The file in PEM with the authorities of clients' certificates.
     #[schemars(with = "Option<PathBuf>")]
     client_ca: Option<Spanned<PathBuf>>,
 }
@@ -70,25 +70,25 @@ pub(super) struct TlsTable {
 /// A version of TLS.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 enum Spoken {
-    /// RFC 5246.
+    /// TLS 1.2 (RFC 5246).
     #[serde(rename = "1.2")]
     Tls12,
-    /// RFC 8446.
+    /// TLS 1.3 (RFC 8446).
     #[serde(rename = "1.3")]
     Tls13,
 }
 
-/// Whether clients show certificates.
+/// Whether clients present certificates.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "Asked")]
 enum ClientAuthentication {
-    /// They are not asked to.
+    /// No certificate is requested.
     #[default]
     Off,
-    /// Who has one may show it; it must then be of an authority in `client_ca`.
+    /// Clients may present a certificate; it must then be of an authority in `client_ca`.
     Optional,
-    /// Who has none of an authority in `client_ca` has no connection.
+    /// Clients without a certificate of an authority in `client_ca` are refused.
     Required,
 }
 
@@ -98,12 +98,12 @@ impl TlsListener {
         matches!(self.settings.client_certificates, ClientCertificates::Required(_))
     }
 
-    /// A listener from the command line.
+    /// Creates a listener from the command line.
     pub fn new(addresses: Vec<SocketAddr>, settings: Settings) -> TlsListener {
         TlsListener { addresses, settings, origin: None }
     }
 
-    /// What is wrong with the files that the settings name, with the line where that stands.
+    /// Error in a file that the settings name, with its line in the configuration.
     pub(crate) fn wrong(&self, error: &SettingsError) -> String {
         let Some(origin) = &self.origin else { return error.to_string() };
         let span = match error.setting {
@@ -116,7 +116,7 @@ impl TlsListener {
     }
 }
 
-/// What the tables of a file mean.
+/// Checks the tables of a file and returns their meaning.
 pub(super) fn listeners(
     tables: Vec<Spanned<TlsTable>>,
     text: &str,

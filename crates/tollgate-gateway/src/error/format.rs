@@ -1,8 +1,8 @@
-//! In which format an error is told: in that of the data that were asked for, or as a fault of SOAP.
+//! Format of an error: that of the requested data, or a SOAP fault.
 //!
-//! It deliberately chooses no status. What the gateway itself says of a request (401, 413, 503 …) keeps its status in SOAP
-//! too, although 1.1 binds faults to 500: clients and intermediaries act upon it, and upon `Retry-After`. A fault that a
-//! service tells of a message has the status that its version binds it to.
+//! It chooses no status. Errors of the gateway itself (401, 413, 503 …) keep their status in SOAP too, although 1.1
+//! binds faults to 500: clients and intermediaries act upon it, and upon `Retry-After`. A service's fault on a message
+//! has the status that its SOAP version binds it to.
 
 use tollgate_net::http1::RequestHead;
 use tollgate_wire::error::{self, ErrorBody};
@@ -14,21 +14,21 @@ use crate::http::{data_version, rest_format};
 /// The format of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorFormat {
-    /// As the documents of that format tell errors.
+    /// Error format of that data format.
     Data(Format),
-    /// As a fault.
+    /// SOAP fault.
     Soap(soap::Version),
 }
 
 impl ErrorFormat {
-    /// That of whoever speaks SOAP: in the version of the request, as far as it says, else in 1.1.
+    /// Format for a SOAP client: in the version of the request, if recognised, else in 1.1.
     pub(crate) fn of_soap(request: Option<&RequestHead>) -> ErrorFormat {
         let content_type = request.and_then(|request| request.header("content-type"));
         let version = content_type.and_then(soap::Version::of_content_type);
         ErrorFormat::Soap(version.unwrap_or(soap::Version::V11))
     }
 
-    /// That of a path of no protocol: problems, below the root of plain REST in the format that `Accept` chooses.
+    /// Format for a path of no protocol: problems, below the root of plain REST in the format that `Accept` chooses.
     pub(crate) fn of_path(request: Option<&RequestHead>) -> ErrorFormat {
         let below = |request: &&RequestHead| {
             request.path().starts_with(rest_format::ROOT) || Some(request.path()) == rest_format::ROOT.strip_suffix('/')
@@ -44,7 +44,7 @@ impl ErrorFormat {
         }
     }
 
-    /// The field in which an answer of OData says its version, and the version.
+    /// Field and value of an OData answer's version.
     pub(crate) fn version(self) -> Option<(&'static str, &'static str)> {
         match self {
             ErrorFormat::Data(format) => data_version::said_with(format),
@@ -52,7 +52,7 @@ impl ErrorFormat {
         }
     }
 
-    /// Whether `Accept` chose it.
+    /// Whether it was chosen by `Accept`.
     pub(crate) fn is_negotiated(self) -> bool {
         // V4 tells errors in JSON whatever is accepted, and SOAP in the version of the request.
         !matches!(self, ErrorFormat::Data(Format::V4Json { .. }) | ErrorFormat::Soap(_))

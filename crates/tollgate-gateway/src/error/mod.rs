@@ -1,7 +1,7 @@
 //! The one file that maps every error to a status and to the caller's protocol: OData V2 as XML or JSON, OData V4 as
 //! JSON, REST as problem JSON (RFC 9457), SOAP as a fault.
 //!
-//! The client gets the outer message. What only the operator should read ([`Fault::inner`]) goes to the log.
+//! The client gets the outer message. The part for the operator only ([`Fault::inner`]) goes to the log.
 
 pub(crate) mod format;
 
@@ -20,15 +20,15 @@ use crate::http::conditions::Unmet;
 use crate::store::{self, Rule, StoreError};
 use crate::work::dispatcher::{RETRY_AFTER_SECONDS, Refused};
 
-/// What went wrong with one request, in the words of no protocol. One pointer, so that what goes well carries no more.
+/// An error of one request, independent of the protocol. One pointer, so that success costs no more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault(Box<Told>);
 
-/// Why there is no answer yet.
+/// Reason for a missing answer.
 pub(crate) enum Failure {
-    /// The client is to be told.
+    /// The client gets an error.
     Told(Fault),
-    /// The exchange itself broke: nobody is there to be told.
+    /// The exchange itself broke: no client is left to answer.
     Broken(ExchangeError),
 }
 
@@ -49,7 +49,7 @@ struct Told {
     status: u16,
     code: &'static str,
     message: String,
-    /// Which part of the request is meant, such as `$filter`.
+    /// Part of the request that is wrong, such as `$filter`.
     target: Option<String>,
     /// For the operator only.
     inner: Option<String>,
@@ -87,37 +87,37 @@ impl Fault {
         self.with_field("retry-after", Field::Number(RETRY_AFTER_SECONDS))
     }
 
-    /// What only the operator should read: status, code and the inner message.
+    /// Part for the operator only: status, code and the inner message.
     pub(crate) fn inner(&self) -> Option<(u16, &'static str, &str)> {
         self.0.inner.as_deref().map(|inner| (self.0.status, self.0.code, inner))
     }
 
-    /// 404: the URL is well made but leads nowhere.
+    /// 404: the URL is well-formed but leads nowhere.
     pub(crate) fn not_found(message: impl Into<String>) -> Fault {
         Fault::new(404, "NotFound", message)
     }
 
-    /// 400: the request is badly made at `target`.
+    /// 400: the request is malformed at `target`.
     pub(crate) fn bad_request(target: &str, message: impl Into<String>) -> Fault {
         Fault::new(400, "BadRequest", message).at(Some(target.to_owned()))
     }
 
-    /// 400: the protocol version does not fit.
+    /// 400: the protocol version is not supported.
     pub(crate) fn version(message: impl Into<String>) -> Fault {
         Fault::new(400, "VersionNotSupported", message)
     }
 
-    /// 413: a limit of what is taken from one client at once.
+    /// 413: a limit for one client is exceeded.
     pub(crate) fn too_large(message: impl Into<String>) -> Fault {
         Fault::new(413, "ContentTooLarge", message)
     }
 
-    /// 424: what it depends on was not done.
+    /// 424: a request that it depends on failed.
     pub(crate) fn failed_dependency(message: impl Into<String>) -> Fault {
         Fault::new(424, "FailedDependency", message)
     }
 
-    /// 503: there is no memory for it at the moment.
+    /// 503: no memory, time or turn for it at the moment.
     pub(crate) fn overloaded(message: impl Into<String>) -> Fault {
         Fault::new(503, "ServiceUnavailable", message).with_retry_after()
     }
@@ -128,23 +128,23 @@ impl Fault {
         Fault::new(405, "MethodNotAllowed", message).with_field("allow", Field::Text(allow))
     }
 
-    /// 406: no format that is acceptable.
+    /// 406: no acceptable format.
     pub(crate) fn not_acceptable(message: impl Into<String>) -> Fault {
         Fault::new(406, "NotAcceptable", message)
     }
 
-    /// 400: a foreign key, in `target` where that is known, leads nowhere.
+    /// 400: a foreign key, in `target` if known, leads nowhere.
     pub(crate) fn unknown_reference(target: Option<&str>) -> Fault {
         let message = format!("{} refers to an entity that does not exist", target.unwrap_or("the entity"));
         Fault::new(400, "ForeignKey", message).at(target.map(str::to_owned))
     }
 
-    /// 409: what is to be deleted is needed by others.
+    /// 409: other entities refer to the one to be deleted.
     pub(crate) fn still_referred_to() -> Fault {
         Fault::new(409, "ForeignKey", "others still refer to it")
     }
 
-    /// 409: what an action asks of an entity is not so.
+    /// 409: the entity is not in a state that the action needs.
     pub(crate) fn not_in_state(action: &str) -> Fault {
         let message = format!("the entity is not in a state in which {action} can be done");
         Fault::new(409, "Conflict", message).at(Some(action.to_owned()))
@@ -155,12 +155,12 @@ impl Fault {
         Fault::new(412, "PreconditionFailed", "the entity has changed since the state that If-Match names")
     }
 
-    /// 412: the entity must not be there, or not in this state, and is.
+    /// 412: the entity must not exist, or not be in this state, but is.
     pub(crate) fn precondition_of_absence_failed() -> Fault {
         Fault::new(412, "PreconditionFailed", "the entity is in a state that If-None-Match names")
     }
 
-    /// 428: the entity has an ETag, and the request does not say which state it is about.
+    /// 428: the entity has an ETag, and the request does not name its state.
     pub(crate) fn precondition_required() -> Fault {
         Fault::new(
             428,
@@ -169,55 +169,55 @@ impl Fault {
         )
     }
 
-    /// 403: the service does not let anybody do that.
+    /// 403: the service allows this to nobody.
     pub(crate) fn forbidden(target: &str, message: impl Into<String>) -> Fault {
         Fault::new(403, "Forbidden", message).at(Some(target.to_owned()))
     }
 
-    /// 403: the caller may not do that, to `target` where that is known.
+    /// 403: the caller may not do this, to `target` if known.
     pub(crate) fn not_permitted(target: Option<&str>, message: impl Into<String>) -> Fault {
         Fault::new(403, "Forbidden", message).at(target.map(str::to_owned))
     }
 
-    /// 401: the caller has not shown who they are, which `challenge` asks for.
+    /// 401: the caller is not authenticated, as `challenge` requires.
     pub(crate) fn unauthenticated(challenge: Arc<str>, message: impl Into<String>) -> Fault {
         Fault::new(401, "Unauthorized", message).with_field("www-authenticate", Field::Shared(challenge))
     }
 
-    /// 403: a request that writes has no token, or another's.
+    /// 403: a writing request has no token, or another's.
     pub(crate) fn token_required() -> Fault {
         let message = "expected the X-CSRF-Token that a request with X-CSRF-Token: Fetch is answered, and its cookie";
         Fault::new(403, "TokenRequired", message).with_field("x-csrf-token", Field::Text("Required"))
     }
 
-    /// 415: a body that cannot be read.
+    /// 415: an unsupported body.
     pub(crate) fn unsupported_media_type(message: impl Into<String>) -> Fault {
         Fault::new(415, "UnsupportedMediaType", message)
     }
 
-    /// 413: a body that is longer than the service takes.
+    /// 413: a body larger than the service accepts.
     pub(crate) fn body_too_large(bytes_max: u64) -> Fault {
         Fault::new(413, "ContentTooLarge", format!("the body has more than {bytes_max} bytes"))
     }
 
-    /// 413: more entities than the service takes at once.
+    /// 413: more entities than the service accepts at once.
     pub(crate) fn too_many_entities(rows_max: u64) -> Fault {
         Fault::new(413, "ContentTooLarge", format!("the array has more than {rows_max} entities"))
     }
 
-    /// 408: a body that comes too slowly for others to wait for it.
+    /// 408: a body that comes too slowly while others wait.
     pub(crate) fn body_too_slow(bytes_per_second_min: u64) -> Fault {
         let message = format!("the body came more slowly than {bytes_per_second_min} bytes a second, or paused");
         Fault::new(408, "RequestTimeout", message)
     }
 
-    /// 408: an array that takes longer than others may be held up.
+    /// 408: an array that takes longer than it may block others.
     pub(crate) fn array_too_slow(ms_max: u32) -> Fault {
         let message = format!("the array took more than {ms_max} ms, so nothing of it was done: send smaller ones");
         Fault::new(408, "RequestTimeout", message)
     }
 
-    /// The same, in the entity at `index` of an array.
+    /// The same fault, in the entity at `index` of an array.
     pub(crate) fn of_entity(mut self, index: u64) -> Fault {
         self.0.target = Some(match self.0.target {
             Some(property) => format!("[{index}].{property}"),
@@ -226,12 +226,12 @@ impl Fault {
         self
     }
 
-    /// 501: declared by the protocol, not built here yet.
+    /// 501: declared by the protocol, but not implemented.
     pub(crate) fn not_implemented(thing: &str) -> Fault {
         Fault::new(501, "NotImplemented", format!("{thing} is not implemented"))
     }
 
-    /// 504: the client wants only what is kept, and nothing is (RFC 9111, section 5.2.1.7).
+    /// 504: the client wants only a cached answer, and there is none (RFC 9111, section 5.2.1.7).
     pub(crate) fn not_cached() -> Fault {
         Fault::new(
             504,
@@ -245,34 +245,34 @@ impl Fault {
         Fault::new(421, "MisdirectedRequest", message)
     }
 
-    /// 503: the gateway ends what is in flight and takes nothing new.
+    /// 503: the gateway finishes requests in flight and accepts no new ones.
     pub(crate) fn draining() -> Fault {
         Fault::new(503, "Draining", "the gateway is shutting down")
     }
 
-    /// 502: the backend gave no answer that could be passed on; why is for the operator.
+    /// 502: the backend gave no usable answer; the reason is for the operator.
     pub(crate) fn backend_failed(inner: impl Into<String>) -> Fault {
         Fault::new(502, "BadGateway", "the backend gave no answer that could be passed on").with_inner(inner)
     }
 
-    /// 504: the backend took too long; at what is for the operator.
+    /// 504: the backend took too long; the step is for the operator.
     pub(crate) fn backend_late(inner: impl Into<String>) -> Fault {
         Fault::new(504, "GatewayTimeout", "the backend did not answer in time").with_inner(inner)
     }
 
-    /// 503: the backend is left alone for a while.
+    /// 503: the backend is suspended for a while.
     pub(crate) fn backend_away(retry_after_seconds: u32) -> Fault {
         let message = "the backend did not answer others, and is left alone for a while";
         Fault::new(503, "BackendAway", message).with_field("retry-after", Field::Number(retry_after_seconds))
     }
 
-    /// 503: the backend has as much to do as it may have at once.
+    /// 503: the backend has the most requests that it may have at once.
     pub(crate) fn backend_full(retry_after_seconds: u32) -> Fault {
         let message = "the backend has as many requests as it may have at once";
         Fault::new(503, "BackendFull", message).with_field("retry-after", Field::Number(retry_after_seconds))
     }
 
-    /// 400: a path that may be read in two ways.
+    /// 400: a path with two possible readings.
     pub(crate) fn ambiguous_path() -> Fault {
         Fault::new(
             400,
@@ -281,18 +281,18 @@ impl Fault {
         )
     }
 
-    /// 405: what is there takes other methods.
+    /// 405: the path takes other methods.
     pub(crate) fn other_methods(method: &str, allow: String) -> Fault {
         let message = format!("{method} is not for this path, but {allow}");
         Fault::new(405, "MethodNotAllowed", message).with_field("allow", Field::Shared(allow.into()))
     }
 
-    /// 500: our fault, told to the operator.
+    /// 500: our fault, logged for the operator.
     pub(crate) fn internal(inner: impl Into<String>) -> Fault {
         Fault::new(500, "InternalError", "the server failed at this request; the log says why").with_inner(inner)
     }
 
-    /// Makes `reply` tell this in the caller's format.
+    /// Writes this error to `reply` in the caller's format.
     pub(crate) fn answer(&self, format: impl Into<ErrorFormat>, reply: &mut impl Reply) {
         let format = format.into();
         let told = &*self.0;

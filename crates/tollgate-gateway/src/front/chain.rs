@@ -1,6 +1,6 @@
 //! The chain that every request passes, in its order: method, caller, route, rules, cache, handler.
 //!
-//! What each part of the chain does stands in its own file; nothing here reads a header or writes a body.
+//! Each part of the chain is in its own file; nothing here reads a header or writes a body.
 
 use std::fmt;
 use std::net::SocketAddr;

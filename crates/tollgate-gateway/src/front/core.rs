@@ -1,6 +1,6 @@
-//! One event loop: what it holds, and how it tells what is wrong before it is known whose resource is meant.
+//! One event loop: its state, and error answers before the route is known.
 //!
-//! What happens to a request stands in `chain`.
+//! Requests are processed in `chain`.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,20 +18,20 @@ use crate::serve::odata;
 use crate::serve::proxy::Pools;
 use crate::visit::memory::LoopMemory;
 
-/// What one event loop holds.
+/// State of one event loop.
 pub(super) struct Core {
     current: Arc<Current>,
     // Of this loop alone: counting who holds it then disturbs no other core.
     held: RefCell<Rc<Held>>,
-    /// Memory that its requests use again.
+    /// Reused memory of its requests.
     pub(super) memory: LoopMemory,
     /// Connections to the places of endpoints.
     pub(super) pools: Pools,
-    /// What mediators write into.
+    /// Buffers of mediators.
     pub(super) memories: Memories,
 }
 
-/// What one event loop holds of what is in force.
+/// One event loop's view of the active configuration.
 pub(super) struct Held {
     pub(super) shared: Arc<Shared>,
     // Whose credentials were verified a moment ago.
@@ -39,7 +39,7 @@ pub(super) struct Held {
 }
 
 impl Core {
-    /// What a loop begins with.
+    /// Creates the state of a loop.
     pub(super) fn new(current: &Arc<Current>) -> Core {
         let shared = current.shared();
         Core {
@@ -51,7 +51,7 @@ impl Core {
         }
     }
 
-    /// What is in force now.
+    /// The active configuration.
     pub(super) fn held(&self) -> Rc<Held> {
         let held = Rc::clone(&self.held.borrow());
         if held.shared.generation == self.current.generation() {
@@ -64,12 +64,12 @@ impl Core {
         held
     }
 
-    /// Tells a fault to the caller before it is known whose resource is meant, and what is for the operator to the log.
+    /// Answers a fault to the caller before the route is known, and logs the part for the operator.
     pub(super) fn tell(&self, fault: &Fault, request: &RequestHead, response: &mut Response) {
         self.held().shared.common.tell(fault, self.error_format(Some(request)), request, response);
     }
 
-    /// In which format a caller is told what is wrong before it is known whose resource is meant.
+    /// Error format for a caller before the route is known.
     pub(super) fn error_format(&self, request: Option<&RequestHead>) -> ErrorFormat {
         let held = self.held();
         let services = &held.shared.services;
@@ -87,7 +87,7 @@ impl Held {
         Held { known: Rc::new(shared.common.authentication.local()), shared }
     }
 
-    /// The same loop under another configuration: whoever was verified stays so, if nothing about that is another.
+    /// The same loop under another configuration: verified credentials stay so if authentication is unchanged.
     fn under(&self, shared: Arc<Shared>) -> Held {
         if Arc::ptr_eq(&self.shared.common.authentication, &shared.common.authentication) {
             return Held { known: Rc::clone(&self.known), shared };

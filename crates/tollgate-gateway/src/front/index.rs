@@ -1,6 +1,6 @@
-//! `/`: what is served here, for whoever opens the bare address: JSON, or a page of links for a browser.
+//! `/`: the index of services at the bare address: JSON, or a page of links for a browser.
 //!
-//! It deliberately describes nothing: each service tells of itself below its own root.
+//! It describes nothing: each service describes itself below its own root.
 
 use tollgate_net::http1::Method;
 use tollgate_net::http1::server::Exchange;
@@ -18,7 +18,7 @@ enum IndexFormat {
 
 const OFFERS: &[(&str, IndexFormat)] = &[("application/json", IndexFormat::Json), ("text/html", IndexFormat::Html)];
 
-/// Answers the index of what is served.
+/// Answers the index of services.
 pub(super) fn answer(exchange: &mut Exchange<'_>, shared: &Shared) -> Result<(), Fault> {
     let services = &shared.services;
     let (request, response) = exchange.split();

@@ -1,4 +1,4 @@
-//! From the configuration to what is served: databases are opened and filled, pools made, services mounted.
+//! Launch of the configured services: databases are opened and filled, pools made, services mounted.
 //!
 //! It happens once, before the first request.
 
@@ -23,7 +23,7 @@ use crate::store::{Connection, Database, Mapping, StoreError, sqlite};
 use crate::work::pool::{Locking, Pool};
 use crate::work::weight::Rows;
 
-/// Where the OData services of the flights are mounted. `sdata` is the older name under which the same service was once
+/// Paths of the OData services of the flights. `sdata` is an older name, under which it was once
 /// measured.
 const FLIGHTS: [(&str, Version); 3] = [
     ("/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/", Version::V2),
@@ -31,28 +31,28 @@ const FLIGHTS: [(&str, Version); 3] = [
     ("/odata/v4/flights/", Version::V4),
 ];
 
-/// The names of the flight service's sets in URLs of plain REST, in the order of its model: a list, and one of it.
+/// The names of the flight service's sets in URLs of plain REST, in the order of its model: list and single entity.
 const FLIGHTS_REST: [(&str, &str); 4] =
     [("flights", "flight"), ("carriers", "carrier"), ("bookings", "booking"), ("travelagencies", "travel agency")];
 
-/// Where the OData services of the records are mounted.
+/// Paths of the OData services of the records.
 const RECORDS: [(&str, Version); 2] = [("/odata/v4/refsvc/", Version::V4), ("/sap/opu/odata/refsvc/", Version::V2)];
 
-/// Bytes of a mapping file; one beyond it is none.
+/// Largest mapping file, in bytes.
 const MAPPING_BYTES_MAX: u64 = 1 << 20;
 
-/// What is served.
+/// The launched services.
 pub(super) struct Launched {
     /// The services, in the order of the configuration.
     pub(super) services: Vec<Published>,
-    /// What the operator should know of them, a line each.
+    /// Remarks on them for the operator, a line each.
     pub(super) remarks: Vec<String>,
 }
 
-/// All services that `config` asks for.
+/// Launches all services of `config`.
 ///
 /// # Errors
-/// Which one cannot be served, since its database cannot be opened, filled or understood.
+/// The service whose database cannot be opened, filled or understood.
 pub(super) fn launch(config: &Config, policy: &Policy) -> Result<Launched, StartError> {
     let mut launched = Launched { services: Vec::with_capacity(config.services.len()), remarks: Vec::new() };
     for service in &config.services {
@@ -63,19 +63,19 @@ pub(super) fn launch(config: &Config, policy: &Policy) -> Result<Launched, Start
     Ok(launched)
 }
 
-/// Whether access rules may be for nothing.
+/// Whether access rules may match no service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Idle {
-    /// They may: services that they are for are not served yet.
+    /// Rules for services that are not running yet are allowed.
     Allowed,
-    /// They may not.
+    /// Each rule must match a service.
     Refused,
 }
 
-/// Whether the routes and the access rules of `config` fit `services`.
+/// Checks that the routes and the access rules of `config` fit `services`.
 ///
 /// # Errors
-/// A route that no request would ever reach, or a rule that is for nothing.
+/// A route that no request would ever reach, or a rule that matches nothing.
 pub(super) fn check<'h>(
     config: &Config,
     services: impl Iterator<Item = &'h Published> + Clone,
@@ -98,7 +98,7 @@ pub(super) fn check<'h>(
     }
 }
 
-/// Whether other machines may reach only what asks them who they are, and passwords come only where they may.
+/// Checks that other machines reach only listeners that ask who they are, and that passwords are accepted only where allowed.
 pub(super) fn check_listeners(config: &Config) -> Result<(), StartError> {
     let authentication = &config.authentication;
     if let Some(address) = config.exposed_to_anyone() {
@@ -118,7 +118,7 @@ fn published(service: &Service, remarks: &mut Vec<String>) -> Result<Published, 
     Ok(Published::new(opened.hosted(service.name.clone(), service.rules.clone()), mounts, rest))
 }
 
-/// A service with where it is served by OData and what it serves by plain REST.
+/// Opens a service; returns it with its OData mounts and its plain REST.
 fn opened(service: &Service, remarks: &mut Vec<String>) -> Result<(Opened, Vec<Mount>, Rest), StartError> {
     let told =
         |error| StartError::Database { service: service.name.clone(), location: service.location.clone(), error };
@@ -165,7 +165,7 @@ fn opened(service: &Service, remarks: &mut Vec<String>) -> Result<(Opened, Vec<M
     }
 }
 
-/// The file that renames, hides and restricts: nothing where there is none.
+/// The mapping file; empty if there is none.
 #[derive(Default)]
 struct MappingFile {
     name: String,
@@ -192,7 +192,7 @@ enum DatabaseAccess {
     Read,
 }
 
-/// What a database that is there says of its tables.
+/// Catalogue of the tables of an existing database.
 fn catalog(service: &Service) -> Result<(Catalog, DatabaseAccess), StoreError> {
     let nothing = || Mapping { tables: Vec::new() };
     match database(service, nothing(), sqlite::File::Found) {
@@ -220,7 +220,7 @@ fn with_pool(service: &Service, model: Model, (database, locking): (Database, Lo
     Ok(Opened { model, database, pool, rows })
 }
 
-/// Opens a database of ours, which `create` fills where it is empty.
+/// Opens our own database, which `create` fills if it is empty.
 fn made(
     service: &Service,
     mut model: Model,
@@ -235,7 +235,7 @@ fn made(
     with_pool(service, model, opened)
 }
 
-/// Opens a database of somebody's.
+/// Opens a foreign database.
 fn found_database(
     service: &Service,
     model: Model,

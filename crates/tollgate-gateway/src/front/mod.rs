@@ -1,6 +1,6 @@
-//! The gateway put together: it starts, listens, finds out whose a request is, reloads, and shows itself to the operator.
+//! The gateway put together: it starts, listens, routes requests, reloads, and serves the operator's pages.
 //!
-//! What it deliberately does not do: answer a request for data.
+//! It does not answer requests for data itself.
 
 mod admin;
 mod chain;

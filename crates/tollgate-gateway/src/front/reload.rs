@@ -1,7 +1,7 @@
-//! A new configuration while the gateway runs: checked as a whole, then put in force as a whole, for the requests to come.
-//! What is wrong with it changes nothing.
+//! A new configuration while the gateway runs: checked as a whole, then activated as a whole, for new requests. An
+//! error changes nothing.
 //!
-//! What it deliberately does not do: read the file; whoever lays command line options over it does.
+//! It does not read the file: the caller that applies command line options does.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -25,25 +25,25 @@ pub struct Reloader {
 
 #[derive(Debug)]
 struct Inner {
-    /// Held while one is being put in force: they come one after the other.
+    /// Active configuration. Locked during activation: reloads run one after the other.
     in_force: Mutex<Config>,
     reading: Mutex<ReloadStatus>,
     current: Arc<Current>,
     certificates: Certificates,
 }
 
-/// How reading the configuration went.
+/// Result of reading the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ReloadStatus {
-    /// When the one in force was read.
+    /// Time at which the active one was read.
     pub(super) read: SystemTime,
-    /// Parts of it that wait for a restart, as they stand in the file.
+    /// Parts of it that need a restart, by their names in the file.
     pub(super) needs_restart: Vec<&'static str>,
-    /// When one was read since that was refused, and why.
+    /// Time and reason of a later refusal.
     pub(super) refused: Option<(SystemTime, String)>,
 }
 
-/// A part of a configuration that cannot be replaced while the gateway runs: its name, and whether it is another.
+/// A part of a configuration that cannot be replaced while the gateway runs: its name, and whether it changed.
 type Fixed = (&'static str, fn(&Config, &Config) -> bool);
 
 const FIXED: &[Fixed] = &[
@@ -56,7 +56,7 @@ const FIXED: &[Fixed] = &[
     ("drain_seconds", |old, new| old.drain_seconds != new.drain_seconds),
 ];
 
-/// What is ready to be put in force.
+/// A configuration ready to be activated.
 struct Prepared {
     config: Config,
     shared: Shared,
@@ -65,18 +65,18 @@ struct Prepared {
 }
 
 impl Reloader {
-    /// For a gateway that runs under `config`.
+    /// Creates the reloader of a gateway that runs under `config`.
     pub(super) fn new(config: Config, current: Arc<Current>, certificates: Certificates) -> Reloader {
         let reading = ReloadStatus { read: SystemTime::now(), needs_restart: Vec::new(), refused: None };
         let (in_force, reading) = (Mutex::new(config), Mutex::new(reading));
         Reloader { inner: Arc::new(Inner { in_force, reading, current, certificates }) }
     }
 
-    /// Puts in force what was read, or keeps what is, if reading failed or something is wrong with it. Files that it names
-    /// are read again, also where it is the same. The log is told, and so is whoever watches.
+    /// Activates the new configuration, or keeps the old one if reading failed or it has an error. Files that it names
+    /// are read again, even if it is unchanged. The result is logged and shown in the status.
     ///
     /// # Errors
-    /// Why it was refused.
+    /// The reason of the refusal.
     pub fn reload(&self, read: Result<Config, String>) -> Result<(), String> {
         let Inner { in_force, reading, current, certificates } = &*self.inner;
         let mut in_force = lock(in_force);
@@ -112,18 +112,18 @@ impl Reloader {
         Ok(())
     }
 
-    /// How reading the configuration went.
+    /// Result of reading the configuration.
     pub(super) fn reading(&self) -> ReloadStatus {
         lock(&self.inner.reading).clone()
     }
 
-    /// How the response cache is configured now.
+    /// Current configuration of the response cache.
     pub(super) fn cache(&self) -> config::Cache {
         lock(&self.inner.in_force).cache.clone()
     }
 }
 
-/// Makes all that `new` says, but for what stays as it is in `old`.
+/// Prepares everything in `new`, except the parts that stay as in `old`.
 fn prepare(old: &Config, new: Config, before: &Shared, certificates: &Certificates) -> Result<Prepared, String> {
     let needs_restart: Vec<_> = FIXED.iter().filter(|(_, differs)| differs(old, &new)).map(|(name, _)| *name).collect();
     let idle = if has_other_services(old, &new) { Idle::Allowed } else { Idle::Refused };
@@ -180,7 +180,7 @@ fn prepare(old: &Config, new: Config, before: &Shared, certificates: &Certificat
     Ok(Prepared { config, shared, users, needs_restart })
 }
 
-/// Whether users show in the same way who they are; what they may do is not looked at.
+/// Whether authentication is unchanged; permissions are not compared.
 fn shows_the_same(old: &config::Authentication, new: &config::Authentication) -> bool {
     let unruled = config::Authentication { rules: old.rules.clone(), default: old.default.clone(), ..new.clone() };
     unruled == *old

@@ -1,8 +1,8 @@
-//! Whose a request is, by its path, and what happens to it there: behind authentication come the rules, then the response
-//! cache, then the handler.
+//! Route of a request by its path, and its processing: after authentication come the rules, then the response cache,
+//! then the handler.
 //!
-//! The rules themselves are asked by each protocol, for each entity set that a request reaches. The cache never answers
-//! with what was answered under other outcomes of theirs: they are part of what an answer is kept under.
+//! Each protocol checks the rules, for each entity set that a request reaches. The cache never shares answers between
+//! different outcomes of the rules: they are part of its key.
 
 use std::sync::Arc;
 
@@ -21,27 +21,27 @@ use crate::serve::proxy::{self, ProxyRoute, ProxyVisit, RouteMatch};
 use crate::serve::{odata, rest};
 use crate::visit::Visit;
 
-/// Whose a request is.
+/// Target of a request.
 pub(super) enum Route<'s> {
-    /// A service's, by OData.
+    /// A service, by OData.
     OData(&'s Arc<Hosted>, &'s Mount),
-    /// A service's, by plain REST.
+    /// A service, by plain REST.
     Rest(&'s Published),
-    /// The description of what plain REST has below the root of this service.
+    /// The description of the service's plain REST.
     OpenApi(&'s Published),
-    /// A service's without a database, with who may do what there.
+    /// A service without a database, with the grants there.
     BuiltIn(&'s Served, Option<&'s Arc<Grants>>),
-    /// A backend's, with who may do what there.
+    /// A backend, with the grants there.
     Proxied(&'s ProxyRoute, Option<&'s Arc<Grants>>),
-    /// Nobody's, for this reason.
+    /// No target, for this reason.
     Refused(Fault),
-    /// The index, or nobody's.
+    /// The index, or no target.
     Bare,
 }
 
 impl<'s> Route<'s> {
-    /// Whose a request is. Prefixes are few and told apart by their first bytes: comparing them all costs less than a
-    /// hash.
+    /// Finds the route of a request. Prefixes are few and differ in their first bytes: comparing them all costs less
+    /// than a hash.
     pub(super) fn of(shared: &'s Shared, request: &RequestHead) -> Route<'s> {
         let (services, path) = (&shared.services, request.path());
         for service in services {
@@ -70,7 +70,7 @@ impl<'s> Route<'s> {
         }
     }
 
-    /// Who may do what there.
+    /// The grants there.
     pub(super) fn grants(&self, shared: &'s Shared) -> Option<&'s Arc<Grants>> {
         match self {
             Route::OData(_, mount) => mount.grants.as_ref(),
@@ -81,10 +81,10 @@ impl<'s> Route<'s> {
         }
     }
 
-    /// Answers a request from the cache, or has it answered.
+    /// Answers a request from the cache or by its handler.
     ///
     /// # Errors
-    /// Only where the exchange breaks; whatever else is wrong is answered.
+    /// Only where the exchange breaks; all other errors are answered.
     pub(super) async fn serve(
         &self,
         core: &Core,
@@ -126,7 +126,7 @@ impl<'s> Route<'s> {
         Ok(())
     }
 
-    /// What the response cache is to know of the answers to a request that reads; `None` where none is ever kept.
+    /// Caching properties of answers to a reading request; `None` where none is ever stored.
     fn cachable(&self, visit: &Visit<'_>, exchange: &Exchange<'_>) -> Option<Cachable<'s>> {
         let request = exchange.request();
         if !matches!(request.method(), Method::Get | Method::Head) {
@@ -145,8 +145,8 @@ impl<'s> Route<'s> {
         Some(Cachable { identity, scheme, outcome: visit.access.outcome()?, ..cachable })
     }
 
-    /// Has a request answered by whoever it is for. What the services with a database need for that stands apart: it is
-    /// 4.8 KiB, and would be part of each connection, those that wait for a backend too.
+    /// Has a request answered by its handler. The state for services with a database is boxed apart: it is 4.8 KiB, and
+    /// would be part of each connection, those that wait for a backend too.
     async fn handle(
         &self,
         core: &Core,
@@ -196,7 +196,7 @@ impl<'s> Route<'s> {
     }
 }
 
-/// Answers what is no service's.
+/// Answers a request for no service.
 fn bare(visit: &Visit<'_>, shared: &Shared, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
     let request = exchange.request();
     visit.access.check_document(Verb::of(request.method()))?;
@@ -209,7 +209,7 @@ fn bare(visit: &Visit<'_>, shared: &Shared, exchange: &mut Exchange<'_>) -> Resu
     }
 }
 
-/// Rows that were read: kept where the service states for how long, until something is written.
+/// Caching properties of rows: stored if the service states a lifetime, until something is written.
 fn of_rows<'s>(service: &'s Hosted, varies: &'static [&'static str]) -> Option<Cachable<'s>> {
     service.rules.cache_control.as_ref()?;
     Some(Cachable {

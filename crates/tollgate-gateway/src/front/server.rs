@@ -1,6 +1,6 @@
-//! The gateway as a process: its parts made from the configuration, its listeners, its threads, and its end.
+//! The gateway as a process: construction from the configuration, listeners, threads, and shutdown.
 //!
-//! What happens to a request stands in `chain`.
+//! Requests are processed in `chain`.
 
 use std::io;
 use std::net::SocketAddr;
@@ -32,7 +32,7 @@ use crate::visit::common::Common;
 use crate::visit::room::{AheadBytes, BatchRoom};
 use crate::work::parts::Buffers;
 
-/// A gateway that listens. It answers once it is run.
+/// A gateway that listens. It answers once it runs.
 pub struct Gateway {
     servers: Vec<Server>,
     admin: Server,
@@ -45,7 +45,7 @@ pub struct Gateway {
     operator: admin::Operator,
 }
 
-/// Where a gateway listens.
+/// Addresses of a gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addresses {
     /// The services without TLS, in the order of the configuration.
@@ -57,15 +57,15 @@ pub struct Addresses {
 }
 
 impl Gateway {
-    /// Opens the database, fills it where it is empty, and listens.
+    /// Opens the databases, fills empty ones, and listens.
     ///
     /// # Errors
-    /// [`StartError`] when an address or the database cannot be had.
+    /// [`StartError`] if an address or a database cannot be used.
     pub fn start(config: Config) -> Result<Gateway, StartError> {
         Gateway::start_by(config, Clock::system())
     }
 
-    /// The same by another clock.
+    /// The same with another clock.
     ///
     /// # Errors
     /// As [`start`](Gateway::start).
@@ -139,31 +139,31 @@ impl Gateway {
         Ok(Gateway { servers, admin, addresses, current, counters, limits, remarks, reloader, operator })
     }
 
-    /// Where it listens.
+    /// Its addresses.
     pub fn addresses(&self) -> &Addresses {
         &self.addresses
     }
 
-    /// What the operator should know of the databases that were found: what of them is not served as it is, or not at all.
+    /// Remarks for the operator on the databases that were found: parts that are not served, or not as they are.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }
 
-    /// What gives it a new configuration while it runs.
+    /// Handle that gives it a new configuration while it runs.
     pub fn reloader(&self) -> Reloader {
         self.reloader.clone()
     }
 
-    /// What its loops share.
+    /// State shared by its loops.
     #[cfg(test)]
     pub(crate) fn shared(&self) -> Arc<Shared> {
         self.current.shared()
     }
 
-    /// Serves until `shutdown` begins and what was in flight has ended. Blocks.
+    /// Serves until `shutdown` begins and requests in flight have ended. Blocks.
     ///
     /// # Errors
-    /// What a listener says when it breaks.
+    /// A listener breaks.
     pub fn run(self, shutdown: &Shutdown) -> io::Result<()> {
         let Gateway { servers, admin, addresses, current, counters, limits, reloader, operator, .. } = self;
         let clock = current.shared().common.clock.clone();

@@ -1,6 +1,6 @@
-//! What all event loops share: what one reading of the configuration says, replaced as a whole when it is read again.
+//! State shared by all event loops: one reading of the configuration, replaced as a whole when it is read again.
 //!
-//! What it deliberately does not do: say what may be replaced; that stands in `reload`.
+//! Which parts may be replaced is decided in `reload`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -17,27 +17,27 @@ use crate::serve::proxy::{self, Connections, RouteMatch};
 use crate::serve::rest::openapi::Descriptions;
 use crate::visit::common::Common;
 
-/// What one reading of the configuration says. A request keeps to the one that it began under.
+/// State from one reading of the configuration. A request keeps the one that it began under.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// How often the configuration was read, from 1.
+    /// Number of this reading of the configuration, from 1.
     pub(crate) generation: u64,
     pub(crate) services: Vec<Published>,
-    /// Who may do what at paths that are no service's with a database.
+    /// Grants at paths of no service with a database.
     pub(crate) elsewhere: Elsewhere,
-    /// What is passed on, and where to.
+    /// Proxied routes and their endpoints.
     pub(crate) proxied: Arc<proxy::RoutingTable>,
-    /// The answers that are kept for others.
+    /// The response cache.
     pub(crate) cache: Arc<ResponseCache>,
-    /// What was described of plain REST so far.
+    /// Cached descriptions of plain REST.
     pub(crate) descriptions: Descriptions,
-    /// What requests of every protocol need.
+    /// Parts that requests of every protocol need.
     pub(crate) common: Arc<Common>,
     /// The services without a database.
     pub(crate) built_in: Arc<[Served]>,
-    /// What connections to places there are.
+    /// Current connections to places.
     pub(crate) connections: Connections,
-    /// Which failed handshakes the log was told of.
+    /// Record of the failed handshakes that were logged.
     pub(crate) handshakes: Arc<FailureLog>,
 }
 
@@ -48,25 +48,25 @@ pub(crate) struct Served {
     pub(crate) service: Box<dyn BuiltIn>,
 }
 
-/// Who may do what at paths that are no service's with a database.
+/// Grants at paths of no service with a database.
 #[derive(Debug, Default)]
 pub(crate) struct Elsewhere {
-    /// At the index, and at what is nobody's.
+    /// At the index, and at unknown paths.
     pub(crate) index: Option<Arc<Grants>>,
     /// At each service without a database, in their order.
     pub(crate) built_in: Vec<Option<Arc<Grants>>>,
 }
 
-/// What is in force now.
+/// The active state.
 #[derive(Debug)]
 pub(crate) struct Current {
     shared: RwLock<Arc<Shared>>,
-    /// Its generation, to be read without the lock: each request compares it with that of its loop.
+    /// Its generation, readable without the lock: each request compares it with that of its loop.
     generation: AtomicU64,
 }
 
 impl Served {
-    /// The services without a database that `config` asks for.
+    /// Creates the services without a database in `config`.
     pub(crate) fn all(config: &Config) -> Arc<[Served]> {
         let made = |service: &BuiltInService| Served { kind: service.kind, service: (service.kind.make)(service) };
         config.built_in.iter().map(made).collect()
@@ -74,7 +74,7 @@ impl Served {
 }
 
 impl Elsewhere {
-    /// As `policy` says, at the index and at these services.
+    /// Compiles the grants of `policy` at the index and at these services.
     pub(crate) fn new(policy: &Policy, built_in: &[Served]) -> Elsewhere {
         Elsewhere {
             index: policy.grants("/", []),
@@ -84,7 +84,7 @@ impl Elsewhere {
 }
 
 impl Shared {
-    /// Whether SOAP is spoken where a request goes that is for no service with a database.
+    /// Whether SOAP is the protocol of a request for no service with a database.
     pub(crate) fn speaks_soap(&self, request: &RequestHead) -> bool {
         let found = self.proxied.find(request.host(), request.method(), request.path());
         matches!(found, RouteMatch::Route { route, .. } if route.protocol == Protocol::Soap)
@@ -101,17 +101,17 @@ impl Current {
         Current { generation: AtomicU64::new(shared.generation), shared: RwLock::new(Arc::new(shared)) }
     }
 
-    /// What is in force now.
+    /// The active state.
     pub(crate) fn shared(&self) -> Arc<Shared> {
         Arc::clone(&self.shared.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The generation of what is in force now.
+    /// The generation of the active state.
     pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Lets every request to come be done under `shared`.
+    /// Makes `shared` the active state for all new requests.
     pub(crate) fn replace(&self, shared: Shared) {
         let mut current = self.shared.write().unwrap_or_else(PoisonError::into_inner);
         let generation = shared.generation;

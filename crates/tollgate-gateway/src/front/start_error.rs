@@ -1,6 +1,6 @@
-//! Why a gateway could not start, in the words that the operator reads.
+//! Errors at the start of a gateway, worded for the operator.
 //!
-//! It deliberately does not say how the process then ends.
+//! It does not choose the exit code.
 
 use std::error::Error;
 use std::fmt;
@@ -13,43 +13,43 @@ use crate::base::config_error::ConfigError;
 use crate::config::Location;
 use crate::store::StoreError;
 
-/// Why a gateway could not start.
+/// Reason why a gateway could not start.
 #[derive(Debug)]
 pub enum StartError {
-    /// An address could not be listened on.
+    /// Listening on an address failed.
     Listen {
-        /// Which one.
+        /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// The database of a service could not be opened, filled or understood.
     Database {
-        /// Which service.
+        /// Name of the service.
         service: String,
-        /// Where its database lies.
+        /// Location of its database.
         location: Location,
-        /// What the store says.
+        /// The store's error.
         error: StoreError,
     },
     /// A mapping file could not be read.
     MappingFile {
-        /// Which one.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// A mapping file does not fit its database.
     Mapping(ConfigError),
-    /// What stands in the configuration does not fit together, or names a file that cannot be used.
+    /// The configuration contradicts itself, or names a file that cannot be used.
     Config(ConfigError),
     /// Certificate, key or authorities of a TLS listener cannot be used; with the line that names them.
     Tls(String),
     /// The users file cannot be read.
     Users(UsersError),
-    /// An access rule is for a path or an entity set that is not there.
+    /// An access rule names an unknown path or entity set.
     IdleRule {
-        /// Where it stands: file and line.
+        /// Its file and line.
         place: String,
     },
     /// Other machines would reach services that ask nobody who they are.
@@ -57,9 +57,9 @@ pub enum StartError {
         /// The address that they would reach.
         address: SocketAddr,
     },
-    /// Names and passwords would be sent where anybody on the way can read them.
+    /// Names and passwords would be sent unencrypted.
     PlainBasic {
-        /// The address that they would be sent to.
+        /// The unencrypted address.
         address: SocketAddr,
     },
 }

@@ -1,7 +1,7 @@
-//! The TLS listeners of a gateway: opened at the start, given new certificates on demand, and their failures told to the
-//! log as often as an operator can bear.
+//! The TLS listeners of a gateway: opened at the start, given new certificates on demand, with a limited number of log
+//! lines on their failures.
 //!
-//! Handshakes and records are tollgate-net's; who a client's certificate makes its caller stands elsewhere.
+//! Handshakes and records are tollgate-net's; client certificates are mapped to users elsewhere.
 
 use std::fmt::Display;
 use std::net::SocketAddr;
@@ -15,17 +15,17 @@ use crate::base::log::Log;
 use crate::config::TlsListener;
 use crate::front::start_error::StartError;
 
-/// A cause of failing handshakes is logged once in so long: a flood of them is one line, and a counter in `/metrics`.
+/// Interval of log lines for one cause of failed handshakes: a flood of them is one line, and a counter in `/metrics`.
 const FAILURES_LOGGED_EVERY: Duration = Duration::from_secs(60);
 
-/// Lets the TLS listeners of a gateway read their files again.
+/// Reloads the files of the TLS listeners.
 #[derive(Debug, Clone)]
 pub(crate) struct Certificates {
     listeners: Arc<Mutex<Vec<(TlsListener, Acceptor)>>>,
     log: Arc<Log>,
 }
 
-/// When each cause of failing handshakes was logged last.
+/// Time of the last log line for each cause of failed handshakes.
 #[derive(Debug)]
 pub(crate) struct FailureLog {
     began: Instant,
@@ -43,7 +43,7 @@ impl Certificates {
         Ok(Certificates { listeners: Arc::new(Mutex::new(opened.collect::<Result<_, _>>()?)), log })
     }
 
-    /// The addresses to listen on, each with what opens its connections.
+    /// The addresses to listen on, each with its TLS acceptor.
     pub(crate) fn listeners(&self) -> Vec<(SocketAddr, Acceptor)> {
         let listeners = self.lock();
         let each = listeners.iter().flat_map(|(listener, acceptor)| {
@@ -52,7 +52,7 @@ impl Certificates {
         each.collect()
     }
 
-    /// What the operator should know of the certificates at `now`.
+    /// Remarks for the operator on the certificates at `now`.
     pub(crate) fn remarks(&self, now: SystemTime) -> Vec<String> {
         let remark = |(listener, acceptor): &(TlsListener, Acceptor)| {
             let (file, certificate) = (listener.settings.certificate.display(), acceptor.certificate());
@@ -65,10 +65,10 @@ impl Certificates {
         self.lock().iter().filter_map(remark).collect()
     }
 
-    /// Whether everything that `listeners` name can be used.
+    /// Checks that all files that `listeners` name can be used.
     ///
     /// # Errors
-    /// What cannot, with its line.
+    /// The first that cannot, with its line.
     pub(crate) fn check(&self, listeners: &[TlsListener]) -> Result<(), String> {
         listeners.iter().try_for_each(|listener| match Acceptor::new(&listener.settings) {
             Ok(_) => Ok(()),
@@ -76,8 +76,8 @@ impl Certificates {
         })
     }
 
-    /// Serves what `listeners`, which have the same addresses, say and name, for the connections to come. Where a file was
-    /// broken since it was checked, that listener goes on with what it has, and the log is told.
+    /// Applies the settings of `listeners`, which have the same addresses, to new connections. If a file broke since it
+    /// was checked, that listener keeps its old settings, and the error is logged.
     pub(crate) fn replace(&self, listeners: &[TlsListener]) {
         let mut opened = self.lock();
         for ((listener, acceptor), new) in opened.iter_mut().zip(listeners) {
@@ -108,7 +108,7 @@ impl FailureLog {
         FailureLog { began: Instant::now(), not_before_seconds: std::array::from_fn(|_| AtomicU64::new(0)) }
     }
 
-    /// Tells the log of a handshake that failed, unless the same cause was told of lately.
+    /// Logs a failed handshake, unless the same cause was logged lately.
     pub(crate) fn note(&self, log: &Log, failure: HandshakeFailure, peer: SocketAddr, detail: Option<&dyn Display>) {
         if !self.admits(failure, self.began.elapsed()) {
             return;
@@ -120,7 +120,7 @@ impl FailureLog {
         }
     }
 
-    /// Whether that cause may be logged now, for the first of those who ask at once.
+    /// Whether that cause may be logged now; true only for the first of concurrent callers.
     fn admits(&self, failure: HandshakeFailure, since_began: Duration) -> bool {
         let not_before = &self.not_before_seconds[failure as usize];
         let (now, before) = (since_began.as_secs(), not_before.load(Ordering::Relaxed));

@@ -1,7 +1,7 @@
-//! The work processes of a batch: each claims a document, reads, has it transformed, stores, commits, and takes the next.
+//! The work processes of a batch: each claims a document, reads, transforms, stores, commits, and takes the next.
 //!
-//! One thread waits for the database on behalf of all of them; what is computed runs on as many threads as there are cores,
-//! so that more work processes than cores use all of these and no more. A work process that loses its connection opens
+//! One thread waits for the database on behalf of all of them; computing runs on as many threads as there are cores, so
+//! that more work processes than cores use all of these and no more. A work process that loses its connection opens
 //! another one, a limited number of times: its document waits again, since nothing of it was committed.
 
 use std::cell::{Cell, RefCell};
@@ -24,21 +24,21 @@ use super::{database, postgres, sample, sqlite};
 use crate::config::{Generate, Location};
 use crate::store::{Database, StoreError};
 
-/// How often in a row a work process goes on after the database failed it, and how long it waits before: twice as long
-/// each time, 6.3 s in all.
+/// Attempts in a row of a work process after the database failed it. The wait before each is twice as long as the last,
+/// 6.3 s in all.
 const ATTEMPTS_MAX: u32 = 6;
 const ATTEMPT_DELAY: Duration = Duration::from_millis(100);
 
-/// How often documents that others hold are looked for again, and how long after the look before: 6.3 s in all, too.
+/// Number of further looks for documents held by others. The wait before each doubles, 6.3 s in all, too.
 const LOOKS_MAX: u32 = 6;
 const LOOK_DELAY: Duration = Duration::from_millis(100);
-/// How soon a wait ends that a signal ends.
+/// Longest delay before a wait notices a signal.
 const NOTICE_DELAY: Duration = Duration::from_millis(20);
 
-/// Bytes of a computing thread's stack: what the engine may take within itself, and room below.
+/// Stack size of a computing thread, in bytes: the engine's own limit, and room below.
 const STACK_BYTES: usize = 4 << 20;
 
-/// A batch whose tables are there and whose stylesheet is compiled.
+/// A batch with its tables found and its stylesheet compiled.
 #[derive(Debug)]
 pub struct Batch {
     database: Database,
@@ -46,11 +46,11 @@ pub struct Batch {
     transform: Arc<Transform>,
 }
 
-/// Tells a batch to take no more documents.
+/// Handle that stops a batch from taking more documents.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
-/// How far a batch is.
+/// Progress of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
     /// Documents that are stored.
@@ -61,7 +61,7 @@ pub struct Progress {
     pub waited: u64,
 }
 
-/// What work processes share.
+/// State shared by the work processes.
 struct BatchWork {
     database: Database,
     transform: Arc<Transform>,
@@ -71,57 +71,57 @@ struct BatchWork {
     stop: Stop,
     watch: Box<dyn Fn(Progress)>,
     progress: Cell<Progress>,
-    /// Why no more documents are taken.
+    /// Reason why no more documents are taken.
     failed: RefCell<Option<String>>,
     sums: RefCell<Sums>,
 }
 
-/// How far one document came.
+/// Result of one attempt at a document.
 enum DocumentStep {
-    /// There is none that waits.
+    /// No document waits.
     Nothing,
-    /// It is stored or set aside, or another batch had it.
+    /// The document is stored or set aside, or another batch had it.
     Settled,
 }
 
-/// What keeps a work process from going on with its connection.
+/// Reason why a work process cannot go on with its connection.
 enum Trouble {
     Database(StoreError),
-    /// Nobody knows whether the last transaction was committed.
+    /// It is unknown whether the last transaction was committed.
     InDoubt(Box<Pending>, StoreError),
 }
 
-/// A document that is to be committed.
+/// A document to be committed.
 struct Pending {
     key: Key,
-    /// What is wrong with it, where it is set aside.
+    /// Its error, if it is set aside.
     error: Option<String>,
     round_trips: u64,
     times: Times,
 }
 
-/// Why a document has no result.
+/// Reason why a document has no result.
 enum Missing {
-    /// Something is wrong with it.
+    /// The document has an error.
     Error(String),
-    /// A statement was refused, or worse.
+    /// The database failed.
     Database(StoreError),
 }
 
 impl Batch {
-    /// A batch as a configuration has it. Makes the table for the states of documents, where the configuration has none.
+    /// Creates the batch of a configuration, with a table for the states of documents if the configuration names none.
     ///
     /// # Errors
-    /// What does not fit, or that the database cannot be asked.
+    /// A mismatch of configuration and database, or a database error.
     pub fn new(location: &Location, generate: &Generate) -> Result<Batch, BatchError> {
         let transform = Transform::of_file(generate).map_err(BatchError::Config)?;
         Batch::over(database::open(location)?, generate, transform)
     }
 
-    /// The batch over the sample.
+    /// Creates the batch over the sample.
     ///
     /// # Errors
-    /// [`BatchError::NoSample`] where the sample was not made; those of the database.
+    /// [`BatchError::NoSample`] if the sample was not made; errors of the database.
     pub fn of_sample(location: &Location) -> Result<Batch, BatchError> {
         let database = database::open(location)?;
         let generate = sample::configuration().map_err(BatchError::Config)?;
@@ -143,18 +143,18 @@ impl Batch {
         Ok(Batch { database, tables: Arc::new(tables), transform: Arc::new(transform) })
     }
 
-    /// Generates until no document waits, by so many work processes, or until it is told to stop. `watch` is told whenever
-    /// a document is done.
+    /// Generates until no document waits, by so many work processes, or until `stop`. `watch` is called whenever a
+    /// document is done.
     ///
     /// # Errors
-    /// Where no work process could begin; what happens later is in the report.
+    /// If no work process could begin; later errors are in the report.
     pub fn run(self, processes: usize, stop: &Stop, watch: impl Fn(Progress) + 'static) -> Result<Report, BatchError> {
         run(self, processes, stop, Box::new(watch))
     }
 }
 
 impl Stop {
-    /// No more documents are taken from now on; those in hand are finished.
+    /// Stops taking documents; current ones are finished.
     pub fn begin(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -229,8 +229,8 @@ impl BatchWork {
         Ok(report)
     }
 
-    /// How many documents wait. Some may be in the hands of another session, which settles them or lets go of them: they
-    /// are looked for again for a while.
+    /// Counts the documents that wait. Some may be held by another session, which settles or releases them: the count
+    /// is repeated for a while.
     async fn left(&self, last: &mut Option<Session>) -> Option<u64> {
         for look in 0.. {
             if last.is_none() {
@@ -268,7 +268,7 @@ impl BatchWork {
         })
     }
 
-    /// One work process, to its end. Gives its connection back.
+    /// Runs one work process to its end. Returns its connection.
     async fn process(&self, mut session: Session) -> Option<Session> {
         let mut attempts = 0;
         while !self.is_over() {
@@ -290,7 +290,7 @@ impl BatchWork {
         Some(session)
     }
 
-    /// Opens another connection in the place of one that failed, and settles what that left open.
+    /// Opens a connection to replace one that failed, and settles what that left open.
     async fn recover(&self, trouble: Trouble, attempts: &mut u32) -> Option<Session> {
         let (mut pending, mut error) = match trouble {
             Trouble::Database(error) => (None, error),
@@ -315,7 +315,7 @@ impl BatchWork {
         }
     }
 
-    /// A new connection, with which what was in doubt is no more.
+    /// Opens a new connection and settles a commit in doubt.
     async fn settle_again(&self, pending: &mut Option<Box<Pending>>) -> Result<Session, StoreError> {
         let mut session = self.open().await?;
         self.sums.borrow_mut().reconnects += 1;
@@ -332,7 +332,7 @@ impl BatchWork {
         Ok(session)
     }
 
-    /// One document, from its claim to its commit.
+    /// Processes one document, from its claim to its commit.
     async fn one(&self, session: &mut Session) -> Result<DocumentStep, Trouble> {
         let (began, sent) = (Instant::now(), session.round_trips());
         let mut times = Times::default();
@@ -399,7 +399,7 @@ impl BatchWork {
         }
     }
 
-    /// Reads what a document depends on, and transforms it.
+    /// Reads the dependencies of a document, and transforms it.
     async fn result(&self, session: &mut Session, claimed: &mut Claimed, times: &mut Times) -> Result<String, Missing> {
         let text = claimed.document.take().ok_or_else(|| Missing::Error("there is no document".to_owned()))?;
         let transform = Arc::clone(&self.transform);
@@ -424,7 +424,7 @@ impl BatchWork {
         Ok(self.compute(times, move || transform.transform(&understood, &gathered, &key)).await?)
     }
 
-    /// Computes on another thread, when a core is free.
+    /// Computes on another thread, once a core is free.
     async fn compute<T: Send + 'static>(
         &self,
         times: &mut Times,
@@ -442,14 +442,14 @@ impl BatchWork {
         made
     }
 
-    /// What is wrong with a document must fit its column, or it could not be set aside.
+    /// Shortens the error of a document to fit its column, or it could not be set aside.
     fn shorten(&self, error: &mut String) {
         if let Some((end, _)) = error.char_indices().nth(self.shared.tables.ledger.error_characters_max) {
             error.truncate(end);
         }
     }
 
-    /// A document is stored or set aside for good.
+    /// Counts a document that is stored or set aside.
     fn settled(&self, settled: Pending) {
         let mut progress = self.progress.get();
         {
@@ -468,7 +468,7 @@ impl BatchWork {
         (self.watch)(progress);
     }
 
-    /// A connection is used no more.
+    /// Adds the counters of a connection that is no longer used.
     fn leave(&self, session: &Session) {
         self.sums.borrow_mut().round_trips_in_all += session.round_trips();
     }

@@ -1,6 +1,6 @@
-//! The database of a batch, before its work processes begin: how it is opened and got ready.
+//! The database of a batch, before its work processes begin: opening and preparing it.
 //!
-//! It deliberately reads no document.
+//! It reads no document.
 
 use super::error::{BatchError, IN_MEMORY};
 use super::names::Tables;
@@ -14,7 +14,7 @@ use crate::store::{self, Database, Mapping, StoreError};
 /// Opens the database of a batch.
 ///
 /// # Errors
-/// That it is in memory, where no documents are; those of the database.
+/// It is in memory, without documents; errors of the database.
 pub(super) fn open(location: &Location) -> Result<Database, BatchError> {
     let nothing = Mapping { tables: Vec::new() };
     Ok(match location {
@@ -29,7 +29,7 @@ pub(super) fn open(location: &Location) -> Result<Database, BatchError> {
     })
 }
 
-/// How many documents have a key that is of no use.
+/// Number of documents with an unusable key.
 pub(super) fn unusable_keys(database: &Database, tables: &Tables) -> Result<u64, StoreError> {
     let Some(counts) = statements::unusable_keys(tables, database.dialect()) else { return Ok(0) };
     let values = Values { tables, key: None, error: None, outcome: None };
@@ -40,7 +40,7 @@ pub(super) fn unusable_keys(database: &Database, tables: &Tables) -> Result<u64,
     }
 }
 
-/// Sees to it that every document stands in the table of claims, where there is to be one.
+/// Ensures that every document is in the table of claims, if there is one.
 pub(super) fn prepare_claims(database: &Database, tables: &Tables) -> Result<(), StoreError> {
     let Some((table, fill)) = statements::fill_claims(tables, database.dialect()) else { return Ok(()) };
     let values = Values { tables, key: None, error: None, outcome: None };

@@ -1,16 +1,16 @@
-//! Why a batch cannot begin, and what an error of its database says of a document.
+//! Errors that keep a batch from beginning, and database errors of a document.
 //!
-//! It deliberately decides nothing: what is done about an error is the work process's business.
+//! It decides nothing: the work process handles errors.
 
 use std::fmt;
 
 use crate::base::config_error::ConfigError;
 use crate::store::StoreError;
 
-/// What is wrong with a batch on a database in memory.
+/// Message for a batch on a database in memory.
 pub(super) const IN_MEMORY: &str = "a database in memory has no documents: expected sqlite:FILE or postgres://…";
 
-/// Why a batch cannot begin.
+/// Reason why a batch cannot begin.
 #[derive(Debug)]
 pub enum BatchError {
     /// The configuration does not fit the database, or a file that it names is wrong.
@@ -19,9 +19,9 @@ pub enum BatchError {
     Location(&'static str),
     /// The tables of the sample are not there.
     NoSample,
-    /// The database said no.
+    /// The database failed.
     Database(StoreError),
-    /// This machine did.
+    /// The operating system failed.
     Machine(std::io::Error),
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for BatchError {
 
 impl std::error::Error for BatchError {}
 
-/// An error of the database with what its driver says.
+/// A database error with its driver's message.
 pub(super) fn with_cause(error: &StoreError) -> String {
     match std::error::Error::source(error) {
         Some(cause) => format!("{error}: {cause}"),
@@ -53,7 +53,7 @@ pub(super) fn with_cause(error: &StoreError) -> String {
     }
 }
 
-/// Whether the same statement fails for this document whenever it is tried: the values are refused, not the moment.
+/// Whether the same statement always fails for this document: the values are refused, not the moment.
 pub(super) fn is_about_the_document(error: &StoreError) -> bool {
     matches!(
         error,

@@ -1,11 +1,11 @@
-//! The batch: work processes take documents from a table, read what each depends on, transform it, store the result and
+//! The batch: work processes take documents from a table, read its dependencies, transform it, store the result and
 //! commit; each document exactly once, also when the batch is killed and begun again.
 //!
 //! The invariant: a document's result and its state are changed by the same transaction, and only where the state still
-//! says that the document waits. On PostgreSQL that transaction holds the document's row from the claim on; SQLite lets in
-//! one writer, who looks at the state again.
+//! says that the document waits. On PostgreSQL that transaction locks the document's row from the claim on; SQLite lets
+//! in one writer, which checks the state again.
 //!
-//! What it deliberately does not do: schedule itself, write anywhere but in its tables, or measure anything but itself.
+//! It does not schedule itself, writes only its own tables, and measures only itself.
 
 mod batch;
 mod database;
@@ -27,10 +27,10 @@ pub use self::batch::{Batch, Progress, Stop};
 pub use self::error::BatchError;
 pub use self::report::{Ended, Report, SetAside};
 
-/// Makes the sample's tables where they are not there, and has so many of its documents wait, without results.
+/// Creates the sample's tables if missing, and sets so many of its documents waiting, without results.
 ///
 /// # Errors
-/// Those of the database.
+/// Errors of the database.
 pub fn make_sample(location: &Location, documents: u64) -> Result<(), BatchError> {
     match location {
         Location::Memory => Err(BatchError::Location(IN_MEMORY)),

@@ -1,5 +1,5 @@
-//! The tables and columns of a batch, held against what the database says of itself: whatever stands in a statement of the
-//! batch is a name of the catalogue.
+//! The tables and columns of a batch, checked against the database's catalogue: every name in a statement of the batch
+//! comes from the catalogue.
 
 use crate::base::config_error::ConfigError;
 use crate::config::generate::{Generate, Named, Shape, StateColumn};
@@ -7,13 +7,13 @@ use crate::store::introspect::{Catalog, CatalogColumn, CatalogTable, TableKind};
 use crate::store::sql::dialect::Dialect;
 use tollgate_wire::edm::Primitive;
 
-/// The table that says how far each document is, where the user's own has no column for it.
+/// The table with the state of each document, if the user's own has no column for it.
 pub(super) const CLAIMS: &str = "tollgate_claim";
 
-/// Characters that are kept of what is wrong with a document, wherever there is room for more.
+/// Longest error kept for a document, in characters, wherever there is room for more.
 const ERROR_CHARACTERS_MAX: usize = 4000;
 
-/// All that statements are made of.
+/// All names in statements.
 #[derive(Debug)]
 pub(super) struct Tables {
     pub(super) source: TableName,
@@ -24,21 +24,21 @@ pub(super) struct Tables {
     pub(super) target: ResultTable,
 }
 
-/// A table's name, with its schema where that must be said.
+/// A table's name, with its schema if needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TableName {
     pub(super) schema: Option<String>,
     pub(super) name: String,
 }
 
-/// Where the states of documents are.
+/// Location of the documents' states.
 #[derive(Debug)]
 pub(super) struct Ledger {
     pub(super) place: TableName,
     pub(super) key: String,
     pub(super) state: String,
     pub(super) error: Option<String>,
-    /// Characters that the column for errors holds.
+    /// Characters that the column for errors can store.
     pub(super) error_characters_max: usize,
     /// Absent: null.
     pub(super) waiting: Option<String>,
@@ -51,7 +51,7 @@ pub(super) struct Ledger {
 pub(super) enum LedgerKind {
     /// The documents' own table.
     Source,
-    /// A table of ours, whose rows are told from those of other sources by this name.
+    /// A table of ours, whose rows have this name to distinguish them from other sources.
     Beside(String),
 }
 
@@ -74,8 +74,7 @@ pub(super) struct ResultTable {
 
 impl Tables {
     /// # Errors
-    /// The first name that is not in the catalogue, that stands for two things, or that is of a column that cannot hold
-    /// what it is to hold.
+    /// The first name that is not in the catalogue, that is used twice, or whose column cannot store its values.
     pub(super) fn of(generate: &Generate, catalog: &Catalog, dialect: Dialect) -> Result<Tables, ConfigError> {
         let source = &generate.source;
         told_apart(generate)?;
@@ -161,7 +160,7 @@ impl Tables {
     }
 }
 
-/// Columns of one table that are written for different things must differ, or the one would undo the other.
+/// Checks that columns of one table with different purposes differ, or one would overwrite the other.
 fn told_apart(generate: &Generate) -> Result<(), ConfigError> {
     let (source, target) = (&generate.source, &generate.target);
     let state = source.state.as_ref();
@@ -244,7 +243,7 @@ fn column(name: &Named, table: &CatalogTable) -> Result<String, ConfigError> {
     column_of(name, table).map(|column| column.name.clone())
 }
 
-/// A column by which one row is found and no other: what stands for one document is otherwise done to several.
+/// A column that identifies one row; otherwise the work for one document would affect several.
 fn unique_column(name: &Named, table: &CatalogTable) -> Result<String, ConfigError> {
     let column = column(name, table)?;
     let alone = table.column(&name.name).map(|position| vec![position]);
@@ -268,7 +267,7 @@ fn text_column(name: &Named, table: &CatalogTable) -> Result<String, ConfigError
     }
 }
 
-/// The column of states, if it holds each of them. SQLite holds texts of any length.
+/// The column of states, if it can store each of them. SQLite stores texts of any length.
 fn state_column(state: &StateColumn, table: &CatalogTable, dialect: Dialect) -> Result<String, ConfigError> {
     let column = text_column(&state.column, table)?;
     let most = characters_max(&column, table);
@@ -281,7 +280,7 @@ fn state_column(state: &StateColumn, table: &CatalogTable, dialect: Dialect) -> 
     }
 }
 
-/// Whether a column can hold the keys of documents, or be compared with them. SQLite does both with any.
+/// Checks that a column can store the keys of documents, or be compared with them. SQLite does both with any.
 fn fits_keys(name: &Named, table: &CatalogTable, keys: &CatalogColumn, dialect: Dialect) -> Result<(), ConfigError> {
     let column = column_of(name, table)?;
     let is_text = |primitive| matches!(primitive, Primitive::String { .. });
@@ -300,7 +299,7 @@ fn fits_keys(name: &Named, table: &CatalogTable, keys: &CatalogColumn, dialect: 
     }
 }
 
-/// Columns that must be given a value, and are given none.
+/// A column that needs a value and gets none.
 fn unfilled<'c>(target: &ResultTable, table: &'c CatalogTable) -> Option<&'c str> {
     let filled = [Some(&target.key), Some(&target.result), target.compute_us.as_ref(), target.database_us.as_ref()];
     let is_filled =
@@ -309,7 +308,7 @@ fn unfilled<'c>(target: &ResultTable, table: &'c CatalogTable) -> Option<&'c str
     table.columns.iter().find(missing).map(|column| column.name.as_str())
 }
 
-/// Characters that a column of texts holds.
+/// Characters that a text column can store.
 fn characters_max(name: &str, table: &CatalogTable) -> usize {
     match table.columns.iter().find(|column| column.name == name).and_then(|column| column.primitive) {
         Some(Primitive::String { length_max: limit @ 1.. }) => usize::try_from(limit).unwrap_or(usize::MAX),

@@ -1,6 +1,6 @@
-//! A session of the batch on PostgreSQL: a document's row is held from its claim to the commit, and others pass it over.
+//! A session of the batch on PostgreSQL: a document's row is locked from its claim to the commit, and others skip it.
 //!
-//! Each step is sent when the one before it was answered, as a chatty batch does: that is what the round trips count.
+//! Each step is sent when the one before it was answered, as a chatty batch does: the round trips count this.
 
 use std::rc::Rc;
 
@@ -34,7 +34,7 @@ enum Transaction {
     Open,
 }
 
-/// Who holds it makes the table of claims: `IF NOT EXISTS` does not keep two from making it at the same time.
+/// Lock for creating the table of claims: `IF NOT EXISTS` does not keep two from creating it at the same time.
 const CLAIMS_LOCK: &str = "SELECT pg_advisory_xact_lock(8388055961231158)";
 
 /// Makes the table of claims, and fills it.
@@ -54,7 +54,7 @@ pub(super) fn prepare_claims(
     })
 }
 
-/// Numbers are written as texts, of which the server makes the mark's type.
+/// Binds a value. Numbers are sent as text, which the server converts to the parameter's type.
 fn bound(value: BoundValue<'_>) -> Bound<'_> {
     match value {
         BoundValue::Null => Bound::Null,
@@ -161,8 +161,8 @@ impl PostgresSession {
         Ok(())
     }
 
-    /// In the transaction in which it was claimed, so that nobody takes it in between; or, where a statement of that was
-    /// refused and the transaction was abandoned, in one of its own.
+    /// Sets a document aside: in the transaction that claimed it, so that nobody takes it in between; or, if a
+    /// statement was refused and the transaction was abandoned, in one of its own.
     pub(super) async fn set_aside(&mut self, key: &Key, error: &str) -> Result<Settled, StoreError> {
         let shared = Rc::clone(&self.shared);
         let known = Values { error: Some(error), ..shared.of(key) };
@@ -202,7 +202,8 @@ fn bound_to<'v>(statement: &Statement, known: Values<'v>) -> Vec<Bound<'v>> {
     statement.slots.iter().map(|slot| bound(known.of(*slot))).collect()
 }
 
-/// Its row was held, so nobody else was first: going on would claim it again for ever.
+/// Error for a state that does not change. Its row was locked, so nobody else was first: going on would claim it for
+/// ever.
 fn unchanged(key: &Key) -> StoreError {
     let message = format!("the state of document {key} does not change, by a rule or a trigger of the database");
     StoreError::Database(message.into())

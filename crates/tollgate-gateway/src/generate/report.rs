@@ -1,6 +1,6 @@
-//! What became of a batch: the figures as one document, and the sums that they are made of.
+//! Report of a batch: the figures as one document, and the sums behind them.
 //!
-//! It deliberately renders no text: that is the command line's.
+//! It renders no text: the command line does.
 
 use std::time::{Duration, Instant};
 
@@ -8,16 +8,16 @@ use rustix::time::{ClockId, clock_gettime};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Documents that were set aside of which a report keeps what was wrong.
+/// Most documents set aside whose errors a report keeps.
 const ERRORS_MAX: usize = 10;
 
-/// What became of a batch. Times in microseconds are sums over all documents.
+/// Report of a batch. Times in microseconds are sums over all documents.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "tollgate generate")]
 pub struct Report {
-    /// How it ended.
+    /// The batch's end.
     pub ended: Ended,
-    /// Why, where it failed.
+    /// Reason, if it failed.
     pub reason: Option<String>,
     /// Documents that are stored or set aside.
     pub documents: u64,
@@ -25,7 +25,7 @@ pub struct Report {
     pub stored: u64,
     /// Documents that were set aside since something is wrong with them.
     pub set_aside: u64,
-    /// What is wrong with the first of them.
+    /// Errors of the first of them.
     pub first_errors: Vec<SetAside>,
     /// Documents that wait still.
     pub left: Option<u64>,
@@ -33,17 +33,17 @@ pub struct Report {
     pub processes: usize,
     /// From the first claim to the last commit, in milliseconds.
     pub batch_ms: f64,
-    /// How long it took before that to open all connections and to prepare their statements, in milliseconds.
+    /// Time to open all connections and prepare their statements before that, in milliseconds.
     pub connect_ms: f64,
     /// Round trips to the database for those documents, from `BEGIN` to the answer to `COMMIT`.
     pub round_trips: u64,
     /// The same for each.
     pub round_trips_per_document: f64,
-    /// Round trips besides, to no document's good: claims that found none, counts, what was done in vain.
+    /// Further round trips that served no document: claims that found none, counts, work in vain.
     pub round_trips_besides: u64,
-    /// Time spent computing, as a clock on the wall has it.
+    /// Time spent computing, by the wall clock.
     pub compute_us: u64,
-    /// Time in which an answer of the database was waited for.
+    /// Time waiting for the database.
     pub database_us: u64,
     /// Time in which a document waited for a core.
     pub waiting_us: u64,
@@ -51,21 +51,21 @@ pub struct Report {
     pub cpu_us: u64,
     /// Documents a second.
     pub documents_per_second: f64,
-    /// How often a connection was opened again.
+    /// Number of reopened connections.
     pub reconnects: u64,
 }
 
-/// How a batch ended.
+/// End of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// No document was found any more that waits.
+    /// No document waits any more.
     Complete,
-    /// Documents wait still, in the hands of another session that did not let go of them for seconds.
+    /// Some documents still wait, held by another session for seconds.
     HeldElsewhere,
-    /// It was told to stop.
+    /// It was asked to stop.
     Interrupted,
-    /// The database, or this machine, did not let it go on.
+    /// The database or the operating system failed.
     Failed,
 }
 
@@ -74,25 +74,25 @@ pub enum Ended {
 pub struct SetAside {
     /// Its key.
     pub key: String,
-    /// What is wrong with it.
+    /// Its error.
     pub error: String,
 }
 
-/// What the work processes add up.
+/// Sums over the work processes.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
     pub(super) stored: u64,
     pub(super) set_aside: u64,
     pub(super) first_errors: Vec<SetAside>,
     pub(super) round_trips: u64,
-    /// Of all connections, whatever they were for.
+    /// Of all connections, for any purpose.
     pub(super) round_trips_in_all: u64,
     pub(super) times: Times,
     pub(super) reconnects: u64,
     pub(super) last_commit: Option<Moment>,
 }
 
-/// Where the time of documents went.
+/// Time of documents, by activity.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Times {
     pub(super) compute: Duration,
@@ -121,14 +121,14 @@ impl Moment {
 }
 
 impl Sums {
-    /// A document was set aside.
+    /// Records a document that was set aside.
     pub(super) fn note_error(&mut self, key: &dyn std::fmt::Display, error: &str) {
         if self.first_errors.len() < ERRORS_MAX {
             self.first_errors.push(SetAside { key: key.to_string(), error: error.to_owned() });
         }
     }
 
-    /// A document is stored or set aside: its round trips and its time.
+    /// Adds a document that is stored or set aside: its round trips and its time.
     pub(super) fn add(&mut self, round_trips: u64, times: Times) {
         self.round_trips += round_trips;
         self.times.compute += times.compute;
@@ -137,7 +137,7 @@ impl Sums {
         self.last_commit = Some(Moment::now());
     }
 
-    /// What came of them from `begun` on, after `connect` was taken to open the connections.
+    /// Report of the batch from `begun` on, after `connect` for opening the connections.
     pub(super) fn report(self, begun: &Moment, connect: Duration, processes: usize) -> Report {
         let (wall, cpu) = self.last_commit.map_or_else(Default::default, |last| last.since(begun));
         let documents = self.stored + self.set_aside;

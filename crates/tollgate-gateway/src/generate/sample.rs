@@ -1,7 +1,7 @@
 //! The sample: programs of a small made-up language, the units that they use, and a stylesheet that compiles them.
 //!
-//! It is the example of the repository, word for word. All programs are of one size and use the same number of units, so
-//! that a document takes the same round trips whichever it is; they are made from their numbers, the same everywhere.
+//! It is the example of the repository, word for word. All programs are of one size and use the same number of units,
+//! so that each document takes the same round trips; they are made from their numbers, the same everywhere.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -16,23 +16,24 @@ use crate::store::{Mapping, StoreError, sqlite};
 const CONFIGURATION: &str = include_str!("../../../../examples/generate.toml");
 const STYLESHEET: &[u8] = include_bytes!("../../../../examples/generate/listing.xsl");
 
-/// What errors call them.
+/// Name of the configuration in errors.
 const CONFIGURATION_NAME: &str = "the sample's configuration";
 const STYLESHEET_NAME: &str = "the sample's stylesheet";
 
-/// Units that there are, and those that each program uses: five SELECTs.
+/// Number of units, and of those that each program uses: five SELECTs.
 const UNITS: u64 = 64;
 const UNITS_USED: usize = 5;
 /// Constants of a unit.
 const CONSTANTS: u64 = 24;
 /// Fields of a program.
 const FIELDS: u64 = 24;
-/// Programs that one statement stores.
+/// Programs stored by one statement.
 const DOCUMENTS_AT_ONCE: u64 = 500;
-/// Operations that stand in each other.
+/// Nesting depth of operations.
 const DEPTH: u32 = 3;
 
-/// The tables, in what SQLite and PostgreSQL both understand. The index finds what waits among all that is done.
+/// The tables, in SQL that SQLite and PostgreSQL both understand. The index finds waiting documents among all done
+/// ones.
 const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS tollgate_document (
         id bigint PRIMARY KEY, program text NOT NULL, state text NOT NULL, error text
@@ -44,23 +45,23 @@ const TABLES: &str = "
     );
 ";
 
-/// The batch over the sample.
+/// Parses the sample's configuration.
 pub(super) fn configuration() -> Result<Generate, ConfigError> {
     Ok(Generate::parse(CONFIGURATION, CONFIGURATION_NAME)?.expect("the sample has a batch, as a test shows"))
 }
 
-/// What it computes.
+/// Creates the sample's transformation.
 pub(super) fn transform(generate: &Generate) -> Result<Transform, ConfigError> {
     Transform::new(generate, STYLESHEET, STYLESHEET_NAME)
 }
 
-/// Whether it was made in this database.
+/// Whether the sample exists in this database.
 pub(super) fn is_there(catalog: &Catalog) -> bool {
     let there = |name: &str| catalog.tables.iter().any(|table| table.full_name() == name);
     ["tollgate_document", "tollgate_unit", "tollgate_result"].into_iter().all(there)
 }
 
-/// Makes it anew: rows that were changed again and again would lie otherwise than those of a first run.
+/// Creates it anew: rows that were changed repeatedly are stored differently from those of a first run.
 pub(super) fn make_on_server(address: &Address, documents: u64) -> Result<(), StoreError> {
     let database = postgres::PostgresDatabase::open(address.clone(), Mapping { tables: Vec::new() })?;
     database.administer(|client| {
@@ -148,7 +149,8 @@ fn program(number: u64) -> String {
     text
 }
 
-/// A whole tree of operations over constants; its first operand is now and then an earlier field, of the first ones.
+/// Writes a whole tree of operations over constants; its first operand is sometimes an earlier field, of the first
+/// ones.
 fn operation(text: &mut String, numbers: &mut Numbers, units: &[String], field: u64, depth: u32) {
     if depth == 0 {
         let unit = &units[numbers.below(units.len() as u64) as usize];

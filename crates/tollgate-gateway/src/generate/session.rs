@@ -1,6 +1,6 @@
-//! A work process's connection to the database of the batch, of whatever kind: the steps that one document takes there.
+//! A work process's connection to the batch's database of either kind: the steps for one document there.
 //!
-//! Deliberately not here: what comes after what, and what is done when a step fails.
+//! The order of steps and the handling of failures are not here.
 
 use super::transform::Rows;
 use super::values::{Claimed, Key, Settled, Standing, TimedResult};
@@ -13,7 +13,7 @@ pub(super) enum Session {
     Sqlite(sqlite::SqliteSession),
 }
 
-/// Calls the same method of whatever kind it is.
+/// Calls the same method of either kind.
 macro_rules! each {
     ($session:expr, $kind:ident => $call:expr) => {
         match $session {
@@ -24,7 +24,7 @@ macro_rules! each {
 }
 
 impl Session {
-    /// Begins a transaction and claims a document that waits; where none does, there is no transaction either.
+    /// Begins a transaction and claims a waiting document; without one, there is no transaction either.
     pub(super) async fn claim(&mut self) -> Result<Option<Claimed>, StoreError> {
         each!(self, session => session.claim())
     }
@@ -39,12 +39,12 @@ impl Session {
         each!(self, session => session.store(key, outcome))
     }
 
-    /// Makes that last.
+    /// Commits the transaction.
     pub(super) async fn commit(&mut self) -> Result<(), StoreError> {
         each!(self, session => session.commit())
     }
 
-    /// Undoes what was done of a document, which waits again.
+    /// Undoes the work on a document, which waits again.
     pub(super) async fn abandon(&mut self) -> Result<(), StoreError> {
         each!(self, session => session.abandon())
     }
@@ -54,12 +54,12 @@ impl Session {
         each!(self, session => session.set_aside(key, error))
     }
 
-    /// How far a document is.
+    /// Standing of a document.
     pub(super) async fn standing(&mut self, key: &Key) -> Result<Standing, StoreError> {
         each!(self, session => session.standing(key))
     }
 
-    /// How many documents wait.
+    /// Number of waiting documents.
     pub(super) async fn waiting(&mut self) -> Result<u64, StoreError> {
         each!(self, session => session.waiting())
     }

@@ -1,8 +1,8 @@
-//! A session of the batch on SQLite: one writer at a time, so nothing is held while a document is transformed.
+//! A session of the batch on SQLite: one writer at a time, so no lock is taken while a document is transformed.
 //!
-//! Which document is next, the sessions of a process agree on among themselves, in the order of keys; whether nobody else
-//! was first, the transaction that stores the result looks. Two batches at once may compute a document twice, and store
-//! it once. Statements run on threads that may block.
+//! The sessions of a process agree on the next document, in the order of keys; the transaction that stores the result
+//! checks that nobody else was first. Two batches at once may compute a document twice, but store it once. Statements
+//! run on threads that may block.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use super::values::{BatchContext, BoundValue, Claimed, Key, Settled, Standing, T
 use crate::store::StoreError;
 use crate::store::sqlite::SqliteDatabase;
 
-/// What the sessions of one process agree on.
+/// State shared by the sessions of one process.
 #[derive(Debug, Default)]
 pub(super) struct Agreed {
-    /// The key of the last document that was claimed. Who holds it claims.
+    /// The key of the last claimed document. Locked while claiming.
     last: Mutex<Option<Key>>,
-    /// Who holds it writes.
+    /// Locked while writing.
     writing: Arc<Mutex<()>>,
 }
 
 impl Agreed {
-    /// Has those documents claimed again that wait still: one of them was given up.
+    /// Restarts claiming from the beginning, since a document was given up.
     pub(super) async fn begin_again(&self) {
         *self.last.lock().await = None;
     }
@@ -37,9 +37,9 @@ impl Agreed {
 pub(super) struct SqliteSession {
     shared: Rc<BatchContext>,
     agreed: Rc<Agreed>,
-    /// Away only while a statement runs.
+    /// Absent only while a statement runs.
     connection: Option<Connection>,
-    /// Held from the first change to the end of the transaction.
+    /// Locked from the first change to the end of the transaction.
     writing: Option<tokio::sync::OwnedMutexGuard<()>>,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn prepare_claims(
     Ok(connection.execute_batch("COMMIT")?)
 }
 
-/// What a statement counts.
+/// Runs a counting statement.
 pub(super) fn count(database: &SqliteDatabase, text: &str, values: &[BoundValue<'_>]) -> Result<u64, StoreError> {
     let values: Vec<Owned> = values.iter().map(|value| Owned::of(*value)).collect();
     let connection = database.plain_connection()?;
@@ -66,14 +66,14 @@ pub(super) fn count(database: &SqliteDatabase, text: &str, values: &[BoundValue<
     Ok(u64::try_from(count).unwrap_or(0))
 }
 
-/// A value that goes to another thread.
+/// A value sent to another thread.
 enum Owned {
     Null,
     Text(String),
     Integer(i64),
 }
 
-/// What a row is made of.
+/// Reads a value from a row.
 type Reads<T> = fn(&rusqlite::Row<'_>) -> Result<T, StoreError>;
 
 impl SqliteSession {
@@ -159,7 +159,7 @@ impl SqliteSession {
         Ok(counts.first().and_then(|count: &i64| u64::try_from(*count).ok()).unwrap_or(0))
     }
 
-    /// Begins a transaction that writes, when it is this session's turn.
+    /// Begins a writing transaction, when it is this session's turn.
     async fn begin(&mut self) -> Result<(), StoreError> {
         if self.writing.is_none() {
             self.writing = Some(Arc::clone(&self.agreed.writing).lock_owned().await);
@@ -198,7 +198,7 @@ impl SqliteSession {
         rows.await
     }
 
-    /// Does `work` on a thread that may block.
+    /// Runs `work` on a thread that may block.
     async fn away<T: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,

@@ -1,23 +1,23 @@
-//! The statements of a batch: text made of names of the catalogue and marks, and what is bound to each mark.
+//! The statements of a batch: text made of names of the catalogue and parameter marks, and the value for each mark.
 //!
-//! It deliberately runs nothing. No value ever becomes part of a text.
+//! It runs nothing. No value ever becomes part of a text.
 
 use super::names::{DependencyTable, Ledger, LedgerKind, TableName, Tables};
 use crate::store::sql::Sql;
 use crate::store::sql::dialect::Dialect;
 
-/// Rows of one dependency that are read for one key; a document that has more is set aside.
+/// Most rows of one dependency for one key; a document with more is set aside.
 pub(super) const ROWS_MAX: usize = 10_000;
 
 /// A statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Statement {
     pub(super) text: String,
-    /// What is bound to its marks, in order.
+    /// Values for its marks, in order.
     pub(super) slots: Vec<Slot>,
 }
 
-/// What is bound to a mark.
+/// Kind of value for a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
     Key,
@@ -35,23 +35,23 @@ pub(super) enum Slot {
 /// All statements of a batch.
 #[derive(Debug)]
 pub(super) struct Statements {
-    /// The next document's key and, where it is the documents' own table that holds the states, the document. PostgreSQL
-    /// keeps others from its row.
+    /// The next document's key and, if the documents' own table contains the states, the document. PostgreSQL locks its
+    /// row.
     pub(super) claim: Statement,
-    /// The same for keys behind one, where no row can be held.
+    /// The same for keys after a given one, where no row can be locked.
     pub(super) claim_behind: Statement,
     /// The document of a key.
     pub(super) document: Statement,
     /// The rows of each dependency.
     pub(super) dependencies: Vec<Statement>,
     pub(super) store: Statement,
-    /// A waiting document becomes a done one.
+    /// Marks a waiting document as done.
     pub(super) mark: Statement,
-    /// A waiting document becomes a failed one.
+    /// Marks a waiting document as failed.
     pub(super) set_aside: Statement,
-    /// How far a document is.
+    /// State of a document.
     pub(super) state: Statement,
-    /// How many documents wait.
+    /// Number of waiting documents.
     pub(super) count: Statement,
 }
 
@@ -114,7 +114,7 @@ impl Statements {
     }
 }
 
-/// Makes the table of claims where it is not there, and has every document stand in it.
+/// Creates the table of claims if it is missing, and adds every document to it.
 pub(super) fn fill_claims(tables: &Tables, dialect: Dialect) -> Option<(String, Statement)> {
     let LedgerKind::Beside(_) = &tables.ledger.kind else { return None };
     let ledger = &tables.ledger;
@@ -151,7 +151,7 @@ pub(super) fn fill_claims(tables: &Tables, dialect: Dialect) -> Option<(String, 
     Some((table.text, fill))
 }
 
-/// Counts the documents whose keys cannot be told apart, or be claimed one behind the other: a column of SQLite may hold
+/// Counts the documents whose keys are not unique, or cannot be claimed in order: a column of SQLite may contain
 /// anything, and a primary key nulls.
 pub(super) fn unusable_keys(tables: &Tables, dialect: Dialect) -> Option<Statement> {
     let counts = |sql: &mut Sql<'static>, slots: &mut Vec<Slot>| {
@@ -246,7 +246,7 @@ fn mark(sql: &mut Sql<'_>, slots: &mut Vec<Slot>, slot: Slot) {
     slots.push(slot);
 }
 
-/// A table under the name `d`, without which an order would be that of the column's text.
+/// Adds a table under the name `d`, without which it would be ordered by the column's text.
 fn place(sql: &mut Sql<'_>, place: &TableName) {
     name(sql, place);
     sql.push(" AS d");
@@ -266,7 +266,7 @@ fn equals(sql: &mut Sql<'_>, slots: &mut Vec<Slot>, column: &str, slot: Slot) {
     mark(sql, slots, slot);
 }
 
-/// A column as it is in SQLite, and as a text in PostgreSQL, which makes one of anything.
+/// Adds a column unchanged in SQLite, and as a text in PostgreSQL, which can convert any type.
 fn text_of(sql: &mut Sql<'_>, column: &str) {
     match sql.dialect {
         Dialect::Sqlite => sql.column("d", column),

@@ -1,8 +1,7 @@
-//! What is computed for each document: which keys it refers to, and what the stylesheet makes of it and of what was read
-//! for it.
+//! The computation for each document: the keys it refers to, and the stylesheet's result for it and its dependencies.
 //!
-//! The stylesheet finds dependencies by `document('NAME/KEY')`, or `document('NAME')` for the rows of the document's own
-//! key. It loads nothing else while it runs; errors are texts, which stand with the document that they set aside.
+//! The stylesheet finds dependencies by `document('NAME/KEY')`, or `document('NAME')` for the rows of the document's
+//! own key. It loads nothing else while it runs; errors are texts, stored with the document that is set aside.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -20,16 +19,16 @@ use crate::config::generate::{Generate, Shape};
 /// Bytes of a stylesheet's file.
 const STYLESHEET_BYTES_MAX: u64 = 4 << 20;
 
-/// Keys that one document may refer to: a run of a stylesheet reads 256 documents at most.
+/// Keys that one document may refer to: a stylesheet's run can read 256 documents at most.
 const REFERENCES_MAX: usize = 200;
 
-/// The parameter of a stylesheet that is the document's key.
+/// The stylesheet's parameter for the document's key.
 const KEY_PARAMETER: &str = "key";
 
-/// What references of the input are relative to.
+/// Base of references in the input.
 const INPUT: &str = "the document";
 
-/// What a batch computes.
+/// The computation of a batch.
 #[derive(Debug)]
 pub(super) struct Transform {
     stylesheet: Stylesheet,
@@ -43,32 +42,32 @@ struct Dependency {
     shape: DependencyShape,
 }
 
-/// What the rows of a dependency become.
+/// Form of a dependency's rows.
 #[derive(Debug)]
 enum DependencyShape {
-    /// The one row's one text is a document.
+    /// The single row's text is a document.
     Content,
     /// An element for each row, with one for each column.
     Rows(Vec<String>),
 }
 
-/// A document that was read, and what it refers to.
+/// A parsed document, and its references.
 pub(super) struct Understood {
     document: Document<'static>,
-    /// For each dependency the keys; `None` where the document's own is meant.
+    /// The keys for each dependency; `None` for the document's own.
     pub(super) references: Vec<Option<Vec<String>>>,
 }
 
 /// Rows of a dependency: a text or nothing for each column.
 pub(super) type Rows = Vec<Vec<Option<String>>>;
 
-/// What was read for one document, by what the stylesheet calls it.
+/// Dependencies of one document, by their names in the stylesheet.
 #[derive(Debug, Default)]
 pub(super) struct Gathered(BTreeMap<String, Vec<u8>>);
 
 impl Transform {
     /// # Errors
-    /// What is wrong with the stylesheet, in the line of the configuration that names it.
+    /// An error in the stylesheet, in the line of the configuration that names it.
     pub(super) fn of_file(generate: &Generate) -> Result<Transform, ConfigError> {
         let named = &generate.stylesheet;
         let path = folder_of(named.origin.file_name()).join(&named.name);
@@ -76,10 +75,10 @@ impl Transform {
         Transform::new(generate, &source, &path.display().to_string())
     }
 
-    /// The same for a stylesheet that was read.
+    /// The same for the stylesheet's text.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// An error in it.
     pub(super) fn new(generate: &Generate, source: &[u8], name: &str) -> Result<Transform, ConfigError> {
         let origin = &generate.stylesheet.origin;
         let stylesheet = Stylesheet::compile_with(source, name, &Beside, &Budget::default())
@@ -102,10 +101,10 @@ impl Transform {
         Ok(Transform { dependencies: dependencies.collect(), stylesheet })
     }
 
-    /// Reads a document.
+    /// Parses a document.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// An error in it.
     pub(super) fn understand(&self, text: &str) -> Result<Understood, String> {
         let document = self.stylesheet.parse(text).map_err(|error| format!("the document cannot be read: {error}"))?;
         let mut references = Vec::with_capacity(self.dependencies.len());
@@ -121,10 +120,10 @@ impl Transform {
         Ok(Understood { document: document.into_owned(), references })
     }
 
-    /// Takes the rows that were read of a dependency, by the key that the document refers to or by its own.
+    /// Takes the rows of a dependency, by the key that the document refers to or by its own.
     ///
     /// # Errors
-    /// That what it refers to is not there, or is too much.
+    /// The rows it refers to are missing, too many or unusable.
     pub(super) fn gather(
         &self,
         gathered: &mut Gathered,
@@ -163,7 +162,7 @@ impl Transform {
     /// Transforms a document.
     ///
     /// # Errors
-    /// What failed, with its place in the stylesheet.
+    /// The error, with its place in the stylesheet.
     pub(super) fn transform(&self, understood: &Understood, gathered: &Gathered, key: &str) -> Result<String, String> {
         let told = |error: Error| format!("the stylesheet failed: {error}");
         let parameters = [(KEY_PARAMETER, Parameter::String(key))];
@@ -186,7 +185,7 @@ impl Loader for Gathered {
     }
 }
 
-/// Loads what stands in the folder of a stylesheet, while it is compiled.
+/// Loads files from a stylesheet's folder, during compilation.
 struct Beside;
 
 impl Loader for Beside {
@@ -200,7 +199,7 @@ impl Loader for Beside {
     }
 }
 
-/// The different texts that an expression finds, in the order of the document.
+/// The distinct texts that an expression finds, in the order of the document.
 fn referred(reference: &XPath, document: &Document<'_>) -> Result<Vec<String>, String> {
     let told = |error: Error| format!("`{}` cannot be found in the document: {error}", reference.text());
     let found = reference.find(document, NodeId::ROOT).map_err(told)?;
@@ -250,7 +249,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The folder of a configuration, in which the files are that it names.
+/// The folder of a configuration, in which its files are.
 fn folder_of(file_name: &str) -> &Path {
     Path::new(file_name).parent().unwrap_or(Path::new(""))
 }

@@ -1,6 +1,6 @@
-//! What a document's statements take and give: its key, its result, and how far it is.
+//! Inputs and results of a document's statements: its key, its result, and its standing.
 //!
-//! It deliberately asks no database.
+//! It queries no database.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use super::statements::{Slot, Statements};
 use crate::store::StoreError;
 use crate::store::sql::dialect::Dialect;
 
-/// What all sessions of one batch share.
+/// State shared by all sessions of one batch.
 pub(super) struct BatchContext {
     pub(super) tables: Arc<Tables>,
     pub(super) statements: Statements,
 }
 
-/// What tells a document from others.
+/// Key that identifies a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Key {
     Text(String),
@@ -40,16 +40,16 @@ pub(super) struct TimedResult<'o> {
     pub(super) times: Times,
 }
 
-/// Whether a document's state was still that of one that waits.
+/// Whether a document was still waiting when its state was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Settled {
-    /// It was, and no longer is.
+    /// The document was waiting, and now is not.
     Here,
     /// Another batch was first, and nothing was done.
     Elsewhere,
 }
 
-/// How far a document is.
+/// Standing of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
     Waiting,
@@ -58,7 +58,7 @@ pub(super) enum Standing {
     Other,
 }
 
-/// What is bound to the marks of a statement.
+/// Values for the marks of a statement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Values<'v> {
     pub(super) tables: &'v Tables,
@@ -80,12 +80,12 @@ impl BatchContext {
         BatchContext { tables: Arc::clone(tables), statements: Statements::new(tables, dialect) }
     }
 
-    /// No values but those that the tables have.
+    /// No values but those of the tables.
     pub(super) fn nothing(&self) -> Values<'_> {
         Values { tables: &self.tables, key: None, error: None, outcome: None }
     }
 
-    /// And a document's key.
+    /// The same with a document's key.
     pub(super) fn of<'v>(&'v self, key: &'v Key) -> Values<'v> {
         Values { key: Some(key), ..self.nothing() }
     }
@@ -138,8 +138,8 @@ impl std::fmt::Display for Key {
     }
 }
 
-/// Why a document's state cannot be changed. That is never the document's fault, whatever the database refuses: the next
-/// one would fare no better.
+/// Error for a document's state that cannot be changed. It is never the document's fault, whatever the database
+/// refuses: the next one would fail too.
 pub(super) fn of_state(key: &Key, error: StoreError) -> StoreError {
     match is_about_the_document(&error) {
         true => {

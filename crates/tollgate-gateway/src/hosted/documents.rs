@@ -1,6 +1,6 @@
 //! The metadata documents of a service, written once and kept.
 //!
-//! It deliberately chooses none: that is up to who asks.
+//! It chooses none: the caller does.
 
 use tollgate_wire::describe::{csdl_json, metadata_v2, metadata_v4};
 use tollgate_wire::edm::Model;

@@ -1,6 +1,6 @@
-//! One service that is served: a model over a database, with all that was compiled for it and the rules of its use.
+//! One running service: a model over a database, with everything compiled for it and its rules.
 //!
-//! What it deliberately does not do: choose which services there are (the configuration), or answer (the protocols).
+//! The configuration chooses the services, and the protocols answer.
 
 pub(crate) mod documents;
 pub(crate) mod rest;
@@ -22,48 +22,48 @@ use crate::store::{Connection, Database, Flow, RowSink, Store, StoreError};
 use crate::work::pool::Pool;
 use crate::work::weight::{ReadPlace, Rows, WorkPlace};
 
-/// A service where it is offered, and who may do what there.
+/// A service with its paths and grants.
 #[derive(Debug, Clone)]
 pub(crate) struct Published {
     /// The service, which stays the same while access rules change.
     pub(crate) hosted: Arc<Hosted>,
-    /// Where it is served by OData.
+    /// Mounts of its OData services.
     pub(crate) mounts: Vec<Mount>,
-    /// What it serves by plain REST.
+    /// Its plain REST.
     pub(crate) rest: Rest,
 }
 
-/// A service that is served.
+/// A running service.
 #[derive(Debug)]
 pub(crate) struct Hosted {
     /// Its name for the operator, unique in the gateway.
     pub(crate) name: String,
-    /// What it serves.
+    /// Its model.
     pub(crate) model: Arc<Model>,
-    /// Where its entities lie.
+    /// Database of its entities.
     pub(crate) database: Database,
     /// The work processes over its database.
     pub(crate) pool: Pool,
-    /// How its entities are written.
+    /// Stencils that write its entities.
     pub(crate) stencils: Stencils,
-    /// How what is sent to it is read.
+    /// Reader of request bodies.
     pub(crate) bodies: body::Reader,
-    /// How it is described.
+    /// Its service descriptions.
     pub(crate) documents: Documents,
-    /// How many entities there are, by which the weight of a read is told.
+    /// Number of entities, for estimating the cost of a read.
     pub(crate) rows: Rows,
-    /// What it asks of those who write.
+    /// Its rules for writing.
     pub(crate) rules: Rules,
 }
 
-/// Where a service is mounted, and in which version it speaks there.
+/// Path of a service, with its protocol version there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
     /// The path of the service root, with its slashes.
     pub(crate) root: Box<str>,
     /// The version.
     pub(crate) version: Version,
-    /// Who may do what there.
+    /// Grants there.
     pub(crate) grants: Option<Arc<Grants>>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Compiles what a service needs to be served.
+    /// Compiles everything that serving needs.
     pub(crate) fn hosted(self, name: String, rules: Rules) -> Hosted {
         let Opened { model, database, pool, rows } = self;
         let model = Arc::new(model);
@@ -95,7 +95,7 @@ impl Opened {
 }
 
 impl Hosted {
-    /// Where `plan` is to be read when a page holds at most `page_size` entities.
+    /// Place where `plan` is to be read if a page has at most `page_size` entities.
     pub(crate) fn place_of_read(&self, plan: &Plan, page_size: u64) -> ReadPlace {
         match self.pool.place_of_reads() {
             WorkPlace::Loop => self.rows.place(&self.model, plan, page_size),
@@ -105,12 +105,12 @@ impl Hosted {
 }
 
 impl Published {
-    /// The service with its names, where nobody may do anything yet.
+    /// Creates the service with its names, without any grants yet.
     pub(crate) fn new(hosted: Hosted, mounts: Vec<Mount>, rest: Rest) -> Published {
         Published { hosted: Arc::new(hosted), mounts, rest }
     }
 
-    /// Lets everything be done as `policy` says.
+    /// Applies the access rules of `policy`.
     pub(crate) fn govern(&mut self, policy: &Policy) {
         let model = &*self.hosted.model;
         for mount in &mut self.mounts {
@@ -119,7 +119,7 @@ impl Published {
         self.rest.govern(policy, model);
     }
 
-    /// The paths that access rules may be for, with the entity set where it is one's.
+    /// The paths that access rules may name, with the entity set if it is one's.
     pub(crate) fn places(&self) -> Vec<(String, Option<&str>)> {
         let model = &*self.hosted.model;
         let mounts = self.mounts.iter().flat_map(|mount| mount.places(model)).chain(self.rest.places(model));
@@ -127,7 +127,7 @@ impl Published {
         sets.chain(self.mounts.iter().map(|mount| (mount.root.to_string(), None))).collect()
     }
 
-    /// The paths that are its own, with all that is below them.
+    /// The paths of its own, with everything below them.
     pub(crate) fn taken(&self) -> impl Iterator<Item = String> {
         let roots = self.mounts.iter().map(|mount| mount.root.trim_end_matches('/').to_owned());
         roots.chain(self.rest.taken())
@@ -151,7 +151,7 @@ pub(crate) fn is_below(path: &str, root: &str) -> bool {
     path.starts_with(root) || root.strip_suffix('/') == Some(path)
 }
 
-/// Counts the rows of each set once, by which the weight of a read is told.
+/// Counts the rows of each set once, for estimating the cost of reads.
 pub(crate) fn count_rows(model: &Model, connection: &mut Connection) -> Result<Rows, StoreError> {
     struct Total(u64);
     impl RowSink for Total {

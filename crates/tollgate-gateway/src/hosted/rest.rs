@@ -1,6 +1,6 @@
-//! What plain REST names of one service: its lists, the document that describes them, and the seed's own paths.
+//! Plain REST names of one service: its lists, their description, and the seed's own paths.
 //!
-//! It deliberately answers nothing.
+//! It answers nothing.
 
 use std::sync::Arc;
 
@@ -9,25 +9,25 @@ use tollgate_wire::url::{decode_segment, escape};
 
 use crate::auth::{Grants, Policy};
 
-/// The name below its root of the document that describes what is there.
+/// Name of the description below its root.
 pub(crate) const DESCRIPTION: &str = "openapi.json";
 
 /// Below the root of plain REST.
 const MASS_CHANGE: &str = "mass-change";
 
-/// What REST names of one service.
+/// Plain REST names of one service.
 #[derive(Debug, Clone)]
 pub(crate) struct Rest {
     pub(crate) root: Box<str>,
     pub(crate) resources: Vec<Resource>,
-    /// The set that is changed by the seed's own paths.
+    /// The set changed by the seed's own paths.
     pub(crate) mass_changed: Option<SetId>,
-    /// Who may do what there.
+    /// Grants there.
     grants: Option<Arc<Grants>>,
 }
 
 impl Rest {
-    /// Names the sets of a service below `root`, in the order of its model: a list, and one of it.
+    /// Names the sets of a service below `root`, in the order of its model: list and single entity.
     pub(crate) fn new<'n>(root: &str, names: impl IntoIterator<Item = (&'n str, &'n str)>) -> Rest {
         let resource = |(index, (list, item)): (usize, (&str, &str))| Resource::new(list, item, SetId(index));
         Rest {
@@ -38,13 +38,13 @@ impl Rest {
         }
     }
 
-    /// Lets this set be changed as a whole by the seed's own paths.
+    /// Allows mass changes of this set by the seed's own paths.
     pub(crate) fn with_mass_change(mut self, set: SetId) -> Rest {
         self.mass_changed = Some(set);
         self
     }
 
-    /// What of the seed's own paths `below` is, and which set it changes.
+    /// Mass change at `below`, one of the seed's own paths, with the set it changes.
     pub(crate) fn mass_change_of(&self, below: &str) -> Option<(SetId, MassChange)> {
         Some((self.mass_changed?, MassChange::of(below)?))
     }
@@ -56,7 +56,7 @@ impl Rest {
         self.resources.iter().any(|resource| resource.is(name)) || self.mass_change_of(below).is_some()
     }
 
-    /// Whether `path` is that of the document that describes what is below the root.
+    /// Whether `path` is that of the description.
     pub(crate) fn describes(&self, path: &str) -> bool {
         path.strip_prefix(&*self.root) == Some(DESCRIPTION)
     }
@@ -66,17 +66,17 @@ impl Rest {
         format!("{}{}", self.root, DESCRIPTION)
     }
 
-    /// Where its lists begin.
+    /// Root of its lists.
     pub(crate) fn root(&self) -> &str {
         &self.root
     }
 
-    /// Who may do what there.
+    /// Grants there.
     pub(crate) fn grants(&self) -> Option<&Arc<Grants>> {
         self.grants.as_ref()
     }
 
-    /// Lets everything be done as `policy` says; `model` is that of the service.
+    /// Applies the access rules of `policy`; `model` is that of the service.
     pub(crate) fn govern(&mut self, policy: &Policy, model: &Model) {
         self.grants = policy.grants(&self.root, self.places(model));
     }
@@ -87,7 +87,7 @@ impl Rest {
         self.resources.iter().map(move |resource| (&*model.entity_sets[resource.set.0].name, list(resource)))
     }
 
-    /// The paths that are this service's, with all that is below them.
+    /// The paths of this service, with everything below them.
     pub(crate) fn taken(&self) -> impl Iterator<Item = String> {
         let mass_change = self.mass_changed.map(|_| format!("{}{}", self.root, MASS_CHANGE));
         self.lists().chain(mass_change).chain([self.description()])
@@ -104,9 +104,9 @@ impl Rest {
 pub(crate) struct Resource {
     /// The list's name: `flights`.
     pub(crate) list: Box<str>,
-    /// The same as it stands in URLs.
+    /// The same, encoded for URLs.
     pub(crate) segment: Box<str>,
-    /// The name of one: `flight`.
+    /// The name of a single entity: `flight`.
     pub(crate) item: Box<str>,
     /// The set.
     pub(crate) set: SetId,
@@ -121,14 +121,14 @@ impl Resource {
         Resource { list: list.into(), segment, item: item.into(), set }
     }
 
-    /// Whether a segment of a path is the list's name, in whatever way it is encoded.
+    /// Whether a segment of a path is the list's name, in any encoding.
     pub(crate) fn is(&self, segment: &str) -> bool {
         *self.segment == *segment
             || segment.contains('%') && decode_segment(segment).is_some_and(|name| *self.list == *name)
     }
 }
 
-/// What is changed.
+/// Kind of mass change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MassChange {
     Insert,
@@ -136,7 +136,7 @@ pub(crate) enum MassChange {
 }
 
 impl MassChange {
-    /// What a path below `/rest/` means.
+    /// Mass change of a path below `/rest/`.
     pub(crate) fn of(below: &str) -> Option<MassChange> {
         match below {
             "mass-change/insertAll" => Some(MassChange::Insert),
@@ -146,7 +146,7 @@ impl MassChange {
     }
 }
 
-/// Writes bytes so that they stand for themselves in a segment of a path.
+/// Writes bytes to a path segment, percent-encoded where needed.
 pub(crate) fn write_segment(out: &mut Vec<u8>, bytes: &[u8]) {
     for byte in bytes {
         // The unreserved characters of RFC 3986, and what stands in times.

@@ -1,5 +1,5 @@
 //! Compiled stencils, kept: those of whole entities for every set and format from the start, those under a `$select` or
-//! `$expand` and those of properties as they come, up to a bound.
+//! `$expand` and those of properties on demand, up to a bound.
 //!
 //! Shared by all loops; the plain ones are reached without a lock.
 
@@ -50,15 +50,15 @@ struct Shaped {
     stencil: Arc<Stencil>,
 }
 
-/// What of an entity a stencil writes.
+/// Part of an entity that a stencil writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Entity,
     Property(Shape),
     References,
-    /// An entity that has a name, by its position in the model.
+    /// A singleton, by its position in the model.
     Singleton(usize),
-    /// An entity that is seen as one of its types.
+    /// An entity cast to one of its types.
     Subtype(SubtypeId),
 }
 
@@ -167,7 +167,7 @@ impl Stencils {
         stencil
     }
 
-    /// The stencil that is wanted, if it is kept; from then on it is the one used last.
+    /// The wanted stencil, if it is kept; it becomes the last one used.
     fn kept(&self, is_wanted: impl Fn(&Shaped) -> bool) -> Option<Arc<Stencil>> {
         let mut shaped = self.shaped();
         let index = shaped.iter().rposition(is_wanted)?;

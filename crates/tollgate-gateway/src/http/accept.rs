@@ -1,7 +1,7 @@
-//! Proactive content negotiation (RFC 9110, section 12.5.1): which of the media types that can be answered a caller likes
-//! best, read from `Accept` without allocating.
+//! Proactive content negotiation (RFC 9110, section 12.5.1): the offered media type that a caller prefers, read from
+//! `Accept` without allocating.
 //!
-//! It knows no protocol: what a parameter means is the caller's business. A range with parameters that an offer does not
+//! It knows no protocol: the meaning of parameters is the caller's task. A range with parameters that an offer does not
 //! have still matches it, since OData puts its options there.
 
 /// One element of an `Accept` header, or a media type as `$format` carries it.
@@ -15,7 +15,7 @@ pub(crate) struct MediaRange<'a> {
 }
 
 impl<'a> MediaRange<'a> {
-    /// Reads one media range; `None` when it is none.
+    /// Parses one media range; `None` if it is invalid.
     pub(crate) fn parse(text: &'a str) -> Option<MediaRange<'a>> {
         let (kind, parameters) = text.split_once(';').unwrap_or((text, ""));
         let (main, sub) = kind.trim().split_once('/')?;
@@ -63,13 +63,13 @@ impl<'a> MediaRange<'a> {
     }
 }
 
-/// The most offers that there are at once.
+/// Most offers at once.
 const OFFERS_MAX: usize = 8;
 
-/// What is served of the offer (media type, what it stands for) that `accept`, the lines of the header, likes best, the
-/// earlier among equals. `serve` says what an offer is served as to the range that names it, and `None` where that cannot
-/// be: such a range counts for nothing, so that it hides none that can be served. Without a header the first offer;
-/// `None` when nothing is acceptable.
+/// Chooses among the offers (media type, value) the one that `accept`, the lines of the header, prefers, the earlier
+/// among equals. `serve` returns the result for an offer and the range that names it, or `None` if it cannot be served:
+/// such a range is ignored, so that it hides no other. Without a header the first offer; `None` when nothing is
+/// acceptable.
 pub(crate) fn choose<'a, T: Copy, U: Copy>(
     accept: impl IntoIterator<Item = &'a str>,
     offers: &[(&str, T)],

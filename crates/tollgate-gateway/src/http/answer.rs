@@ -1,31 +1,31 @@
 //! The answer to one operation, before it is an HTTP response or a part of a batch: status, fields and body, in buffers
 //! that are used again.
 //!
-//! It deliberately writes nothing itself: what stands in it is the operations' and the errors' business.
+//! It writes nothing itself: operations and errors fill it.
 
 use std::ops::Range;
 
-/// An answer in the making.
+/// An answer being written.
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// The status code, 200 to begin with.
     pub(crate) status: u16,
     /// The body.
     pub(crate) body: Vec<u8>,
-    /// Where the entity that was created or changed stands, below the service root: `FlightCollection(…)`, percent-encoded.
-    /// Empty where there is none. Later requests of the same batch name it by its Content-ID.
+    /// Address of the entity that was created or changed, below the service root: `FlightCollection(…)`,
+    /// percent-encoded. Empty where there is none. Later requests of the same batch name it by its Content-ID.
     pub(crate) address: Vec<u8>,
     fields: Vec<(&'static str, Range<usize>)>,
     /// The values of all fields.
     values: Vec<u8>,
 }
 
-/// What can be told an answer: this one, or that of the HTTP engine.
+/// Target for an answer: this one, or that of the HTTP engine.
 pub(crate) trait Reply {
     /// Begins the answer anew, with this status and nothing else.
     fn begin(&mut self, status: u16);
 
-    /// Gives the answer that stands so far another status.
+    /// Changes the status of the answer so far.
     fn status(&mut self, status: u16);
 
     /// Adds a field.
@@ -65,7 +65,7 @@ impl Answer {
         self.fields.push((name, begin..self.values.len()));
     }
 
-    /// Adds a field whose value `write` writes; where it says that there is none, nothing is added.
+    /// Adds a field whose value `write` writes; if it returns that there is none, nothing is added.
     pub(crate) fn header_with(&mut self, name: &'static str, write: impl FnOnce(&mut Vec<u8>) -> bool) {
         let begin = self.values.len();
         match write(&mut self.values) {
@@ -79,7 +79,7 @@ impl Answer {
         self.fields.iter().map(|(name, range)| (*name, &self.values[range.clone()]))
     }
 
-    /// Says where the entity is that was created: `Location`, and in V4 its id too. `root` is the service root.
+    /// Adds the address of the created entity: `Location`, and in V4 its id too. `root` is the service root.
     pub(crate) fn say_location(&mut self, root: &str, id: EntityId) {
         let address = std::mem::take(&mut self.address);
         self.header_of("location", &[root.as_bytes(), &address]);
@@ -90,12 +90,12 @@ impl Answer {
     }
 }
 
-/// Whether an answer says the entity's id beside its location.
+/// Whether an answer has the entity's id beside its location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntityId {
-    /// In `OData-EntityId` (V4).
+    /// It has `OData-EntityId` (V4).
     Said,
-    /// V2 has no such field.
+    /// It has no such field (V2).
     Unsaid,
 }
 

@@ -1,15 +1,15 @@
-//! `Cache-Control` (RFC 9111, section 5.2): what its directives say, out of any number of field lines.
+//! `Cache-Control` (RFC 9111, section 5.2): its directives, from any number of field lines.
 //!
-//! It deliberately decides nothing. What cannot be read is read as the strictest that it may have meant: a lifetime that is
-//! no number is none at all, and a line that never closes its quotes forbids storing.
+//! It decides nothing. Unreadable directives get their strictest possible meaning: a lifetime that is no number counts
+//! as none, and a line with unclosed quotes forbids storing.
 
-/// Longest time that is told apart from an endless one (RFC 9111, section 1.2.2).
+/// Longest time, in seconds; more counts as endless (RFC 9111, section 1.2.2).
 const SECONDS_MAX: u64 = 1 << 31;
 
-/// The directives of one message that mean something to a shared cache.
+/// The directives of one message that matter to a shared cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CacheControl {
-    /// `no-store`, or something that could not be read.
+    /// `no-store`, or an unreadable directive.
     pub no_store: bool,
     /// `no-cache`, with field names or without.
     pub no_cache: bool,
@@ -29,7 +29,7 @@ pub struct CacheControl {
     pub min_fresh: Option<u64>,
 }
 
-/// What an answer may state: the directives of responses, and whether each has a number.
+/// Directives allowed in an answer, and whether each has a number.
 const STATED: &[(&str, Argument)] = &[
     ("public", Argument::None),
     ("private", Argument::None),
@@ -52,17 +52,17 @@ enum Argument {
     Seconds,
 }
 
-/// One directive as it stands in a line.
+/// One directive as written in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Directive<'a> {
     name: &'a str,
     argument: Option<&'a str>,
-    /// It ended where its grammar wants it to.
+    /// Whether it ended where its grammar requires.
     whole: bool,
 }
 
 impl CacheControl {
-    /// What all field lines of a message say together.
+    /// Reads all field lines of a message together.
     pub fn of<'a>(lines: impl IntoIterator<Item = &'a str>) -> CacheControl {
         let mut control = CacheControl::default();
         for directive in lines.into_iter().flat_map(directives) {
@@ -71,10 +71,10 @@ impl CacheControl {
         control
     }
 
-    /// What a service is to state of its answers, as its operator wrote it.
+    /// Parses the operator's directives for a service's answers.
     ///
     /// # Errors
-    /// Which directive is none, or lacks its number.
+    /// The directive that is unknown, or lacks its number.
     pub fn stated(text: &str) -> Result<CacheControl, String> {
         if text.trim().is_empty() || text.bytes().any(|byte| !matches!(byte, b' '..=b'~')) {
             return Err("expected directives such as `public, max-age=60`".to_owned());
@@ -117,13 +117,13 @@ impl CacheControl {
     }
 }
 
-/// A number of seconds; one that is too large is the largest.
+/// Parses a number of seconds; one that is too large is the largest.
 pub fn delta_seconds(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().unwrap_or(SECONDS_MAX).min(SECONDS_MAX))
 }
 
-/// The directives of one line. Commas inside of quotes divide nothing.
+/// The directives of one line. Commas inside of quotes do not separate.
 fn directives(line: &str) -> impl Iterator<Item = Directive<'_>> {
     let mut rest = line;
     std::iter::from_fn(move || {
@@ -158,7 +158,7 @@ fn directives(line: &str) -> impl Iterator<Item = Directive<'_>> {
     })
 }
 
-/// Where a quoted string ends; what stands behind a backslash does not end it.
+/// End of a quoted string; a character after a backslash does not end it.
 fn closing_quote(quoted: &str) -> Option<usize> {
     let mut escaped = false;
     quoted.bytes().position(|byte| {

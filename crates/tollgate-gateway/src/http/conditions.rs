@@ -1,8 +1,8 @@
-//! Conditional requests (RFC 9110, section 13): what `If-None-Match` and `If-Match` say about an ETag.
+//! Conditional requests (RFC 9110, section 13): `If-None-Match` and `If-Match` against an ETag.
 //!
 //! Both compare weakly: OData's ETags are weak, and its clients send them back in `If-Match`.
 
-/// What the conditions of a GET or HEAD lead to.
+/// Result of the conditions of a GET or HEAD.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Answer in full.
@@ -13,7 +13,7 @@ pub(crate) enum Verdict {
     Failed,
 }
 
-/// A condition of a change that fails.
+/// A condition that fails for a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unmet {
     /// `If-Match`: the entity has changed since.
@@ -22,8 +22,8 @@ pub(crate) enum Unmet {
     NoneMatch,
 }
 
-/// Holds the request's conditions, each given by the lines of its header, against the ETag of what would be answered, `W/`
-/// and quotes included.
+/// Checks the request's conditions, each given by the lines of its header, against the ETag of the answer, `W/` and
+/// quotes included.
 pub(crate) fn judge<'a>(
     if_match: impl IntoIterator<Item = &'a str>,
     if_none_match: impl IntoIterator<Item = &'a str>,
@@ -39,11 +39,11 @@ pub(crate) fn judge<'a>(
     }
 }
 
-/// Holds the conditions of a request that changes an entity, each given by the lines of its header, against the ETag of
-/// the state that the entity is in; one that has no ETag is named by `*` only.
+/// Checks the conditions of a request that changes an entity, each given by the lines of its header, against the
+/// current ETag; an entity without ETag matches `*` only.
 ///
 /// # Errors
-/// The one that fails.
+/// The failed condition.
 pub(crate) fn judge_change(if_match: &[String], if_none_match: &[String], etag: Option<&str>) -> Result<(), Unmet> {
     let names = |lines: &[String]| {
         lines.iter().any(|line| match etag {
@@ -60,7 +60,7 @@ pub(crate) fn judge_change(if_match: &[String], if_none_match: &[String], etag: 
     Ok(())
 }
 
-/// The strong ETag of a document that is always the same bytes.
+/// The strong ETag of a document with constant bytes.
 pub(crate) fn etag_of(bytes: &[u8]) -> String {
     // FNV-1a: it need not withstand an adversary, it must differ where the document does.
     let hash = bytes
@@ -69,7 +69,7 @@ pub(crate) fn etag_of(bytes: &[u8]) -> String {
     format!("\"{hash:016x}\"")
 }
 
-/// Whether a list of ETags names this one. An ETag may hold commas inside its quotes.
+/// Whether a list of ETags names this one. An ETag may contain commas inside its quotes.
 fn lists(listed: &str, etag: &str) -> bool {
     let wanted = opaque(etag);
     let mut rest = listed.trim();

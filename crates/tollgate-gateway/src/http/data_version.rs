@@ -1,10 +1,10 @@
-//! The field in which an answer of OData says its version: `DataServiceVersion` in V2, `OData-Version` in V4.
+//! The version field of an OData answer: `DataServiceVersion` in V2, `OData-Version` in V4.
 //!
-//! It deliberately reads no request: which release one is answered in is decided elsewhere.
+//! It reads no request: the release of an answer is decided elsewhere.
 
 use tollgate_wire::format::{Format, Release};
 
-/// The field and the version of a document of that format; none for those of no OData.
+/// The field and the version of a document of that format; `None` for formats other than OData.
 pub(crate) fn said_with(format: Format) -> Option<(&'static str, &'static str)> {
     match format {
         Format::V2Atom | Format::V2Json => Some(V2),

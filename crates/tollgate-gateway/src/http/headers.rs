@@ -1,13 +1,13 @@
 //! The fields of a request, whether it came by HTTP or in a batch, and the conditions among them.
 //!
-//! It deliberately judges nothing that stands in them.
+//! It does not judge their values.
 
 use tollgate_net::http1::RequestHead;
 
 /// The fields of a request, or of a part of a batch.
 pub(crate) trait Headers {
-    /// The value of the field of that name, in any case, which stands at `index` among those of the same name; `None`
-    /// beyond the last. Values that are no text do not count.
+    /// The value of the field of that name, in any case, at `index` among those of the same name; `None` beyond the
+    /// last. Values that are no text do not count.
     fn value(&self, name: &str, index: usize) -> Option<&str>;
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn values<'h>(headers: &'h dyn Headers, name: &'h str) -> impl Iterat
     (0..).map_while(move |index| headers.value(name, index))
 }
 
-/// The conditions of a request that changes something, as they stand there. Most have none.
+/// The conditions of a request that changes something, as written. Most have none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Conditions {
     pub(crate) if_match: Vec<String>,

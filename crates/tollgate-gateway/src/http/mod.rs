@@ -1,6 +1,6 @@
-//! What HTTP says about any message, whoever speaks it: negotiation, conditions, caching directives, fields and answers.
+//! HTTP for any message and protocol: negotiation, conditions, caching directives, fields and answers.
 //!
-//! It deliberately knows no service and no fault: whoever asks decides what follows.
+//! It knows no service and no fault: the caller decides what follows.
 
 pub(crate) mod accept;
 pub(crate) mod answer;
@@ -12,10 +12,10 @@ pub(crate) mod rest_format;
 
 use tollgate_net::stream::Transport;
 
-/// The methods of what can only be read.
+/// Methods of read-only resources.
 pub(crate) const READING: &str = "GET, HEAD, OPTIONS";
 
-/// How a client reached us, as URLs have it.
+/// URL scheme of the client's connection.
 pub(crate) fn scheme(transport: Transport) -> &'static str {
     match transport {
         Transport::Plain => "http",

@@ -1,7 +1,7 @@
-//! Large messages are mediated off the loop, on a thread that may take its time, under a work process: as many at once as
-//! there are permits, and a queue of bounded length before them.
+//! Mediation of large messages outside the loop, on a thread that may block, under a work process: as many at once as
+//! there are permits, with a queue of bounded length.
 //!
-//! The message is copied for it, which costs little beside reading it as XML.
+//! The message is copied for it, which costs little compared with parsing it as XML.
 
 use tollgate_net::http1::{RequestHead, ResponseHead};
 
@@ -14,7 +14,7 @@ use crate::mediate::sequence::Sequence;
 use crate::work::board::Task;
 use crate::work::dispatcher::Dispatcher;
 
-/// A message of its own.
+/// A copied message.
 struct Copy {
     request: RequestHead,
     answer: Option<ResponseHead>,
@@ -25,10 +25,10 @@ struct Copy {
     memory: Memory,
 }
 
-/// Takes a message through a sequence: here, or under one of `processes` where it is large.
+/// Passes a message through a sequence: here, or under one of `processes` if it is large.
 ///
 /// # Errors
-/// What the client is told instead of an answer; also where no work process was to be had.
+/// The fault for the client; also if no work process was available.
 pub(super) async fn run(
     sequence: &Sequence,
     passing: &mut Passing<'_>,

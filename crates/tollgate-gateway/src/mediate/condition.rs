@@ -1,7 +1,7 @@
-//! A condition of a case: what of a message is looked at, and what it is held to.
+//! A condition of a case: a part of a message, and a test of it.
 //!
-//! It changes nothing: bodies are read where they lie. A condition on a body is false of messages without one, and of those
-//! whose content type says that they are something else.
+//! It changes nothing: bodies are read in place. A condition finds nothing in the body of messages without one, or with
+//! another content type.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -27,7 +27,7 @@ pub(super) struct Condition {
     test: Test,
 }
 
-/// What is looked at.
+/// Part of the message that is tested.
 #[derive(Debug)]
 enum Subject {
     Path,
@@ -37,17 +37,17 @@ enum Subject {
     Json(Pointer),
 }
 
-/// What it is held to.
+/// Test of that part.
 #[derive(Debug)]
 enum Test {
-    /// Of an XPath: it is true of the message. Of all else: it is there.
+    /// For an XPath: it is true of the message. For others: the value exists.
     Holds,
     HoldsNot,
     Equals(Box<[Box<str>]>),
     Matches(Pattern),
 }
 
-/// A condition as it stands in the file: exactly one of the first five keys, and at most one of the others.
+/// A condition as written in the file: exactly one of the first five keys, and at most one of the others.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ConditionTable {
@@ -60,7 +60,7 @@ pub(super) struct ConditionTable {
     /// A header field, as the mediators before left it.
     #[schemars(with = "Option<String>")]
     header: Option<Spanned<String>>,
-    /// An XPath 1.0 that is true of the body; with `equals` or `matches`, the text that it is.
+    /// An XPath 1.0 that is true of the body; with `equals` or `matches`, the text that it returns.
     #[schemars(with = "Option<String>")]
     xpath: Option<Spanned<String>>,
     /// A value of a body in JSON, as a pointer (`/order/symbol`) or a path (`$.order.symbol`).
@@ -69,15 +69,15 @@ pub(super) struct ConditionTable {
     /// The value is this text, or one of these.
     #[schemars(with = "Option<Names>")]
     equals: Option<Spanned<Names>>,
-    /// The value is as a pattern says: `*` means any characters.
+    /// The value matches this pattern: `*` means any characters.
     #[schemars(with = "Option<String>")]
     matches: Option<Spanned<String>>,
-    /// Whether the value is there. Absent, like true.
+    /// Whether the value exists. Absent, like true.
     #[schemars(with = "Option<bool>")]
     exists: Option<Spanned<bool>>,
 }
 
-/// A body as the conditions of one mediator look at it: read at most once as a tree, and only if one asks for that.
+/// A body as read by the conditions of one mediator: parsed at most once, and only if needed.
 pub(super) struct Looking<'l> {
     view: &'l View<'l>,
     workspace: &'l mut Workspace,
@@ -87,10 +87,10 @@ pub(super) struct Looking<'l> {
 }
 
 impl Condition {
-    /// What a condition in the file means.
+    /// Compiles a condition of the file.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The condition is invalid.
     pub(super) fn read(
         table: Spanned<ConditionTable>,
         namespaces: &Namespaces,
@@ -136,7 +136,7 @@ impl Condition {
         Ok(Condition { subject, test })
     }
 
-    /// What it needs of messages.
+    /// Part of a message that it needs.
     pub(super) fn need(&self) -> Need {
         match &self.subject {
             Subject::Path | Subject::Query(_) | Subject::Header(_) => Need::Head,
@@ -153,10 +153,10 @@ impl Condition {
         }
     }
 
-    /// Whether it holds.
+    /// Whether it is true of the message.
     ///
     /// # Errors
-    /// That the message cannot be read.
+    /// The message cannot be read.
     pub(super) fn holds(&self, looking: &mut Looking<'_>) -> Result<bool, Fault> {
         let view = looking.view;
         Ok(match &self.subject {
@@ -186,7 +186,7 @@ impl Condition {
 }
 
 impl Test {
-    /// Of a value, if there is one.
+    /// Tests a value, if there is one.
     fn judge(&self, value: Option<&str>) -> bool {
         match (self, value) {
             (Test::Holds, value) => value.is_some(),
@@ -199,7 +199,7 @@ impl Test {
 }
 
 impl<'l> Looking<'l> {
-    /// Looks at a message; `text` is room for it as text, where it has to be made one.
+    /// Prepares reading a message; `text` is a buffer for its text, if it must be decoded.
     pub(super) fn new(
         view: &'l View<'l>,
         workspace: &'l mut Workspace,
@@ -209,7 +209,7 @@ impl<'l> Looking<'l> {
         Looking { view, workspace, limits, text, document: None }
     }
 
-    /// Gives the memory back that it needed.
+    /// Returns the memory that it used.
     pub(super) fn end(self) {
         if let Some(document) = self.document {
             self.workspace.recycle(document);

@@ -1,14 +1,14 @@
-//! What mediators did to the fields of a message, in their order: set, removed, renamed.
+//! Edits of a message's fields by mediators, in their order: set, removed, renamed.
 //!
 //! The fields themselves are never copied: they stay in the head, and pass the edits on their way out. It does not know
 //! which fields may be edited; the configuration has refused the others.
 
 use std::ops::Range;
 
-/// Edits of the fields of one message, in their order. The memory is used again for the next message.
+/// Edits of the fields of one message, in their order. The memory is reused for the next message.
 #[derive(Debug, Default)]
 pub(crate) struct Edits {
-    /// Names and values behind each other.
+    /// Names and values, concatenated.
     bytes: Vec<u8>,
     edits: Vec<Edit>,
 }
@@ -21,7 +21,7 @@ enum Edit {
 }
 
 impl Edits {
-    /// Whether the fields leave as they came.
+    /// Whether the fields leave unchanged.
     pub(crate) fn is_empty(&self) -> bool {
         self.edits.is_empty()
     }
@@ -66,7 +66,7 @@ impl Edits {
         }
     }
 
-    /// The first field of this name, in any case, as the fields leave.
+    /// The first field of this name, in any case, after all edits.
     pub(crate) fn find<'f>(
         &'f self,
         mut fields: impl Iterator<Item = (&'f str, &'f [u8])>,
@@ -77,7 +77,7 @@ impl Edits {
         found.or_else(|| self.added().find(|(name, _)| is_wanted(Some(name))).map(|(_, value)| value))
     }
 
-    /// The fields that were set, as they leave.
+    /// The fields that were set, after all edits.
     fn added(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.edits.iter().enumerate().filter_map(|(index, edit)| match edit {
             Edit::Set { name, value } => Some((self.passed(index + 1, self.text(name))?, &self.bytes[value.clone()])),
@@ -85,7 +85,7 @@ impl Edits {
         })
     }
 
-    /// What a field of this name is called behind the edits from the one at `first` on; `None` where it is not there.
+    /// Name of a field after the edits from the one at `first` on; `None` if it is removed.
     fn passed<'n>(&'n self, first: usize, name: &'n str) -> Option<&'n str> {
         let mut current = name;
         for edit in &self.edits[first..] {

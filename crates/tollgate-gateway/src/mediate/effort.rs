@@ -1,4 +1,4 @@
-//! What one message may take as XML: what each mediator may and each value that is found in it, and what they may together.
+//! XML processing limits of one message: for each mediator and each value found in it, and for all together.
 //!
 //! It measures steps of the engine and no time.
 
@@ -12,7 +12,7 @@ use tollgate_xml::budget::steps_taken;
 const INSTRUCTIONS_BASE: u64 = 100_000;
 const INSTRUCTIONS_PER_BYTE_INLINE: u64 = 8;
 const INSTRUCTIONS_PER_BYTE_AWAY: u64 = 32;
-/// As much as so many mediators may take is for all of a sequence together, and for all values that they find.
+/// Limit of a whole sequence and all its values, in shares of one mediator.
 const SHARES: u64 = 4;
 const OUTPUT_BYTES_BASE: usize = 1024 * 1024;
 const OUTPUT_PER_BYTE: usize = 16;
@@ -20,22 +20,22 @@ const VALUE_BYTES_BASE: usize = 2 * 1024 * 1024;
 const VALUE_PER_BYTE: usize = 16;
 const DEPTH_MAX: usize = 256;
 
-/// Messages larger than this are mediated on a work process, where that takes time: 64 KiB are about 150 µs of XSLT.
+/// Messages larger than this are mediated on a work process, since they take time: 64 KiB are about 150 µs of XSLT.
 pub(crate) const INLINE_BYTES_MAX: usize = 64 * 1024;
 
-/// What a sequence took of one message so far. It holds on the thread where it began.
+/// Work done on one message by a sequence so far. It is valid only on the thread where it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Effort {
     began_at: u64,
 }
 
 impl Effort {
-    /// Nothing yet.
+    /// Begins with no work done.
     pub(crate) fn begins() -> Effort {
         Effort { began_at: steps_taken() }
     }
 
-    /// What the next stylesheet, or the next value, may take of a message of so many bytes.
+    /// Budget of the next stylesheet or value for a message of so many bytes.
     pub(super) fn budget(self, bytes: usize) -> Budget {
         let output_bytes_max = OUTPUT_BYTES_BASE + bytes.saturating_mul(OUTPUT_PER_BYTE);
         Budget {
@@ -48,12 +48,12 @@ impl Effort {
         }
     }
 
-    /// Whether there is nothing left for the next one.
+    /// Whether nothing is left for the next one.
     pub(super) fn is_spent(self, bytes: usize) -> bool {
         self.left(bytes) == 0
     }
 
-    /// Why that is so.
+    /// Explanation of the exceeded limit.
     pub(super) fn explanation(self, bytes: usize) -> String {
         let whole = SHARES * share(bytes);
         format!(
@@ -66,7 +66,7 @@ impl Effort {
     }
 }
 
-/// What one mediator may take of a message of so many bytes.
+/// Budget of one mediator for a message of so many bytes.
 fn share(bytes: usize) -> u64 {
     let per_byte = if bytes > INLINE_BYTES_MAX { INSTRUCTIONS_PER_BYTE_AWAY } else { INSTRUCTIONS_PER_BYTE_INLINE };
     // Far below what a number of steps can be: bodies are limited.
@@ -77,7 +77,7 @@ fn share(bytes: usize) -> u64 {
 mod tests {
     use crate::mediate::testing::Message;
 
-    /// A message in which counting takes so many squares of its elements.
+    /// A message for which counting takes time quadratic in its elements.
     fn message() -> Message {
         Message::post("/", &format!("<r>{}</r>", "<a/>".repeat(200))).with("Content-Type", "text/xml")
     }

@@ -1,26 +1,26 @@
-//! One step of a sequence: what every kind of mediator is to the rest.
+//! One step of a sequence: the common interface of all mediators.
 //!
-//! It deliberately knows no kind.
+//! It knows no kind.
 
 use super::message::Passing;
 use crate::error::Fault;
 
-/// What a mediator needs of a message.
+/// Part of a message that a mediator needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Need {
-    /// Its head.
+    /// Only its head.
     #[default]
     Head,
-    /// Its body, of which little is read.
+    /// Its body, only a little of it.
     Body,
-    /// Its body, which is read whole and may be written anew: large ones are work for a work process.
+    /// Its whole body, which may be rewritten: large ones are work for a work process.
     WholeBody,
 }
 
-/// What becomes of a message behind a sequence.
+/// Result of a sequence for a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It goes on, with the edits and the body of its [`Memory`].
+    /// The message goes on, with the edits and the body of its [`Memory`].
     Continue,
     /// The client is answered at once: the body is the memory's, the fields are those that its edits set.
     Respond {
@@ -29,26 +29,26 @@ pub(crate) enum Outcome {
     },
 }
 
-/// What a mediator does with a field.
+/// Use of a field by a mediator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Touches {
-    /// What becomes of the message depends on it.
+    /// The result for the message depends on it.
     Reads,
-    /// It leaves with another value, or not at all.
+    /// It is changed or removed.
     Changes,
 }
 
 /// One step of a sequence. It is compiled when the configuration is read, and shared by all loops.
 pub(crate) trait Mediator: std::fmt::Debug + Send + Sync {
-    /// What it needs of messages.
+    /// Part of a message that it needs.
     fn need(&self) -> Need;
 
-    /// Names the fields of messages that it looks at or changes.
+    /// Names the fields of messages that it reads or changes.
     fn fields<'m>(&'m self, note: &mut dyn FnMut(Touches, &'m str));
 
-    /// Does its work on one message.
+    /// Processes one message.
     ///
     /// # Errors
-    /// What the client is told instead of an answer.
+    /// The fault for the client.
     fn mediate(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault>;
 }

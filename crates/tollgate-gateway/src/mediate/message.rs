@@ -1,7 +1,7 @@
-//! A message on its way through the mediators: its head and body as they came, and what becomes of them.
+//! A message on its way through the mediators: its original head and body, and their changes.
 //!
-//! It owns nothing of the message. What mediators write stands in a [`Memory`] that the event loop keeps and hands to the
-//! next message.
+//! It owns nothing of the message. Mediators write into a [`Memory`] that the event loop keeps and passes to the next
+//! message.
 
 use std::cell::RefCell;
 
@@ -13,7 +13,7 @@ use super::effort::Effort;
 use super::view::View;
 use super::way::Way;
 
-/// Memories that a loop keeps: more messages than that are seldom between two waits.
+/// Memories kept by a loop: more messages are seldom processed between two waits.
 const MEMORIES_MAX: usize = 64;
 /// The largest buffer that is kept for the next message.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
@@ -21,50 +21,50 @@ const BUFFER_BYTES_MAX: usize = 64 * 1024;
 /// A message on its way.
 #[derive(Debug)]
 pub(crate) struct Passing<'p> {
-    /// The request: it passes itself, or what passes is its answer.
+    /// The request: the message itself, or the one that it answers.
     pub(crate) request: &'p RequestHead,
-    /// Which way the message goes.
+    /// Direction of the message.
     pub(crate) way: Way<'p>,
-    /// How the client reached us.
+    /// Scheme and host used by the client.
     pub(crate) origin: ClientOrigin<'p>,
-    /// The body as it came; empty where no mediator needs it.
+    /// The original body; empty if no mediator needs it.
     pub(crate) body: &'p [u8],
-    /// The endpoint that it goes to, as its place among those of the configuration.
+    /// The endpoint of the message, as an index in the configuration.
     pub(crate) endpoint: Option<usize>,
-    /// What they took so far.
+    /// Work done so far.
     pub(crate) effort: Effort,
-    /// What mediators write.
+    /// Output of mediators.
     pub(crate) memory: &'p mut Memory,
 }
 
-/// How a client reached us.
+/// Scheme and host used by a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ClientOrigin<'p> {
     /// `http` or `https`.
     pub(crate) scheme: &'p str,
-    /// Host and port as the client said them.
+    /// Host and port as the client sent them.
     pub(crate) authority: &'p str,
 }
 
-/// What mediators write of one message, and the memory that they need for it.
+/// Output of mediators for one message, and their working memory.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// What becomes of its fields.
+    /// Changes of its fields.
     pub(crate) edits: Edits,
-    /// The body in place of the one that came, where [`Memory::replacement`] says so.
+    /// The new body, if [`Memory::replacement`] returns it.
     body: Vec<u8>,
     is_replaced: bool,
-    /// For the next body while the last one is read.
+    /// Buffer for the next body while the last one is read.
     spare: Vec<u8>,
-    /// For trees.
+    /// Memory for trees.
     workspace: Workspace,
 }
 
-/// What a mediator writes into while it reads.
+/// Working memory of a mediator while it reads.
 pub(super) struct Tools<'t> {
-    /// For trees.
+    /// Memory for trees.
     pub(super) workspace: &'t mut Workspace,
-    /// For another body: see [`Memory::replace_by_spare`].
+    /// Buffer for another body: see [`Memory::replace_by_spare`].
     pub(super) spare: &'t mut Vec<u8>,
 }
 
@@ -73,14 +73,14 @@ pub(super) struct Tools<'t> {
 pub(crate) struct Memories(RefCell<Vec<Memory>>);
 
 impl Passing<'_> {
-    /// The message as the mediators before left it.
+    /// The message after the previous mediators.
     pub(super) fn view(&self) -> View<'_> {
         let Passing { request, way, body, effort, memory, .. } = self;
         let body = memory.replacement().unwrap_or(body);
         View { request, way: *way, edits: &memory.edits, body, effort: *effort }
     }
 
-    /// The same, and beside it what is written into.
+    /// The same, and beside it the working memory.
     pub(super) fn split(&mut self) -> (View<'_>, Tools<'_>) {
         let Passing { request, way, body, effort, memory, .. } = self;
         let Memory { edits, body: replacement, is_replaced, workspace, spare } = &mut **memory;
@@ -90,7 +90,7 @@ impl Passing<'_> {
 }
 
 impl<'p> Way<'p> {
-    /// The fields of what passes: of the request, or of its answer.
+    /// The fields of the message: of the request, or of its answer.
     pub(super) fn fields(self, request: &'p RequestHead) -> FieldsIter<'p> {
         match self {
             Way::Request => request.headers(),
@@ -100,24 +100,24 @@ impl<'p> Way<'p> {
 }
 
 impl Memory {
-    /// The body in place of the one that came; `None` where that one leaves as it is.
+    /// The new body; `None` if the original one leaves unchanged.
     pub(crate) fn replacement(&self) -> Option<&[u8]> {
         self.is_replaced.then_some(self.body.as_slice())
     }
 
-    /// Puts a body in place of the last one.
+    /// Replaces the body.
     pub(super) fn replace(&mut self, body: Vec<u8>) {
         self.body = body;
         self.is_replaced = true;
     }
 
-    /// The same with the body that was written into the spare buffer.
+    /// Replaces the body by the one in the spare buffer.
     pub(super) fn replace_by_spare(&mut self) {
         std::mem::swap(&mut self.body, &mut self.spare);
         self.is_replaced = true;
     }
 
-    /// Makes the message an answer of ours: `write` its body.
+    /// Makes the message our own answer; `write` writes its body.
     pub(super) fn respond(&mut self, content_type: Option<&[u8]>, write: impl FnOnce(&mut Vec<u8>)) {
         // Nothing of what was to become of the message's own fields is meant for it.
         self.edits.clear();
@@ -143,7 +143,7 @@ impl Memory {
 }
 
 impl Memories {
-    /// An empty memory.
+    /// Returns an empty memory.
     pub(crate) fn take(&self) -> Memory {
         self.0.borrow_mut().pop().unwrap_or_default()
     }

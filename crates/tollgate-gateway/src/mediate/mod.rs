@@ -1,7 +1,7 @@
-//! Mediation: what becomes of a message between client and endpoint, as each route's configuration says. A sequence of
-//! mediators for the request, and one for the answer.
+//! Mediation: changes of messages between client and endpoint, configured for each route. A sequence of mediators for
+//! the request, and one for the answer.
 //!
-//! It moves no message: the proxy hands over heads and bodies, and sends what comes back. A route without mediators costs
+//! It moves no message: the proxy hands over heads and bodies, and sends the result. A route without mediators costs
 //! nothing, and a body is gathered only where a mediator needs it.
 
 mod away;
@@ -40,36 +40,36 @@ use self::wsdl::Description;
 use crate::error::Fault;
 use crate::work::dispatcher::Dispatcher;
 
-/// What the work processes for large messages are called on the monitor.
+/// Name of the work processes for large messages on the monitor.
 pub(crate) const NAME: &str = "mediation";
 
-/// Fields of a request that may make an answer one that cannot be read: compressed, or in parts.
+/// Request fields that may make an answer unreadable: compressed, or in parts.
 const NOT_WITH_READ_ANSWERS: [&str; 3] = ["accept-encoding", "range", "if-range"];
-/// Fields of an answer that are true of one body only: not of another in its place.
+/// Answer fields that describe one body only, not a replacement.
 const OF_THE_BODY_ALONE: [&str; 6] =
     ["etag", "accept-ranges", "content-md5", "content-digest", "repr-digest", "digest"];
 
-/// What becomes of the messages of one route.
+/// Mediation of one route.
 #[derive(Debug, Clone)]
 pub(crate) struct Mediation {
-    /// What requests pass.
+    /// Sequence for requests.
     pub(crate) request: Sequence,
-    /// What answers pass.
+    /// Sequence for answers.
     pub(crate) answer: Sequence,
-    /// What descriptions of a service of SOAP pass, instead of the answers' sequence.
+    /// Sequence for descriptions of a SOAP service, instead of the answers' sequence.
     description: Option<Sequence>,
     /// Permits to mediate large messages.
     processes: Dispatcher<()>,
 }
 
 impl Mediation {
-    /// For a route of these sequences; large messages wait for one of `processes`.
+    /// Creates the mediation of a route with these sequences; large messages wait for one of `processes`.
     pub(crate) fn new(request: Sequence, answer: Sequence, processes: Dispatcher<()>) -> Mediation {
         Mediation { request, answer, description: None, processes }
     }
 
-    /// The same for a service of SOAP, whose addresses are rewritten in its descriptions: the route's path, and what that
-    /// is at the backend.
+    /// The same for a SOAP service, whose addresses are rewritten in its descriptions: the route's path, and its path
+    /// at the backend.
     pub(crate) fn describing(self, path: &str, there: &str) -> Mediation {
         let description = Sequence::new(vec![Box::new(Description::new(path, there))]);
         Mediation { description: Some(description), ..self }
@@ -80,7 +80,7 @@ impl Mediation {
         self.request.is_empty() && self.for_answer(request).is_empty()
     }
 
-    /// What the answer to this request passes.
+    /// Sequence for the answer to this request.
     pub(crate) fn for_answer(&self, request: &RequestHead) -> &Sequence {
         match &self.description {
             Some(description) if Description::is_asked(request) => description,
@@ -88,10 +88,10 @@ impl Mediation {
         }
     }
 
-    /// Takes a request through its sequence.
+    /// Passes a request through its sequence.
     ///
     /// # Errors
-    /// What the client is told instead of an answer.
+    /// The fault for the client.
     pub(crate) async fn mediate_request(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
         let outcome = away::run(&self.request, passing, &self.processes).await?;
         if outcome == Outcome::Continue && self.for_answer(passing.request).needs_body() {
@@ -106,10 +106,10 @@ impl Mediation {
         Ok(outcome)
     }
 
-    /// Takes an answer through its sequence.
+    /// Passes an answer through its sequence.
     ///
     /// # Errors
-    /// What the client is told instead of the answer.
+    /// The fault for the client.
     pub(crate) async fn mediate_answer(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
         let outcome = away::run(self.for_answer(passing.request), passing, &self.processes).await?;
         if outcome == Outcome::Continue && passing.memory.replacement().is_some() {
@@ -119,7 +119,7 @@ impl Mediation {
     }
 }
 
-/// Takes the fields away that are true of one body only.
+/// Removes the fields that describe one body only.
 pub(crate) fn forget_body(edits: &mut Edits) {
     for name in OF_THE_BODY_ALONE {
         edits.remove(name);

@@ -1,9 +1,9 @@
-//! Patterns of texts: `*` means any characters, none among them; all else means itself.
+//! Patterns of texts: `*` means any number of characters; all others are literal.
 
 /// A pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
-    /// What stands between the stars; one without a star is the whole.
+    /// Text between the stars; a single piece is the whole pattern.
     pieces: Box<[Box<str>]>,
 }
 
@@ -12,7 +12,7 @@ impl Pattern {
         Pattern { pieces: text.split('*').map(Box::from).collect() }
     }
 
-    /// Whether the whole of `text` is as the pattern says.
+    /// Whether the whole of `text` matches the pattern.
     pub(super) fn matches(&self, text: &str) -> bool {
         let [first, between @ .., last] = &*self.pieces else { return *self.pieces[0] == *text };
         let Some(rest) = text.strip_prefix(&**first) else { return false };
@@ -34,7 +34,7 @@ mod tests {
 
     use super::*;
 
-    /// The same by trying everything.
+    /// The same by trying all possibilities.
     fn naive(pattern: &str, text: &str) -> bool {
         match pattern.chars().next() {
             None => text.is_empty(),

@@ -1,5 +1,5 @@
-//! The payload of a SOAP message: found in its tree, and another put in its place in its text. The envelope stays byte for
-//! byte, with all its headers.
+//! The payload of a SOAP message: found in its tree, and replaced in its text. The envelope stays byte for byte, with
+//! all its headers.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use tollgate_wire::soap;
 use tollgate_xml::Document;
 use tollgate_xml::tree::{NodeId, NodeKind};
 
-/// Where the payload of a message stands.
+/// Location of a message's payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Payload {
     /// The first element in the body.
@@ -18,27 +18,27 @@ pub(super) struct Payload {
     pub(super) version: soap::Version,
     /// Whether it is a fault.
     pub(super) is_fault: bool,
-    /// What a name without a prefix means in the body.
+    /// Meaning of names without a prefix in the body.
     default_namespace: DefaultNamespace,
 }
 
-/// What a name without a prefix means.
+/// Meaning of a name without a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DefaultNamespace {
-    /// None.
+    /// No namespace.
     None,
-    /// Some other than none.
+    /// Some namespace.
     Some,
 }
 
-/// The declaration of a text of ours.
+/// The XML declaration of our texts.
 const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
 
 impl Payload {
-    /// Finds it; `None` in a message whose body is empty.
+    /// Finds the payload; `None` if the body is empty.
     ///
     /// # Errors
-    /// Why that is no message of SOAP.
+    /// The reason why it is no SOAP message.
     pub(super) fn of(document: &Document<'_>) -> Result<Option<Payload>, &'static str> {
         let elements = |parent| document.children(parent).filter(|node| document.kind(*node) == NodeKind::Element);
         let envelope = document.document_element().filter(|root| document.local_name(*root) == "Envelope");
@@ -79,8 +79,7 @@ impl Payload {
     }
 }
 
-/// Writes a part of the text of a document as UTF-8: where it begins with a declaration of another encoding, that is
-/// replaced.
+/// Writes a part of a document's text as UTF-8: a declaration of another encoding at its beginning is replaced.
 pub(super) fn write_from(out: &mut Vec<u8>, text: &str, part: Range<usize>) {
     let declared = if part.start == 0 { declaration_length(text) } else { None };
     match declared.filter(|length| *length <= part.end && names_another_encoding(&text[..*length])) {
@@ -92,7 +91,7 @@ pub(super) fn write_from(out: &mut Vec<u8>, text: &str, part: Range<usize>) {
     }
 }
 
-/// The length of an XML declaration at the beginning, a byte order mark among it.
+/// The length of an XML declaration at the beginning, with a byte order mark.
 fn declaration_length(text: &str) -> Option<usize> {
     let unmarked = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let marked = text.len() - unmarked.len();
@@ -115,14 +114,14 @@ fn without_declaration(result: &[u8]) -> &[u8] {
     result[end..].strip_prefix(b"\n").unwrap_or(&result[end..])
 }
 
-/// Where the name in the first start tag ends.
+/// End of the name in the first start tag.
 fn start_name_end(result: &[u8]) -> Option<usize> {
     let begin = first_tag(result)?;
     let ends = |byte: &u8| matches!(byte, b' ' | b'>' | b'/' | b'\n' | b'\t' | b'\r');
     result[begin..].iter().position(ends).map(|length| begin + length)
 }
 
-/// Whether the first start tag says what names without prefix mean.
+/// Whether the first start tag declares a default namespace.
 fn declares_default(result: &[u8]) -> bool {
     let Some(begin) = first_tag(result) else { return false };
     let mut quote = None;
@@ -142,7 +141,7 @@ fn declares_default(result: &[u8]) -> bool {
     tag.windows(b" xmlns=".len()).any(|bytes| bytes == b" xmlns=")
 }
 
-/// Where the first start tag begins: not a comment, and not an instruction.
+/// Begin of the first start tag: not a comment, and not an instruction.
 fn first_tag(result: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {

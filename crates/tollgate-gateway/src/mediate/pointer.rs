@@ -1,15 +1,15 @@
-//! Values in JSON by where they stand: a pointer (`/order/items/0`, RFC 6901) or a path of names and numbers
+//! Values in JSON by their location: a pointer (`/order/items/0`, RFC 6901) or a path of names and numbers
 //! (`$.order.items[0]`, the singular paths of RFC 9535).
 //!
-//! It builds no tree: what is not wanted is read over, to its end, so that what is not JSON is refused. Of a name that
-//! stands twice in an object the last one counts, as most readers have it.
+//! It builds no tree: other values are skipped, to the document's end, so that invalid JSON is refused. Of a name that
+//! occurs twice in an object the last one counts, as in most readers.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// Where a value stands.
+/// Location of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pointer {
     steps: Box<[Step]>,
@@ -23,10 +23,10 @@ struct Step {
     index: Option<usize>,
 }
 
-/// What stands there.
+/// Value at a location.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found<'j> {
-    /// Nothing.
+    /// No value.
     Nothing,
     /// A text, a number, `true` or `false`, as text.
     Text(Cow<'j, str>),
@@ -35,10 +35,10 @@ pub enum Found<'j> {
 }
 
 impl Pointer {
-    /// Reads a pointer or a path.
+    /// Parses a pointer or a path.
     ///
     /// # Errors
-    /// What was expected.
+    /// States what was expected.
     pub fn parse(text: &str) -> Result<Pointer, String> {
         let steps = match text.strip_prefix('$') {
             Some(path) => path_steps(path),
@@ -48,10 +48,10 @@ impl Pointer {
         steps.map(|steps| Pointer { steps: steps.into() }).ok_or_else(|| expected.to_owned())
     }
 
-    /// What stands there in a document.
+    /// Finds the value there in a document.
     ///
     /// # Errors
-    /// What is no JSON about it.
+    /// The document is no JSON.
     pub fn find<'j>(&self, document: &'j [u8]) -> Result<Found<'j>, serde_json::Error> {
         let mut found = Found::Nothing;
         let mut reader = serde_json::Deserializer::from_slice(document);
@@ -108,7 +108,7 @@ fn index(text: &str) -> Option<usize> {
     is_number.then(|| text.parse().ok()).flatten()
 }
 
-/// Goes on to where a value stands.
+/// Moves on to the location of a value.
 struct Seek<'s, 'f, 'j> {
     steps: &'s [Step],
     found: &'f mut Found<'j>,
@@ -204,7 +204,7 @@ impl<'j> Visitor<'j> for Seek<'_, '_, 'j> {
     }
 }
 
-/// Whether a name is the one that is looked for.
+/// Whether a name is the wanted one.
 struct Name<'s>(Option<&'s str>);
 
 impl<'j> DeserializeSeed<'j> for Name<'_> {

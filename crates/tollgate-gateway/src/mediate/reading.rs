@@ -1,7 +1,6 @@
-//! From the tables of a configuration to sequences of mediators: which table is which, and what all kinds need to be read.
+//! From the tables of a configuration to sequences of mediators: the kinds of tables, and the tools to read them.
 //!
-//! It opens the files that the tables name, and only below the folder of the configuration. What is wrong is told with
-//! file and line.
+//! It opens the files that the tables name, and only below the folder of the configuration. Errors name file and line.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -25,9 +24,9 @@ use crate::base::log::Log;
 use crate::mediate::mediator::Mediator;
 use crate::mediate::sequence::Sequence;
 
-/// Mediators of one sequence.
+/// Most mediators of one sequence.
 pub(crate) const SEQUENCE_MAX: usize = 64;
-/// Sequences that stand in each other.
+/// Largest nesting of sequences.
 const DEPTH_MAX: usize = 8;
 /// Bytes of a file that a table names.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -36,7 +35,7 @@ const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 const KNOWN_PREFIXES: [(&str, &str); 3] =
     [("soap11", soap::NAMESPACE_V11), ("soap12", soap::NAMESPACE_V12), ("wsa", soap::ADDRESSING_NAMESPACE)];
 
-/// Fields that no mediator touches: they frame a message, belong to one connection, or say where it came from. Those that
+/// Fields that no mediator touches: they frame a message, belong to one connection, or state its origin. Those that
 /// begin with `x-forwarded-` are among them.
 const PROXY_FIELDS: [&str; 17] = [
     "connection",
@@ -61,28 +60,28 @@ const PROXY_FIELDS: [&str; 17] = [
 /// A value of the configuration with its place.
 pub(crate) type Value<'t> = Spanned<DeValue<'t>>;
 
-/// A mediator, or what is wrong with its table.
+/// A mediator, or the error in its table.
 pub(crate) type MadeMediator = Result<Box<dyn Mediator>, ConfigError>;
 
 /// One kind of mediator.
 pub(crate) struct MediatorKind {
-    /// The key that names it.
+    /// The key for it.
     pub(crate) name: &'static str,
-    /// Makes one of its table.
+    /// Makes a mediator from its table.
     pub(crate) make: fn(Value<'_>, &MediatorReader<'_>) -> MadeMediator,
-    /// What its table looks like.
+    /// Schema of its table.
     pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// A configuration whose sequences are read.
+/// A configuration whose sequences are compiled.
 pub(crate) struct MediatorReader<'c> {
     /// Its text.
     pub(crate) text: &'c str,
-    /// What it is called; the files that it names are looked for in its folder.
+    /// Its name; the files that it names are searched in its folder.
     pub(crate) file_name: &'c str,
     /// The names of its endpoints.
     pub(crate) endpoints: &'c [&'c str],
-    /// Where mediators log.
+    /// Log of mediators.
     pub(crate) log: &'c Arc<Log>,
     /// Every kind of mediator.
     kinds: &'c [MediatorKind],
@@ -98,7 +97,7 @@ pub(crate) enum Names {
 }
 
 impl Names {
-    /// All of them.
+    /// Returns all names.
     pub(crate) fn into_vec(self) -> Vec<String> {
         match self {
             Names::One(name) => vec![name],
@@ -111,7 +110,8 @@ impl Names {
 pub(crate) type Namespaces = BTreeMap<String, String>;
 
 impl<'c> MediatorReader<'c> {
-    /// A configuration of this text and file name, with endpoints of these names, whose mediators are of these kinds.
+    /// Creates a reader for a configuration with this text and file name, endpoints of these names, and mediators of
+    /// these kinds.
     pub(crate) fn new(
         (text, file_name): (&'c str, &'c str),
         endpoints: &'c [&'c str],
@@ -121,10 +121,10 @@ impl<'c> MediatorReader<'c> {
         MediatorReader { text, file_name, endpoints, log, kinds, depth: Cell::new(0) }
     }
 
-    /// The sequences `request` and `response` of every `[[route]]`, in the order of the file.
+    /// Compiles the sequences `request` and `response` of every `[[route]]`, in the order of the file.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error.
     pub(crate) fn routes(&self) -> Result<Vec<(Sequence, Sequence)>, ConfigError> {
         let whole = DeTable::parse(self.text).map_err(|fault| self.fault(&fault))?.into_inner();
         let Some(DeValue::Array(routes)) = whole.into_iter().find(|(key, _)| key.as_ref() == "route").map(inner) else {
@@ -144,10 +144,10 @@ impl<'c> MediatorReader<'c> {
         routes.into_iter().map(sequences).collect()
     }
 
-    /// A sequence out of an array of tables.
+    /// Compiles a sequence from an array of tables.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// An error in it.
     pub(crate) fn sequence(&self, value: Value<'_>) -> Result<Sequence, ConfigError> {
         let span = value.span();
         let DeValue::Array(tables) = value.into_inner() else {
@@ -185,18 +185,18 @@ impl<'c> MediatorReader<'c> {
         }
     }
 
-    /// A table as a mediator declares it.
+    /// Parses a table as a mediator declares it.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// An error in it.
     pub(crate) fn table<T: DeserializeOwned>(&self, table: Value<'_>) -> Result<T, ConfigError> {
         T::deserialize(toml::de::ValueDeserializer::from(table)).map_err(|fault| self.fault(&fault))
     }
 
-    /// The number of an endpoint.
+    /// Finds the index of an endpoint.
     ///
     /// # Errors
-    /// That there is none of that name.
+    /// There is none of that name.
     pub(crate) fn endpoint(&self, name: &Spanned<String>) -> Result<usize, ConfigError> {
         self.endpoints.iter().position(|known| known == name.as_ref()).ok_or_else(|| {
             let wrong = ("endpoint", name.as_ref().as_str());
@@ -204,10 +204,10 @@ impl<'c> MediatorReader<'c> {
         })
     }
 
-    /// A condition or a value by XPath.
+    /// Compiles an XPath for a condition or a value.
     ///
     /// # Errors
-    /// What the engine says of it.
+    /// The engine's error.
     pub(crate) fn xpath(&self, text: &Spanned<String>, namespaces: &Namespaces) -> Result<XPath, ConfigError> {
         let said = namespaces.iter().map(|(prefix, uri)| (prefix.as_str(), uri.as_str()));
         let prefixes: Vec<(&str, &str)> = said.chain(KNOWN_PREFIXES).collect();
@@ -217,10 +217,10 @@ impl<'c> MediatorReader<'c> {
         })
     }
 
-    /// The name of a field that a mediator may read.
+    /// Checks the name of a field that a mediator may read.
     ///
     /// # Errors
-    /// That it is none.
+    /// The name is invalid.
     pub(crate) fn field_name(&self, name: &Spanned<String>) -> Result<Box<str>, ConfigError> {
         let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         let text = name.as_ref().as_str();
@@ -230,10 +230,10 @@ impl<'c> MediatorReader<'c> {
         Ok(text.into())
     }
 
-    /// The name of a field that a mediator may set, remove or rename.
+    /// Checks the name of a field that a mediator may set, remove or rename.
     ///
     /// # Errors
-    /// That it is none, or that the field is the proxy's own.
+    /// The name is invalid, or the field is the proxy's own.
     pub(crate) fn own_field_name(&self, name: &Spanned<String>) -> Result<Box<str>, ConfigError> {
         let text = self.field_name(name)?;
         let lower = text.to_ascii_lowercase();
@@ -244,25 +244,25 @@ impl<'c> MediatorReader<'c> {
         Ok(text)
     }
 
-    /// A text.
+    /// Reads a text.
     ///
     /// # Errors
-    /// That it is none.
+    /// It is no text.
     pub(crate) fn text(&self, value: Value<'_>) -> Result<Spanned<String>, ConfigError> {
         self.table(value)
     }
 
-    /// A file beside the configuration: its path and its bytes.
+    /// Reads a file beside the configuration: its path and its bytes.
     ///
     /// # Errors
-    /// That it cannot be read, or stands elsewhere.
+    /// It cannot be read, or is elsewhere.
     pub(crate) fn file(&self, path: &Spanned<PathBuf>) -> Result<(PathBuf, Vec<u8>), ConfigError> {
         let full = self.folder().join(path.as_ref());
         let bytes = read_file(&full).map_err(|wrong| self.wrong(path.span(), &wrong))?;
         Ok((full, bytes))
     }
 
-    /// What is wrong at a place.
+    /// Error at a place.
     pub(crate) fn wrong(&self, span: Range<usize>, wrong: &str) -> ConfigError {
         ConfigError::at(self.text, self.file_name, span, wrong)
     }
@@ -276,12 +276,12 @@ impl<'c> MediatorReader<'c> {
     }
 }
 
-/// Takes a value out of a table.
+/// Removes a value from a table.
 pub(crate) fn take<'t>(table: &mut DeTable<'t>, key: &str) -> Option<Value<'t>> {
     table.remove(key)
 }
 
-/// The bytes of a file, if they are not too many.
+/// Reads the bytes of a file, if they are not too many.
 pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
@@ -292,7 +292,7 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Where a reference leads from a file; `None` where it leaves the file's folder.
+/// Target of a reference in a file; `None` if it leaves the file's folder.
 pub(crate) fn beside(base: &str, reference: &str) -> Option<PathBuf> {
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     let reference = Path::new(reference);

@@ -1,15 +1,16 @@
-//! Messages as a log may have them: on one line, and without what only sender and receiver should know.
+//! Messages made safe for a log: on one line, and without secrets.
 //!
-//! It reads no format: a body may be cut off, or be broken. Whatever follows a name with a word like `password` in it is
-//! left out, as the text of an element, the value of an attribute, in JSON or in a form. It rather hides too much.
+//! It reads no format: a body may be cut off, or be broken. The value after a name with a word like `password` in it is
+//! left out, as the text of an element, the value of an attribute, in JSON or in a form. It hides too much rather than
+//! too little.
 
-/// Words that make a field or a value a secret, wherever they stand in its name.
+/// Words that make a field or a value a secret, anywhere in its name.
 const SECRET_WORDS: [&str; 8] =
     ["password", "passwd", "secret", "token", "credential", "authorization", "cookie", "api-key"];
 
 const HIDDEN: &str = "******";
 
-/// A field's value.
+/// A field's value, made safe.
 pub(super) fn field(name: &str, value: &[u8]) -> String {
     let name = name.to_ascii_lowercase();
     if SECRET_WORDS.iter().any(|word| name.contains(word)) {
@@ -18,7 +19,7 @@ pub(super) fn field(name: &str, value: &[u8]) -> String {
     one_line(&String::from_utf8_lossy(value))
 }
 
-/// The beginning of a body.
+/// The beginning of a body, made safe.
 pub(super) fn body(body: &[u8], bytes_max: usize) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(bytes_max)]);
     let lower = text.to_ascii_lowercase();
@@ -43,7 +44,7 @@ fn next_word(lower: &str, from: usize) -> Option<(usize, usize)> {
     found.min()
 }
 
-/// Where the secret begins and ends that belongs to the name with a word at `word`, which ends at `behind`.
+/// Begin and end of the secret for the name with a word at `word`, which ends at `behind`.
 fn secret(lower: &str, word: usize, behind: usize) -> Option<(usize, usize)> {
     let rest = &lower[behind..];
     let unquoted = rest.strip_prefix(['"', '\'']).unwrap_or(rest).trim_start();
@@ -65,7 +66,7 @@ fn secret(lower: &str, word: usize, behind: usize) -> Option<(usize, usize)> {
     (!is_empty).then(|| (begin, begin + lower[begin..].find('<').unwrap_or(lower.len() - begin)))
 }
 
-/// How far a quoted text goes; to the end, where it is cut off.
+/// Length of a quoted text; to the end, if it is cut off.
 fn quoted_length(text: &str, quote: char) -> usize {
     let mut is_escaped = false;
     let end = text.char_indices().find(|(_, letter)| {
@@ -76,7 +77,7 @@ fn quoted_length(text: &str, quote: char) -> usize {
     end.map_or(text.len(), |(at, _)| at)
 }
 
-/// How much of the text is more of a name.
+/// Length of the rest of a name.
 fn name_length(text: &str) -> usize {
     text.find(|letter: char| !letter.is_alphanumeric() && !matches!(letter, '_' | '-' | '.')).unwrap_or(text.len())
 }

@@ -1,6 +1,6 @@
 //! Mediators in the order in which a message passes them.
 //!
-//! It deliberately does not say where the work is done.
+//! It does not choose the place of the work.
 
 use std::sync::Arc;
 
@@ -16,38 +16,38 @@ pub(crate) struct Sequence {
 }
 
 impl Sequence {
-    /// These mediators, in this order.
+    /// Creates a sequence of these mediators, in this order.
     pub(crate) fn new(mediators: Vec<Box<dyn Mediator>>) -> Sequence {
         let need = mediators.iter().map(|mediator| mediator.need()).max().unwrap_or_default();
         Sequence { mediators: mediators.into(), need }
     }
 
-    /// Whether messages pass it untouched.
+    /// Whether it changes no messages.
     pub(crate) fn is_empty(&self) -> bool {
         self.mediators.is_empty()
     }
 
-    /// Whether the body has to be gathered before a message can pass.
+    /// Whether the body must be gathered first.
     pub(crate) fn needs_body(&self) -> bool {
         self.need > Need::Head
     }
 
-    /// What its mediators need at most.
+    /// Largest need of its mediators.
     pub(crate) fn need(&self) -> Need {
         self.need
     }
 
-    /// Names the fields of messages that its mediators look at or change.
+    /// Names the fields of messages that its mediators read or change.
     pub(crate) fn fields<'m>(&'m self, note: &mut dyn FnMut(Touches, &'m str)) {
         for mediator in self.mediators.iter() {
             mediator.fields(note);
         }
     }
 
-    /// Takes a message through, here.
+    /// Passes a message through, on this thread.
     ///
     /// # Errors
-    /// What the client is told instead of an answer.
+    /// The fault for the client.
     pub(crate) fn pass(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
         for mediator in self.mediators.iter() {
             match mediator.mediate(passing)? {

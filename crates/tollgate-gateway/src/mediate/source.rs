@@ -1,4 +1,4 @@
-//! Where the value of a parameter or a field comes from: the configuration itself, or the message.
+//! Source of a parameter's or field's value: the configuration itself, or the message.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,30 +17,30 @@ use crate::base::config_error::ConfigError;
 use crate::error::Fault;
 use crate::mediate::mediator::{Need, Touches};
 
-/// Where a value comes from.
+/// Source of a value.
 #[derive(Debug)]
 pub(super) enum ValueSource {
-    /// It is this one.
+    /// A fixed text.
     Text(Box<str>),
-    /// From a field of the message.
+    /// A field of the message.
     Field(Box<str>),
-    /// From an option of the request's query.
+    /// An option of the request's query.
     Query(Box<str>),
-    /// From the message's body.
+    /// An XPath on the message's body.
     XPath(Box<XPath>),
 }
 
-/// A value as it stands in the file.
+/// A value as written in the file.
 #[derive(Debug, JsonSchema)]
 #[schemars(untagged, rename = "Value")]
 pub(super) enum SourceTable {
-    /// This text.
+    /// A fixed text.
     Text(String),
-    /// From the message.
+    /// A value of the message.
     From(FromTable),
 }
 
-/// Where in the message a value comes from: exactly one key. A message without it leaves the value out.
+/// Source of a value in the message: exactly one key. A message without it leaves the value out.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ValueFromMessage")]
@@ -60,10 +60,10 @@ pub(super) struct FromTable {
 }
 
 impl ValueSource {
-    /// What a value in the file means.
+    /// Compiles a value of the file.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The value is invalid.
     pub(super) fn read(table: Spanned<SourceTable>, reading: &MediatorReader<'_>) -> Result<ValueSource, ConfigError> {
         let span = table.span();
         let FromTable { header, query, xpath, namespaces } = match table.into_inner() {
@@ -78,7 +78,7 @@ impl ValueSource {
         }
     }
 
-    /// What it needs of messages.
+    /// Part of a message that it needs.
     pub(super) fn need(&self) -> Need {
         match self {
             ValueSource::Text(_) | ValueSource::Field(_) | ValueSource::Query(_) => Need::Head,
@@ -86,7 +86,7 @@ impl ValueSource {
         }
     }
 
-    /// Names the field that it comes from.
+    /// Names the field that it reads.
     pub(super) fn fields<'s>(&'s self, note: &mut dyn FnMut(Touches, &'s str)) {
         match self {
             ValueSource::Field(name) => note(Touches::Reads, name),
@@ -98,7 +98,7 @@ impl ValueSource {
     /// The value in a message, if it has one.
     ///
     /// # Errors
-    /// That the message cannot be read.
+    /// The message cannot be read.
     pub(super) fn value<'v>(
         &'v self,
         view: &View<'v>,
@@ -114,10 +114,10 @@ impl ValueSource {
     }
 }
 
-/// The text that an XPath is of a message.
+/// The text of an XPath on a message.
 ///
 /// # Errors
-/// That the message cannot be read.
+/// The message cannot be read.
 pub(super) fn string(xpath: &XPath, view: &View<'_>, workspace: &mut Workspace) -> Result<String, Fault> {
     let text = view.xml_text().map_err(|why| view.refuse(why))?;
     let limits = view.budget();

@@ -1,5 +1,4 @@
-//! Messages and sequences for tests: a message is told, a sequence is what a configuration says, and what came of it is a
-//! text.
+//! Messages and sequences for tests: a message is described in code, a sequence in TOML, and the result is a text.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -19,7 +18,7 @@ use crate::mediate::mediator::Outcome;
 use crate::mediate::reading::MediatorReader;
 use crate::mediate::sequence::Sequence;
 
-/// A message.
+/// A message for tests.
 #[derive(Debug, Clone)]
 pub(super) struct Message {
     head: String,
@@ -28,7 +27,7 @@ pub(super) struct Message {
     answer: Option<u16>,
 }
 
-/// What came of it.
+/// Result of a sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Told {
     /// Status and code of a fault with its inner message; or that of an answer; or 0.
@@ -39,7 +38,7 @@ pub(super) struct Told {
 }
 
 impl Message {
-    /// A request with a body in XML.
+    /// Creates a request with a body in XML.
     pub(super) fn post(target: &str, body: &str) -> Message {
         Message {
             head: format!("POST {target} HTTP/1.1\r\nHost: here.example\r\n"),
@@ -49,12 +48,12 @@ impl Message {
         }
     }
 
-    /// A request without a body.
+    /// Creates a request without a body.
     pub(super) fn get(target: &str) -> Message {
         Message { head: format!("GET {target} HTTP/1.1\r\nHost: here.example\r\n"), ..Message::post(target, "") }
     }
 
-    /// The answer to such a request.
+    /// Turns it into the answer to such a request.
     pub(super) fn answered(self, status: u16) -> Message {
         Message { answer: Some(status), ..self }
     }
@@ -68,7 +67,7 @@ impl Message {
         Message { body: body.to_owned(), ..self }
     }
 
-    /// Has it pass.
+    /// Passes it to `look` as a message on its way.
     pub(super) fn passing<T>(&self, look: impl FnOnce(&mut Passing<'_>) -> T) -> T {
         let limits = Limits::default();
         let (mut request, mut answer) = (RequestHead::default(), ResponseHead::default());
@@ -91,7 +90,7 @@ impl Message {
         look(&mut passing)
     }
 
-    /// Has it pass what a route's sequence says, as TOML.
+    /// Passes it through a route's sequence, given as TOML.
     pub(super) fn through(&self, sequence: &str) -> Told {
         self.through_sequence(&compiled(sequence).unwrap_or_else(|error| panic!("{error}")))
     }
@@ -121,12 +120,12 @@ impl Message {
     }
 }
 
-/// A route's sequence, as TOML; files stand beside this one's tests.
+/// Compiles a route's sequence, given as TOML; files are beside this one's tests.
 pub(super) fn compiled(sequence: &str) -> Result<Sequence, ConfigError> {
     compiled_in(Path::new("gateway.toml"), sequence)
 }
 
-/// The same where the configuration is this file.
+/// The same for a configuration in this file.
 pub(super) fn compiled_in(file: &Path, sequence: &str) -> Result<Sequence, ConfigError> {
     let text = format!("[[route]]\nrequest = {sequence}\n");
     let log = Arc::new(Log::to_stderr());

@@ -1,6 +1,6 @@
-//! A message as mediators read it: fields and body as those before them left both, and its texts in whatever charset.
+//! A message as mediators read it: fields and body as those before them left both, and its texts in any charset.
 //!
-//! It deliberately undoes no content coding: a message that is compressed is said to be so.
+//! It undoes no content coding: a compressed message is an error.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use super::effort::Effort;
 use super::way::Way;
 use crate::error::Fault;
 
-/// A message as it is read.
+/// A readable message.
 #[derive(Debug, Clone)]
 pub(super) struct View<'v> {
     pub(super) request: &'v RequestHead,
@@ -24,22 +24,22 @@ pub(super) struct View<'v> {
     pub(super) effort: Effort,
 }
 
-/// What a body is, as far as its content type says.
+/// Kind of a body by its content type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Media {
     Xml,
     Json,
     Other,
-    /// There is none, or it is not said.
+    /// It has no content type.
     Unsaid,
 }
 
-/// Why a message cannot be mediated.
+/// Reason why a message cannot be mediated.
 #[derive(Debug)]
 pub(super) enum Unreadable {
-    /// It is compressed, in this way.
+    /// It is compressed, by this coding.
     Coded(String),
-    /// It is not what it should be.
+    /// It is malformed.
     Wrong(String),
 }
 
@@ -50,7 +50,7 @@ impl<'v> View<'v> {
         std::str::from_utf8(value).ok()
     }
 
-    /// The fields as they came.
+    /// The original fields.
     pub(super) fn fields(&self) -> FieldsIter<'v> {
         self.way.fields(self.request)
     }
@@ -74,12 +74,12 @@ impl<'v> View<'v> {
         matches!(self.media(), Media::Json | Media::Unsaid)
     }
 
-    /// The version of SOAP that its content type announces.
+    /// The SOAP version of its content type.
     pub(super) fn soap(&self) -> Option<soap::Version> {
         self.field("content-type").and_then(soap::Version::of_content_type)
     }
 
-    /// The version of SOAP that the client speaks, as far as it says; else 1.1.
+    /// The SOAP version of the client, as far as known; else 1.1.
     pub(super) fn client_soap(&self) -> soap::Version {
         let said = self.request.header("content-type").and_then(soap::Version::of_content_type);
         said.unwrap_or(soap::Version::V11)
@@ -113,13 +113,13 @@ impl<'v> View<'v> {
         Some(charset.trim().trim_matches('"')).filter(|charset| !charset.is_empty())
     }
 
-    /// Whether its bytes may be read as UTF-8 for all that its content type says.
+    /// Whether its bytes may be UTF-8 by its content type.
     pub(super) fn is_utf8(&self) -> bool {
         self.charset().is_none_or(|charset| charset.eq_ignore_ascii_case("utf-8"))
     }
 
-    /// What the client is told of a message that cannot be read: the sender of a request is to blame, and who answered
-    /// it is not the client's affair.
+    /// Fault for an unreadable message: a bad request is its sender's fault; of a bad answer the client learns no
+    /// details.
     pub(super) fn refuse(&self, why: Unreadable) -> Fault {
         match (self.way, why) {
             (Way::Request, Unreadable::Coded(coding)) => {
@@ -134,12 +134,12 @@ impl<'v> View<'v> {
         }
     }
 
-    /// What a mediator may take to read it or to make another of it, or a value to be found in it.
+    /// Budget of a mediator for reading or rewriting it, or for finding a value in it.
     pub(super) fn budget(&self) -> Budget {
         self.effort.budget(self.body.len())
     }
 
-    /// What the client is told where the engine fails: at the message, or at what the configuration does with it.
+    /// Fault for an error of the engine: in the message, or in the configuration's use of it.
     pub(super) fn refuse_xml(&self, error: &Error, what: &str) -> Fault {
         match error.kind() {
             ErrorKind::Budget if self.effort.is_spent(self.body.len()) => {

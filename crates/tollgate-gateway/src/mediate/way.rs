@@ -1,14 +1,14 @@
-//! Which way a message goes.
+//! Direction of a message.
 //!
-//! It deliberately holds nothing of the message but the head of an answer.
+//! It contains nothing of the message but the head of an answer.
 
 use tollgate_net::http1::ResponseHead;
 
-/// Which way a message goes.
+/// Direction of a message.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Way<'p> {
-    /// From the client.
+    /// Request from the client.
     Request,
-    /// To the client, with this head.
+    /// Answer to the client, with this head.
     Answer(&'p ResponseHead),
 }

@@ -1,8 +1,8 @@
-//! The description of a service (`?wsdl`, and the schemas that it imports): the addresses in it become those by which the
-//! client reached us, so that whoever reads it calls through the gateway.
+//! The description of a service (`?wsdl`, and the schemas that it imports): the addresses in it become those by which
+//! the client reached us, so that its readers call through the gateway.
 //!
-//! They are found in the tree, and replaced where they stand in the text: all else stays as it was. What cannot be read
-//! passes as it is.
+//! They are found in the tree, and replaced in the text: all else stays as it was. An unreadable description passes
+//! unchanged.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use super::way::Way;
 use crate::error::Fault;
 use crate::mediate::mediator::{Mediator, Need, Outcome, Touches};
 
-/// Options of a query that ask for a description.
+/// Query options that ask for a description.
 const QUERIES: [&str; 4] = ["wsdl", "singlewsdl", "wsdl2", "xsd"];
 
 const WSDL: &str = "http://schemas.xmlsoap.org/wsdl/";
@@ -33,16 +33,16 @@ const SCHEMA: &str = "http://www.w3.org/2001/XMLSchema";
 pub(super) struct Description {
     /// The route's path, without a slash at its end.
     path: Box<str>,
-    /// The same at the backend.
+    /// The route's path at the backend.
     there: Box<str>,
 }
 
-/// What an attribute is.
+/// Meaning of an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
-    /// Where the service is.
+    /// Address of the service.
     Address,
-    /// Where another part of the description is.
+    /// Address of another part of the description.
     Reference,
 }
 
@@ -61,7 +61,7 @@ const ATTRIBUTES: [(&str, &str, &str, Meaning); 10] = [
 ];
 
 impl Description {
-    /// For a route of this path, and what that is at the backend.
+    /// Creates one for a route of this path, and its path at the backend.
     pub(super) fn new(path: &str, there: &str) -> Description {
         Description { path: path.trim_end_matches('/').into(), there: there.trim_end_matches('/').into() }
     }
@@ -73,7 +73,7 @@ impl Description {
             && QUERIES.iter().any(|query| query.eq_ignore_ascii_case(first))
     }
 
-    /// The new text of an attribute; `None` where it stays.
+    /// The new text of an attribute; `None` if unchanged.
     fn rewritten(&self, meaning: Meaning, value: &str, origin: ClientOrigin<'_>, asked: &str) -> Option<String> {
         let absolute = |path: &str| format!("{}://{}{path}", origin.scheme, origin.authority);
         let (scheme, rest) = match value.split_once(':') {
@@ -105,13 +105,13 @@ impl Description {
         }
     }
 
-    /// What a path of the backend is here, if it is here at all.
+    /// Our path for a path of the backend, if there is one.
     fn here(&self, there: &str) -> Option<String> {
         let rest = there.strip_prefix(&*self.there)?;
         (rest.is_empty() || rest.starts_with(['/', '?', '#'])).then(|| format!("{}{rest}", self.path))
     }
 
-    /// The text with its addresses rewritten; `None` where it stays.
+    /// The text with its addresses rewritten; `None` if unchanged.
     fn rewrite(&self, text: &str, document: &Document<'_>, origin: ClientOrigin<'_>, asked: &str) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         let mut written = 0;
@@ -169,7 +169,7 @@ impl Mediator for Description {
     }
 }
 
-/// Where the value of an attribute without prefix stands, in the start tag at `start` of a text that is well-formed.
+/// Span of the value of an attribute without prefix, in the start tag at `start` of a well-formed text.
 fn value_span(text: &str, start: usize, wanted: &str) -> Option<Range<usize>> {
     let mut at = start + text[start..].find([' ', '\t', '\r', '\n', '>', '/'])?;
     loop {

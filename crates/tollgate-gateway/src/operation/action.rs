@@ -1,8 +1,8 @@
-//! Actions: what a model says that they do, done to the entities that they reach.
+//! Actions: their effects in the model, applied to the entities that they reach.
 //!
-//! Values are computed by the database, read, held against the types of the properties, and written like those of any
-//! change: with the managed properties of the entity, its ETag and its conditions. It runs inside the caller's transaction
-//! and deliberately undoes nothing: after an error the caller does.
+//! Values are computed by the database, read, checked against the types of the properties, and written like those of
+//! any change: with the managed properties of the entity, its ETag and its conditions. It runs inside the caller's
+//! transaction and undoes nothing: after an error the caller does.
 
 use tollgate_net::http1::Method;
 use tollgate_wire::edm::{EntityType, FunctionMethod, FunctionReturn, LeafId, Primitive, SetId, Version};
@@ -31,10 +31,10 @@ use crate::operation::head::preferences::{Preferences, Returning};
 use crate::operation::read::feed::{Feed, Next};
 use crate::store::{Flow, RowSink, Store};
 
-/// Entities that one call changes, at most: each costs some statements while others wait for the transaction.
+/// Most entities changed by one call: each costs some statements while others wait for the transaction.
 pub(super) const ENTITIES_MAX: u64 = 1_000;
 
-/// An action with all that the request gave it.
+/// An action with the data of its request.
 pub(super) struct Acting {
     plan: Plan,
     set: SetId,
@@ -43,15 +43,15 @@ pub(super) struct Acting {
     answers: Answers,
 }
 
-/// What an action answers.
+/// Answer of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answers {
     Nothing,
-    /// What it has changed.
+    /// The entities that it has changed.
     Changed,
 }
 
-/// The entities that an action has changed, and what is wanted of them.
+/// The entities that an action has changed, and the options for showing them.
 pub(super) enum Acted {
     Nothing,
     One((SetId, Key), Options),
@@ -61,7 +61,7 @@ pub(super) enum Acted {
 /// Reads and checks a call.
 ///
 /// # Errors
-/// Whatever can be found wrong without a database.
+/// All errors that can be found without a database.
 pub(super) fn prepare(
     service: &Hosted,
     request: &Request<'_>,
@@ -125,18 +125,18 @@ pub(super) fn prepare(
 }
 
 impl Acting {
-    /// Whether it may change so many entities that others must not wait for it.
+    /// Whether it may change so many entities that others must not wait for it on the loop.
     pub(super) fn is_for_many(&self) -> bool {
         self.plan.shape == Shape::Collection
     }
 }
 
 impl Creation<'_> {
-    /// Does an action.
+    /// Performs an action.
     ///
     /// # Errors
-    /// 404, 412, 428; 409 where its condition is not true of an entity; 400 where a value is none of its property; and what
-    /// the store says.
+    /// 404, 412, 428; 409 if its condition is false for an entity; 400 if a value does not fit its property; and errors
+    /// of the store.
     pub(super) fn act(&mut self, version: Version, acting: Acting, conditions: &Conditions) -> Result<Acted, Fault> {
         let Acting { mut plan, set, name, effected, answers } = acting;
         let mut options = std::mem::take(&mut plan.options);
@@ -210,7 +210,7 @@ impl Creation<'_> {
         }
     }
 
-    /// Changes the entity with this key, which is held. False where it is none of those that are meant any more.
+    /// Changes the entity with this key, which is locked. False if it no longer matches.
     fn affect(&mut self, set: SetId, key: &Key, effected: &Effected, name: &str) -> Result<bool, Fault> {
         let model = &*self.service.model;
         let entity_type = model.type_of(set);
@@ -234,7 +234,7 @@ impl Creation<'_> {
         updated.map_err(|error| relation::refused(model, set, &entry, error))
     }
 
-    /// Evaluates what an action asks of the entity with this key, and the values that it gives.
+    /// Evaluates the action's conditions on the entity with this key, and its new values.
     fn judge(&mut self, set: SetId, key: &Key, effected: &Effected) -> Result<Judged, Fault> {
         struct ValueSink {
             first: usize,
@@ -293,7 +293,7 @@ impl Creation<'_> {
     }
 }
 
-/// What an action finds of an entity.
+/// Evaluation of an action for an entity.
 struct Judged {
     is_meant: bool,
     may_be: bool,
@@ -331,7 +331,7 @@ pub(super) fn write_many(
     Ok(())
 }
 
-/// Whether an entity has one of these keys.
+/// Condition that an entity has one of these keys.
 fn one_of(entity_type: &EntityType, keys: &[Key]) -> Expression {
     let boolean = |kind| Expression { kind, primitive: Some(Primitive::Boolean), position: 0 };
     let both = |logic: Logic| move |left, right| boolean(ExpressionKind::Logic(logic, Box::new(left), Box::new(right)));
@@ -349,7 +349,7 @@ fn one_of(entity_type: &EntityType, keys: &[Key]) -> Expression {
         .unwrap_or_else(|| boolean(ExpressionKind::Literal(Value::Boolean(false))))
 }
 
-/// All of them joined, as a tree whose height is the logarithm of their number.
+/// Joins all of them, as a tree whose height is the logarithm of their number.
 fn balanced(mut all: Vec<Expression>, join: impl Fn(Expression, Expression) -> Expression) -> Option<Expression> {
     while all.len() > 1 {
         let mut pairs = all.into_iter();

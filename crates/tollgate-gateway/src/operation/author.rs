@@ -1,6 +1,6 @@
-//! In whose name something is written, and when: what managed fields are filled with, and what that author may do.
+//! Author and time of a change: values for managed fields, and the author's permissions.
 //!
-//! It deliberately checks no password: where nobody is asked who they are, a name is only noted. The time is passed in.
+//! It checks no password: without authentication, a name is only noted. The time is passed in.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -15,10 +15,10 @@ use crate::hosted::Hosted;
 use crate::http::headers::Headers;
 use crate::visit::Visit;
 
-/// Longest name that is noted; what is behind it is cut off.
+/// Longest noted name, in characters; the rest is cut off.
 const USER_CHARACTERS_MAX: usize = 255;
 
-/// In whose name something is written, and when.
+/// Author and time of a change.
 #[derive(Debug, Clone)]
 pub(crate) struct Author {
     user: Arc<str>,
@@ -27,19 +27,18 @@ pub(crate) struct Author {
 }
 
 impl Author {
-    /// This user, who may do everything.
+    /// Creates the author of this name, with all permissions.
     pub(crate) fn new(user: Arc<str>, now: SystemTime) -> Author {
         Author { user, stamp: Stamp::of(now), access: Access::default() }
     }
 
-    /// Whom the request says to be, unverified, or, where it says nobody, the user that the rules name.
+    /// Author named by the request, unverified, or else the user that the rules name.
     pub(crate) fn noted(rules: &Rules, headers: &dyn Headers, now: SystemTime) -> Author {
         let named = headers.value("authorization", 0).and_then(basic_user);
         Author::new(named.unwrap_or_else(|| Arc::clone(&rules.user)), now)
     }
 
-    /// In whose name something is written: the caller's. Where nobody is asked who they are, a name that is said all the
-    /// same is noted.
+    /// Author of a change: the caller. Without authentication, a name that the request states is noted.
     pub(crate) fn of(visit: &Visit<'_>, service: &Hosted, headers: &dyn Headers) -> Author {
         let now = visit.common.clock.wall();
         let user = match visit.access.caller().name() {
@@ -50,22 +49,22 @@ impl Author {
         Author::new(user, now).with_access(visit.access.clone())
     }
 
-    /// The same, who may do no more than that.
+    /// The same author, limited to these permissions.
     pub(crate) fn with_access(self, access: Access) -> Author {
         Author { access, ..self }
     }
 
-    /// What they may do.
+    /// Permissions of the author.
     pub(crate) fn access(&self) -> &Access {
         &self.access
     }
 
-    /// Who.
+    /// Name of the author.
     pub(crate) fn user(&self) -> &str {
         &self.user
     }
 
-    /// When.
+    /// Time of the change.
     pub(crate) fn stamp(&self) -> &Stamp {
         &self.stamp
     }
@@ -82,7 +81,7 @@ fn basic_user(authorization: &str) -> Option<Arc<str>> {
     (end > 0).then(|| user[..end].into())
 }
 
-/// A point of time as text in UTC, `2013-09-25T11:00:00.123456`, written once for all the leaves that it fills.
+/// A point of time as text in UTC, `2013-09-25T11:00:00.123456`, written once for all the leaves that get it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp([u8; 26]);
 
@@ -95,7 +94,7 @@ const FRACTION_AT: usize = 20;
 const CANONICAL_LENGTH_MAX: usize = 27;
 
 impl Stamp {
-    /// The text of `time`, cut off behind the microsecond.
+    /// Writes the text of `time`, cut off after the microsecond.
     pub(crate) fn of(time: SystemTime) -> Stamp {
         // A clock that stands before 1970 was never set.
         let since_epoch = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
@@ -119,8 +118,8 @@ impl Stamp {
         Stamp(text)
     }
 
-    /// Hands the canonical text of this time as a value of that type to `take`: with the digits that the type has, and
-    /// without zeros at the fraction's end. Types that hold no time get nothing.
+    /// Passes the canonical text of this time as a value of that type to `take`: with the type's digits, and without
+    /// zeros at the fraction's end. Types without a time get nothing.
     pub(crate) fn canonical(&self, primitive: Primitive, take: impl FnOnce(&str)) {
         let (begin, precision, zone) = match primitive {
             Primitive::Date => return take(ascii(&self.0[..DATE_LENGTH])),

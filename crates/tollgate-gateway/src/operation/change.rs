@@ -1,7 +1,7 @@
-//! Changing an entity: merging into it or replacing it, and creating it where V4's client may not know whether it is there
+//! Changing an entity: merging into it or replacing it, and creating it where a V4 client may not know if it exists
 //! (upsert).
 //!
-//! It runs inside the caller's transaction and deliberately undoes nothing: after an error the caller does.
+//! It runs inside the caller's transaction and undoes nothing: after an error the caller does.
 
 use std::mem;
 
@@ -17,30 +17,30 @@ use crate::error::Fault;
 use crate::http::headers::Conditions;
 use crate::store::Store;
 
-/// What becomes of what the body does not say.
+/// Treatment of properties that are missing from the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
-    /// It stays (PATCH, MERGE).
+    /// Missing properties stay (PATCH, MERGE).
     Merge,
-    /// It gets its default, or becomes null (PUT).
+    /// Missing properties get their defaults, or become null (PUT).
     Replace,
 }
 
-/// What is done where there is no such entity.
+/// Action if there is no such entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Absent {
-    /// It is created.
+    /// The entity is created.
     Create,
-    /// That is an error.
+    /// The request fails.
     Fail,
 }
 
-/// How a change ended.
+/// Result of a change.
 #[derive(Debug)]
 pub(crate) enum Changed {
-    /// The entity has changed.
+    /// The entity was changed.
     Updated(SetId, Key),
-    /// There is none: the entry, its key set, is to be created.
+    /// There is no such entity: the entry, with its key set, must be created.
     Missing(SetId),
 }
 
@@ -48,8 +48,8 @@ impl Creation<'_> {
     /// Changes the entity that `plan` leads to.
     ///
     /// # Errors
-    /// 404, 412, 428, in V2 a key in the body that is another (V4 ignores it: Protocol 11.4.3), a null that must not
-    /// be, and what the store says.
+    /// 404, 412, 428; 400 for another key in the body in V2 (V4 ignores it: Protocol 11.4.3) or for a null where none
+    /// is allowed; and errors of the store.
     pub(crate) fn change(
         &mut self,
         version: Version,
@@ -128,7 +128,7 @@ impl Creation<'_> {
     /// Deletes the entity that `plan` leads to.
     ///
     /// # Errors
-    /// 404, 412, 428, and what the store says.
+    /// 404, 412, 428, and errors of the store.
     pub(crate) fn delete(&mut self, version: Version, plan: Plan, conditions: &Conditions) -> Result<(), Fault> {
         let model = &*self.service.model;
         let Some((set, key)) = target::locate(self.service, self.connection, plan)? else {
@@ -144,10 +144,10 @@ impl Creation<'_> {
     }
 }
 
-/// Whether a key in the body says nothing new: a key never changes.
+/// Checks that a key in the body is unchanged: a key never changes.
 ///
 /// # Errors
-/// It says something else.
+/// It is another key.
 pub(crate) fn check_key(entity_type: &EntityType, entry: &Entry, key: &Key) -> Result<(), Fault> {
     for (leaf, value) in entity_type.key.iter().zip(&key.0) {
         if entry.cell_of(*leaf).is_some_and(|given| given != value.cell()) {

@@ -1,7 +1,7 @@
-//! What earlier requests of a batch created or changed, by their Content-ID, so that later ones can name it: `$1` at the
-//! beginning of a URL, or as a link in a body.
+//! Entities that earlier requests of a batch created or changed, by Content-ID, so that later ones can name them: `$1`
+//! at the beginning of a URL, or as a link in a body.
 //!
-//! It deliberately does not know which requests may see each other: whoever runs the batch clears it.
+//! It does not know which requests may see each other: the code that runs the batch clears it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,13 +11,13 @@ use std::collections::HashMap;
 pub(crate) struct ContentIds(HashMap<String, String>);
 
 impl ContentIds {
-    /// Notes where the entity stands that the request with this id created or changed.
+    /// Records the address of the entity that the request with this id created or changed.
     pub(crate) fn note(&mut self, id: &str, address: &[u8]) {
         // Addresses are percent-encoded.
         self.0.insert(id.to_owned(), String::from_utf8_lossy(address).into_owned());
     }
 
-    /// Forgets one: what it stood for is gone, or was undone.
+    /// Forgets an id whose entity is gone, or whose request was undone.
     pub(crate) fn forget(&mut self, id: &str) {
         self.0.remove(id);
     }
@@ -27,12 +27,12 @@ impl ContentIds {
         self.0.clear();
     }
 
-    /// The address that an id stands for.
+    /// The address for an id.
     pub(crate) fn address(&self, id: &str) -> Option<&str> {
         self.0.get(id).map(String::as_str)
     }
 
-    /// A path below the service root with an id at its beginning replaced by what it stands for.
+    /// Replaces an id at the beginning of a path below the service root by its address.
     pub(crate) fn resolve<'p>(&self, path: &'p str) -> Cow<'p, str> {
         let named = path.strip_prefix('$').filter(|_| !self.0.is_empty());
         let address = named.and_then(|named| {

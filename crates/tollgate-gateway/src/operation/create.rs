@@ -1,7 +1,7 @@
-//! Creating an entity, with those that its body brings along (deep insert) and the relations that it asks for: whoever
-//! holds the foreign key comes second.
+//! Creating an entity, with those that its body brings along (deep insert) and the requested relations: the entity with
+//! the foreign key comes second.
 //!
-//! It runs inside the caller's transaction and deliberately undoes nothing: after an error the caller does.
+//! It runs inside the caller's transaction and undoes nothing: after an error the caller does.
 
 use std::mem;
 
@@ -18,17 +18,17 @@ use crate::error::Fault;
 use crate::hosted::Hosted;
 use crate::store::{Connection, Flow, RowSink, Store};
 
-/// Entities within entities, at most: each level is a call within a call.
+/// Nesting limit of entities within entities: each level is a call within a call.
 const DEPTH_MAX: usize = 8;
 
-/// What creating needs beside the entity.
+/// Context of creating an entity.
 pub(crate) struct Creation<'a> {
     pub(crate) service: &'a Hosted,
     pub(crate) connection: &'a mut Connection,
     pub(crate) author: &'a Author,
 }
 
-/// A new entity with whatever the database made of it.
+/// A new entity as the database stored it.
 pub(crate) struct Created {
     stored: Entry,
 }
@@ -50,16 +50,16 @@ impl RowSink for Created {
     }
 }
 
-/// Whether an entity comes alone, so that what the database answers can be shown as it is.
+/// Whether an entity comes alone, so that the database's answer can be shown unchanged.
 pub(crate) fn is_alone(entry: &Entry) -> bool {
     entry.children.is_empty() && entry.links.is_empty()
 }
 
 impl Creation<'_> {
-    /// Gives the entity the foreign key to the one that `plan`, a path that ends in a collection, comes from.
+    /// Sets the entity's foreign key to the parent in `plan`, a path that ends in a collection.
     ///
     /// # Errors
-    /// 404 where that one does not exist, 400 where the body says another.
+    /// 404 if the parent does not exist, 400 if the body names another.
     pub(crate) fn relate_to_parent(&mut self, mut plan: Plan, entry: &mut Entry) -> Result<(), Fault> {
         let model = &*self.service.model;
         let Some(step) = plan.steps.pop() else { return Ok(()) };
@@ -77,10 +77,10 @@ impl Creation<'_> {
         Ok(())
     }
 
-    /// Creates an entity that comes alone; `sink` gets it as it is stored.
+    /// Creates an entity that comes alone; `sink` receives the stored row.
     ///
     /// # Errors
-    /// What is missing, and what the store says.
+    /// A missing value, and errors of the store.
     pub(crate) fn alone(&mut self, set: SetId, entry: &mut Entry, sink: &mut impl RowSink) -> Result<(), Fault> {
         let model = &*self.service.model;
         let entity_type = model.type_of(set);
@@ -93,10 +93,10 @@ impl Creation<'_> {
         Ok(())
     }
 
-    /// Creates an entity with all that its body brings along.
+    /// Creates an entity with all related entities in its body.
     ///
     /// # Errors
-    /// As [`alone`](Creation::alone); 400 where a link leads to no entity, 501 where a relation cannot be written.
+    /// As [`alone`](Creation::alone); 400 if a link leads to no entity, 501 if a relation cannot be written.
     pub(crate) fn with_related(&mut self, set: SetId, entry: &mut Entry) -> Result<Created, Fault> {
         self.level(set, entry, 1)
     }
@@ -145,11 +145,10 @@ impl Creation<'_> {
         Ok(created)
     }
 
-    /// Sets the foreign keys of `entry` to the entities that it is to be linked with; hands back the links whose other
-    /// end holds the foreign key.
+    /// Sets the foreign keys of `entry` for its links; returns the links whose other end has the foreign key.
     ///
     /// # Errors
-    /// 400 where a link leads to no entity.
+    /// 400 if a link leads to no entity.
     pub(crate) fn refer_to_links(
         &mut self,
         set: SetId,
@@ -182,7 +181,7 @@ impl Creation<'_> {
     /// Sets the foreign keys of other entities to this one, whose values are in `stored`.
     ///
     /// # Errors
-    /// 400 where a link leads to no entity, or where its foreign key is part of its key.
+    /// 400 if a link leads to no entity, or if its foreign key is part of its key.
     pub(crate) fn point_here(
         &mut self,
         set: SetId,

@@ -1,8 +1,8 @@
 //! One OData operation, V2 or V4: a request that reads or writes becomes changes in a store and an [`Answer`].
 //!
-//! It is synchronous and knows no socket, no transaction and no lock: a single request and the parts of a batch are done by
-//! the same code, inside a transaction that the caller began and ends. What is wrong is a [`Fault`]; the caller then undoes
-//! whatever was done.
+//! It is synchronous and knows no socket, no transaction and no lock: a single request and the parts of a batch are
+//! performed by the same code, inside a transaction that the caller began and ends. An error is a [`Fault`]; the caller
+//! then undoes all changes.
 
 mod action;
 mod author;
@@ -42,10 +42,10 @@ use crate::hosted::Hosted;
 use crate::http::answer::Answer;
 use crate::store::Connection;
 
-/// Does one operation inside a transaction that the caller began. `answer` is begun anew.
+/// Performs one operation inside a transaction that the caller began. `answer` is begun anew.
 ///
 /// # Errors
-/// What is to be told to the client; the caller undoes whatever was done.
+/// The fault for the client; the caller undoes all changes.
 pub(crate) fn perform(
     service: &Hosted,
     connection: &mut Connection,
@@ -59,10 +59,10 @@ pub(crate) fn perform(
     }
 }
 
-/// Reads and checks a request that writes.
+/// Reads and checks a writing request.
 ///
 /// # Errors
-/// Whatever can be found wrong without a database.
+/// All errors that can be found without a database.
 pub(crate) fn prepare(service: &Hosted, request: &Request<'_>) -> Result<Prepared, Fault> {
     prepare::prepare(service, request, Meant::of(service, request)?)
 }

@@ -1,6 +1,6 @@
-//! A prepared operation being done: changes in the store, and what is answered to them.
+//! Performing a prepared operation: changes in the store, and their answer.
 //!
-//! It runs inside the caller's transaction and deliberately undoes nothing: after an error the caller does.
+//! It runs inside the caller's transaction and undoes nothing: after an error the caller does.
 
 use tollgate_wire::edm::{SetId, Version};
 use tollgate_wire::entry::Entry;
@@ -27,22 +27,22 @@ use crate::store::Connection;
 
 impl Prepared {
     /// Whether it makes one change at most and reads nothing: it creates an entity that comes alone, into a set that no
-    /// other entity leads to, and that is answered as it is.
+    /// other entity refers to, and its answer is the stored row.
     pub(crate) fn is_single_change(&self) -> bool {
         let Action::Create { plan, entry } = &self.action else { return false };
         plan.steps.is_empty() && plan.options == Options::default() && create::is_alone(entry)
     }
 
-    /// Whether it may take so long that others must not wait for it: it is for many entities.
+    /// Whether it may take so long that others must not wait for it: it affects many entities.
     pub(crate) fn is_for_many(&self) -> bool {
         matches!(&self.action, Action::Act(acting) if acting.is_for_many())
     }
 
-    /// Does the operation inside a transaction that the caller began. `answer` is begun anew; `root` is the absolute URL of
-    /// the service.
+    /// Performs the operation inside a transaction that the caller began. `answer` is begun anew; `root` is the
+    /// absolute URL of the service.
     ///
     /// # Errors
-    /// What is to be told to the client; the caller undoes whatever was done.
+    /// The fault for the client; the caller undoes all changes.
     pub(crate) fn perform(
         self,
         service: &Hosted,
@@ -88,7 +88,7 @@ impl Prepared {
     }
 }
 
-/// An operation that is being done.
+/// An operation being performed.
 struct Performing<'a> {
     creation: Creation<'a>,
     version: Version,
@@ -171,7 +171,8 @@ impl Performing<'_> {
         }
     }
 
-    /// Does an action and answers what it has changed, where it says that it does and the client does not prefer less.
+    /// Performs an action and answers the entities that it changed, if the model says so and the client does not prefer
+    /// less.
     fn act(&mut self, acting: Acting, conditions: &Conditions) -> Result<(), Fault> {
         let minimal = self.preferences.returning == Returning::Minimal;
         let wanted = if minimal { Wanted::Fields } else { Wanted::Body };
@@ -194,7 +195,7 @@ impl Performing<'_> {
         Ok(())
     }
 
-    /// Answers the entity as it is after a change, or nothing but its fields.
+    /// Answers the entity as it is after a change, or only its fields.
     fn tell(&mut self, (set, key): (SetId, Key), what: (Shape, Options), wanted: Wanted) -> Result<(), Fault> {
         let model = &self.creation.service.model;
         if wanted == Wanted::Body || model.type_of(set).etag.is_some() {
@@ -220,7 +221,7 @@ impl Performing<'_> {
     }
 }
 
-/// Whether the leaf that was written is null.
+/// Whether the written leaf is null.
 fn is_null(shape: Shape, entry: &Entry) -> bool {
     matches!(shape, Shape::Leaf(leaf) if entry.cell_of(leaf) == Some(Cell::Null))
 }

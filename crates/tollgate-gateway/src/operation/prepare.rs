@@ -1,6 +1,6 @@
-//! From a request to an [`Operation`](Prepared) that is ready to be done: method, options and body read and checked.
+//! From a request to an [`Operation`](Prepared) that is ready to run: method, options and body read and checked.
 //!
-//! It deliberately asks no database: what can be refused without one holds nobody up.
+//! It queries no database, so that bad requests are refused without a work process.
 
 use tollgate_net::http1::Method;
 use tollgate_wire::edm::{Multiplicity, SetId, Version};
@@ -20,8 +20,8 @@ use crate::operation::head::methods::{self, allowed};
 use crate::operation::head::negotiation;
 use crate::operation::head::preferences::{Preferences, Returning};
 
-/// An operation with everything that the request said, checked as far as that can be without a database. It owns what it
-/// needs, so that it can go to another thread.
+/// An operation with all data of the request, checked as far as that can be without a database. It owns its data, so
+/// that it can go to another thread.
 pub(crate) struct Prepared {
     pub(super) action: Action,
     pub(super) version: Version,
@@ -32,7 +32,7 @@ pub(crate) struct Prepared {
     pub(super) choice: Choice,
 }
 
-/// What is to be done.
+/// Action of an operation.
 pub(super) enum Action {
     Create { plan: Box<Plan>, entry: Entry },
     Change { plan: Box<Plan>, entry: Entry, how: How, absent: Absent },
@@ -41,19 +41,19 @@ pub(super) enum Action {
     Act(Box<action::Acting>),
 }
 
-/// What chose the format of the answer.
+/// Source of the answer's format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Choice {
     /// `$format`.
     Option,
-    /// `Accept`, which the answer then says.
+    /// `Accept`; the answer then has `Vary`.
     Accept,
 }
 
-/// Reads and checks a request that writes.
+/// Reads and checks a writing request.
 ///
 /// # Errors
-/// Whatever can be found wrong without a database.
+/// All errors that can be found without a database.
 pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>) -> Result<Prepared, Fault> {
     let Request { version, headers, .. } = *request;
     let Meant { method, resource, preferences, .. } = meant;
@@ -176,7 +176,7 @@ fn read_entity(service: &Hosted, request: &Request<'_>, set: SetId) -> Result<En
     Ok(entry)
 }
 
-/// Puts keys into the place of Content-IDs, in the entity and in those that are created with it.
+/// Replaces Content-IDs by keys, in the entity and in those created with it.
 fn resolve_links(service: &Hosted, request: &Request<'_>, set: SetId, entry: &mut Entry) -> Result<(), Fault> {
     let model = &*service.model;
     for (navigation, link) in &mut entry.links {
@@ -195,7 +195,7 @@ fn resolve_links(service: &Hosted, request: &Request<'_>, set: SetId, entry: &mu
     Ok(())
 }
 
-/// Options that look for entities say nothing about writing one.
+/// Refuses options that select entities, which have no meaning for writing one.
 pub(super) fn check_options(options: &Options) -> Result<(), Fault> {
     let Options {
         filter,
@@ -231,7 +231,7 @@ pub(super) fn check_options(options: &Options) -> Result<(), Fault> {
     }
 }
 
-/// Entities within an entity that is changed: 4.01 has that, 4.0 and V2 forbid it.
+/// Fault for entities within a changed entity: 4.01 has that, 4.0 and V2 forbid it.
 fn deep_update(version: Version, headers: &dyn Headers) -> Fault {
     let newer = version == Version::V4 && headers.value("odata-version", 0).is_some_and(|said| said.trim() == "4.01");
     match newer {

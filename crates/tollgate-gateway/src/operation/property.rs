@@ -1,6 +1,6 @@
-//! One property of an entity: its new value read and checked, or its being cleared, as changes of the entity.
+//! One property of an entity: reading and checking its new value, or clearing it, as changes of the entity.
 //!
-//! It deliberately does not write: what it makes is done like any other change.
+//! It does not write: its result is applied like any other change.
 
 use tollgate_net::http1::Method;
 use tollgate_wire::edm::{EntityType, LeafId, Provided};
@@ -14,10 +14,10 @@ use crate::error::Fault;
 use crate::hosted::Hosted;
 use crate::http::accept::MediaRange;
 
-/// What becomes of the property that `plan` names, by this method.
+/// Reads the change of the property that `plan` names, by this method.
 ///
 /// # Errors
-/// 400 for a property that does not change, or a value that is none of it; 415.
+/// 400 for a property that does not change, or a value that does not fit; 415.
 pub(super) fn read(service: &Hosted, request: &Request<'_>, plan: &Plan, method: Method) -> Result<Entry, Fault> {
     let set = plan.set();
     let entity_type = service.model.type_of(set);
@@ -53,7 +53,7 @@ pub(super) fn read(service: &Hosted, request: &Request<'_>, plan: &Plan, method:
     Ok(entry)
 }
 
-/// What the method does with the parts of a complex property that the body does not say.
+/// Treatment of the parts of a complex property that are missing from the body, by method.
 fn how(method: Method) -> How {
     match method {
         Method::Put => How::Replace,
@@ -69,7 +69,7 @@ fn is_in(entity_type: &EntityType, shape: Shape, leaf: LeafId) -> bool {
     }
 }
 
-/// Keys do not change, and what the server provides is not the client's to set.
+/// Refuses changes of keys and of values that the server provides.
 fn check_changes(entity_type: &EntityType, leaf: LeafId) -> Result<(), Fault> {
     let why = match entity_type.provided(leaf) {
         _ if entity_type.key.contains(&leaf) => "is part of the key, which does not change",
@@ -86,7 +86,7 @@ fn check_changes(entity_type: &EntityType, leaf: LeafId) -> Result<(), Fault> {
     Err(Fault::bad_request(path, format!("{path} {why}")))
 }
 
-/// A bare value is text, or bytes; what its type is, the model says.
+/// Checks the type of a bare value: text, or bytes, as the model requires.
 fn check_raw(request: &Request<'_>) -> Result<(), Fault> {
     head::check_coding(request.headers)?;
     let Some(said) = request.headers.value("content-type", 0) else { return Ok(()) };

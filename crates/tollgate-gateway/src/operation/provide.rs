@@ -1,6 +1,6 @@
-//! Values that the server provides ([`Provided`]): defaults, new keys, and who created and changed an entity and when.
+//! Values that the server provides ([`Provided`]): defaults, new keys, and author and time of creation and change.
 //!
-//! It deliberately knows no database: what a database provides itself is left for it.
+//! It knows no database: values that a database provides are left to it.
 
 use std::cell::RefCell;
 
@@ -15,7 +15,7 @@ use super::author::Author;
 use super::subtype;
 use crate::error::Fault;
 
-/// Completes an entity that is to be created. What the client sent for managed and computed leaves is forgotten.
+/// Completes an entity that is to be created. Values that the client sent for managed and computed leaves are dropped.
 pub(crate) fn for_creation(entity_type: &EntityType, entry: &mut Entry, author: &Author) {
     for (leaf, provided) in &entity_type.provided {
         match provided {
@@ -36,7 +36,7 @@ pub(crate) fn for_creation(entity_type: &EntityType, entry: &mut Entry, author: 
     }
 }
 
-/// Completes the changes of an entity. What the client sent for managed and computed leaves is forgotten.
+/// Completes the changes of an entity. Values that the client sent for managed and computed leaves are dropped.
 pub(crate) fn for_change(entity_type: &EntityType, entry: &mut Entry, author: &Author) {
     for (leaf, provided) in &entity_type.provided {
         match provided {
@@ -48,9 +48,9 @@ pub(crate) fn for_change(entity_type: &EntityType, entry: &mut Entry, author: &A
     }
 }
 
-/// Makes changes a replacement: what the client did not say gets its default, or becomes null. What the server provides
-/// in other ways stays as it is, as does the key, and what the client's version does not show: nobody resets what he
-/// cannot see.
+/// Makes changes a replacement: properties that the client did not send get their defaults, or become null. Values that
+/// the server provides in other ways stay, as does the key, and so do properties hidden in the client's version: nobody
+/// can reset what they cannot see.
 pub(crate) fn for_replacement(version: Version, entity_type: &EntityType, entry: &mut Entry, author: &Author) {
     for (position, declared) in entity_type.leaves.iter().enumerate() {
         let leaf = LeafId(position);
@@ -69,10 +69,10 @@ pub(crate) fn for_replacement(version: Version, entity_type: &EntityType, entry:
     for_change(entity_type, entry, author);
 }
 
-/// Checks that a new entity has all that it must have.
+/// Checks that a new entity has all required properties.
 ///
 /// # Errors
-/// 400 that names the first property that is missing or null.
+/// 400 with the first property that is missing or null.
 pub(crate) fn check_complete(entity_type: &EntityType, entry: &Entry) -> Result<(), Fault> {
     let needed = entity_type.leaves.iter().enumerate().filter(|(_, leaf)| !leaf.nullable);
     for (position, leaf) in needed {
@@ -92,10 +92,10 @@ pub(crate) fn check_complete(entity_type: &EntityType, entry: &Entry) -> Result<
     Ok(())
 }
 
-/// Checks that nothing becomes null that must not.
+/// Checks that no required property becomes null.
 ///
 /// # Errors
-/// 400 that names the first such property.
+/// 400 with the first such property.
 pub(crate) fn check_nulls(entity_type: &EntityType, entry: &Entry) -> Result<(), Fault> {
     let mut leaves = entity_type.leaves.iter().enumerate();
     match leaves.find(|(position, leaf)| !leaf.nullable && entry.cell_of(LeafId(*position)) == Some(Cell::Null)) {
@@ -113,7 +113,7 @@ fn set_time(entity_type: &EntityType, entry: &mut Entry, leaf: LeafId, author: &
     author.stamp().canonical(entity_type.leaves[leaf.0].primitive, |text| entry.set_text(leaf, text));
 }
 
-/// Notes who asks, as far as the column has room: a long name is no reason to refuse a change.
+/// Records the author, cut to the column's length: a long name is no reason to refuse a change.
 fn set_user(entity_type: &EntityType, entry: &mut Entry, leaf: LeafId, author: &Author) {
     let user = author.user();
     let end = match entity_type.leaves[leaf.0].primitive {
@@ -131,7 +131,7 @@ const UUID_LENGTH: usize = 36;
 /// A new random UUID (RFC 9562, version 4), written into `text`.
 fn new_uuid(text: &mut [u8; UUID_LENGTH]) -> &str {
     thread_local! {
-        /// Seeded by the system once for each thread: a key then costs no system call.
+        /// Seeded by the system once for each thread, so that a key costs no system call.
         static RANDOM: RefCell<ChaCha12Rng> = RefCell::new(seeded());
     }
     let mut bytes = [0; 16];

@@ -1,8 +1,8 @@
-//! What a request reaches by its head, and whether the caller may: every entity set on its path, in `$expand`, and in the
+//! Permission check for all sets that a request's head reaches: every entity set on its path, in `$expand`, and in the
 //! expressions of `$filter` and `$orderby`.
 //!
-//! What its body reaches is asked where that is done ([`super::create`], [`super::reference`]): nothing is written by
-//! another way.
+//! Sets reached by its body are checked where they are written ([`super::create`], [`super::reference`]): there is no
+//! other way to write.
 
 use tollgate_net::http1::Method;
 use tollgate_wire::plan::{Expression, ExpressionKind, Options, Plan, Resource, Shape};
@@ -10,7 +10,7 @@ use tollgate_wire::plan::{Expression, ExpressionKind, Options, Plan, Resource, S
 use crate::auth::{Access, Verb};
 use crate::error::Fault;
 
-/// Whether the caller may ask for that.
+/// Checks that the caller may make this request.
 ///
 /// # Errors
 /// 401 or 403.
@@ -45,7 +45,7 @@ pub(crate) fn check(access: &Access, resource: &Resource, method: Method) -> Res
     }
 }
 
-/// Whether the caller may do `verb` at the end of the plan's path, and read whatever else the plan reaches.
+/// Checks that the caller may do `verb` at the end of the plan's path, and read everything else that the plan reaches.
 fn check_plan(access: &Access, plan: &Plan, verb: Verb) -> Result<(), Fault> {
     let mut way = plan.root;
     for step in &plan.steps {
@@ -69,7 +69,7 @@ fn check_options(access: &Access, options: &Options) -> Result<(), Fault> {
     expressions.into_iter().try_for_each(|expression| check_expression(access, expression))
 }
 
-/// Whether the caller may read whatever an expression reaches.
+/// Checks that the caller may read everything that an expression reaches.
 ///
 /// # Errors
 /// 401 or 403.

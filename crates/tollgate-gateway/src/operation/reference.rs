@@ -1,6 +1,6 @@
-//! Relations by themselves (V2 `$links`, V4 `$ref`): a foreign key is set or cleared, at whichever end it is.
+//! Relations by themselves (V2 `$links`, V4 `$ref`): setting or clearing a foreign key, at either end.
 //!
-//! It deliberately answers no references: they are read as entities are, in documents of their own.
+//! Reading references is elsewhere: they are read like entities, in documents of their own.
 
 use tollgate_net::http1::Method;
 use tollgate_wire::edm::{LeafId, NavigationProperty, SubtypeId, Version};
@@ -19,20 +19,20 @@ use crate::hosted::Hosted;
 use crate::http::headers::Conditions;
 use crate::store::Store;
 
-/// What becomes of a relation.
+/// Change of a relation.
 #[derive(Debug)]
 pub(super) enum Change {
     /// It leads to this entity, or to this one too.
     Lead(Key),
-    /// It leads there no more.
+    /// It no longer leads to the entity.
     Leave,
 }
 
-/// Reads what is to become of the relation that `plan` ends in. Where the URL says which of many is meant (`$id`), its
-/// key is put into the plan.
+/// Reads the change of the relation that `plan` ends in. If the URL names one of many (`$id`), its key is put into the
+/// plan.
 ///
 /// # Errors
-/// What is wrong with the body or the URL.
+/// An error in the body or the URL.
 pub(super) fn read(service: &Hosted, request: &Request<'_>, plan: &mut Plan, method: Method) -> Result<Change, Fault> {
     let id = plan.options.id.take();
     let Some((_, declared)) = declared(&service.model, plan) else {
@@ -86,7 +86,7 @@ impl Creation<'_> {
     /// Changes the relation that `plan` ends in.
     ///
     /// # Errors
-    /// 404 where the path leads nowhere, 400 where the foreign key cannot be so, and what the store says.
+    /// 404 if the path leads nowhere, 400 if the foreign key is invalid, and errors of the store.
     pub(super) fn relate(
         &mut self,
         version: Version,

@@ -1,6 +1,6 @@
-//! Relations as foreign keys: which side of a navigation property holds one, and how it is set.
+//! Relations as foreign keys: the side of a navigation property that has one, and setting it.
 //!
-//! It deliberately does not ask whether the entity at the other end exists.
+//! It does not check that the entity at the other end exists.
 
 use tollgate_wire::edm::{EntityType, LeafId, Model, Multiplicity, NavigationId, NavigationProperty, SetId};
 use tollgate_wire::entry::Entry;
@@ -10,19 +10,19 @@ use crate::auth::{Access, Verb};
 use crate::error::Fault;
 use crate::store::{Rule, StoreError};
 
-/// Which side of a navigation property holds the foreign key.
+/// Side of a navigation property that has the foreign key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holder {
-    /// The entity that the navigation leads from: the other end must be there first.
+    /// The entity that the navigation starts from: the other end must exist first.
     Here,
     /// The entity that it leads to.
     There,
 }
 
-/// Which side of a navigation property of the entities in `set` holds the foreign key.
+/// Finds the side of a navigation property of the entities in `set` that has the foreign key.
 ///
 /// # Errors
-/// 501 where the model does not say by which values the two are related.
+/// 501 if the model does not name the values that relate the two.
 pub(super) fn holder(model: &Model, set: SetId, navigation: NavigationId) -> Result<Holder, Fault> {
     let declared = &model.type_of(set).navigation[navigation.0];
     if declared.on.is_empty() {
@@ -42,10 +42,10 @@ pub(super) fn holder(model: &Model, set: SetId, navigation: NavigationId) -> Res
     Ok(if names_key { Holder::Here } else { Holder::There })
 }
 
-/// What is written along with something else is held to what its own set allows.
+/// Checks that entities written along with others may be created in their own set.
 ///
 /// # Errors
-/// 403 where entities of the set that `by` leads to are not to be created; 401 or 403 where the author may not.
+/// 403 if entities of the set that `by` leads to cannot be created; 401 or 403 if the author may not.
 pub(super) fn check_creatable(model: &Model, by: &NavigationProperty, access: &Access) -> Result<(), Fault> {
     access.check(by.target, Verb::Post)?;
     let set = &model.entity_sets[by.target.0];
@@ -55,10 +55,10 @@ pub(super) fn check_creatable(model: &Model, by: &NavigationProperty, access: &A
     }
 }
 
-/// The same for changes of the entity in `set` that holds the foreign key of `by`.
+/// The same for changes of the entity in `set` that has the foreign key of `by`.
 ///
 /// # Errors
-/// 403 where entities of the set are not to be changed; 401 or 403 where the author may not.
+/// 403 if entities of the set cannot be changed; 401 or 403 if the author may not.
 pub(super) fn check_changeable(
     model: &Model,
     set: SetId,
@@ -73,8 +73,8 @@ pub(super) fn check_changeable(
     }
 }
 
-/// What is told where the store refuses to insert or to change `entry`: of a foreign key the property that holds it, or the
-/// navigation property where it has several parts.
+/// Fault if the store refuses to insert or change `entry`: for a foreign key it names the property that contains it, or
+/// the navigation property if the key has several parts.
 pub(crate) fn refused(model: &Model, set: SetId, entry: &Entry, error: StoreError) -> Fault {
     if !matches!(error, StoreError::Constraint { rule: Rule::ForeignKey, .. }) {
         return error.into();
@@ -95,7 +95,7 @@ pub(crate) fn refused(model: &Model, set: SetId, entry: &Entry, error: StoreErro
     }
 }
 
-/// The same where the store refuses to delete.
+/// The same if the store refuses to delete.
 pub(crate) fn deletion_refused(error: StoreError) -> Fault {
     match error {
         StoreError::Constraint { rule: Rule::ForeignKey, .. } => Fault::still_referred_to(),
@@ -106,7 +106,7 @@ pub(crate) fn deletion_refused(error: StoreError) -> Fault {
 /// Sets a part of a foreign key.
 ///
 /// # Errors
-/// 400 where the client has given the leaf another value.
+/// 400 if the client gave the leaf another value.
 pub(super) fn assign(
     entity_type: &EntityType,
     entry: &mut Entry,

@@ -1,6 +1,6 @@
-//! What an answer says of an entity that was created or changed: its address, its ETag and, where it is wanted, itself.
+//! Answer about an entity that was created or changed: its address, its ETag and, if wanted, its representation.
 //!
-//! It deliberately decides neither status nor format.
+//! It decides neither status nor format.
 
 use tollgate_wire::edm::SetId;
 use tollgate_wire::format::{DocumentKind, Format};
@@ -13,12 +13,12 @@ use crate::hosted::Hosted;
 use crate::http::answer::Answer;
 use crate::store::{Connection, Flow, RowSink, Store};
 
-/// What is wanted of the entity.
+/// Requested part of the entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// Its address and ETag.
     Fields,
-    /// Itself too, or the property that the stencil is of.
+    /// Its document too, or that of the stencil's property.
     Body,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Represent<'a> {
 }
 
 impl<'a> Represent<'a> {
-    /// The fields `content-type` and `etag` are added to the answer, the body and the address filled in.
+    /// Creates a writer that adds the fields `content-type` and `etag` to the answer, and fills in body and address.
     pub(super) fn new(stencil: &'a Stencil, base: Base<'a>, wanted: Wanted, answer: &'a mut Answer) -> Represent<'a> {
         Represent { writer: stencil.writer(base), kind: DocumentKind::Entry, wanted, answer, seen: false }
     }
@@ -101,7 +101,7 @@ impl RowSink for Represent<'_> {
     }
 }
 
-/// How an entity is written.
+/// Settings for writing an entity.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Manner<'a> {
     pub(super) format: Format,
@@ -111,7 +111,7 @@ pub(super) struct Manner<'a> {
     pub(super) updated: &'a str,
 }
 
-/// Writes the entity with this key, or the property of it that `shape` names, as it now stands in the database, into the
+/// Writes the entity with this key, or the property of it that `shape` names, as it is now in the database, into the
 /// answer.
 pub(super) fn as_stored(
     service: &Hosted,

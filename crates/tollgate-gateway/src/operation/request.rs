@@ -1,6 +1,6 @@
-//! A request for one operation, and what its head means.
+//! A request for one operation, and the meaning of its head.
 //!
-//! It deliberately reads no body and asks no database.
+//! It reads no body and queries no database.
 
 use std::borrow::Cow;
 
@@ -20,11 +20,11 @@ use crate::http::headers::Headers;
 
 /// A request for one operation.
 pub(crate) struct Request<'a> {
-    /// The method as it came; V2's tunnelled methods are found in the fields.
+    /// The original method; V2's tunnelled methods are found in the fields.
     pub(crate) method: Method,
     /// The path below the service root, percent-encoded.
     pub(crate) path: &'a str,
-    /// What stands behind `?`, percent-encoded.
+    /// Query behind `?`, percent-encoded.
     pub(crate) query: Option<&'a str>,
     /// The version of the service root.
     pub(crate) version: Version,
@@ -34,24 +34,24 @@ pub(crate) struct Request<'a> {
     pub(crate) headers: &'a dyn Headers,
     /// The body.
     pub(crate) body: &'a [u8],
-    /// What earlier requests of the same batch created; empty outside of batches.
+    /// Entities that earlier requests of the same batch created; empty outside of batches.
     pub(crate) content_ids: &'a ContentIds,
-    /// In whose name, and when.
+    /// Author and time of the change.
     pub(crate) author: &'a Author,
-    /// Entities of a collection that are answered at once.
+    /// Entities of a collection answered at once.
     pub(crate) page_size: u64,
 }
 
-/// What an operation did.
+/// Effect of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Performed {
-    /// It read: nothing has changed.
+    /// It read: nothing was changed.
     Read,
-    /// It wrote. [`Answer::address`] says where the entity stands, if there still is one.
+    /// It wrote. [`Answer::address`] is the entity's address, if it still exists.
     Wrote,
 }
 
-/// What a request's head means.
+/// Meaning of a request's head.
 pub(super) struct Meant<'a> {
     pub(super) method: Method,
     /// The path with a Content-ID at its beginning resolved.
@@ -64,7 +64,7 @@ impl<'a> Meant<'a> {
     /// Reads and checks the head of `request`.
     ///
     /// # Errors
-    /// What is wrong with it, or that the author may not do that.
+    /// An error in it, or a missing permission of the author.
     pub(super) fn of(service: &Hosted, request: &Request<'a>) -> Result<Meant<'a>, Fault> {
         let Request { version, headers, .. } = *request;
         versions::check(version, |name| headers.value(name, 0))?;

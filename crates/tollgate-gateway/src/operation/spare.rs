@@ -1,22 +1,22 @@
-//! Entries that are used again: a small request then allocates none.
+//! Reused entries, so that a small request allocates none.
 //!
-//! Each thread has its own; what an unusual body made large is not kept.
+//! Each thread has its own; entries that an unusual body made large are not kept.
 
 use std::cell::RefCell;
 
 use tollgate_wire::entry::Entry;
 
-/// Entries kept by a thread: an event loop seldom has more requests in the making at once.
+/// Entries kept by a thread: an event loop seldom has more requests under way at once.
 const ENTRIES_MAX: usize = 8;
 
-/// Largest entry that is kept.
+/// Largest kept entry.
 const ENTRY_BYTES_MAX: usize = 64 * 1024;
 
 thread_local! {
     static ENTRIES: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
 }
 
-/// An entry; whoever fills it resets it first.
+/// Returns an entry; the caller resets it before filling it.
 pub(crate) fn entry() -> Entry {
     ENTRIES.with_borrow_mut(Vec::pop).unwrap_or_default()
 }

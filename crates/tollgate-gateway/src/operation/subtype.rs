@@ -1,7 +1,7 @@
-//! Of which type of its hierarchy an entity is that is created or changed, and whether it has what is said of it.
+//! Type in its hierarchy of an entity that is created or changed, and the check that it has the given properties.
 //!
-//! V4 says the type by `@odata.type` or by a cast in the path, V2 and plain REST by the value of the property that tells the
-//! types apart. It is settled when the entity is created, and never changes.
+//! V4 names the type by `@odata.type` or by a cast in the path, V2 and plain REST by the value of the discriminator
+//! property. It is settled when the entity is created, and never changes.
 
 use tollgate_wire::edm::{EntityType, Hierarchy, LeafId, NavigationId, SetId, SubtypeId};
 use tollgate_wire::entry::Entry;
@@ -12,10 +12,10 @@ use super::create::Creation;
 use super::target;
 use crate::error::Fault;
 
-/// Makes the type that a path casts to that of an entity in a body, where the body does not say one that derives from it.
+/// Gives an entity in a body the type of the path's cast, unless the body names a type derived from it.
 ///
 /// # Errors
-/// 400 where the body says another one.
+/// 400 if the body names another one.
 pub(super) fn cast(entity_type: &EntityType, to: SubtypeId, entry: &mut Entry) -> Result<(), Fault> {
     if to == SubtypeId::ROOT {
         return Ok(());
@@ -27,16 +27,16 @@ pub(super) fn cast(entity_type: &EntityType, to: SubtypeId, entry: &mut Entry) -
     }
 }
 
-/// Takes the type casts of the path out of the options: what is answered is read by its key.
+/// Removes the type casts of the path from the options: the entity is then read by its key.
 pub(super) fn uncast(options: &mut Options) -> Vec<Cast> {
     options.subtype = SubtypeId::ROOT;
     std::mem::take(&mut options.casts)
 }
 
-/// Settles of which type an entity is that is to be created.
+/// Settles the type of an entity that is to be created.
 ///
 /// # Errors
-/// 400 where it is said in two ways, the type is abstract or none at all, or has not what the entity has.
+/// 400 if two types are given, the type is abstract or unknown, or lacks a property of the entity.
 pub(crate) fn settle(entity_type: &EntityType, entry: &mut Entry) -> Result<(), Fault> {
     let Some(hierarchy) = &entity_type.hierarchy else { return Ok(()) };
     let stored = stored_type(entity_type, hierarchy, entry)?;
@@ -56,10 +56,10 @@ pub(crate) fn settle(entity_type: &EntityType, entry: &mut Entry) -> Result<(), 
     check_has(entity_type, subtype, entry)
 }
 
-/// Checks changes of an entity of that type, as which they are then known.
+/// Checks changes of an entity of that type, and marks them with it.
 ///
 /// # Errors
-/// 400 where they are for another type, or would make it one.
+/// 400 if they are for another type, or would change the type.
 pub(super) fn check_change(entity_type: &EntityType, is: SubtypeId, entry: &mut Entry) -> Result<(), Fault> {
     let Some(hierarchy) = &entity_type.hierarchy else { return Ok(()) };
     if let Some(said) = entry.subtype.filter(|said| !hierarchy.is_a(is, *said)) {
@@ -77,12 +77,12 @@ pub(super) fn check_change(entity_type: &EntityType, is: SubtypeId, entry: &mut 
     check_has(entity_type, is, entry)
 }
 
-/// Whether an entity with that type, as far as it is known, has a leaf.
+/// Whether an entity with that type, if known, has a leaf.
 pub(super) fn has(entity_type: &EntityType, entry: &Entry, leaf: LeafId) -> bool {
     entry.subtype.is_none_or(|subtype| entity_type.has(subtype, leaf))
 }
 
-/// The type that the property which tells the types apart says.
+/// Type named by the discriminator property.
 fn stored_type(entity_type: &EntityType, hierarchy: &Hierarchy, entry: &Entry) -> Result<Option<SubtypeId>, Fault> {
     let Some(cell) = entry.cell_of(hierarchy.discriminator).filter(|cell| *cell != Cell::Null) else {
         return Ok(None);
@@ -92,7 +92,7 @@ fn stored_type(entity_type: &EntityType, hierarchy: &Hierarchy, entry: &Entry) -
     hierarchy.of_value(cell).map(Some).ok_or_else(unknown)
 }
 
-/// Whether the type has everything that an entry says; that there is nothing of another type is no news, and forgotten.
+/// Checks that the type has all properties of an entry; nulls for properties of other types are dropped.
 fn check_has(entity_type: &EntityType, subtype: SubtypeId, entry: &mut Entry) -> Result<(), Fault> {
     let name = |subtype: SubtypeId| {
         let hierarchy = entity_type.hierarchy.as_ref();
@@ -126,10 +126,10 @@ fn another_type(entity_type: &EntityType, expected: SubtypeId, found: SubtypeId)
 }
 
 impl Creation<'_> {
-    /// Of which type an entity is, held from now on; `None` where there is none with this key.
+    /// Type of an entity, which is locked from now on; `None` if there is none with this key.
     ///
     /// # Errors
-    /// What the store says.
+    /// Errors of the store.
     pub(super) fn subtype_of(&mut self, set: SetId, key: &Key) -> Result<Option<SubtypeId>, Fault> {
         let Some(hierarchy) = &self.service.model.type_of(set).hierarchy else { return Ok(Some(SubtypeId::ROOT)) };
         let plan = Plan {

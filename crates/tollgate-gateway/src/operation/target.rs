@@ -1,6 +1,6 @@
-//! Which entity a path means, whether it is there, and whether it is in the state that the client knows.
+//! Entity of a path: finding it, and checking its existence and its ETag.
 //!
-//! It deliberately changes nothing. What it finds holds until the transaction ends.
+//! It changes nothing. Its results are valid until the transaction ends.
 
 use tollgate_wire::edm::Version;
 use tollgate_wire::edm::{EntityType, LeafId, SetId};
@@ -23,8 +23,8 @@ pub(super) enum Presence {
     Missing,
 }
 
-/// The set and the key of the entity that `plan` leads to; `None` where it leads nowhere. A key that stands in the URL is
-/// taken as it is: whether there is such an entity is not asked, unless its type is.
+/// The set and the key of the entity that `plan` leads to; `None` if it leads nowhere. A key in the URL is taken as it
+/// is: the entity's existence is checked only if its type is.
 pub(super) fn locate(
     service: &Hosted,
     connection: &mut Connection,
@@ -41,7 +41,7 @@ pub(super) fn locate(
     Ok(fetch(service, connection, plan, &wanted)?.map(|values| (set, Key(values))))
 }
 
-/// The values of some leaves of the entity that `plan` leads to, held from now on; `None` where there is none.
+/// The values of some leaves of the entity that `plan` leads to, locked from now on; `None` if there is none.
 pub(super) fn fetch(
     service: &Hosted,
     connection: &mut Connection,
@@ -78,7 +78,7 @@ pub(super) fn fetch(
     Ok(connection.lock(model, set, &key)?.then_some(values))
 }
 
-/// The values of leaves that all belong to the key.
+/// The values of leaves, if all belong to the key.
 fn of_key(entity_type: &EntityType, key: &Key, leaves: &[LeafId]) -> Option<Vec<Value>> {
     let value = |leaf: &LeafId| {
         let part = entity_type.key.iter().position(|part| part == leaf)?;
@@ -101,11 +101,11 @@ impl RowSink for ValueSink {
     }
 }
 
-/// Holds the entity with this key and judges the conditions of the request against the state it is in.
+/// Locks the entity with this key and checks the conditions of the request against its state.
 ///
 /// # Errors
-/// 412 where the entity is in another state, or is there although it must not be, or is not although it must; 428 where
-/// the service wants `If-Match` and the request has none.
+/// 412 if the entity is in another state, or exists although it must not, or is missing although it must exist; 428 if
+/// the service requires `If-Match` and the request has none.
 pub(super) fn hold(
     service: &Hosted,
     connection: &mut Connection,
@@ -132,7 +132,7 @@ pub(super) fn hold(
     Ok(Presence::Present)
 }
 
-/// The ETag of an entity that is held.
+/// The ETag of a locked entity.
 fn etag_of(
     service: &Hosted,
     connection: &mut Connection,

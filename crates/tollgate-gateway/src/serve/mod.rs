@@ -1,6 +1,6 @@
-//! The protocols that have room for many services: OData, plain REST, and requests that are passed on.
+//! The protocols for any number of services: OData, plain REST, and forwarded requests.
 //!
-//! None of them knows another; whose a request is, is decided above.
+//! None of them knows another; requests are routed above.
 
 pub(crate) mod odata;
 pub(crate) mod proxy;

@@ -1,4 +1,4 @@
-//! `$apply` from outside: what the rows of a document have, and what they do not have.
+//! `$apply` from outside: the members that rows of the document have, and those they lack.
 
 use super::client::{Answer, Running, V4};
 
@@ -6,7 +6,7 @@ fn get(query: &str, headers: &[(&str, &str)]) -> Answer {
     Running::shared().get_with(&format!("{V4}{query}").replace(' ', "%20"), headers)
 }
 
-/// Holds the values of a collection, as their JSON stands in the document, against what is expected.
+/// Compares the values of a collection, as their JSON in the document, with the expected ones.
 fn check(query: &str, expected: &str) {
     let text = get(query, &[]).text();
     let (_, rows) = text.split_once("\"value\":[").unwrap_or_else(|| panic!("{query}: {text}"));

@@ -1,4 +1,4 @@
-//! What is wrong with a request is said with its place, in the caller's protocol.
+//! Errors in requests, reported with their place in the caller's protocol.
 
 use super::client::{Running, V2, V4};
 

@@ -1,4 +1,4 @@
-//! The response cache from outside: what is answered from it, for how long, to whom, and what it never keeps.
+//! The response cache from outside: hits, lifetimes, audience, and answers that are never stored.
 
 use std::time::{Duration, SystemTime};
 
@@ -15,23 +15,23 @@ fn by_hand(config: &str) -> (Running, ManualClock) {
     Running::start_by_hand(config, SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000))
 }
 
-/// A gateway whose time stands still: what is kept is never older than it was.
+/// A gateway whose clock is stopped: stored answers never age.
 fn timeless(config: &str) -> Running {
     by_hand(config).0
 }
 
-/// A gateway whose flights state this.
+/// A gateway whose flights have this `Cache-Control`.
 fn stating(cache_control: &str) -> Running {
     timeless(&format!("{FLIGHTS}cache_control = \"{cache_control}\"\n"))
 }
 
-/// How old an answer is, if it was kept.
+/// Age of an answer, if it came from the cache.
 fn age(answer: &Answer) -> Option<u64> {
     assert_eq!(answer.status, 200, "{answer:?}");
     answer.header("age").map(|age| age.parse().unwrap())
 }
 
-/// Takes the only permit to compute away.
+/// Takes the only permit to compute.
 fn occupy(gateway: &Running) -> WorkProcess<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let fibonacci = gateway.shared.built_in[0].service.work_processes().unwrap();

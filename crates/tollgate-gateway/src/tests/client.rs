@@ -1,4 +1,4 @@
-//! A gateway on a free port and a client that is as small as can be: what is tested shares no code with what tests it.
+//! A gateway on a free port and a minimal client: the tests share no code with the tested server.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -19,15 +19,15 @@ pub(super) const V2: &str = "/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/";
 /// The V4 service.
 pub(super) const V4: &str = "/odata/v4/flights/";
 
-/// Longer than anything is waited for: a guard against hanging, not a measure.
+/// Longer than any test waits: a guard against hanging, not a measure.
 const GUARD: Duration = Duration::from_secs(60);
 
-/// Somebody who wants a work process.
+/// A task of any client.
 pub(super) fn somebody() -> Task<'static> {
     Task { method: "GET", path: "/somewhere", user: None, asked: Instant::now() }
 }
 
-/// Some systems let a program have a thousand descriptors unless it asks for more: tests at the same time use that up.
+/// Raises the limit of descriptors: some systems allow only a thousand by default, which parallel tests use up.
 fn allow_descriptors() {
     static ASKED: Once = Once::new();
     ASKED.call_once(|| {
@@ -47,7 +47,7 @@ pub(super) struct Running {
     thread: Option<JoinHandle<std::io::Result<()>>>,
 }
 
-/// What came back.
+/// The response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -62,13 +62,14 @@ pub(super) struct Connection {
 }
 
 impl Running {
-    /// Starts a gateway with this configuration over the test's defaults: loopback, any port, one thread.
+    /// Starts a gateway with this configuration on top of the test's defaults: loopback, any port, one thread.
     pub(super) fn start(config: &str) -> Running {
         Running::start_with(Running::config(config).unwrap(), Clock::system())
     }
 
-    /// The same by a clock that is moved by hand, from this time on. A connection counts from the last tick before it came:
-    /// were the clock moved between the two, the next tick would close it as idle, so such a gateway has patience.
+    /// The same with a clock that is moved by hand, from this time on. Idle time counts from the last tick before a
+    /// connection: if the clock moved between the two, the next tick would close it, so such a gateway has a long idle
+    /// limit.
     pub(super) fn start_by_hand(config: &str, from: SystemTime) -> (Running, ManualClock) {
         const PATIENT_MS: u32 = 3_600_000;
         let mut config = Running::config(config).unwrap();
@@ -80,7 +81,7 @@ impl Running {
         (Running::start_with(config, clock), hand)
     }
 
-    /// The same with a configuration that came from this file: what it names stands beside that.
+    /// The same with a configuration from this file: paths in it are relative to the file.
     pub(super) fn start_file(config: &str, file_name: &str) -> Running {
         Running::start_with(Running::config_of(config, file_name).unwrap(), Clock::system())
     }
@@ -116,15 +117,15 @@ impl Running {
         self.reloader.reload(Running::config(config))
     }
 
-    /// Gives it the configuration that it began with once more: files that it names are read again.
+    /// Gives it its first configuration again: files that it names are read again.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// An error in them.
     pub(super) fn reload_the_same(&self) -> Result<(), String> {
         self.reloader.reload(Ok(self.config.clone()))
     }
 
-    /// A gateway as it is without configuration, shared by the tests that only read.
+    /// A gateway without configuration, shared by the tests that only read.
     pub(super) fn shared() -> &'static Running {
         static SHARED: std::sync::OnceLock<Running> = std::sync::OnceLock::new();
         SHARED.get_or_init(|| Running::start(""))
@@ -160,7 +161,7 @@ impl Running {
         values.reduce(|sum: u64, value: u64| sum + value).unwrap_or_else(|| panic!("{sample} in {text}"))
     }
 
-    /// Asks for a metric until it is as wanted.
+    /// Reads a metric until it has the wanted value.
     pub(super) fn wait_for_metric(&self, sample: &str, wanted: impl Fn(u64) -> bool) {
         let began = Instant::now();
         loop {
@@ -173,7 +174,7 @@ impl Running {
         }
     }
 
-    /// Ends it and waits for its end.
+    /// Stops it and waits for its end.
     pub(super) fn stop(&mut self) {
         self.shutdown.begin();
         if let Some(thread) = self.thread.take() {
@@ -235,7 +236,7 @@ impl Connection {
         self.stream.get_mut().write_all(request.as_bytes()).unwrap();
     }
 
-    /// What is sent over.
+    /// The client's socket.
     pub(super) fn stream(&mut self) -> &mut TcpStream {
         self.stream.get_mut()
     }
@@ -293,7 +294,7 @@ impl Connection {
         }
     }
 
-    /// Reads whatever comes until the other end closes.
+    /// Reads everything until the other end closes.
     pub(super) fn read_to_end(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let _ = self.stream.read_to_end(&mut bytes);
@@ -316,7 +317,7 @@ impl Answer {
         String::from_utf8(self.body.clone()).unwrap()
     }
 
-    /// Status and body must be so; the body must hold `fragment`.
+    /// Checks the status and that the body contains `fragment`.
     pub(super) fn expect(&self, status: u16, fragment: &str) -> &Answer {
         let text = self.text();
         assert!(

@@ -1,5 +1,5 @@
-//! Collections of values in all protocols: arrays that PostgreSQL has, and arrays of JSON in SQLite of which a mapping
-//! file says what they are.
+//! Collections of values in all protocols: arrays that PostgreSQL has, and arrays of JSON in SQLite declared by a
+//! mapping file.
 
 use super::client::Running;
 use super::own::{AS_JSON, JSON, OWN_V2, OWN_V4, json, on_both, send};
@@ -37,7 +37,7 @@ const MAPPING: &str = r#"
     moods.enumeration = "Mood"
 "#;
 
-/// The airlines that a query finds.
+/// The airlines found by a query.
 fn ids(gateway: &Running, query: &str) -> String {
     let query = query.replace(' ', "%20").replace('"', "%22");
     let answer = gateway.get(&format!("{OWN_V4}airlines?$select=id&$orderby=id&{query}"));

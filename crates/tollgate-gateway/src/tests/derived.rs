@@ -67,7 +67,7 @@ fn get(gateway: &Running, below: &str) -> super::client::Answer {
     gateway.get(&format!("{OWN_V4}{}", below.replace(' ', "%20")))
 }
 
-/// The ids that a path with a query finds.
+/// The ids found by a path with a query.
 fn ids(gateway: &Running, below: &str) -> String {
     let separator = if below.contains('?') { '&' } else { '?' };
     let told = json(get(gateway, &format!("{below}{separator}$select=id")).expect(200, "value"));

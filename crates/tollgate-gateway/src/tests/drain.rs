@@ -1,4 +1,4 @@
-//! Ending without losing what is in flight.
+//! Shutdown without losing requests in flight.
 
 use super::client::{Running, somebody};
 

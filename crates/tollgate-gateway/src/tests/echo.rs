@@ -1,4 +1,4 @@
-//! The echo: the request back, pages of a size, and what it refuses.
+//! The echo: the request back, pages of a size, and refusals.
 
 use super::client::Running;
 

@@ -1,4 +1,4 @@
-//! Endpoints as the operator sees them, and asking them whether they are well.
+//! Endpoints for the operator, and their health checks.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! `docs/esb.md` as it stands there, over `examples/esb.toml`: what it says to send is sent, and what it shows is answered.
+//! `docs/esb.md` as written, over `examples/esb.toml`: its requests are sent, and its answers are expected.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use super::client::{Running, somebody};
 
 const DOCUMENT: &str = include_str!("../../../../docs/esb.md");
 const CONFIGURATION: &str = include_str!("../../../../examples/esb.toml");
-/// Stylesheets stand beside it.
+/// Configuration file; stylesheets are beside it.
 const CONFIGURATION_FILE: &str = "../../examples/esb.toml";
 
 const QUOTES: &str = "[[service]]\nkind = \"stock-quote\"";
 const ECHO: &str = "[[service]]\nkind = \"echo\"";
 
-/// The blocks of the document: the kind of each, what is said before it, and its content.
+/// The blocks of the document: the kind of each, the text before it, and its content.
 fn blocks() -> Vec<(&'static str, &'static str, &'static str)> {
     let parts: Vec<&str> = DOCUMENT.split("```").collect();
     let block = |pair: &[&'static str]| {

@@ -1,4 +1,4 @@
-//! Expansions as they are written: nested, counted, selected, empty, and cut into pages whose links lead to the rest.
+//! Expansions in answers: nested, counted, selected, empty, and cut into pages whose links lead to the rest.
 
 use super::client::{Answer, Running};
 use super::own::{AS_JSON, OWN_V2, OWN_V4, json, on_both};
@@ -13,7 +13,7 @@ const SQL: &str = "CREATE TABLE authors (name VARCHAR(10) NOT NULL PRIMARY KEY, 
         (5, 'Five & more', 'O''Neil/&+', NULL), (6, NULL, 'O''Neil/&+', 5), (7, 'Seven', NULL, NULL);
     INSERT INTO reviews VALUES (1, 1, 5), (1, 2, 4), (1, 3, 3), (2, 1, 1);";
 
-/// Does `test` over each kind of database, with pages of so many.
+/// Runs `test` with each kind of database, with pages of so many.
 fn over_books(schema: &str, page_size: u32, test: impl Fn(&Running)) {
     on_both(schema, [SQL, SQL], "", &format!("[pages]\nsize = {page_size}\n"), test);
 }

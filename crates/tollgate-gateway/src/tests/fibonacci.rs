@@ -1,4 +1,4 @@
-//! The Fibonacci service: numbers, pages of a size, and what it refuses.
+//! The Fibonacci service: numbers, pages of a size, and refusals.
 
 use super::client::{Running, somebody};
 

@@ -1,4 +1,4 @@
-//! Databases that the gateway did not make, served by their tables.
+//! Foreign databases, served by their tables.
 
 use std::path::Path;
 
@@ -119,8 +119,8 @@ fn a_function_of_the_mapping_file_is_answered_in_both_versions() {
     gateway.get(&call("'2024'", "1")).expect(400, "since");
 }
 
-/// Writes by the state of what is changed, over a table `documents` whose columns `made_by`, `changed` and `changed_by` are
-/// managed: an outdated state is refused, and each change makes a new one.
+/// Writes with ETags, over a table `documents` whose columns `made_by`, `changed` and `changed_by` are managed: an
+/// outdated state is refused, and each change makes a new one.
 pub(super) fn change_by_state(gateway: &Running, service: &str) {
     let mut client = gateway.connect();
     let path = format!("/odata/v4/{service}/documents(1)");
@@ -141,7 +141,7 @@ pub(super) fn change_by_state(gateway: &Running, service: &str) {
     client.ask("DELETE", &path, &[("If-Match", &third)]).expect(204, "");
 }
 
-/// What [`change_by_state`] needs of a mapping file.
+/// Lines of a mapping file for [`change_by_state`].
 pub(super) const MANAGED: &str = "
     [tables.documents]
     etag = \"changed\"

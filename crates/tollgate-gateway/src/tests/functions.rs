@@ -8,7 +8,7 @@ use super::cluster::cluster;
 const V2_FLIGHT: &str = "?airlineid='AA'&connectionid='0017'&flightdate=datetime'2011-06-01T00:00:00'";
 const V4_FLIGHT: &str = "(airlineid='AA',connectionid='0017',flightdate=2011-06-01)";
 
-/// Does `test` with a gateway over SQLite, and with one over PostgreSQL where that is installed.
+/// Runs `test` with a gateway over SQLite, and with one over PostgreSQL where installed.
 fn on_both(test: impl Fn(&Running)) {
     static POSTGRES: OnceLock<Running> = OnceLock::new();
     test(Running::shared());

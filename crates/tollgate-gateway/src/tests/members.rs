@@ -4,7 +4,7 @@
 use super::client::Running;
 use super::own::{JSON, OWN_V2, OWN_V4, json, on_both};
 
-/// Texts that look like numbers of members, and one member's name that is stored for the other.
+/// Texts that look like numbers of members, and one member's name that is the stored value of the other.
 const CODES: &str = "
     CREATE TABLE codes (id BIGINT PRIMARY KEY, status VARCHAR(1), grade VARCHAR(1), colours INTEGER, stage INTEGER);
     INSERT INTO codes VALUES (1, '1', 'A', 0, 2), (2, '2', 'B', 1, 1), (3, '3', 'A', 5, 0), (4, NULL, NULL, NULL, NULL),
@@ -159,7 +159,7 @@ fn plain_rest_names_members_wherever_it_has_them() {
     });
 }
 
-/// What a query of V4 finds, as it stands in the document.
+/// Result of a V4 query, as in the document.
 fn found(gateway: &Running, query: &str) -> String {
     let headers = [("Accept", "application/json;odata.metadata=none")];
     let answer = gateway.get_with(&format!("{OWN_V4}codes?{}", query.replace(' ', "%20")), &headers);

@@ -1,4 +1,4 @@
-//! The gateway from outside, over real sockets: what each request is answered with.
+//! The gateway from outside, over real sockets: the answer to each request.
 
 mod actions;
 mod admin;

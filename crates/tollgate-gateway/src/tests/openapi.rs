@@ -1,4 +1,4 @@
-//! The description of plain REST: complete, without loose ends, and true of what is answered.
+//! The description of plain REST: complete, without dangling references, and true for the answers.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn document(gateway: &Running, path: &str) -> Value {
     serde_json::from_slice(&gateway.get(path).expect(200, "\"openapi\":\"3.1.0\"").body).unwrap()
 }
 
-/// What a reference leads to, or the value itself.
+/// Target of a reference, or the value itself.
 fn resolved<'d>(document: &'d Value, value: &'d Value) -> &'d Value {
     match value.get("$ref").and_then(Value::as_str) {
         Some(reference) => document.pointer(reference.strip_prefix('#').unwrap()).expect(reference),
@@ -61,7 +61,7 @@ fn each_reference_leads_somewhere_and_each_operation_has_a_name_of_its_own() {
     );
 }
 
-/// A value that a schema of a parameter allows, as it stands in a URL.
+/// A value that a parameter's schema allows, as written in a URL.
 fn example(schema: &Value) -> String {
     if let Some(first) = schema["enum"].get(0).and_then(Value::as_str) {
         return first.to_owned();

@@ -1,5 +1,5 @@
-//! A database of one's own with a mapping file, on SQLite and, where that is installed, on PostgreSQL: what a model may hold
-//! is tested on both.
+//! A database of one's own with a mapping file, on SQLite and, where installed, on PostgreSQL: all kinds of models are
+//! tested on both.
 
 use super::client::{Answer, Running};
 use super::cluster::cluster;
@@ -11,8 +11,8 @@ pub(super) const OWN_V2: &str = "/sap/opu/odata/own/";
 pub(super) const JSON: (&str, &str) = ("Content-Type", "application/json");
 pub(super) const AS_JSON: (&str, &str) = ("Accept", "application/json");
 
-/// Makes the tables of `sql` in a database of each kind and does `test` with a gateway over them, which reads `mapping`.
-/// `schema` is a name that no other test uses; `more` are further lines of the service.
+/// Creates the tables of `sql` in a database of each kind and runs `test` with a gateway over them, which reads
+/// `mapping`. `schema` is a name that no other test uses; `more` are further lines of the service.
 pub(super) fn on_both(schema: &str, sql: [&str; 2], mapping: &str, more: &str, test: impl Fn(&Running)) {
     let folder = tempfile::tempdir().unwrap();
     let (file, mapping_file) = (folder.path().join("own.db"), folder.path().join("mapping.toml"));
@@ -37,7 +37,7 @@ pub(super) fn send(gateway: &Running, method: &str, target: &str, headers: &[(&s
     gateway.connect().ask_with(method, target, &[&[JSON], headers].concat(), body)
 }
 
-/// What is answered as JSON.
+/// Parses a JSON answer.
 pub(super) fn json(answer: &Answer) -> serde_json::Value {
     serde_json::from_str(&answer.text()).unwrap_or_else(|error| panic!("{error}: {}", answer.text()))
 }

@@ -1,10 +1,10 @@
-//! Server-driven paging: following the next links to the end gives everything once.
+//! Server-driven paging: following the next links to the end returns everything once.
 
 use std::collections::BTreeSet;
 
 use super::client::{Running, V2, V4};
 
-/// Follows the next links from `target`, at most 100; answers how many entities each page had, and all their ids.
+/// Follows the next links from `target`, at most 100; returns the number of entities on each page, and all their ids.
 fn walk(gateway: &Running, target: &str, next_mark: &str, id_mark: &str) -> (Vec<usize>, BTreeSet<String>) {
     let mut target = target.to_owned();
     let mut ids = BTreeSet::new();

@@ -1,9 +1,9 @@
-//! Work processes, the queue before them, and what happens when both are full.
+//! Work processes, their queue, and the answers when both are full.
 
 use super::client::{Running, V2, V4, somebody};
 use crate::work::pool::Reading;
 
-/// Takes a work process away, as a long statement would.
+/// Takes a work process, as a long statement would.
 fn occupy(gateway: &Running) -> Reading {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(gateway.shared.services[0].hosted.pool.acquire(&somebody())).unwrap()

@@ -1,4 +1,4 @@
-//! Services over PostgreSQL, on a server of the tests' own; where it is not installed, nothing is tested.
+//! Services over PostgreSQL, on the tests' own server; without PostgreSQL, nothing is tested.
 
 use super::client::Running;
 use super::cluster::cluster;

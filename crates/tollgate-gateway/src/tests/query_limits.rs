@@ -2,7 +2,8 @@
 
 use super::client::{Running, V2, V4};
 
-/// What is at a limit is answered 200, what is one beyond refused with `status` and a sentence that holds `fragment`.
+/// Checks that a query at a limit is answered 200, and one beyond refused with `status` and a sentence that contains
+/// `fragment`.
 fn check(root: &str, at_limit: &str, beyond: &str, status: u16, fragment: &str) {
     let gateway = Running::shared();
     let target = |below: &str| format!("{root}{}", below.replace(' ', "%20"));

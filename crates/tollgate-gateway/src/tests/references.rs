@@ -1,10 +1,10 @@
-//! References that are read: V4's `$ref` and V2's `$links`.
+//! Reading of references: V4's `$ref` and V2's `$links`.
 
 use super::client::{Running, V2, V4};
 
 const JSON: (&str, &str) = ("Accept", "application/json");
 
-/// Asks below a service root and holds status, type and a part of the answer against what is expected.
+/// Sends a request below a service root and compares status, type and a part of the answer with the expected ones.
 fn check(root: &str, headers: &[(&str, &str)], target: &str, status: u16, content_type: &str, fragment: &str) {
     let gateway = Running::start("");
     let answer = gateway.connect().ask("GET", &format!("{root}{target}"), headers);

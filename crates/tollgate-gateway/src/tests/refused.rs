@@ -1,15 +1,15 @@
-//! URLs that are wrong, and URLs that are attacks: each is refused with the right status and the place, and nothing of
-//! it ever becomes a part of a statement.
+//! Wrong URLs, and attacks: each is refused with the right status and the place, and nothing of it ever becomes a part
+//! of a statement.
 
 use super::client::{Running, V2, V4};
 
-/// Escapes what has no place in a request line, and leaves escapes that stand there already.
+/// Escapes characters not allowed in a request line, and leaves existing escapes.
 fn escaped(below: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}#".contains(&byte);
     below.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-/// Each is refused with that status, and its message says at which column, or whatever `place` is.
+/// Checks that each is refused with that status, and that its message names the column, or whatever `place` is.
 fn check(root: &str, status: u16, place: &str, below: &[&str]) {
     let mut client = Running::shared().connect();
     for below in below {
@@ -304,7 +304,8 @@ fn each_limit_holds_and_one_beyond_is_named() {
     assert!(matches!(long.status, 414 | 431), "{}", long.status);
 }
 
-/// What would end a literal, a name or a statement, or widen a condition, if a text of a client ever stood in a statement.
+/// Texts that would end a literal, a name or a statement, or widen a condition, if a client's text were ever part of a
+/// statement.
 const ATTACKS: &[&str] = &[
     "' or 1=1 --",
     "'; DROP TABLE flights; --",

@@ -1,4 +1,4 @@
-//! A configuration that is replaced while the gateway runs.
+//! Replacing a configuration while the gateway runs.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Arrays of any size by plain REST: all of an array is inserted, or nothing of it.
+//! Arrays of any size by plain REST: all of an array is inserted, or nothing.
 
 use std::io::Write;
 

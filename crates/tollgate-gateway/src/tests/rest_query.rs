@@ -1,4 +1,4 @@
-//! Plain REST's parameters: what is chosen by them, in which order, and page after page.
+//! Plain REST's parameters: filtering, order, and paging.
 
 use serde_json::Value;
 
@@ -9,25 +9,25 @@ fn document(answer: &Answer) -> Value {
     serde_json::from_slice(&answer.expect(200, "").body).unwrap()
 }
 
-/// The keys of the entities that a document lists.
+/// The keys of the entities in a document's list.
 fn keys(list: &Value) -> Vec<String> {
     let key = |item: &Value| ["carrid", "connid", "fldate"].map(|name| item[name].as_str().unwrap()).join("/");
     list.as_array().unwrap().iter().map(key).collect()
 }
 
-/// Where a URL leads, below the host.
+/// Path and query of a URL.
 fn target(url: &str) -> String {
     let below = url.strip_prefix("http://").unwrap();
     below[below.find('/').unwrap()..].to_owned()
 }
 
-/// The page that the `Link` of an answer leads to.
+/// The page in the `Link` of an answer.
 fn link(answer: &Answer) -> Option<String> {
     let page = answer.header("link")?.strip_prefix('<')?.strip_suffix(">; rel=\"next\"")?;
     Some(target(page))
 }
 
-/// Each parameter finds what the condition of OData finds that says the same, on whatever store.
+/// Checks that each parameter finds the same as the equivalent OData condition, on any store.
 fn check_conditions(gateway: &Running) {
     for (query, filter, order) in [
         ("carrid=AA", "carrid eq 'AA'", ""),
@@ -68,7 +68,7 @@ fn a_parameter_finds_the_same_in_postgresql() {
     gateway.get("/rest/flights?carrid=%00").expect(400, "U+0000");
 }
 
-/// Follows the next links; how many entities each page holds. None comes twice.
+/// Follows the next links and checks the number of entities on each page. None comes twice.
 fn check_pages(gateway: &Running, query: &str, expected: &[usize]) {
     let (mut counts, mut all) = (Vec::new(), Vec::new());
     let mut page = Some(format!("/rest/flights?{query}"));

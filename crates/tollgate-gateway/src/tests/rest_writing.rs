@@ -5,7 +5,7 @@ use super::client::{Answer, Running};
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 const XML: (&str, &str) = ("Content-Type", "application/xml");
 
-/// Where an entity is, below the host.
+/// Location of an entity, below the host.
 fn location(answer: &Answer) -> String {
     let location = answer.header("location").unwrap();
     location[location.find("/rest").unwrap()..].to_owned()

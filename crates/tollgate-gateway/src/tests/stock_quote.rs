@@ -1,4 +1,4 @@
-//! SimpleStockQuote: both versions of SOAP, all operations, and the faults of messages that are wrong.
+//! SimpleStockQuote: both versions of SOAP, all operations, and the faults for wrong messages.
 
 use std::sync::OnceLock;
 
@@ -30,7 +30,7 @@ fn post(content_type: &str, body: &str) -> Answer {
     gateway().connect().ask_with("POST", PATH, &[("Content-Type", content_type)], body)
 }
 
-/// What `path` is in an answer: steps of local names, each anywhere below the one before.
+/// Text of `path` in an answer: steps of local names, each anywhere below the one before.
 fn found(answer: &Answer, path: &str) -> String {
     let text = answer.text();
     let document = Document::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));

@@ -1,8 +1,8 @@
-//! Long answers come in parts, and a client that is slow or gone holds nobody up.
+//! Long answers come in parts, and a client that is slow or gone blocks nobody.
 
 use super::client::{Running, V2};
 
-/// All bookings as Atom: some megabytes, more than the sockets between client and gateway can hold.
+/// All bookings as Atom: some megabytes, more than fits in the sockets between client and gateway.
 const BOOKINGS: &str = "BookingCollection";
 const LARGE: &str = "pages.size = 100000\nwork_processes = { limit = 1, queue_max = 0 }";
 

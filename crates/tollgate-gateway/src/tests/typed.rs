@@ -48,7 +48,7 @@ const MAPPING: &str = r#"
     set = { level = "'High'" }
 "#;
 
-/// The ids that a query finds.
+/// The ids found by a query.
 fn ids(gateway: &Running, query: &str) -> String {
     let answer = gateway.get(&format!("{OWN_V4}tasks?$select=id&{}", query.replace(' ', "%20")));
     let told = json(answer.expect(200, "value"));
@@ -268,7 +268,7 @@ const EXAMPLE_TABLES: &str = "
         ('A2', 1, '2024-02-02', 'v', 50, NULL, 'x', 'Main', 'Rome', NULL, NULL);
 ";
 
-/// What an example says may stand in a mapping file, of whose name the service must be for its enumerations.
+/// The mapping file in the comments of an example. The service must have its name for its enumerations.
 fn mapping_of_the_example() -> String {
     let example = include_str!("../../../../examples/your-own-database.toml");
     let (_, mapping) = example.split_once("# orders-mapping.toml may say:\n").unwrap();

@@ -1,5 +1,5 @@
-//! Several who write, and who read meanwhile: nobody is told that a database is busy, and a pool that is too small is
-//! answered 503.
+//! Concurrent writers, and readers meanwhile: no client gets an error for a busy database, and a pool that is too small
+//! leads to 503.
 
 use std::thread;
 
@@ -8,7 +8,7 @@ use super::client::{Running, somebody};
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 const ODATA: &str = "/odata/v4/refsvc/TestRecords";
 
-/// Writers by OData and by both forms of REST, readers of one entity, of lists and of counts, all at once.
+/// Concurrent writers by OData and by both forms of REST, and readers of one entity, of lists and of counts.
 fn all_at_once(gateway: &Running) {
     const ROUNDS: usize = 40;
     let record = r#"{"stringField":"a","integerField":1}"#;

@@ -1,6 +1,6 @@
-//! What requests of every protocol need of what is in force.
+//! Parts of the active configuration for requests of every protocol.
 //!
-//! Most of it lasts as long as the process; a new configuration clones it with what is another.
+//! Most of it lasts as long as the process; a new configuration clones it and replaces the changed parts.
 
 use std::sync::Arc;
 
@@ -16,27 +16,27 @@ use crate::error::Fault;
 use crate::error::format::ErrorFormat;
 use crate::work::parts::Buffers;
 
-/// What requests of every protocol need of what is in force.
+/// Parts of the active configuration for requests of every protocol.
 #[derive(Debug, Clone)]
 pub(crate) struct Common {
     /// Entities on one page, at most.
     pub(crate) page_size: u64,
-    /// Who asks.
+    /// Authentication of callers.
     pub(crate) authentication: Arc<Authentication>,
     pub(crate) buffers: Buffers,
     /// The memory for batches.
     pub(crate) batch_room: BatchRoom,
     /// The memory for arrays.
     pub(crate) ahead: AheadBytes,
-    /// What those who write must show, where a service wants it.
+    /// CSRF tokens for writing, where a service requires them.
     pub(crate) tokens: Arc<Tokens>,
-    /// What managed fields are stamped by.
+    /// Clock of managed fields.
     pub(crate) clock: Clock,
     pub(crate) log: Arc<Log>,
 }
 
 impl Common {
-    /// Tells a fault to whoever asked, on whichever listener, and what is for the operator to the log.
+    /// Answers a fault on any listener, and logs the part for the operator.
     pub(crate) fn tell(
         &self,
         fault: &Fault,
@@ -48,7 +48,7 @@ impl Common {
         fault.answer(format, response);
     }
 
-    /// Tells the log what only the operator should read of a request; its query may hold what nobody should.
+    /// Logs a fault's part for the operator. The query is left out, since it may contain secrets.
     pub(crate) fn log_inner(&self, fault: &Fault, method: &str, path: &str) {
         if let Some((status, code, inner)) = fault.inner() {
             self.log.line(format_args!("{status} {code} for {method} {path}: {inner}"));

@@ -1,6 +1,6 @@
 //! Memory of one event loop that its requests use one after the other, so that most allocate none.
 //!
-//! It deliberately says nothing of any request: it is empty between two of them, but for the plans of URLs.
+//! It is empty between two requests, except for the plans of URLs.
 
 use std::cell::RefCell;
 
@@ -18,22 +18,22 @@ pub(crate) struct LoopMemory {
     texts: RefCell<Vec<String>>,
     // Answers to requests that write, used again too.
     answers: RefCell<Vec<Answer>>,
-    /// Memory of the last message, for the next. Not to be borrowed across a wait.
+    /// Memory of the last message, for the next. Must not be borrowed across a wait.
     pub(crate) workspace: RefCell<Workspace>,
-    /// What URLs that come again ask for.
+    /// Plans of URLs that come again.
     pub(crate) plans: Plans,
 }
 
-/// Texts and answers kept by a loop: more requests than that seldom wait at once.
+/// Texts and answers kept by a loop: more requests seldom wait at once.
 const TEXTS_MAX: usize = 16;
 
-/// Largest answer that is kept.
+/// Largest kept answer.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
 impl LoopMemory {
     /// `http://host/root/`, or `https://…`, as the client sees it: from its `Host`, which the engine has checked to be
-    /// a name or an address; without one (HTTP/1.0) from the socket. `X-Forwarded-*` is whatever the client says and
-    /// not looked at.
+    /// a name or an address; without one (HTTP/1.0) from the socket. `X-Forwarded-*` is ignored, since any client can
+    /// send it.
     pub(crate) fn service_root(&self, exchange: &Exchange<'_>, root: &str) -> String {
         let mut text = self.texts.borrow_mut().pop().unwrap_or_default();
         text.push_str(match exchange.transport() {
@@ -57,7 +57,7 @@ impl LoopMemory {
         }
     }
 
-    /// An empty answer for a request that writes.
+    /// An empty answer for a writing request.
     pub(crate) fn take_answer(&self) -> Answer {
         self.answers.borrow_mut().pop().unwrap_or_default()
     }

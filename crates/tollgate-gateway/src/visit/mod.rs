@@ -1,6 +1,6 @@
-//! One request at its loop: what the loop holds, who asks, and what they may do where they ask.
+//! One request at its loop: the loop's memory, the caller, and the caller's permissions.
 //!
-//! It deliberately does nothing by itself: it is what the protocols are handed.
+//! It does nothing by itself: it is passed to the protocols.
 
 pub(crate) mod common;
 pub(crate) mod memory;
@@ -18,16 +18,16 @@ use crate::work::board::Task;
 
 /// One request at its loop.
 pub(crate) struct Visit<'c> {
-    /// Memory of the loop, used again.
+    /// Reused memory of the loop.
     pub(crate) memory: &'c LoopMemory,
-    /// What is in force for it, as it began.
+    /// The configuration that was active when it began.
     pub(crate) common: &'c Arc<Common>,
-    /// What the caller may do.
+    /// Permissions of the caller.
     pub(crate) access: Access,
 }
 
 impl<'c> Visit<'c> {
-    /// A request of `caller` where `grants` hold.
+    /// Creates the visit of `caller` under `grants`.
     pub(crate) fn new(
         memory: &'c LoopMemory,
         common: &'c Arc<Common>,
@@ -37,7 +37,7 @@ impl<'c> Visit<'c> {
         Visit { memory, common, access: Access::new(caller, grants) }
     }
 
-    /// What a work process is wanted for.
+    /// Task for a work process.
     pub(crate) fn task<'r>(&'r self, request: &'r RequestHead) -> Task<'r> {
         Task { user: self.access.caller().name().map(|name| &**name), ..Task::of(request) }
     }

@@ -1,7 +1,7 @@
-//! What URLs that come again ask for: each event loop reads such a URL once and keeps what it found.
+//! Plans of URLs that come again: each event loop parses such a URL once and keeps the plan.
 //!
-//! A plan depends on nothing but model, version and URL: who may have it, and what the database then answers, is asked
-//! anew for each request. What is wrong with a URL is not kept.
+//! A plan depends on nothing but model, version and URL: permissions and data are checked and read anew for each
+//! request. Errors in a URL are not kept.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,22 +14,22 @@ use tollgate_wire::url::{self, CustomOption, UrlError};
 /// URLs kept by one event loop.
 const KEPT_MAX: usize = 64;
 
-/// Bytes of the longest URL that is kept.
+/// Bytes of the longest kept URL.
 const URL_BYTES_MAX: usize = 2 * 1024;
 
-/// Nodes of the largest plan that is kept, some 20 KiB: few bytes of a URL may become many of them.
+/// Nodes of the largest kept plan, some 20 KiB: a short URL may become many nodes.
 const NODES_MAX: usize = 256;
 
-/// What one event loop has read lately.
+/// Recently used plans of one event loop.
 #[derive(Debug)]
 pub(crate) struct Plans {
     slots: RefCell<Vec<Slot>>,
 }
 
-/// One place, which is that of all URLs with the same remainder of their hash.
+/// One slot for all URLs with the same remainder of their hash.
 #[derive(Debug, Default)]
 struct Slot {
-    /// The URL that was read here last, by its hash: only what comes a second time is kept.
+    /// The URL that was parsed last in this slot, by its hash: a plan is kept only on the second use.
     last: u64,
     kept: Option<Kept>,
 }
@@ -50,7 +50,7 @@ impl Default for Plans {
 }
 
 impl Plans {
-    /// As [`url::parse`].
+    /// Parses a URL, or returns a kept plan.
     ///
     /// # Errors
     /// Those of [`url::parse`].
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use crate::services::{flights, records};
 
-    /// How many of the URLs are kept.
+    /// Number of kept URLs.
     fn kept(plans: &Plans) -> usize {
         plans.slots.borrow().iter().filter(|slot| slot.kept.is_some()).count()
     }

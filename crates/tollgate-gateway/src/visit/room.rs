@@ -1,6 +1,7 @@
-//! The memory that bodies of all loops take together: of batches, which are gathered, and of arrays, which are read ahead.
+//! Memory budget for the bodies of all loops together: of batches, which are gathered, and of arrays, which are read
+//! ahead.
 //!
-//! It deliberately holds no byte itself.
+//! It stores no bytes itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,13 +10,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::Fault;
 
-/// Room is taken in such pieces.
+/// Unit in which memory is reserved.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// Bytes that all bodies together hold ahead; beyond it each goes on with what it has.
+/// Bytes that all bodies together may read ahead; beyond it each goes on with its own.
 const AHEAD_BYTES_TOTAL_MAX: usize = 64 << 20;
 
-/// The room for batches and their answers.
+/// The memory budget for batches and their answers.
 #[derive(Debug, Clone)]
 pub(crate) struct BatchRoom {
     pieces: Arc<Semaphore>,
@@ -23,25 +24,25 @@ pub(crate) struct BatchRoom {
 }
 
 impl BatchRoom {
-    /// Room for two of the largest batches, which have `largest_bytes` with their answers, or for thousands of the usual size; 503
-    /// beyond.
+    /// Creates room for two of the largest batches, which have `largest_bytes` with their answers, or for thousands of
+    /// the usual size; 503 beyond.
     pub(crate) fn of(largest_bytes: usize) -> BatchRoom {
         let pieces_max = 2 * largest_bytes.div_ceil(PIECE_BYTES) + 1;
         BatchRoom { pieces: Arc::new(Semaphore::new(pieces_max)), pieces_max }
     }
 
-    /// Bytes that all batches together may hold.
+    /// Memory limit of all batches together, in bytes.
     pub(crate) fn limit_bytes(&self) -> usize {
         self.pieces_max * PIECE_BYTES
     }
 
-    /// Bytes that they hold now.
+    /// Bytes they occupy now.
     pub(crate) fn held_bytes(&self) -> usize {
         self.pieces_max.saturating_sub(self.pieces.available_permits()) * PIECE_BYTES
     }
 }
 
-/// A share of the room.
+/// A share of the budget.
 #[derive(Debug)]
 pub(crate) struct BatchShare {
     room: BatchRoom,
@@ -49,15 +50,15 @@ pub(crate) struct BatchShare {
 }
 
 impl BatchShare {
-    /// None of it yet.
+    /// Creates an empty share.
     pub(crate) fn new(room: &BatchRoom) -> BatchShare {
         BatchShare { room: room.clone(), permit: None }
     }
 
-    /// Holds at least so many bytes from now on, until it is dropped.
+    /// Reserves at least so many bytes, until it is dropped.
     ///
     /// # Errors
-    /// 503 when the room is taken.
+    /// 503 if the budget is used up.
     pub(crate) fn hold(&mut self, bytes: usize) -> Result<(), Fault> {
         let held = self.permit.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let wanted = bytes.div_ceil(PIECE_BYTES).saturating_sub(held);
@@ -76,7 +77,7 @@ impl BatchShare {
     }
 }
 
-/// What all bodies together have read ahead.
+/// Bytes that all bodies together have read ahead.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AheadBytes(Arc<AtomicUsize>);
 
@@ -86,13 +87,13 @@ impl AheadBytes {
         AHEAD_BYTES_TOTAL_MAX
     }
 
-    /// Bytes that they have read ahead now.
+    /// Bytes read ahead now.
     pub(crate) fn held_bytes(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Bytes that are counted in [`AheadBytes`] until it is dropped.
+/// Bytes counted in [`AheadBytes`] until it is dropped.
 #[derive(Debug)]
 pub(crate) struct AheadShare {
     total: AheadBytes,
@@ -100,12 +101,12 @@ pub(crate) struct AheadShare {
 }
 
 impl AheadShare {
-    /// Of nothing yet.
+    /// Creates an empty share.
     pub(crate) fn new(total: &AheadBytes) -> AheadShare {
         AheadShare { total: total.clone(), bytes: 0 }
     }
 
-    /// Counts more bytes; whether they are within the bound of all.
+    /// Counts more bytes; returns whether all are within the limit.
     pub(crate) fn grow(&mut self, bytes: usize) -> bool {
         self.bytes += bytes;
         self.total.0.fetch_add(bytes, Ordering::Relaxed) + bytes <= AHEAD_BYTES_TOTAL_MAX

@@ -1,31 +1,30 @@
-//! Reads of which nobody knows beforehand how long they take: they are attempted on the event loop, which they may hold
-//! up for a moment; one that takes longer is ended and done again away from it, and those of its form leave at once for
-//! a while.
+//! Reads of unknown duration: they are attempted on the event loop, which they may block for a moment; one that takes
+//! longer is ended and repeated outside it, and others of its form leave at once for a while.
 //!
-//! How long a read surely takes, and where that is too long, is told elsewhere (`weight.rs`).
+//! The least duration of a read is estimated elsewhere (`weight.rs`).
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use tollgate_wire::plan::{Expand, Expression, ExpressionKind, Function, Options, Plan};
 
-/// How long an attempt may hold up the loop.
+/// Longest time an attempt may block the loop.
 ///
-/// Leaving the loop costs 30 µs of threads waking each other, whatever the read; an attempt that fails costs this, once in
-/// [`REFRAIN`] reads of its form.
+/// Leaving the loop costs 30 µs of threads waking each other, whatever the read; an attempt that fails costs this, once
+/// in [`REFRAIN`] reads of its form.
 pub(crate) const HELD_UP_MAX: Duration = Duration::from_micros(200);
 
-/// How many reads of a form leave the loop at once after an attempt has failed.
+/// Number of reads of a form that leave the loop at once after an attempt has failed.
 const REFRAIN: u8 = 64;
 
-/// Forms that are told apart. Two that fall on one place are taken for one, which costs time and nothing else.
+/// Number of distinguished forms. Two in one place are treated as one, which only costs time.
 const PLACES: usize = 1024;
 
-/// Of each form, how many reads still leave the loop at once.
+/// For each form, number of reads that still leave the loop at once.
 #[derive(Debug)]
 pub(crate) struct Attempts(Box<[AtomicU8]>);
 
-/// All that reads have in common which differ in their values only.
+/// Common part of reads that differ only in their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct QueryShape(u64);
 
@@ -36,7 +35,7 @@ impl Default for Attempts {
 }
 
 impl Attempts {
-    /// Whether the next read of that form is to be attempted.
+    /// Whether the next read of that form should be attempted.
     pub(crate) fn is_due(&self, form: QueryShape) -> bool {
         let place = self.place(form);
         let left = place.load(Ordering::Relaxed);
@@ -45,7 +44,7 @@ impl Attempts {
         left == 0
     }
 
-    /// A read of that form took too long.
+    /// Records that a read of that form took too long.
     pub(crate) fn failed(&self, form: QueryShape) {
         self.place(form).store(REFRAIN, Ordering::Relaxed);
     }
@@ -57,7 +56,7 @@ impl Attempts {
 }
 
 impl QueryShape {
-    /// The form of a plan; none where a single value may take long, so that nothing would end an attempt in time.
+    /// The form of a plan; `None` if a single value may take long, so that an attempt could not be ended in time.
     pub(crate) fn of(plan: &Plan) -> Option<QueryShape> {
         let mut form = QueryShape(0);
         form.note(plan.root.0);

@@ -1,82 +1,82 @@
-//! The board of work processes: what each of them is doing, for whoever watches.
+//! The board of work processes: the state of each, for the admin pages.
 //!
 //! Its holder writes it, about 40 plain stores for each request: no lock, no locked instruction, no allocation, and no
-//! line of memory that another holder writes. A reader who comes in between sees that by a number that is odd, or other
-//! than before, and looks again. What it deliberately does not hold: queries, whose values may be anybody's secrets.
+//! line of memory that another holder writes. A reader that comes in between finds an odd or changed number, and reads
+//! again. It does not contain queries, whose values may be secrets.
 
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::time::{Duration, Instant};
 
 use tollgate_net::http1::RequestHead;
 
-/// Words of eight bytes for a path; what goes beyond is cut.
+/// Words of eight bytes for a path; longer ones are cut.
 const PATH_WORDS: usize = 16;
 
-/// Words for the name of a user.
+/// Words for a user name.
 const USER_WORDS: usize = 4;
 
-/// Looks at one place before it is shown without its request: a holder writes for some 20 ns, so more than a few mean that
-/// the system has stopped it half-way.
+/// Reads of one slot before it is shown without its request: a write takes some 20 ns, so more than a few mean that the
+/// system has suspended the writer.
 const LOOKS_MAX: usize = 64;
 
-/// What a work process is wanted for.
+/// Task of a work process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Task<'r> {
     /// The request's method.
     pub(crate) method: &'r str,
     /// The path of its target, without the query.
     pub(crate) path: &'r str,
-    /// Who asks, where that is known.
+    /// The caller, if known.
     pub(crate) user: Option<&'r str>,
-    /// When a work process was asked for.
+    /// Time at which a work process was requested.
     pub(crate) asked: Instant,
 }
 
-/// What a work process does.
+/// State of a work process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProcessState {
-    /// Nobody holds it.
+    /// It is free.
     Free,
-    /// It was given to a request that waited, which has not gone on yet.
+    /// Given to a request that waited, and has not gone on yet.
     Given,
-    /// A request holds it.
+    /// A request uses it.
     Working,
-    /// A request holds it and waits until others have left the database.
+    /// A request has it and waits until others have left the database.
     WaitingForDatabase,
 }
 
-/// One work process as it was seen.
+/// Snapshot of one work process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// What it does.
+    /// Its state.
     pub(crate) state: ProcessState,
-    /// For which request; `None` for none, or while that changes.
+    /// Its request; `None` for none, or while that changes.
     pub(crate) request: Option<SeenRequest>,
-    /// Requests that had it before.
+    /// Requests served before.
     pub(crate) served: u64,
 }
 
-/// The request that a work process is held for.
+/// The request that uses a work process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SeenRequest {
     /// Its method.
     pub(crate) method: String,
-    /// Its path, cut; `…` stands at its end then.
+    /// Its path, cut, with `…` at its end if so.
     pub(crate) path: String,
-    /// Who asked, cut in the same way; empty where nobody knows.
+    /// The caller, cut in the same way; empty if unknown.
     pub(crate) user: String,
-    /// How long the work process is held already.
+    /// Time since the request got the work process.
     pub(crate) held: Duration,
 }
 
-/// A place for each work process.
+/// A slot for each work process.
 #[derive(Debug)]
 pub(crate) struct Board {
     began: Instant,
     places: Box<[BoardSlot]>,
 }
 
-/// What one work process does, on cache lines of its own. It is written only by whoever holds the work process.
+/// State of one work process, on cache lines of its own. Only the holder of the work process writes it.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct BoardSlot {
@@ -90,16 +90,16 @@ struct BoardSlot {
     user: Text<USER_WORDS>,
 }
 
-/// A text in words, since bytes of their own would be eight times as many stores.
+/// A text in words, since single bytes would need eight times as many stores.
 #[derive(Debug)]
 struct Text<const WORDS: usize> {
-    /// Of the whole text, of which the words may hold only the beginning.
+    /// Length of the whole text; the words may contain only its beginning.
     bytes: AtomicU64,
     words: [AtomicU64; WORDS],
 }
 
 impl<'r> Task<'r> {
-    /// What `request` wants, from now on.
+    /// Task for `request`, from now on.
     pub(crate) fn of(request: &'r RequestHead) -> Task<'r> {
         Task { method: request.method_text(), path: request.path(), user: None, asked: Instant::now() }
     }
@@ -126,18 +126,18 @@ impl ProcessState {
 }
 
 impl Board {
-    /// A board for so many work processes, all of them free.
+    /// Creates a board for so many work processes, all of them free.
     pub(crate) fn new(work_processes: usize) -> Board {
         Board { began: Instant::now(), places: (0..work_processes).map(|_| BoardSlot::default()).collect() }
     }
 
-    /// What each work process does, in the order of their numbers.
+    /// State of each work process, in the order of their numbers.
     pub(crate) fn read(&self) -> Vec<Seen> {
         let now = Instant::now();
         self.places.iter().map(|place| place.read(self.began, now)).collect()
     }
 
-    /// The work process `number` works for `task` from `since` on. Only ever called by its holder.
+    /// Records that work process `number` works for `task` from `since` on. Called only by its holder.
     pub(crate) fn take(&self, number: usize, task: &Task<'_>, since: Instant) {
         let place = &self.places[number];
         let changes = place.changes.load(Ordering::Relaxed);
@@ -153,12 +153,12 @@ impl Board {
         place.changes.store(changes.wrapping_add(2), Ordering::Release);
     }
 
-    /// The work process `number` goes on with its request in another way. Only ever called by its holder.
+    /// Changes the state of work process `number` for the same request. Called only by its holder.
     pub(crate) fn change(&self, number: usize, state: ProcessState) {
         self.places[number].state.store(state as u64, Ordering::Relaxed);
     }
 
-    /// The request of the work process `number` is done. Only ever called by its holder, who then is none any more.
+    /// Clears work process `number` after its request. Called only by its holder, before giving it up.
     pub(crate) fn leave(&self, number: usize) {
         let place = &self.places[number];
         place.served.store(place.served.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);

@@ -1,7 +1,7 @@
-//! The bounded work processes: whoever wants to read the database holds one, waits fairly for one, or is refused.
+//! The bounded work processes: a request for the database gets one, waits fairly for one, or is refused.
 //!
-//! A work process is a permit and a database connection. It is not of itself a thread: what is done under it, and where,
-//! is its holder's business. Nothing here knows what the connection is.
+//! A work process is a permit and a database connection. It is not of itself a thread: its holder decides on the work
+//! and its thread. Nothing here knows the kind of connection.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 use crate::work::board::{Board, ProcessState, Seen, Task};
 
-/// What a refused client is told to wait before it asks again: the queue of a full server moves within a second.
+/// Seconds a refused client should wait before it tries again: the queue of a full server moves within a second.
 pub(crate) const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// The pool of work processes, shared by all event loops.
@@ -21,56 +21,56 @@ pub(crate) struct Dispatcher<C> {
     shared: Arc<Shared<C>>,
 }
 
-/// One work process, held. Dropping it gives it to the first who waits, or back to the pool.
+/// One acquired work process. Dropping it gives it to the first in the queue, or back to the pool.
 pub(crate) struct WorkProcess<C> {
     // Taken only by the drop.
     held: Option<Numbered<C>>,
     shared: Arc<Shared<C>>,
 }
 
-/// Why no work process could be had.
+/// Reason why no work process was available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// As many as may wait were waiting already.
+    /// The queue was full.
     QueueFull {
-        /// The limit that was met.
+        /// The reached limit.
         queue_max: usize,
     },
     /// None became free in time.
     WaitedTooLong {
-        /// The limit that was met.
+        /// The reached limit.
         wait_max: Duration,
     },
 }
 
-/// What the pool is doing and has done, read in one moment.
+/// State and counters of the pool, read in one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Occupancy {
-    /// How many work processes there are.
+    /// Number of work processes.
     pub(crate) limit: u64,
-    /// How many are held.
+    /// Number in use.
     pub(crate) busy: u64,
-    /// The most that were held at once.
+    /// Most in use at once.
     pub(crate) busy_max: u64,
-    /// How many requests wait for one.
+    /// Number of requests that wait for one.
     pub(crate) waiting: u64,
     /// The most that waited at once.
     pub(crate) waiting_max: u64,
-    /// How often one was had.
+    /// Number of acquisitions.
     pub(crate) admitted_total: u64,
-    /// How often one was had only after waiting.
+    /// Number of acquisitions after waiting.
     pub(crate) queued_total: u64,
-    /// How long was waited altogether by those who had one in the end.
+    /// Sum of all waits that ended with one.
     pub(crate) waited: Duration,
-    /// How many were refused since the queue was full.
+    /// Number of refusals because the queue was full.
     pub(crate) refused_full_total: u64,
-    /// How many were refused since they had waited too long.
+    /// Number of refusals because of too long waits.
     pub(crate) refused_late_total: u64,
-    /// How many went away while they waited.
+    /// Number of requests that went away while they waited.
     pub(crate) abandoned_total: u64,
 }
 
-/// A connection with the number of its work process, by which it stands on the board.
+/// A connection with the number of its work process, its place on the board.
 struct Numbered<C> {
     number: usize,
     connection: C,
@@ -100,8 +100,8 @@ struct Waiter<C> {
 }
 
 impl<C> Dispatcher<C> {
-    /// A pool of one work process for each of `connections`, for which at most `queue_max` requests wait, none longer
-    /// than `wait_max`.
+    /// Creates a pool of one work process for each of `connections`, with a queue of at most `queue_max` requests, none
+    /// waiting longer than `wait_max`.
     pub(crate) fn new(connections: Vec<C>, queue_max: usize, wait_max: Duration) -> Dispatcher<C> {
         let occupancy = Occupancy { limit: connections.len() as u64, ..Occupancy::default() };
         let board = Board::new(connections.len());
@@ -112,17 +112,17 @@ impl<C> Dispatcher<C> {
         Dispatcher { shared: Arc::new(Shared { state: Mutex::new(state), board, queue_max, wait_max }) }
     }
 
-    /// A work process for `task`: at once where one is free, else in the order of asking.
+    /// Acquires a work process for `task`: at once if one is free, else first come, first served.
     ///
     /// Dropping the future leaves the queue.
     ///
     /// # Errors
-    /// [`Refused`] when the queue is full or the wait was too long.
+    /// [`Refused`] if the queue is full or the wait was too long.
     pub(crate) async fn acquire(&self, task: &Task<'_>) -> Result<WorkProcess<C>, Refused> {
         self.acquire_within(task, self.shared.queue_max, self.shared.wait_max).await
     }
 
-    /// A work process for work that has begun to answer and was paused: it stands in the same queue, and is never
+    /// Acquires a work process for paused work that has begun to answer: it waits in the same queue, and is never
     /// refused, since half an answer cannot be taken back.
     pub(crate) async fn acquire_again(&self, task: &Task<'_>) -> WorkProcess<C> {
         loop {
@@ -167,18 +167,18 @@ impl<C> Dispatcher<C> {
         }
     }
 
-    /// What the pool is doing now.
+    /// Current state of the pool.
     pub(crate) fn occupancy(&self) -> Occupancy {
         let state = self.shared.lock();
         Occupancy { waiting: state.queue.len() as u64, ..state.occupancy }
     }
 
-    /// What each work process does, in the order of their numbers.
+    /// State of each work process, in the order of their numbers.
     pub(crate) fn board(&self) -> Vec<Seen> {
         self.shared.board.read()
     }
 
-    /// How many requests may wait, and how long one may.
+    /// Largest number of waiting requests, and longest wait of one.
     pub(crate) fn queue_limits(&self) -> (usize, Duration) {
         (self.shared.queue_max, self.shared.wait_max)
     }
@@ -201,7 +201,7 @@ impl<C> fmt::Debug for Dispatcher<C> {
 }
 
 impl<C> WorkProcess<C> {
-    /// Tells the board what it does now.
+    /// Sets its state on the board.
     pub(crate) fn tell(&self, doing: ProcessState) {
         self.shared.board.change(self.held().number, doing);
     }
@@ -240,7 +240,7 @@ enum Acquisition<C> {
     Queued(u64, oneshot::Receiver<WorkProcess<C>>),
 }
 
-/// A place in the queue; left when it is dropped before its turn.
+/// A place in the queue; dropping it before its turn leaves the queue.
 struct QueuePlace<'d, C> {
     shared: &'d Shared<C>,
     ticket: u64,
@@ -327,7 +327,7 @@ impl<C> Shared<C> {
 }
 
 impl Refused {
-    /// What is the matter, for the client.
+    /// Message for the client.
     pub(crate) fn message(self) -> String {
         match self {
             Refused::QueueFull { queue_max } => {

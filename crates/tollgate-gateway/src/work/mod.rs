@@ -1,6 +1,6 @@
-//! Work processes: how many requests work at once, who waits, where work is done, and what is seen of it.
+//! Work processes: their number, the queue, the place of work, and their state for display.
 //!
-//! It deliberately knows no request beyond its method and path, and no protocol.
+//! It knows no request beyond its method and path, and no protocol.
 
 pub(crate) mod attempts;
 pub(crate) mod board;

@@ -1,9 +1,9 @@
-//! How a long answer comes from a work process that left the loop: in parts of 128 KiB through a small bounded channel,
+//! Transfer of a long answer from a work process outside the loop: in parts of 128 KiB through a small bounded channel,
 //! so that a slow client holds back its own statement and nothing is gathered.
 //!
-//! The writer waits for a slow client only so long; then it pauses, so that whoever is slow holds no work process, no
-//! thread and no snapshot. Buffers go round: a part that was sent returns to [`Buffers`], which all loops share. What
-//! stands in a part is none of this file's business.
+//! The writer waits for a slow client only for a limited time; then it pauses, so that a slow client occupies no work
+//! process, thread or snapshot. Buffers are reused: a part that was sent returns to [`Buffers`], which all loops share.
+//! The content of a part is not known here.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,25 +13,25 @@ use tokio::sync::mpsc;
 
 use crate::store::Flow;
 
-/// A part is sent once it is this long; it is longer by at most what was written since it was looked at.
+/// Size from which a part is sent; it is longer by at most the data written since the last check.
 ///
 /// Each part wakes the loop, which on one core interrupts the writer. Lists of 400 to 20 clients on one core, us of CPU
-/// each as JSON / Atom, and the peak of memory: 64 KiB 720 / 1,170, 19 MB; 128 KiB 640 / 1,070, 26 MB; 256 KiB
-/// 570 / 1,060, 30 MB; without leaving the loop 580 / 1,010, 11 MB (but see weight.rs for what that does to others).
+/// each as JSON / Atom, and the peak of memory: 64 KiB 720 / 1,170, 19 MB; 128 KiB 640 / 1,070, 26 MB; 256 KiB 570 /
+/// 1,060, 30 MB; without leaving the loop 580 / 1,010, 11 MB (but see weight.rs for what that does to others).
 pub(crate) const PART_BYTES: usize = 128 * 1024;
 
-/// Parts that may lie ready for a client that is slow, beside the one that is sent and the one that is written.
+/// Parts ready for a slow client, beside the one being sent and the one being written.
 const PARTS_AHEAD: usize = 1;
 
 /// Room behind [`PART_BYTES`] for the entity that crosses it, so that the buffer does not grow.
 const OVERHANG_BYTES: usize = 8 * 1024;
 
-/// Buffers kept for the next answer: all that 20 work processes use at once, 8.7 MB. What is not kept goes to and fro
-/// between the threads' heaps, which then grow beyond that.
+/// Buffers kept for the next answer: all that 20 work processes use at once, 8.7 MB. Buffers beyond that move between
+/// the threads' heaps, which then grow more.
 const SPARE_BUFFERS_MAX: usize = 64;
 
-/// How long a writer waits for its client altogether before it pauses. Going on costs about what finding one entity by
-/// its key costs, or sorting again where the order has no index; far less than 100 ms of a work process.
+/// Longest wait of a writer for its client altogether before it pauses. Going on costs about as much as finding one
+/// entity by its key, or sorting again if the order has no index; far less than 100 ms of a work process.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Spare buffers for parts.
@@ -40,12 +40,12 @@ pub(crate) struct Buffers {
     spare: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
-/// Where an answer is written: into a buffer that is sent as a whole, or in parts.
+/// Destination of an answer: a buffer that is sent as a whole, or parts.
 pub(crate) trait Output {
-    /// What is being written.
+    /// Buffer being written.
     fn buffer(&mut self) -> &mut Vec<u8>;
 
-    /// Told after each entity: the chance to send what stands there. `Stop` asks to end the statement.
+    /// Called after each entity, to send the data so far. `Stop` asks to end the statement.
     fn entity_done(&mut self) -> Flow;
 }
 
@@ -93,12 +93,12 @@ impl Buffers {
 }
 
 impl PartWriter {
-    /// What was written and not sent. Ends the writing.
+    /// Data written and not sent. Ends the writing.
     pub(crate) fn into_rest(self) -> Vec<u8> {
         self.buffer
     }
 
-    /// Sends the buffer as a part; whether the client took it in time.
+    /// Sends the buffer as a part; returns whether the client took it in time.
     fn send(&mut self) -> Flow {
         let permit = match self.sender.try_reserve() {
             Ok(permit) => permit,
@@ -143,7 +143,7 @@ mod tests {
 
     const KIB: [u8; 1024] = [b'x'; 1024];
 
-    /// Writes KiB after KiB until it is told to stop, at most `count`; answers how many and what is left.
+    /// Writes KiB after KiB until it must stop, at most `count`; returns how many and the length of the rest.
     async fn write(mut writer: PartWriter, count: usize) -> (usize, usize) {
         tokio::task::spawn_blocking(move || {
             let mut written = 0;

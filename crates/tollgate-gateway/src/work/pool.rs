@@ -1,7 +1,7 @@
-//! The work processes of one database, and who may read and write it at the same time.
+//! The work processes of one database, and concurrent access to it.
 //!
-//! A work process comes first, then the database's lock where it has one: whoever waits for the lock is bounded like
-//! whoever waits for a work process, by the same limit of time. What is done under it is its holder's business.
+//! A work process comes first, then the database's lock if it has one: waiting for the lock has the same time limit as
+//! waiting for a work process. The holder decides on the work.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,13 +21,13 @@ pub(crate) struct Pool {
     dispatcher: Dispatcher<Connection>,
     locking: Locking,
     wait_max: Duration,
-    /// Those who have a work process and wait for the lock.
+    /// Counters of those that have a work process and wait for the lock.
     lock_waits: Mutex<LockWaits>,
-    /// How often the database may have been changed.
+    /// Number of possible changes of the database.
     changes: Arc<AtomicU64>,
 }
 
-/// What became of those who had to wait for a lock.
+/// Counters of waits for a lock.
 #[derive(Debug, Default)]
 struct LockWaits {
     waiting: u64,
@@ -38,25 +38,25 @@ struct LockWaits {
     abandoned_total: u64,
 }
 
-/// Whom a database lets in beside a writer. All locks are fair: who asked first goes first.
+/// Access to a database beside a writer. All locks are fair: first come, first served.
 #[derive(Debug, Clone)]
 pub(crate) enum Locking {
     /// SQLite in memory: many readers or one writer. A reader that begins while another writes, and a commit while
-    /// others read, would be told that it is busy.
+    /// others read, would fail because it is busy.
     Whole(Arc<RwLock<()>>),
     /// SQLite in a file with a write-ahead log: readers beside one writer.
     Writers(Arc<sync::Mutex<()>>),
-    /// A server that sees to it itself.
+    /// A server that handles concurrency itself.
     Unlocked,
 }
 
-/// A work process to read with.
+/// A work process for reading.
 pub(crate) struct Reading {
     work_process: WorkProcess<Connection>,
     _lock: Option<OwnedRwLockReadGuard<()>>,
 }
 
-/// A work process to write with; nobody else writes the database while it is held, unless the database sees to that.
+/// A work process for writing; nobody else writes the database meanwhile, unless the database handles that itself.
 pub(crate) struct Writing {
     work_process: WorkProcess<Connection>,
     changes: Arc<AtomicU64>,
@@ -71,29 +71,29 @@ enum WriteLock {
 }
 
 impl Locking {
-    /// As a database in memory needs it.
+    /// Locking for a database in memory.
     pub(crate) fn whole() -> Locking {
         Locking::Whole(Arc::default())
     }
 
-    /// As a file with a write-ahead log needs it.
+    /// Locking for a file with a write-ahead log.
     pub(crate) fn writers() -> Locking {
         Locking::Writers(Arc::default())
     }
 }
 
 impl Pool {
-    /// A work process for each of `connections`, for which at most `queue_max` requests wait, none longer than
-    /// `wait_max`.
+    /// Creates a work process for each of `connections`, with a queue of at most `queue_max` requests, none waiting
+    /// longer than `wait_max`.
     pub(crate) fn new(connections: Vec<Connection>, locking: Locking, queue_max: usize, wait_max: Duration) -> Pool {
         let dispatcher = Dispatcher::new(connections, queue_max, wait_max);
         Pool { dispatcher, locking, wait_max, lock_waits: Mutex::default(), changes: Arc::default() }
     }
 
-    /// A work process to read with, for `task`.
+    /// Acquires a work process for reading, for `task`.
     ///
     /// # Errors
-    /// [`Refused`] when the queue is full or the wait was too long.
+    /// [`Refused`] if the queue is full or the wait was too long.
     pub(crate) async fn acquire(&self, task: &Task<'_>) -> Result<Reading, Refused> {
         let work_process = self.dispatcher.acquire(task).await?;
         let lock = match &self.locking {
@@ -106,7 +106,7 @@ impl Pool {
         Ok(Reading { work_process, _lock: lock })
     }
 
-    /// A work process for reading that has begun to answer and was paused; it is never refused.
+    /// Acquires a work process for a paused read that has begun to answer; it is never refused.
     pub(crate) async fn acquire_again(&self, task: &Task<'_>) -> Reading {
         let work_process = self.dispatcher.acquire_again(task).await;
         let lock = match &self.locking {
@@ -122,7 +122,7 @@ impl Pool {
         Reading { work_process, _lock: lock }
     }
 
-    /// A work process to write with, for `task`.
+    /// Acquires a work process for writing, for `task`.
     ///
     /// # Errors
     /// As [`acquire`](Pool::acquire).
@@ -142,18 +142,18 @@ impl Pool {
         Ok(Writing { work_process, changes: Arc::clone(&self.changes), _lock: lock })
     }
 
-    /// What counts the changes of the database: it goes up after each transaction, before anybody is told of it.
+    /// Counter of the database's changes: it goes up after each transaction, before any client learns of it.
     pub(crate) fn changes(&self) -> &Arc<AtomicU64> {
         &self.changes
     }
 
-    /// The database may have been changed.
+    /// Counts a possible change of the database.
     pub(crate) fn changed(&self) {
         self.changes.fetch_add(1, Ordering::Release);
     }
 
-    /// Where short writes are done: on the loop in memory, where one takes some 8 µs; away from it where a commit waits for
-    /// a disk or for another machine.
+    /// Place of short writes: on the loop in memory, where one takes some 8 µs; outside it where a commit waits for a
+    /// disk or for another machine.
     pub(crate) fn place_of_writes(&self) -> WorkPlace {
         match self.locking {
             Locking::Whole(_) => WorkPlace::Loop,
@@ -161,7 +161,7 @@ impl Pool {
         }
     }
 
-    /// Where short reads are done: on the loop, unless the database is on another machine.
+    /// Place of short reads: on the loop, unless the database is on another machine.
     pub(crate) fn place_of_reads(&self) -> WorkPlace {
         match self.locking {
             Locking::Whole(_) | Locking::Writers(_) => WorkPlace::Loop,
@@ -169,7 +169,7 @@ impl Pool {
         }
     }
 
-    /// What the work processes are doing now. Who has one and waits for the lock counts as busy and as waiting.
+    /// Current state of the work processes. One that waits for the lock counts as busy and as waiting.
     pub(crate) fn occupancy(&self) -> Occupancy {
         let mut occupancy = self.dispatcher.occupancy();
         let waits = self.lock_waits();
@@ -182,12 +182,12 @@ impl Pool {
         occupancy
     }
 
-    /// What each work process does, in the order of their numbers.
+    /// State of each work process, in the order of their numbers.
     pub(crate) fn board(&self) -> Vec<Seen> {
         self.dispatcher.board()
     }
 
-    /// How many requests may wait for a work process, and how long one may.
+    /// Largest number of requests waiting for a work process, and longest wait of one.
     pub(crate) fn queue_limits(&self) -> (usize, Duration) {
         self.dispatcher.queue_limits()
     }
@@ -233,7 +233,7 @@ impl Pool {
     }
 }
 
-/// One who waits for a lock; counted when it is dropped.
+/// A wait for a lock; counted when it is dropped.
 struct LockWait<'p> {
     pool: &'p Pool,
     outcome: LockOutcome,

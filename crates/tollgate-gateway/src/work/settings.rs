@@ -1,6 +1,6 @@
-//! How many work processes a pool has, as a configuration says it.
+//! Configured limits of a pool of work processes.
 //!
-//! It deliberately knows no pool: whoever makes one reads this.
+//! It knows no pool: the code that makes one reads this.
 
 use std::time::Duration;
 
@@ -12,28 +12,28 @@ use crate::base::number::optional_within;
 /// The bounded pool of work processes. One is a permit and a database connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkProcesses {
-    /// How many there are.
+    /// Number of work processes.
     pub limit: u32,
-    /// How many requests may wait for one; the next is answered 503.
+    /// Number of requests that may wait for one; the next is answered 503.
     pub queue_max: u32,
-    /// How long one may wait before it is answered 503.
+    /// Longest wait before a request is answered 503.
     pub wait_ms_max: u32,
 }
 
-/// The bounded pool of work processes as it stands in a file. One is a permit and a database connection.
+/// The bounded pool of work processes as written in a file. One is a permit and a database connection.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "WorkProcesses")]
 pub(crate) struct WorkProcessesTable {
-    /// How many there are.
+    /// Number of work processes.
     #[serde(deserialize_with = "optional_within::<1, WORK_PROCESSES_MAX, u32, _>")]
     #[schemars(range(min = 1, max = WORK_PROCESSES_MAX))]
     pub(crate) limit: Option<u32>,
-    /// How many requests may wait for one; the next is answered 503.
+    /// Number of requests that may wait for one; the next is answered 503.
     #[serde(deserialize_with = "optional_within::<0, QUEUE_MAX, u32, _>")]
     #[schemars(range(min = 0, max = QUEUE_MAX))]
     pub(crate) queue_max: Option<u32>,
-    /// How long one may wait before it is answered 503.
+    /// Longest wait before a request is answered 503.
     #[serde(deserialize_with = "optional_within::<1, WAIT_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = WAIT_MS_MAX))]
     pub(crate) wait_ms_max: Option<u32>,
@@ -47,7 +47,7 @@ const QUEUE_MAX: i64 = 1_000_000;
 pub const WAIT_MS_MAX: i64 = 600_000;
 
 impl WorkProcessesTable {
-    /// What it means where `common` holds unless it says otherwise.
+    /// Returns its settings, with those of `common` for missing ones.
     pub(crate) fn over(&self, common: &WorkProcesses) -> WorkProcesses {
         WorkProcesses {
             limit: self.limit.unwrap_or(common.limit),
@@ -58,7 +58,7 @@ impl WorkProcessesTable {
 }
 
 impl WorkProcesses {
-    /// How long a request may wait for a work process.
+    /// Longest wait of a request for a work process.
     pub fn wait_max(&self) -> Duration {
         Duration::from_millis(u64::from(self.wait_ms_max))
     }

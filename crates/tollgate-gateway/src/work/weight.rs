@@ -1,9 +1,9 @@
-//! How long a read will take, about: a short one is done on the event loop, a long one leaves it, and one of which that is
-//! not known is attempted there (`attempts.rs`).
+//! Estimated duration of a read: a short one is done on the event loop, a long one leaves it, and one of unknown
+//! duration is attempted there (`attempts.rs`).
 //!
 //! A statement borrows its connection and cannot be left half-way for the loop to do something else, so the choice is
-//! made before it starts, from what the plan asks for and how many rows the tables have, as far as the gateway knows. It
-//! need not be exact: it must not let a long read stop the loop, nor send every read by key to another thread.
+//! made before it starts, from the plan and the number of rows in the tables, as far as the gateway knows. It need not
+//! be exact: it must not let a long read stop the loop, nor send every read by key to another thread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,43 +12,43 @@ use tollgate_wire::plan::{Columns, Counting, Expand, Expression, ExpressionKind,
 
 use crate::work::attempts::{Attempts, HELD_UP_MAX, QueryShape};
 
-/// Where work is done.
+/// Place of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WorkPlace {
     /// On the event loop.
     Loop,
-    /// On a thread that may block, its answer in parts.
+    /// On a thread that may block, with the answer in parts.
     Away,
 }
 
-/// Where a read is done.
+/// Place of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadPlace {
     /// On the event loop.
     Loop,
-    /// On the event loop as long as it holds that up for a moment only, and away from it if that turns out to be too short.
+    /// On the event loop if it blocks it only for a moment, and outside it if it takes longer.
     Attempt(QueryShape),
-    /// Away from it.
+    /// Outside it.
     Away,
 }
 
-/// What a row costs that is written (2.5 µs as Atom, 1.4 µs as JSON), one that is looked at for each node of what looks at
-/// it, and one that is only counted, for which SQLite need not decode it.
+/// Cost of a written row (2.5 µs as Atom, 1.4 µs as JSON), of an examined row for each node of the expression, and of a
+/// counted row, which SQLite need not decode.
 const WRITTEN_NS: u64 = 2_500;
 const NODE_NS: u64 = 100;
 const COUNTED_NS: u64 = 10;
 
-/// What a value costs at least that is written: short and as JSON.
+/// Least cost of a written value: short and as JSON.
 const VALUE_NS_MIN: u64 = 30;
 
-/// The longest read that is known to be short: about 20 rows of Atom.
+/// Longest read treated as short: about 20 rows of Atom.
 ///
-/// Leaving the loop costs some 30 µs of threads waking each other. Not leaving it costs the others: 4 clients with reads
-/// by key beside 2 with lists of 400 as Atom, on one core, had 16,000 reads a second, half of them within 75 µs and 99 %
-/// within 11 ms; with the lists done on the loop 950, half within 2 ms and 99 % within 20 ms.
+/// Leaving the loop costs some 30 µs of threads waking each other. Not leaving it costs the others: 4 clients with
+/// reads by key beside 2 with lists of 400 as Atom, on one core, had 16,000 reads a second, half of them within 75 µs
+/// and 99 % within 11 ms; with the lists done on the loop 950, half within 2 ms and 99 % within 20 ms.
 const LOOP_NS_MAX: u64 = 50_000;
 
-/// Rows of each entity set, in the model's order: as they were counted at the start, with those that were inserted since.
+/// Rows of each entity set, in the model's order: the counts from the start, and the rows inserted since.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     counted: Vec<AtomicU64>,
@@ -56,27 +56,27 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// As many as were counted.
+    /// Creates them with these counts.
     pub(crate) fn counted(rows: impl IntoIterator<Item = u64>) -> Rows {
         Rows { counted: rows.into_iter().map(AtomicU64::new).collect(), attempts: Attempts::default() }
     }
 
-    /// More were inserted. Those that are deleted are not noted: too large a number costs a little, too small a one could
-    /// stop the loop.
+    /// Adds inserted rows. Deleted ones are not counted: too large a number costs a little, too small a one could block
+    /// the loop.
     pub(crate) fn inserted(&self, set: SetId, rows: u64) {
         if let Some(counted) = self.counted.get(set.0) {
             counted.fetch_add(rows, Ordering::Relaxed);
         }
     }
 
-    /// All were deleted.
+    /// Records that all rows were deleted.
     pub(crate) fn emptied(&self, set: SetId) {
         if let Some(counted) = self.counted.get(set.0) {
             counted.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Where `plan` is to be read when a page holds at most `page_size` entities.
+    /// Place where `plan` is to be read if a page has at most `page_size` entities.
     pub(crate) fn place(&self, model: &Model, plan: &Plan, page_size: u64) -> ReadPlace {
         if self.duration_ns(model, plan, page_size) <= LOOP_NS_MAX {
             return ReadPlace::Loop;
@@ -87,13 +87,13 @@ impl Rows {
         QueryShape::of(plan).filter(|form| self.attempts.is_due(*form)).map_or(ReadPlace::Away, ReadPlace::Attempt)
     }
 
-    /// A read of that form was attempted, and took too long.
+    /// Records that an attempted read of that form took too long.
     pub(crate) fn attempt_failed(&self, form: QueryShape) {
         self.attempts.failed(form);
     }
 
-    /// What it takes at least, as far as that is known: nothing where a filter may leave nothing. What SQLite counts as a
-    /// whole it cannot be made to leave.
+    /// Least duration, as far as known: 0 if a filter may leave no rows. Counting in SQLite cannot be interrupted
+    /// half-way.
     fn least_ns(&self, model: &Model, plan: &Plan, page_size: u64) -> u64 {
         let options = &plan.options;
         let reached = self.reached(model, plan);
@@ -107,7 +107,7 @@ impl Rows {
             .saturating_add(page.saturating_mul(self.values(model, plan.set(), options)).saturating_mul(VALUE_NS_MIN))
     }
 
-    /// How many values there are to write for each entity, at least and on average.
+    /// Number of values to write for each entity, at least and on average.
     fn values(&self, model: &Model, set: SetId, options: &Options) -> u64 {
         let entity_type = model.type_of(set);
         let own = Columns::new(entity_type, &options.select, &options.expand).shown as u64;
@@ -151,7 +151,7 @@ impl Rows {
             .fold(0, |sum: u64, (rows, each_ns)| sum.saturating_add(rows.saturating_mul(each_ns)))
     }
 
-    /// How many related entities there are for each, in all levels; nothing where that is more than a lookup.
+    /// Number of related entities for each, in all levels; `None` if finding them is more than a lookup.
     fn expanded(&self, model: &Model, set: SetId, expand: &[Expand]) -> Option<u64> {
         let entity_type = model.type_of(set);
         expand.iter().try_fold(0_u64, |sum, expand| {
@@ -168,7 +168,7 @@ impl Rows {
         })
     }
 
-    /// How many entities the path leads to, options left out.
+    /// Number of entities that the path leads to, ignoring options.
     fn reached(&self, model: &Model, plan: &Plan) -> u64 {
         let mut reached = if plan.key.is_some() { 1 } else { self.of(plan.root) };
         let mut set = plan.root;
@@ -182,7 +182,7 @@ impl Rows {
         reached
     }
 
-    /// How many of `target` belong to one of `source` on average, and at least one.
+    /// Average number of `target` that belong to one of `source`, at least one.
     fn related(&self, source: SetId, target: SetId) -> u64 {
         self.of(target).div_ceil(self.of(source).max(1)).max(1)
     }
@@ -192,11 +192,11 @@ impl Rows {
     }
 }
 
-/// How much there is to evaluate for a row that is looked at.
+/// Number of nodes to evaluate for an examined row.
 enum Nodes {
     Known(u64),
-    /// A function is called: what it costs depends on its texts, which calls within calls make longer (8 carriers took
-    /// 2 s with a filter of 1,650 characters).
+    /// A function is called: its cost depends on its texts, which calls within calls make longer (8 carriers took 2 s
+    /// with a filter of 1,650 characters).
     Calling,
 }
 

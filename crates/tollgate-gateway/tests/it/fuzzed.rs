@@ -1,5 +1,5 @@
-//! What must hold for any bytes: the bodies of the fuzz targets of the gateway's own parsers, which tests replay with
-//! their corpora.
+//! Properties that are true for any bytes: the bodies of the fuzz targets of the gateway's own parsers, which tests
+//! replay with their corpora.
 
 // Each target takes what it needs.
 #![allow(dead_code)]
@@ -8,7 +8,7 @@ use tollgate_gateway::auth::{Credentials, Users};
 use tollgate_gateway::cache::control::CacheControl;
 use tollgate_gateway::mediate::pointer::{Found, Pointer};
 
-/// A users file: read or refused with its line, and nothing of its hashes is repeated.
+/// A users file is parsed or refused with its line, and no part of its hashes is repeated.
 pub(crate) fn users_file(bytes: &[u8]) {
     const HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$xyzzyplugh$xyzzyplughxyzzyplughxyzzyplugh";
     let Ok(text) = std::str::from_utf8(bytes) else { return };
@@ -20,15 +20,15 @@ pub(crate) fn users_file(bytes: &[u8]) {
     }
 }
 
-/// What stands behind `Basic `: a name without colon, and neither with control characters.
+/// Text after `Basic `: a name without colon, and neither with control characters.
 pub(crate) fn authorization(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Some(Credentials { name, password }) = Credentials::parse(text) else { return };
     assert!(!name.contains(':') && !name.chars().chain(password.chars()).any(char::is_control));
 }
 
-/// A `Cache-Control`: in whatever order and case its lines come they say the same, what is added never makes it laxer, and
-/// what an operator may state is what is read.
+/// A `Cache-Control`: order and case of its lines do not matter, additions never make it laxer, and directives that an
+/// operator may state are read back.
 pub(crate) fn cache_control(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let control = CacheControl::of([text]);
@@ -43,7 +43,7 @@ pub(crate) fn cache_control(bytes: &[u8]) {
     }
 }
 
-/// A pointer on the first line, and JSON behind it: what is found is what a tree of all of it has there.
+/// A pointer on the first line, and JSON behind it: the result equals the one from a tree of the whole document.
 pub(crate) fn json_pointer(bytes: &[u8]) {
     let Some(line_end) = bytes.iter().position(|byte| *byte == b'\n') else { return };
     let Ok(text) = std::str::from_utf8(&bytes[..line_end]) else { return };

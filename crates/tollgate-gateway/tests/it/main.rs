@@ -1,4 +1,4 @@
-//! The gateway's parsers under any bytes, and URLs that lead to rows of the flight service.
+//! The gateway's parsers with any bytes, and URLs with rows of the flight service.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 

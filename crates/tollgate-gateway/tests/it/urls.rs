@@ -1,4 +1,4 @@
-//! From the text of a URL to rows of the flight service: what the URL parser types is what the store understands.
+//! From the text of a URL to rows of the flight service: the URL parser's types are those of the store.
 
 use std::sync::LazyLock;
 
@@ -39,7 +39,7 @@ impl RowSink for Answer {
     }
 }
 
-/// Reads all pages of a URL and holds the number of its rows, or of what it counts, against `expected`.
+/// Reads all pages of a URL and compares the number of its rows, or its count, with `expected`.
 fn check(version: Version, path: &str, options: &str, expected: u64) {
     assert_eq!(read(version, path, options).0, expected, "{path}?{options}");
 }
@@ -52,7 +52,7 @@ fn v4(filter: &str, expected: u64) {
     check(Version::V4, "FlightCollection", &format!("$filter={filter}"), expected);
 }
 
-/// How many rows there are, and the first three columns of the first.
+/// Number of rows, and the first three columns of the first.
 fn read(version: Version, path: &str, options: &str) -> (u64, String) {
     let model = flights::model();
     let connection = FLIGHTS.connection().unwrap();

@@ -1,7 +1,7 @@
 //! Actions of a mapping file: properties of entities get the values of expressions with parameters, under a condition.
 //!
-//! Expressions are those of OData V4 over the entity as it is, so what a client gives is always a bound value. What needs
-//! more, such as rows in other tables, belongs into a trigger of the database.
+//! Expressions are those of OData V4 over the entity as it is, so a client's value is always bound. Effects beyond
+//! that, such as rows in other tables, belong in a trigger of the database.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use toml::Spanned;
 
 use super::function::{WantedParameter, Wrong, bound, check_mentions, parameters, set};
 
-/// An action as it is written.
+/// An action as written in the file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WantedAction {
@@ -31,7 +31,7 @@ pub(super) struct WantedAction {
     answers: Answers,
 }
 
-/// What an action answers.
+/// Answer of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Answers {
@@ -41,7 +41,7 @@ enum Answers {
 }
 
 impl WantedAction {
-    /// The action as the model declares it.
+    /// Declares the action in the model.
     pub(super) fn declared(&self, model: &Model, name: &Spanned<String>) -> Result<FunctionImport, Wrong> {
         let wrong = |wrong: &str| Err((name.span(), wrong.to_owned()));
         let (binding, set) = match (&self.bound_to, &self.changes) {
@@ -100,7 +100,7 @@ impl WantedAction {
         }
     }
 
-    /// The positions of the parameters that are the key.
+    /// The positions of the key parameters.
     fn keyed(
         &self,
         model: &Model,
@@ -127,7 +127,7 @@ impl WantedAction {
         }
     }
 
-    /// The leaf of a property that an action may set.
+    /// The leaf of a property, if an action may set it.
     fn settable(&self, model: &Model, set: SetId, property: &Spanned<String>) -> Result<LeafId, Wrong> {
         let entity_type = model.type_of(set);
         let name = property.get_ref();
@@ -146,7 +146,7 @@ impl WantedAction {
     }
 }
 
-/// Whether values of both types are written the same: integers are, whatever their range. A key has no members.
+/// Whether values of both types are written the same: integers are, in any range. A key has no members.
 fn same_kind(parameter: &Parameter, right: Primitive) -> bool {
     use Primitive as P;
     let left = parameter.primitive;

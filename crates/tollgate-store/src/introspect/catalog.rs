@@ -1,25 +1,24 @@
-//! What a database says of its tables: the same for each kind of database, as its own reader has found it.
+//! Catalogue of a database's tables: the same form for each kind of database, filled by its own reader.
 //!
-//! It deliberately holds names as the database has them: what they become in a model is decided for all kinds in one
-//! place.
+//! It contains names as in the database: their names in a model are decided for all kinds in one place.
 
 use tollgate_wire::edm::{Changes, Primitive, Provided};
 
 use super::Remark;
 use crate::Form;
 
-/// The tables and views of a database, in an order that is the same each time.
+/// The tables and views of a database, in a stable order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Catalog {
     /// All of them.
     pub tables: Vec<CatalogTable>,
-    /// What was found that is told to the operator.
+    /// Findings reported to the operator.
     pub remarks: Vec<Remark>,
-    /// What may hold a collection of values.
+    /// Columns that can contain a collection of values.
     pub lists: Lists,
 }
 
-/// What may hold a collection of values.
+/// Columns that can contain a collection of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Lists {
     /// Columns of a type of their own.
@@ -32,15 +31,15 @@ pub enum Lists {
 /// A table or a view.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CatalogTable {
-    /// Its schema, where that must be said.
+    /// Its schema, if needed.
     pub schema: Option<String>,
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: TableKind,
-    /// What the database lets be done with its rows, as far as the catalog tells.
+    /// Changes that the database allows on its rows, as far as the catalogue shows.
     pub changes: Changes,
-    /// What its makers say of it.
+    /// Its comment in the database.
     pub label: Option<String>,
     /// Its columns, in order.
     pub columns: Vec<CatalogColumn>,
@@ -48,13 +47,13 @@ pub struct CatalogTable {
     pub primary_key: Vec<usize>,
     /// The columns of each further unique index over plain columns and all rows.
     pub unique: Vec<Vec<usize>>,
-    /// A column that the database itself tells rows apart by, where there is no primary key (`rowid`).
+    /// A column by which the database itself identifies rows without a primary key (`rowid`).
     pub row_id: Option<String>,
     /// Its foreign keys.
     pub foreign_keys: Vec<ForeignKey>,
 }
 
-/// What a table is.
+/// Kind of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableKind {
     /// A table.
@@ -68,40 +67,40 @@ pub enum TableKind {
 pub struct CatalogColumn {
     /// Its name.
     pub name: String,
-    /// Its type as it was declared, for messages.
+    /// Its declared type, for messages.
     pub declared: String,
-    /// What that is in a model; `None` where it is nothing.
+    /// Its type in a model; `None` if there is none.
     pub primitive: Option<Primitive>,
-    /// The form in which it holds values.
+    /// The form of its stored values.
     pub form: Form,
     /// Whether it may be null.
     pub nullable: bool,
-    /// How the database provides its value where it is given none.
+    /// Source of a missing value in the database.
     pub provided: Option<Provided>,
-    /// What its makers say of it.
+    /// Its comment in the database.
     pub label: Option<String>,
 }
 
 /// A foreign key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignKey {
-    /// The columns that refer, in order.
+    /// The referring columns, in order.
     pub columns: Vec<usize>,
-    /// The schema of the table that is referred to, where that must be said.
+    /// The schema of the referenced table, if needed.
     pub target_schema: Option<String>,
-    /// The table that is referred to.
+    /// The referenced table.
     pub target: String,
-    /// Its columns that are referred to, in the same order; empty for its primary key.
+    /// The referenced columns, in the same order; empty for the primary key.
     pub target_columns: Vec<String>,
 }
 
 impl CatalogTable {
-    /// The column of that name.
+    /// Position of the column of that name.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// The table as a message or a mapping file names it.
+    /// The table's name in messages and mapping files.
     pub fn full_name(&self) -> String {
         match &self.schema {
             Some(schema) => format!("{schema}.{}", self.name),

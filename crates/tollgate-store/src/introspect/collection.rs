@@ -1,6 +1,6 @@
-//! Collections of values: arrays of PostgreSQL, and in SQLite texts that a mapping file says are arrays of JSON.
+//! Collections of values: arrays of PostgreSQL, and in SQLite texts declared as arrays of JSON by a mapping file.
 //!
-//! It deliberately does not look into the texts: what is no such array is an error when it is read.
+//! It does not check the texts: one that is no such array is an error when it is read.
 
 use tollgate_wire::edm::{Item, Primitive, Provided};
 use tollgate_wire::items;
@@ -9,12 +9,12 @@ use tollgate_wire::value::Value;
 use super::catalog::{CatalogColumn, CatalogTable, Lists};
 use super::function::TYPES;
 
-/// The type of values that a mapping file names.
+/// The item type for a name in a mapping file.
 pub(super) fn item(name: &str) -> Option<Item> {
     TYPES.iter().find(|(known, _)| *known == name).and_then(|(_, primitive)| Item::of(*primitive))
 }
 
-/// The type of a column that is to hold a collection.
+/// The type of a column for a collection.
 pub(super) fn primitive(item: Item, column: &CatalogColumn) -> Option<Primitive> {
     match column.primitive? {
         // Its facets are the database's.
@@ -23,7 +23,7 @@ pub(super) fn primitive(item: Item, column: &CatalogColumn) -> Option<Primitive>
     }
 }
 
-/// What is wrong with such a collection in a column.
+/// Error of such a collection in a column.
 pub(super) fn unfit(name: &str, table: &CatalogTable, column: &CatalogColumn, lists: Lists) -> Option<String> {
     let Some(item) = item(name) else {
         let known = TYPES.iter().filter(|(_, primitive)| Item::of(*primitive).is_some()).map(|(known, _)| *known);
@@ -43,7 +43,7 @@ pub(super) fn unfit(name: &str, table: &CatalogTable, column: &CatalogColumn, li
     }
 }
 
-/// How a collection has its value where a client gives none: as others do, or empty.
+/// Source of a collection's missing value: as for others, or empty.
 pub(super) fn provided(primitive: Primitive, provided: Option<Provided>) -> Provided {
     let Primitive::Collection(item) = primitive else { return Provided::Database };
     match provided {

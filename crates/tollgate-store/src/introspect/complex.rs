@@ -1,6 +1,6 @@
-//! Complex properties of a mapping file: columns of a table that are one value with members.
+//! Complex properties of a mapping file: columns of a table that form one value with members.
 //!
-//! It deliberately makes no columns: what is grouped stays where it is.
+//! It adds no columns: grouped ones stay where they are.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::catalog::CatalogTable;
 use super::function::Wrong;
 use super::name::identifier;
 
-/// A complex property as it is written.
+/// A complex property as written in the file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WantedComplex {
@@ -26,21 +26,21 @@ pub(super) struct Group {
     pub(super) name: String,
     /// The name of its type.
     pub(super) kind: String,
-    /// Names with the positions of columns, in the order of the table.
+    /// Names with column positions, in the order of the table.
     pub(super) members: Vec<(String, usize)>,
 }
 
-/// What becomes one property.
+/// Source of one property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Slot {
     /// A column by itself.
     Column(usize),
-    /// Columns together, where the first of them stands.
+    /// Grouped columns, at the place of the first of them.
     Group(Group),
 }
 
 impl WantedComplex {
-    /// The group of columns of `table` that it means.
+    /// The group of columns in `table` for it.
     pub(super) fn group(&self, table: &CatalogTable, name: &Spanned<String>) -> Result<Group, Wrong> {
         let names = [name, &self.r#type].into_iter().chain(self.members.keys());
         if let Some(wrong) = names.into_iter().find(|name| identifier(name.get_ref()) != *name.get_ref()) {

@@ -1,7 +1,7 @@
-//! A mapping file: names, labels and restrictions that an operator lays over what a database says.
+//! A mapping file: names, labels and restrictions that an operator adds to a database's catalogue.
 //!
 //! ```toml
-//! others = "hidden"            # only the tables that stand here are served
+//! others = "hidden"            # only the tables named here are served
 //!
 //! [tables.orders]
 //! name = "Orders"              # of the entity set
@@ -36,8 +36,8 @@
 //!
 //! [tables.people]              # rows of several types
 //! type = "Person"
-//! discriminator = "kind"       # the column that says of which
-//! stored = "p"                 # what it holds for a person; or abstract = true
+//! discriminator = "kind"       # the column with the type
+//! stored = "p"                 # its value for a person; or abstract = true
 //!
 //! [tables.people.derived.Employee]
 //! stored = "e"
@@ -57,7 +57,7 @@
 //! parameters = [{ name = "since", type = "Edm.Date" }]
 //!
 //! [functions.Large]            # V4: Customers(1)/shop.Large(than=100)
-//! bound_to = "Customers"       # one of them; Collection(Customers): all that a path leads to
+//! bound_to = "Customers"       # one of them; Collection(Customers): all at the end of a path
 //! through = "Orders"           # from one entity to many
 //! where = "total gt @than"
 //! parameters = [{ name = "than", type = "Edm.Decimal" }]   # or the name of an enumeration
@@ -70,7 +70,7 @@
 //! parameters = [{ name = "reason", type = "Edm.String" }]
 //! ```
 //!
-//! Whatever it names must be there. It deliberately adds nothing that the database does not have.
+//! All names in it must exist. It adds nothing that the database does not have.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ use super::managed::Managed;
 use super::stored::Stored;
 use crate::Form;
 
-/// What an operator wants to be different.
+/// Changes requested by an operator.
 #[derive(Debug, Clone, Default)]
 pub struct Customisation {
     wanted: Wanted,
@@ -112,7 +112,7 @@ struct Wanted {
     singletons: BTreeMap<Spanned<String>, Spanned<String>>,
 }
 
-/// What becomes of tables that the file does not name.
+/// Treatment of tables that the file does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Others {
@@ -163,7 +163,7 @@ struct WantedColumn {
     collection: Option<Spanned<String>>,
 }
 
-/// What a column counts since 1970, where that cannot be seen.
+/// Unit of a column that counts since 1970, where that cannot be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum EpochUnit {
@@ -171,7 +171,7 @@ enum EpochUnit {
     Milliseconds,
 }
 
-/// What is wanted of one table.
+/// Requested changes of one table.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TableWish {
     pub(super) name: Option<String>,
@@ -182,11 +182,11 @@ pub(super) struct TableWish {
     pub(super) key: Option<Vec<String>>,
     pub(super) etag: Option<String>,
     pub(super) groups: Vec<Group>,
-    /// The types of its rows, where there are several.
+    /// The types of its rows, if there are several.
     pub(super) kinds: Option<Kinds>,
 }
 
-/// What is wanted of one column.
+/// Requested changes of one column.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ColumnWish {
     pub(super) name: Option<String>,
@@ -197,7 +197,7 @@ pub(super) struct ColumnWish {
     pub(super) managed: Option<Provided>,
     /// The enumeration that its values are members of.
     pub(super) enumeration: Option<String>,
-    /// It holds a collection of such values.
+    /// It contains a collection of such values.
     pub(super) collection: Option<Item>,
 }
 
@@ -210,7 +210,7 @@ impl ColumnWish {
         }
     }
 
-    /// The form in which a column holds its values.
+    /// The form of a column's values.
     pub(super) fn form(&self, column: &CatalogColumn) -> Form {
         match (self.collection, column.primitive) {
             // Whatever a strict table takes as a text.
@@ -226,15 +226,15 @@ fn instant(stored: Form) -> Primitive {
 }
 
 impl Customisation {
-    /// Reads the text of a mapping file.
+    /// Parses a mapping file.
     ///
     /// # Errors
-    /// The first thing that is wrong, and where.
+    /// The first error, with its place.
     pub fn parse(text: &str) -> Result<Customisation, CustomisationError> {
         toml::from_str(text).map(|wanted| Customisation { wanted }).map_err(CustomisationError::Grammar)
     }
 
-    /// Holds every name against the catalog.
+    /// Checks every name against the catalogue.
     pub(super) fn check(&self, catalog: &Catalog) -> Result<(), CustomisationError> {
         let tables: Vec<String> = catalog.tables.iter().map(CatalogTable::full_name).collect();
         for (name, wanted) in &self.wanted.tables {
@@ -396,7 +396,7 @@ impl Customisation {
         Ok(())
     }
 
-    /// The types of a table's rows: what is part of the key, managed or not served is of no derived type.
+    /// The types of a table's rows: columns that are part of the key, managed or not served belong to no derived type.
     fn kinds(&self, table: &CatalogTable, wanted: &WantedTable) -> Result<Option<Kinds>, Wrong> {
         let typed = |position: usize| {
             let column = &table.columns[position];
@@ -427,7 +427,7 @@ impl Customisation {
         Ok(())
     }
 
-    /// Holds the names of derived types against those of the model that came of the rest.
+    /// Checks the names of derived types against the rest of the model.
     pub(super) fn check_derived(&self, model: &Model) -> Result<(), CustomisationError> {
         for (table, wanted) in &self.wanted.tables {
             let taken = |name: &str| {
@@ -454,7 +454,7 @@ impl Customisation {
         self.wanted.enumerations.iter().map(declared).collect()
     }
 
-    /// Holds the names that are asked for against each other and against those that follow from the database.
+    /// Checks the requested names against each other and against those from the database.
     fn check_names<'n>(
         &self,
         names: impl Iterator<Item = (Option<&'n Spanned<String>>, String)>,
@@ -480,7 +480,7 @@ impl Customisation {
         Ok(())
     }
 
-    /// Adds the functions and actions to the model that came of the rest.
+    /// Adds the functions and actions to the rest of the model.
     pub(super) fn declare(&self, model: &mut Model) -> Result<(), CustomisationError> {
         for (name, wanted) in &self.wanted.functions {
             self.check_operation(model, name)?;
@@ -500,7 +500,7 @@ impl Customisation {
         Ok(())
     }
 
-    /// The entity that has this address, such as `settings(1)`, as a singleton.
+    /// Makes the entity with this address, such as `settings(1)`, a singleton.
     fn singleton(
         &self,
         model: &Model,
@@ -522,7 +522,7 @@ impl Customisation {
         ))
     }
 
-    /// Whether an operation or a singleton can have this name.
+    /// Checks that an operation or a singleton can have this name.
     fn check_operation(&self, model: &Model, name: &Spanned<String>) -> Result<(), CustomisationError> {
         let text = name.get_ref();
         let taken = model.set(text).is_some()
@@ -538,7 +538,7 @@ impl Customisation {
         Err(CustomisationError::impossible(name.span(), wrong))
     }
 
-    /// What is wanted of a table.
+    /// Requested changes of a table.
     pub(super) fn of(&self, table: &CatalogTable) -> TableWish {
         let Some(wanted) = self.wanted(table) else {
             return TableWish { hidden: self.wanted.others == Others::Hidden, ..TableWish::default() };
@@ -558,7 +558,7 @@ impl Customisation {
         }
     }
 
-    /// What is wanted of a column.
+    /// Requested changes of a column.
     pub(super) fn of_column(&self, table: &CatalogTable, column: &CatalogColumn) -> ColumnWish {
         let Some(wanted) = self.wanted_column(table, column) else { return ColumnWish::default() };
         ColumnWish {

@@ -1,7 +1,6 @@
 //! Enumerations of a mapping file: names for the values of columns.
 //!
-//! It deliberately does not look into the tables: a value that has no name is served as it is, and is not accepted from
-//! clients.
+//! It does not check the tables: a value without a name is served unchanged, and is not accepted from clients.
 
 use serde::Deserialize;
 use tollgate_wire::edm::{Arity, Enumeration, Member, Primitive};
@@ -11,7 +10,7 @@ use super::function::Wrong;
 use super::name::identifier;
 use super::stored::Stored;
 
-/// An enumeration as it is written.
+/// An enumeration as written in the file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WantedEnumeration {
@@ -28,8 +27,8 @@ struct WantedMember {
 }
 
 impl WantedEnumeration {
-    /// The enumeration as the model declares it. Where the file does not say what is stored, numbers are: 0, 1, 2 and so
-    /// on, of flags 1, 2, 4.
+    /// Declares the enumeration in the model. If the file names no stored values, they are numbers: 0, 1, 2 and so on,
+    /// of flags 1, 2, 4.
     pub(super) fn declared(&self, namespace: &str, name: &Spanned<String>) -> Result<Enumeration, Wrong> {
         if identifier(name.get_ref()) != *name.get_ref() {
             return Err((name.span(), format!("`{}` is no name that a type can have", name.get_ref())));
@@ -73,7 +72,7 @@ impl WantedEnumeration {
     }
 }
 
-/// What is wrong with members of an enumeration in a column of this type.
+/// Error of members of an enumeration in a column of this type.
 pub(super) fn unfit(enumeration: &Enumeration, primitive: Primitive) -> Option<String> {
     use Primitive as P;
     let (least, most) = match primitive {

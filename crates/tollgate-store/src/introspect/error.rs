@@ -1,6 +1,6 @@
-//! Why a mapping file cannot be used, and where in it.
+//! Errors in a mapping file, with their places.
 //!
-//! It deliberately renders nothing: the text and the name of the file are known to whoever read it.
+//! It renders nothing: only the caller knows the text and the name of the file.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,33 +9,33 @@ use toml::Spanned;
 
 use super::function::Wrong;
 
-/// Why a mapping file cannot be used. Spans count bytes of its text.
+/// Error in a mapping file. Spans count bytes of its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CustomisationError {
-    /// It is no TOML, or has keys or types of values that no mapping file has.
+    /// It is no TOML, or has unknown keys or wrong types of values.
     Grammar(toml::de::Error),
     /// It names something that the database does not have.
     Unknown {
-        /// Where the name stands.
+        /// Place of the name.
         span: Range<usize>,
-        /// The kind of thing that is named: `table`, `column`, `enumeration`.
+        /// The kind of the named thing: `table`, `column`, `enumeration`.
         kind: &'static str,
         /// The name.
         name: String,
-        /// The names that there are.
+        /// The known names.
         known: Vec<String>,
     },
-    /// It asks for what cannot be.
+    /// It requests something impossible.
     Impossible {
-        /// Where it asks.
+        /// Place of the request.
         span: Range<usize>,
-        /// Why it cannot be.
+        /// Reason.
         message: String,
     },
 }
 
 impl CustomisationError {
-    /// A name that is none of those that are known.
+    /// Error for an unknown name.
     pub(super) fn unknown<'k>(
         kind: &'static str,
         name: &Spanned<String>,
@@ -45,12 +45,12 @@ impl CustomisationError {
         CustomisationError::Unknown { span: name.span(), kind, name: name.get_ref().clone(), known }
     }
 
-    /// Something that cannot be.
+    /// Error for something impossible.
     pub(super) fn impossible(span: Range<usize>, message: impl Into<String>) -> CustomisationError {
         CustomisationError::Impossible { span, message: message.into() }
     }
 
-    /// Where it is wrong, in bytes of the file's text.
+    /// Place of the error, in bytes of the file's text.
     pub fn span(&self) -> Range<usize> {
         match self {
             CustomisationError::Grammar(error) => error.span().unwrap_or(0..0),

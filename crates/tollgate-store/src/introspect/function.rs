@@ -1,8 +1,8 @@
 //! Functions of a mapping file: the entities of a set, or those that belong to an entity, for which a condition with
 //! parameters is true.
 //!
-//! The condition is an expression of OData V4, so what a client gives is always a bound value. SQL of one's own belongs
-//! into a view of the database, which is a set like any other.
+//! The condition is an expression of OData V4, so a client's value is always bound. Custom SQL belongs in a view of the
+//! database, which is a set like any other.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tollgate_wire::edm::{
 use tollgate_wire::query::check_function;
 use toml::Spanned;
 
-/// A function as it is written.
+/// A function as written in the file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WantedFunction {
@@ -34,11 +34,11 @@ pub(super) struct WantedParameter {
     r#type: Spanned<String>,
 }
 
-/// What is wrong, and where.
+/// Error and its place.
 pub(super) type Wrong = (Range<usize>, String);
 
 impl WantedFunction {
-    /// The function as the model declares it.
+    /// Declares the function in the model.
     pub(super) fn declared(&self, model: &Model, name: &str) -> Result<FunctionImport, Wrong> {
         let (bound, set) = match &self.bound_to {
             None => (None, self.returned(model)?),
@@ -80,7 +80,7 @@ impl WantedFunction {
         }
     }
 
-    /// The navigation property that a function leads over from the one entity that it is called on.
+    /// The navigation property from the bound entity to the function's result.
     fn through(
         &self,
         model: &Model,
@@ -117,7 +117,7 @@ pub(super) fn set(model: &Model, name: &Spanned<String>) -> Result<SetId, Wrong>
     })
 }
 
-/// What `Orders`, one of these entities, and `Collection(Orders)` mean.
+/// Meaning of `Orders`, one of these entities, and `Collection(Orders)`.
 pub(super) fn bound(model: &Model, bound_to: &Spanned<String>) -> Result<(SetId, BoundTo), Wrong> {
     let text = bound_to.get_ref().as_str();
     let inner = text.strip_prefix("Collection(").and_then(|rest| rest.strip_suffix(')'));
@@ -154,7 +154,7 @@ pub(super) fn parameters(model: &Model, wanted: &[WantedParameter]) -> Result<Ve
     Ok(parameters)
 }
 
-/// An alias that is no parameter would be null, which is hardly meant.
+/// Refuses aliases that are no parameters: they would be null, which is hardly intended.
 pub(super) fn check_mentions(function: &FunctionImport, expression: &Spanned<String>) -> Result<(), Wrong> {
     // Every second part stands between quotes.
     for text in expression.get_ref().split('\'').step_by(2) {

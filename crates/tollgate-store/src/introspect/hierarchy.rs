@@ -1,6 +1,6 @@
-//! Derived types of a mapping file: rows of one table that are entities of several types, told apart by a column.
+//! Derived types of a mapping file: rows of one table that are entities of several types, distinguished by a column.
 //!
-//! It deliberately keeps everything in the one table: what each row is, and has, the columns say.
+//! Everything stays in the one table: the columns give the type and the properties of each row.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use super::function::Wrong;
 use super::name::identifier;
 use super::stored::Stored;
 
-/// What a table says of the types of its rows.
+/// Declared types of a table's rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WantedHierarchy<'w> {
-    /// The column that says of which type a row is.
+    /// The column with the type of a row.
     pub(super) discriminator: Option<&'w Spanned<String>>,
-    /// What it is for the table's own type.
+    /// Its value for the table's own type.
     pub(super) stored: Option<&'w Spanned<Stored>>,
     /// The table's own type has no rows.
     pub(super) r#abstract: Option<&'w Spanned<bool>>,
-    /// The types that derive from it, by name.
+    /// The types derived from it, by name.
     pub(super) derived: &'w BTreeMap<Spanned<String>, WantedDerived>,
 }
 
-/// A derived type as it is written.
+/// A derived type as written in the file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WantedDerived {
@@ -36,7 +36,7 @@ pub(super) struct WantedDerived {
     stored: Option<Spanned<Stored>>,
     #[serde(default)]
     r#abstract: Option<Spanned<bool>>,
-    /// The columns that are properties of it and of what derives from it.
+    /// The columns that are properties of it and of types derived from it.
     #[serde(default)]
     columns: Vec<Spanned<String>>,
     label: Option<String>,
@@ -46,14 +46,14 @@ pub(super) struct WantedDerived {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Kinds {
     discriminator: usize,
-    /// The table's own type first, each behind the one that it derives from.
+    /// The table's own type first, each after its base.
     kinds: Vec<Kind>,
 }
 
-/// One of them.
+/// One type.
 #[derive(Debug, Clone, PartialEq)]
 struct Kind {
-    /// Nothing for the table's own.
+    /// `None` for the table's own.
     name: Option<String>,
     base: Option<SubtypeId>,
     stored: Option<Value>,
@@ -62,14 +62,14 @@ struct Kind {
 }
 
 impl WantedHierarchy<'_> {
-    /// Whether anything is said.
+    /// Whether the file declares any types.
     fn is_wanted(&self) -> bool {
         let WantedHierarchy { discriminator, stored, r#abstract, derived } = self;
         discriminator.is_some() || stored.is_some() || r#abstract.is_some() || !derived.is_empty()
     }
 
-    /// What it means for `table`, of whose columns `typed` says the type of those that may tell types apart or be
-    /// properties of one; nothing where nothing is said.
+    /// Reads the types for `table`; `typed` returns the type of columns that may be discriminators or properties of one
+    /// type. `None` if no types are declared.
     pub(super) fn kinds(
         &self,
         table: &CatalogTable,
@@ -139,10 +139,10 @@ impl WantedHierarchy<'_> {
         Ok(Some(kinds))
     }
 
-    /// The first derived type whose name something else has.
+    /// Checks that no derived type has a name that is taken.
     ///
     /// # Errors
-    /// Where it stands.
+    /// The first such type, with its place.
     pub(super) fn check_names(&self, taken: impl Fn(&str) -> bool) -> Result<(), Wrong> {
         match self.derived.keys().find(|name| taken(name.get_ref())) {
             None => Ok(()),
@@ -156,14 +156,14 @@ impl Kinds {
         self.kinds.iter().position(|kind| kind.name.as_deref() == Some(name)).map(SubtypeId)
     }
 
-    /// Which type's property a column is.
+    /// The type that declares a column as property.
     pub(super) fn of_column(&self, column: usize) -> SubtypeId {
         let declares = |kind: &Kind| kind.columns.contains(&column);
         self.kinds.iter().position(declares).map_or(SubtypeId::ROOT, SubtypeId)
     }
 
-    /// The hierarchy of a type; `leaves` says which leaf each column became, `property_of` which property each leaf. What
-    /// navigation its types declare is found by [`declare_navigation`].
+    /// The hierarchy of a type; `leaves` gives the leaf of each column, `property_of` the property of each leaf. The
+    /// navigation of its types is found by [`declare_navigation`].
     pub(super) fn hierarchy(&self, name: &str, leaves: &[Option<LeafId>], property_of: &[usize]) -> Option<Hierarchy> {
         let subtype = |kind: &Kind| {
             let properties = kind.columns.iter().filter_map(|column| leaves[*column]).map(|leaf| property_of[leaf.0]);
@@ -183,7 +183,7 @@ impl Kinds {
     }
 }
 
-/// Makes navigation that begins at a property of a derived type one of that type.
+/// Assigns navigation that begins at a property of a derived type to that type.
 pub(super) fn declare_navigation(model: &mut Model) {
     for entity_type in &mut model.entity_types {
         let declared: Vec<(SubtypeId, NavigationId)> = (0..entity_type.navigation.len())
@@ -198,13 +198,13 @@ pub(super) fn declare_navigation(model: &mut Model) {
     model.finish_hierarchies();
 }
 
-/// The type that has all the leaves from which navigation begins; of several, the last in the order of the hierarchy.
+/// The type with all the leaves from which navigation begins; of several, the last in the order of the hierarchy.
 fn declares(entity_type: &EntityType, navigation: usize) -> SubtypeId {
     let on = &entity_type.navigation[navigation].on;
     on.iter().map(|(here, _)| entity_type.declares(*here)).max().unwrap_or_default()
 }
 
-/// What the column holds for entities of a type; nothing where it is abstract.
+/// The column's value for entities of a type; `None` if it is abstract.
 fn stored(
     name: &Spanned<String>,
     (stored, r#abstract): (Option<&Spanned<Stored>>, Option<&Spanned<bool>>),

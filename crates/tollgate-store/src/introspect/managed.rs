@@ -1,6 +1,6 @@
-//! Columns that the gateway itself writes: when an entity was created and changed, and by whom.
+//! Columns that the gateway itself writes: author and time of an entity's creation and change.
 //!
-//! It deliberately writes nothing: values are given to entries where entities are created and changed.
+//! It writes nothing: values are added where entities are created and changed.
 
 use serde::Deserialize;
 use tollgate_wire::edm::{Primitive, Provided};
@@ -8,7 +8,7 @@ use tollgate_wire::edm::{Primitive, Provided};
 /// Characters of a time as text, `2013-09-25T11:00:00.123456Z`.
 const TIMESTAMP_LENGTH: u32 = 27;
 
-/// What the gateway itself writes into a column.
+/// Value that the gateway itself writes into a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Managed {
@@ -19,7 +19,7 @@ pub(super) enum Managed {
 }
 
 impl Managed {
-    /// The same as the model says it.
+    /// The same as a value of the model.
     pub(super) fn provided(self) -> Provided {
         match self {
             Managed::CreatedAt => Provided::CreatedAt,
@@ -29,7 +29,7 @@ impl Managed {
         }
     }
 
-    /// What is wrong with keeping that in a column of this type.
+    /// Error of keeping that in a column of this type.
     pub(super) fn unfit(self, primitive: Option<Primitive>) -> Option<&'static str> {
         match (self, primitive?) {
             (Managed::CreatedBy | Managed::ModifiedBy, Primitive::String { .. }) => None,

@@ -1,4 +1,4 @@
-//! Introspection: from what a database says of its tables to a model that is served and a mapping back.
+//! Introspection: from a database's catalogue to a served model and the mapping back.
 //!
 //! | in the database | in the model |
 //! |---|---|
@@ -10,11 +10,11 @@
 //! | default that is a constant | default of the property |
 //! | any other default, a serial, an identity | provided by the database |
 //! | generated column | computed |
-//! | array of PostgreSQL, or text that the mapping file calls a collection | collection of values |
-//! | column that the mapping file calls managed | written by the gateway: when, or by whom, a row was made or changed |
+//! | array of PostgreSQL, or text that the mapping file declares a collection | collection of values |
+//! | column that the mapping file declares managed | written by the gateway: author or time of creation or change |
 //!
-//! What is not served as it is, or not at all, is told in a [`Remark`]. It deliberately asks no database: the readers of
-//! catalogs do, each for its kind.
+//! Tables that are not served, or only in part, are reported in a [`Remark`]. It queries no database: the readers of
+//! catalogues do, each for its kind.
 
 mod action;
 mod catalog;
@@ -48,23 +48,23 @@ use self::name::{free, identifier, singular};
 use self::relation::Served;
 use super::{Column, Form, Identity, Mapping, Table};
 
-/// A model with its mapping, and what is to be said about it.
+/// A model with its mapping, and remarks on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Introspected {
     /// The model.
     pub model: Model,
-    /// Where it is stored.
+    /// Its mapping to tables.
     pub mapping: Mapping,
-    /// What is not served as it is, or not at all.
+    /// Parts that are not served, or not as they are.
     pub remarks: Vec<Remark>,
 }
 
-/// What is to be said about a table.
+/// A remark on a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
     /// Its name in the database.
     pub table: String,
-    /// What, in a sentence that goes on behind the name.
+    /// The remark, a sentence that continues after the name.
     pub message: String,
 }
 
@@ -74,10 +74,10 @@ impl fmt::Display for Remark {
     }
 }
 
-/// Makes a model of a catalog. `name` is that of the service, from which the namespace follows.
+/// Makes a model of a catalogue. `name` is that of the service, from which the namespace follows.
 ///
 /// # Errors
-/// Where the customisation names what is not there, or asks for what cannot be.
+/// The customisation names something missing, or requests something impossible.
 pub fn introspected(
     catalog: &Catalog,
     name: &str,
@@ -108,7 +108,7 @@ pub fn introspected(
     Ok(made)
 }
 
-/// Whether values of a type can tell entities apart in a URL (OData V4 CSDL, section 6.5).
+/// Whether values of a type can be keys in a URL (OData V4 CSDL, section 6.5).
 pub(crate) fn keyable(primitive: Primitive) -> bool {
     match primitive {
         Primitive::Single | Primitive::Double | Primitive::Binary { .. } | Primitive::Collection(_) => false,
@@ -129,18 +129,18 @@ pub(crate) fn keyable(primitive: Primitive) -> bool {
     }
 }
 
-/// What tells the rows of a table apart.
+/// Identity of a table's rows.
 enum Key {
-    /// These columns.
+    /// These columns are the key.
     Columns(Vec<usize>),
     /// The database's own row number.
     RowId(String),
-    /// Nothing.
+    /// Rows have no identity.
     Nothing,
 }
 
 impl Introspected {
-    /// Adds a table, and tells which leaf each of its columns became. `None` where it is not served.
+    /// Adds a table, and returns the leaf of each of its columns. `None` if it is not served.
     fn add(&mut self, table: &CatalogTable, customisation: &Customisation) -> Option<Vec<Option<LeafId>>> {
         let custom = customisation.of(table);
         if custom.hidden {
@@ -289,7 +289,7 @@ impl Introspected {
         Some(leaves)
     }
 
-    /// The property that a column becomes, and how the server provides its values. `None` where it is not served.
+    /// The property of a column, and the source of its values. `None` if it is not served.
     fn property(
         &self,
         table: &CatalogTable,
@@ -332,7 +332,8 @@ impl Introspected {
         Some((property, provided))
     }
 
-    /// The complex type of that name with these members; where it has others already, one with a number behind its name.
+    /// The complex type of that name with these members; if the name has other members, one with a number after its
+    /// name.
     fn complex(&mut self, name: &str, properties: Vec<Property>) -> ComplexId {
         let types = &mut self.model.complex_types;
         let named = |known: &str| known == name || known.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'));
@@ -350,8 +351,8 @@ impl Introspected {
     }
 }
 
-/// What is to be said of an ETag that may stay as it is when its row changes: whoever changes a state that somebody else
-/// has changed meanwhile would not be told.
+/// Remark on an ETag that may stay the same when its row changes: a client would then overwrite another's change
+/// unnoticed.
 fn stale_etag(column: &CatalogColumn, provided: Option<&Provided>, primitive: Option<Primitive>) -> Option<String> {
     let name = &column.name;
     match (provided, primitive) {
@@ -377,7 +378,7 @@ fn stale_etag(column: &CatalogColumn, provided: Option<&Provided>, primitive: Op
 /// Digits of a second in the times that the gateway writes.
 const TIMESTAMP_DIGITS: u8 = 6;
 
-/// The key that the catalog itself knows of, among columns that can be one.
+/// The key in the catalogue, among columns that can be one.
 fn natural_key(table: &CatalogTable, served: impl Fn(&usize) -> bool) -> Key {
     if !table.primary_key.is_empty() && table.primary_key.iter().all(&served) {
         return Key::Columns(table.primary_key.clone());

@@ -1,12 +1,12 @@
-//! Names of a model out of names of a database: valid as OData identifiers (OData V4 CSDL, section 15.2), told apart, and
-//! in the singular where one of many is meant.
+//! Names of a model out of names of a database: valid as OData identifiers (OData V4 CSDL, section 15.2), unique, and
+//! in the singular for one of many.
 //!
-//! It deliberately knows nothing of the way back: the mapping does.
+//! The way back is in the mapping.
 
 /// Longest identifier in characters.
 const IDENTIFIER_CHARS_MAX: usize = 128;
 
-/// The identifier nearest to a name: what may not stand in one becomes `_`.
+/// The identifier nearest to a name: invalid characters become `_`.
 pub(super) fn identifier(name: &str) -> String {
     let begins_badly = name.chars().next().is_none_or(|first| !(first.is_alphabetic() || first == '_'));
     let mut made = String::with_capacity(name.len() + 1);
@@ -21,7 +21,7 @@ fn is_part(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The first of `candidates` that is not taken; if all are, the last with a number behind it.
+/// The first of `candidates` that is free; if none is, the last with a number appended.
 pub(super) fn free(candidates: &[String], taken: impl Fn(&str) -> bool) -> String {
     if let Some(free) = candidates.iter().find(|candidate| !taken(candidate)) {
         return free.clone();
@@ -35,7 +35,7 @@ pub(super) fn free(candidates: &[String], taken: impl Fn(&str) -> bool) -> Strin
     (2..).map(numbered).find(|candidate| !taken(candidate)).expect("numbers do not end")
 }
 
-/// One of what an English plural names, as far as rules go; otherwise the name itself.
+/// Singular of an English plural, as far as rules go; otherwise the name itself.
 pub(super) fn singular(name: &str) -> String {
     let lower = name.to_ascii_lowercase();
     let without = |letters: usize, end: &str| format!("{}{end}", &name[..name.len() - letters]);
@@ -55,7 +55,7 @@ pub(super) fn singular(name: &str) -> String {
     }
 }
 
-/// What a referring column names, without the letters that say that it refers; `None` where nothing says so.
+/// Name of a referring column's target, without the ending for references; `None` without such an ending.
 pub(super) fn referred(column: &str) -> Option<&str> {
     const ENDS: [&str; 8] = ["_id", "_ID", "_Id", "_fk", "_key", "_uuid", "Id", "ID"];
     let stem = ENDS.iter().find_map(|end| column.strip_suffix(end))?;

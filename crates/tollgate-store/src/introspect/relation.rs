@@ -1,5 +1,5 @@
-//! Foreign keys as navigation: one property each way, an association for V2, and names that tell several foreign keys to
-//! the same table apart.
+//! Foreign keys as navigation: one property each way, an association for V2, and distinct names for several foreign
+//! keys to the same table.
 
 use tollgate_wire::edm::{
     Association, AssociationEnd, EntityType, LeafId, Model, Multiplicity, NavigationProperty, SetId,
@@ -10,26 +10,26 @@ use super::catalog::{Catalog, CatalogTable, ForeignKey};
 use super::name::{free, identifier, referred};
 use crate::sql::class::Class;
 
-/// A table of the catalog that is served.
+/// A served table of the catalogue.
 pub(super) struct Served {
-    /// Its position in the catalog.
+    /// Its position in the catalogue.
     pub(super) table: usize,
-    /// For each column of the catalog its leaf, where it has one.
+    /// The leaf of each column of the catalogue, if it has one.
     pub(super) leaves: Vec<Option<LeafId>>,
 }
 
-/// A foreign key whose both ends are served.
+/// A foreign key with both ends served.
 struct Relation {
     dependent: SetId,
     principal: SetId,
     /// Pairs (leaf of the dependent, leaf of the principal).
     on: Vec<(LeafId, LeafId)>,
-    /// The one column that refers, where it is one.
+    /// The referring column, if it is a single one.
     column: Option<String>,
     columns: Vec<usize>,
 }
 
-/// Adds what the foreign keys of `catalog` say to `model`, whose sets are `served`.
+/// Adds the foreign keys of `catalog` to `model`, whose sets are `served`.
 pub(super) fn relate(model: &mut Model, catalog: &Catalog, served: &[Served], remarks: &mut Vec<Remark>) {
     let mut relations = Vec::new();
     for (dependent, here) in served.iter().enumerate() {

@@ -1,10 +1,10 @@
-//! What a column holds for a member of an enumeration, or for rows of a type, as a mapping file writes it down.
+//! Stored value for a member of an enumeration, or for rows of a type, as written in a mapping file.
 //!
-//! It deliberately checks nothing: whether it fits depends on the column.
+//! It checks nothing: the valid values depend on the column.
 
 use serde::Deserialize;
 
-/// A value of a column that a mapping file gives a meaning.
+/// A column's value with a meaning in a mapping file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Stored {

@@ -1,4 +1,4 @@
-//! What becomes of catalogs, told as one line for each set, property and way.
+//! Tests of introspection: models as one line for each set, property and navigation.
 
 use insta::assert_snapshot;
 use tollgate_wire::value::Value;
@@ -23,7 +23,7 @@ fn required(name: &str, primitive: Primitive) -> CatalogColumn {
     CatalogColumn { nullable: false, ..column(name, primitive) }
 }
 
-/// A table whose key is its first column.
+/// A table with its first column as key.
 fn table(name: &str, columns: Vec<CatalogColumn>) -> CatalogTable {
     CatalogTable {
         schema: None,
@@ -54,7 +54,7 @@ fn told(tables: Vec<CatalogTable>, custom: &str) -> String {
     }
 }
 
-/// Where a mapping file is wrong, the text that stands there, what is wrong with it, and what there is instead.
+/// Place of an error in a mapping file, the text there, the error, and the known names.
 fn refusal(text: &str, error: &CustomisationError) -> String {
     let span = error.span();
     let before = &text[..span.start];
@@ -257,7 +257,7 @@ fn a_mapping_file_renames_hides_and_restricts() {
     ");
 }
 
-/// A table that notes who changed it, and when.
+/// A table with columns for the user and the time of changes.
 fn noted() -> Vec<CatalogTable> {
     let columns = vec![
         required("id", Primitive::Int64),

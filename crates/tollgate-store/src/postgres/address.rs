@@ -1,7 +1,7 @@
 //! The address of a PostgreSQL database, as a URL: `postgres://user:password@host:5432/database?sslmode=require`.
 //!
-//! The password never leaves this file but to be proven to the server: it is in no error and in no log. What is
-//! deliberately not read: environment variables and `~/.pgpass`.
+//! The password leaves this file only for the login at the server: it is in no error and in no log. Environment
+//! variables and `~/.pgpass` are not read.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,37 +12,37 @@ use tollgate_net::tls::TlsChoice;
 /// The port that PostgreSQL listens on by default.
 const PORT: u16 = 5432;
 
-/// Time-outs by default: to connect, for a statement, and for a lock that another transaction holds.
+/// Default time-outs: to connect, for a statement, and for a lock that another transaction has.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Longest time-out that can be asked for, in milliseconds: what the server's own setting holds.
+/// Longest allowed time-out, in milliseconds: the limit of the server's own setting.
 const TIMEOUT_MS_MAX: u64 = i32::MAX as u64;
 
-/// Where a database is and as whom to log in.
+/// Location of a database, and the user for the login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     /// The server.
     pub host: Host,
     /// Whether the connection is encrypted.
     pub encryption: Encryption,
-    /// Who logs in.
+    /// User name.
     pub user: String,
     pub(super) password: Option<Password>,
     /// Name of the database.
     pub database: String,
-    /// The schemas in which tables are looked for; empty where the server's own setting holds.
+    /// The schemas in which tables are searched; empty: the server's own setting.
     pub schemas: Vec<String>,
-    /// How long connecting may take.
+    /// Longest time for connecting.
     pub connect_timeout: Duration,
-    /// How long a statement may take.
+    /// Longest time of a statement.
     pub statement_timeout: Duration,
-    /// How long a statement may wait for a lock.
+    /// Longest wait of a statement for a lock.
     pub lock_timeout: Duration,
 }
 
-/// Where the server listens.
+/// Address of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Host {
     /// On a port of a host.
@@ -54,15 +54,15 @@ pub enum Host {
 /// Whether a connection is encrypted (`sslmode`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encryption {
-    /// Never (`disable`); the default on this machine.
+    /// Never (`disable`); the default for the same machine.
     Never,
-    /// If the server can, without judging its certificate (`prefer`); the default elsewhere.
+    /// If the server supports it, without checking its certificate (`prefer`); the default elsewhere.
     IfPossible,
-    /// Always; the certificate is judged or not (`verify-full`, `require`).
+    /// Always; the certificate is checked or not (`verify-full`, `require`).
     Always(TlsChoice),
 }
 
-/// A password that nobody sees by accident.
+/// A password that is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Password(String);
 
@@ -91,13 +91,13 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// Reads a URL: `postgres://` or `postgresql://`, then `user[:password]@host[:port]/database`, and after a `?` any of
-    /// `sslmode` (`disable`, `prefer`, `require`, `verify-full`), `schema` (one or more, with commas), `host` (the folder
-    /// of a Unix socket), `connect_timeout`, `statement_timeout` and `lock_timeout` (milliseconds). Everything is
-    /// percent-decoded.
+    /// Parses a URL: `postgres://` or `postgresql://`, then `user[:password]@host[:port]/database`, and after a `?` any
+    /// of `sslmode` (`disable`, `prefer`, `require`, `verify-full`), `schema` (one or more, with commas), `host` (the
+    /// folder of a Unix socket), `connect_timeout`, `statement_timeout` and `lock_timeout` (milliseconds). Everything
+    /// is percent-decoded.
     ///
     /// # Errors
-    /// What is wrong with it, without a word of the password.
+    /// An error in it, without any part of the password.
     pub fn parse(url: &str) -> Result<Address, String> {
         let rest = url
             .strip_prefix("postgres://")

@@ -1,5 +1,5 @@
-//! Values on their way into a statement: as text, which the server reads as whatever type the mark has, and bytes as
-//! bytes.
+//! Values on their way into a statement: as text, which the server reads as the type of the parameter mark, and bytes
+//! as bytes.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -21,11 +21,11 @@ pub enum Bound<'v> {
     Integer(i64),
     /// A floating-point number.
     Real(f64),
-    /// Canonical text, which PostgreSQL reads as it stands.
+    /// Canonical text, which PostgreSQL reads unchanged.
     Text(&'v [u8]),
-    /// A canonical duration; one with a sign in front is written with a sign at each number.
+    /// A canonical duration; a leading sign is written before each number.
     Duration(&'v [u8]),
-    /// Bytes as they are.
+    /// Bytes, unchanged.
     Bytes(&'v [u8]),
     /// A list as text, such as `{"a","b",NULL}`.
     List(&'v str),
@@ -62,7 +62,7 @@ impl<'v> Bound<'v> {
         }
     }
 
-    /// Appends it; null is nothing.
+    /// Appends it; null appends nothing.
     pub(super) fn append(self, out: &mut BytesMut) {
         let _ = self.write(out);
     }
@@ -98,7 +98,7 @@ impl<'v> Bound<'v> {
     }
 }
 
-/// An array as PostgreSQL reads it: each value in quotes, but null.
+/// An array in PostgreSQL's format: each value in quotes, except null.
 fn array_literal(array: &[u8], out: &mut BytesMut) {
     let mut before = b'{';
     let quoted = |text: &str, out: &mut BytesMut| {
@@ -128,7 +128,7 @@ fn array_literal(array: &[u8], out: &mut BytesMut) {
     out.put_u8(b'}');
 }
 
-/// It is bound to a mark of any type; where the server cannot read it as that, the server says so.
+/// It can be bound to a mark of any type; if the server cannot read it, the server reports the error.
 impl ToSql for Bound<'_> {
     fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         Ok(self.write(out))

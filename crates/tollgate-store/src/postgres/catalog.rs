@@ -1,9 +1,9 @@
-//! What PostgreSQL's catalog says of the tables, partitioned tables, views and materialized views that are found without
-//! naming their schema: columns, keys, foreign keys, comments, and what this user may do with them.
+//! PostgreSQL's catalogue of the tables, partitioned tables, views and materialized views on the search path: columns,
+//! keys, foreign keys, comments, and this user's permissions.
 //!
-//! It deliberately decides no names: the catalog is made a model where all kinds of databases are. Types that no model
-//! has (enumerations, arrays of what is none itself, JSON, networks, intervals with their months and so on) are texts,
-//! which PostgreSQL makes of all and reads again.
+//! It decides no names: the model is made in one place for all kinds of databases. Types that no model has
+//! (enumerations, arrays of such types, JSON, networks, intervals with their months and so on) are texts, which
+//! PostgreSQL can write and read for all of them.
 
 use postgres::{Client, IsolationLevel, Row, Transaction};
 use tollgate_wire::edm::{Changes, Item, Primitive, Provided};
@@ -16,7 +16,7 @@ use super::tables::LAYOUTS;
 use crate::introspect::{Catalog, CatalogColumn, CatalogTable, ForeignKey, Remark, TableKind};
 use crate::{Form, StoreError};
 
-/// The tables. What can be done with them comes as bits, of the catalog's own kinds of commands.
+/// The tables. Allowed changes are returned as bits, of the catalogue's own kinds of commands.
 const TABLES: &str = "SELECT c.oid, c.relname::text, c.relkind::text, obj_description(c.oid, 'pg_class'), \
      has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'), \
      pg_relation_is_updatable(c.oid, false) & 8 <> 0 AND has_table_privilege(c.oid, 'INSERT'), \
@@ -28,7 +28,7 @@ const TABLES: &str = "SELECT c.oid, c.relname::text, c.relkind::text, obj_descri
      AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.objid = c.oid AND d.deptype = 'e') \
      ORDER BY c.relname";
 
-/// The columns of a table, each with the type that its domain, or the domain of that, is of.
+/// The columns of a table, each with the base type of its domain, also through nested domains.
 const COLUMNS: &str = "SELECT a.attnum, a.attname::text, format_type(a.atttypid, a.atttypmod), b.name, b.modifier, b.required, \
      a.attidentity::text, a.attgenerated::text, pg_get_expr(d.adbin, d.adrelid), col_description(a.attrelid, a.attnum), \
      has_column_privilege(a.attrelid, a.attnum, 'SELECT') \
@@ -55,11 +55,11 @@ const FOREIGN_KEYS: &str = "SELECT k.conkey, n.nspname::text, c.relname::text, p
      WHERE k.conrelid = $1 AND k.contype = 'f' ORDER BY k.conname";
 
 impl PostgresDatabase {
-    /// What the database says of its tables and views, in the order of their names.
+    /// Reads the catalogue of tables and views, in the order of their names.
     ///
     /// # Errors
     ///
-    /// Those of the database.
+    /// Errors of the database.
     pub fn catalog(&self) -> Result<Catalog, StoreError> {
         let mut session = self.opener.open().map_err(|failure| failure.told(Purpose::Reading))?;
         read(session.parts().0).map_err(|failure| failure.told(Purpose::Reading))
@@ -90,7 +90,7 @@ fn read(client: &mut Client) -> Result<Catalog, Failure> {
     Ok(catalog)
 }
 
-/// A table without what it consists of.
+/// A table without its columns and keys.
 struct Found {
     oid: u32,
     name: String,
@@ -172,7 +172,7 @@ fn column(row: &Row) -> Result<CatalogColumn, Failure> {
     })
 }
 
-/// What a type of PostgreSQL's own is in a model; `modifier` holds its facets, as the catalog packs them.
+/// The model's type for one of PostgreSQL's own types; `modifier` contains its facets, as packed in the catalogue.
 fn primitive(name: &str, modifier: i32) -> Primitive {
     let length_max = u32::try_from(modifier - 4).unwrap_or(0);
     let precision = u8::try_from(modifier).unwrap_or(6);
@@ -199,7 +199,7 @@ fn primitive(name: &str, modifier: i32) -> Primitive {
     }
 }
 
-/// Arrays whose values have a type in every model. All others are texts: what stands in their JSON may be anything.
+/// Arrays whose values have a type in every model. All others are texts, since their JSON may contain anything.
 const ARRAYS: [&str; 15] = [
     "_bool",
     "_int2",
@@ -218,8 +218,9 @@ const ARRAYS: [&str; 15] = [
     "_time",
 ];
 
-/// Digits in all in the upper half, digits after the point in the 11 lowest bits with a sign; the whole is 4 too large.
-/// A model has no negative scale and none beyond the precision, so those are not limited.
+/// Decodes a decimal's facets: total digits in the upper half, digits after the point in the 11 lowest bits with a
+/// sign; the whole is 4 too large. A model has no negative scale and none beyond the precision, so those are not
+/// limited.
 fn decimal(modifier: i32) -> Primitive {
     let packed = modifier - 4;
     let precision = u16::try_from(packed >> 16).unwrap_or(0);
@@ -230,7 +231,7 @@ fn decimal(modifier: i32) -> Primitive {
     }
 }
 
-/// The value of a default that is a plain constant: a number, a truth or a text. Whatever else it is, the database knows.
+/// The value of a default that is a plain constant: a number, a Boolean or a text. All others are left to the database.
 fn constant(default: &str, primitive: Primitive) -> Option<Value> {
     match primitive {
         Primitive::Boolean => default.parse().ok().map(Value::Boolean),
@@ -248,8 +249,8 @@ fn constant(default: &str, primitive: Primitive) -> Option<Value> {
     }
 }
 
-/// The canonical form of an array whose default is a plain constant: `'{1,2}'::integer[]`. One of which a value is quoted is
-/// left to the database.
+/// The canonical form of an array whose default is a plain constant: `'{1,2}'::integer[]`. Arrays with quoted values
+/// are left to the database.
 fn list(default: &str, item: Item) -> Option<String> {
     let is_type = |kind: &str| kind.strip_suffix("[]").is_some_and(|kind| !kind.contains(['\'', '|', '[']));
     let values = match default.strip_prefix("ARRAY[]::") {

@@ -1,7 +1,7 @@
-//! A connection that does not wait on its thread, and counts its round trips: what was sent and then waited for.
+//! A connection that does not wait on its thread, and counts its round trips: messages sent and then awaited.
 //!
-//! Every statement is one: nothing is sent ahead of an answer, so that the count is the number of times that the distance
-//! to the server is paid. It deliberately opens itself never again; whoever holds it knows what may be repeated.
+//! Every statement is one: nothing is sent ahead of an answer, so that the count is the number of times the network
+//! latency is paid. It never reopens itself; its holder knows what may be repeated.
 
 use tokio_postgres::{Client, Row, Statement};
 
@@ -23,12 +23,12 @@ impl Counted {
         Ok(Counted { client, round_trips: 0 })
     }
 
-    /// Round trips since it was opened, or since they were last forgotten. Those that open it are not among them.
+    /// Round trips since it was opened, or since the last reset, without those for opening it.
     pub fn round_trips(&self) -> u64 {
         self.round_trips
     }
 
-    /// Counts from zero again: a statement whose types the server must be asked for takes more than one to prepare.
+    /// Resets the count: preparing a statement takes further round trips if the server must look up types.
     pub fn forget_round_trips(&mut self) {
         self.round_trips = 0;
     }
@@ -36,7 +36,7 @@ impl Counted {
     /// Prepares a statement.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub async fn prepare(&mut self, text: &str) -> Result<Statement, StoreError> {
         self.round_trips += 1;
         self.client.prepare(text).await.map_err(told)
@@ -45,25 +45,25 @@ impl Counted {
     /// Runs statements that take and give no values.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub async fn run(&mut self, text: &str) -> Result<(), StoreError> {
         self.round_trips += 1;
         self.client.batch_execute(text).await.map_err(told)
     }
 
-    /// Makes what was done in the transaction last.
+    /// Commits the transaction.
     ///
     /// # Errors
-    /// [`StoreError::InDoubt`] where nobody knows whether it was; those of the database.
+    /// [`StoreError::InDoubt`] if the result is unknown; errors of the database.
     pub async fn commit(&mut self) -> Result<(), StoreError> {
         self.round_trips += 1;
         self.client.batch_execute("COMMIT").await.map_err(|error| Failure::from(error).told_of_commit())
     }
 
-    /// Runs a statement that changes rows, and says how many.
+    /// Runs a statement that changes rows, and returns their number.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub async fn execute(&mut self, statement: &Statement, values: &[Bound<'_>]) -> Result<u64, StoreError> {
         self.round_trips += 1;
         self.client.execute(statement, &references(values)).await.map_err(told)
@@ -72,14 +72,15 @@ impl Counted {
     /// Runs a statement that reads rows.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub async fn query(&mut self, statement: &Statement, values: &[Bound<'_>]) -> Result<Vec<Row>, StoreError> {
         self.round_trips += 1;
         self.client.query(statement, &references(values)).await.map_err(told)
     }
 }
 
-/// Where the server names no rule that was broken, as for a text that is too long, its own words stand in the name's place.
+/// Converts an error. If the server names no broken rule, as for a text that is too long, its own message is used as
+/// the name.
 fn told(error: tokio_postgres::Error) -> StoreError {
     let words = error.as_db_error().map(|refusal| refusal.message().to_owned());
     match Failure::from(error).told(Purpose::Writing) {

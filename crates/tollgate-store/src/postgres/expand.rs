@@ -1,6 +1,6 @@
-//! Expansions: the related entities of many parents with one statement, handed out parent by parent.
+//! Expansions: the related entities of many parents with one statement, passed on parent by parent.
 //!
-//! Where the parents come in parts, so do their related entities, however many one parent has.
+//! If the parents come in parts, so do their related entities, however many one parent has.
 
 use std::collections::VecDeque;
 
@@ -20,31 +20,31 @@ use crate::sql::page::{Tokens, cut_at};
 use crate::sql::statement::Source;
 use crate::{Flow, RowSink, StoreError};
 
-/// Parents whose related entities are asked for together.
+/// Parents whose related entities are fetched together.
 pub(super) const PARENTS_AT_ONCE: i32 = 128;
 
-/// Related entities that are fetched at once.
+/// Related entities fetched at once.
 const RELATED_AT_ONCE: i32 = 512;
 
 /// The related entities of one parent after the other.
 pub(super) struct Expansion<'p, R: Reach> {
-    /// What is answered of them; nothing where only their number is.
+    /// Statement for the entities; `None` if only their number is answered.
     entities: Option<OfMany<'p>>,
     totals: Option<OfMany<'p>>,
-    /// How many each of the parents at hand has.
+    /// Number for each of the current parents.
     counted: Vec<u64>,
-    /// Where the related entities are, and which columns of them are read.
+    /// Set of the related entities.
     target: SetId,
     columns: Columns,
     kinds: Vec<Kind>,
-    /// At how many of one parent it is cut, and what tells where the others begin.
+    /// Limit of entities for one parent, and the tokens to continue after it.
     cut: Option<(u64, Tokens<'p>)>,
-    /// The parent's columns that are joined on, with their types.
+    /// The parent's joined columns, with their types.
     joined: Vec<(usize, Primitive)>,
     reader: Reader,
     cursor: Option<R::Cursor>,
     fetched: VecDeque<Sent>,
-    /// How many of those that were fetched last were handed out.
+    /// Number of the last fetched ones that were passed on.
     taken: usize,
     expansions: Vec<Expansion<'p, R>>,
 }
@@ -55,7 +55,7 @@ struct OfMany<'p> {
     statement: Option<Statement>,
 }
 
-/// What is known of the parents.
+/// Data of the parents.
 pub(super) struct Parents<'p> {
     pub(super) source: &'p Source<'p>,
     pub(super) set: SetId,
@@ -73,7 +73,7 @@ impl OfMany<'_> {
 }
 
 impl<'p, R: Reach> Expansion<'p, R> {
-    /// Those of entities in `set` that are read with these columns.
+    /// Creates the expansions of entities in `set` that are read with these columns.
     pub(super) fn all(
         source: &Source<'p>,
         set: SetId,
@@ -124,7 +124,7 @@ impl<'p, R: Reach> Expansion<'p, R> {
         })
     }
 
-    /// Asks for the related entities of these parents.
+    /// Starts fetching the related entities of these parents.
     pub(super) fn of_parents<'s>(
         &mut self,
         reach: &mut R,
@@ -156,7 +156,7 @@ impl<'p, R: Reach> Expansion<'p, R> {
         Ok(())
     }
 
-    /// Hands out the related entities of the parent at `index` of those that were asked for.
+    /// Passes on the related entities of the parent at `index` among these.
     pub(super) fn hand_out<S: RowSink>(
         &mut self,
         reach: &mut R,
@@ -222,7 +222,7 @@ impl<'p, R: Reach> Expansion<'p, R> {
         Ok(sink.expand_end(position, parent))
     }
 
-    /// Fetches further related entities where none are left and more may come, and asks for what they have expanded.
+    /// Fetches further related entities if none are left and more may come, and starts the expansions within them.
     fn fetch(&mut self, reach: &mut R, source: &Source<'_>) -> Result<(), Stopped> {
         if self.fetched.is_empty()
             && let Some(mut cursor) = self.cursor.take()

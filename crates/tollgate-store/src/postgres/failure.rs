@@ -1,5 +1,5 @@
-//! What can go wrong with PostgreSQL, and what that is to whoever asked: by the class of the error's code (PostgreSQL,
-//! appendix "Error Codes"), never by its words, which are in the server's language.
+//! Errors of PostgreSQL, mapped to errors of the store: by the class of the error's code (PostgreSQL, appendix "Error
+//! Codes"), never by its words, which are in the server's language.
 
 use std::error::Error;
 
@@ -7,11 +7,11 @@ use postgres::error::DbError;
 
 use crate::{Cause, Rule, StoreError};
 
-/// Why a call failed.
+/// Reason why a call failed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// What the crate says: the server refused, or the connection broke, and whatever was under way may have been done or
-    /// not.
+    /// The driver's error: the server refused, or the connection broke, and the statement under way may have been done
+    /// or not.
     Postgres(postgres::Error),
     /// No connection could be opened.
     Closed(postgres::Error),
@@ -21,19 +21,19 @@ pub(super) enum Failure {
     Unreadable {
         /// The column of the row.
         position: usize,
-        /// What is wrong.
+        /// The error.
         message: &'static str,
     },
-    /// The same, and where it stands.
+    /// The same, with its place.
     Stored {
         /// The table and the column.
         place: String,
-        /// What is wrong, and the key of the row.
+        /// The error, and the key of the row.
         message: String,
     },
 }
 
-/// What a statement was for: the same code means another thing when values of an expression are computed and when values
+/// Purpose of a statement: the same code has another meaning when values of an expression are computed and when values
 /// of an entity are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
@@ -48,12 +48,12 @@ impl From<postgres::Error> for Failure {
 }
 
 impl Failure {
-    /// A failure to open a connection.
+    /// Failure of opening a connection.
     pub(super) fn opening(error: postgres::Error) -> Failure {
         Failure::Closed(error)
     }
 
-    /// Whether the connection is of no more use: it broke, or the server shuts down or was told to end it.
+    /// Whether the connection is unusable: it broke, or the server shuts down or was asked to end it.
     pub(super) fn ends_the_connection(&self) -> bool {
         match self {
             Failure::Postgres(error) => Failure::ends(error),
@@ -66,8 +66,8 @@ impl Failure {
         error.as_db_error().is_none_or(|refusal| ends_the_connection(refusal.code().code()))
     }
 
-    /// Whether a read that nothing was handed out of may be begun again: the connection had broken, or what was prepared
-    /// is not what it was, since a table changed or the server forgot it.
+    /// Whether a read that has passed on no rows may be repeated: the connection had broken, or a prepared statement is
+    /// invalid, since a table changed or the server forgot it.
     pub(super) fn is_worth_another_read(&self) -> bool {
         match self {
             Failure::Postgres(error) => match error.as_db_error() {
@@ -81,7 +81,7 @@ impl Failure {
         }
     }
 
-    /// What it is to who commits: a connection that broke on the way leaves open what became of the transaction.
+    /// The error for a commit: if the connection broke, the result of the transaction is unknown.
     pub(super) fn told_of_commit(self) -> StoreError {
         match self {
             Failure::Postgres(error) if Failure::ends(&error) => StoreError::InDoubt(cause(&error)),
@@ -89,7 +89,7 @@ impl Failure {
         }
     }
 
-    /// What it is to the caller of a store.
+    /// The error for the caller of a store.
     pub(super) fn told(self, purpose: Purpose) -> StoreError {
         let error = match self {
             Failure::Closed(error) if Failure::ends(&error) => {
@@ -109,7 +109,7 @@ impl Failure {
     }
 }
 
-/// What the server's refusal names.
+/// Names in the server's refusal.
 struct Names {
     column: Option<String>,
     constraint: Option<String>,
@@ -145,8 +145,8 @@ fn refused(code: &str, purpose: Purpose, names: Names, cause: Cause) -> StoreErr
     }
 }
 
-/// What the operator is to read of an error: the server's own words with their code, or all that led to it. The values in
-/// the server's details stay out.
+/// Cause for the operator: the server's own message with its code, or the chain of errors. The values in the server's
+/// details are left out.
 fn cause(error: &postgres::Error) -> Cause {
     if let Some(refusal) = error.as_db_error() {
         return format!("{} ({})", refusal.message(), refusal.code().code()).into();

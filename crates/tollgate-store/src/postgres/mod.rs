@@ -1,10 +1,10 @@
 //! PostgreSQL, over the network or a Unix socket.
 //!
-//! A [`PostgresDatabase`] hands out a [`PostgresConnection`] for each work process; the pool is the gateway's. A connection is opened when
-//! it is first needed, and again when it is needed after it broke: whoever was using it then is told, and reads of which
-//! nothing was handed out are repeated once, but never a write.
+//! A [`PostgresDatabase`] hands out a [`PostgresConnection`] for each work process; the pool is the gateway's. A
+//! connection is opened when it is first needed, and reopened when needed after it broke: its user then gets an error,
+//! and reads that have passed on no rows are repeated once, but never a write.
 //!
-//! The calls block on the network, so they belong on threads that may.
+//! The calls block on the network, so they belong on threads that may block.
 
 mod address;
 mod bind;
@@ -37,7 +37,7 @@ use super::sql::change::Texts;
 use super::sql::dialect::Dialect;
 use super::{Mapping, StoreError};
 
-/// A database that connections can be made to.
+/// A PostgreSQL database.
 #[derive(Debug)]
 pub struct PostgresDatabase {
     address: Address,
@@ -56,7 +56,7 @@ pub struct PostgresConnection {
     /// Whether it was open before.
     opened: Opened,
     transaction: Transaction,
-    /// Begins and ends of units of work that go to the server with the next statement.
+    /// Begins and ends of units of work, sent to the server with the next statement.
     deferred: Vec<&'static str>,
     texts: Texts,
     reader: Reader,
@@ -68,22 +68,22 @@ enum Opened {
     Before,
 }
 
-/// Whether a transaction that writes is under way.
+/// State of a writing transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Transaction {
     None,
     Open,
-    /// A statement in it was refused: the server takes none until its unit, or all, is undone.
+    /// A statement in it was refused: the server accepts none until its unit, or all, is undone.
     Refused,
     /// The connection broke, and the transaction with it.
     Lost,
 }
 
 impl PostgresDatabase {
-    /// A database at an address. It is not connected to yet.
+    /// Creates a database for an address, without connecting.
     ///
     /// # Errors
-    /// [`StoreError::Database`] where certificates are to be judged and this machine has no roots to judge them by.
+    /// [`StoreError::Database`] if certificates must be checked and this machine has no root certificates.
     pub fn open(address: Address, mapping: Mapping) -> Result<PostgresDatabase, StoreError> {
         let opener = Opener::new(&address).map_err(|reason| StoreError::Database(reason.into()))?;
         Ok(PostgresDatabase {
@@ -94,7 +94,7 @@ impl PostgresDatabase {
         })
     }
 
-    /// Sets how long one statement may run on connections that are made from now on.
+    /// Sets the time limit of a statement for connections created from now on.
     ///
     /// # Errors
     /// As [`PostgresDatabase::open`].
@@ -103,10 +103,10 @@ impl PostgresDatabase {
         PostgresDatabase::open(Address { statement_timeout: time_budget, ..self.address }, mapping)
     }
 
-    /// A new connection, which is opened when it is first needed.
+    /// Creates a connection, which is opened on first use.
     ///
     /// # Errors
-    /// None; as other stores.
+    /// None; the result matches other stores.
     pub fn connection(&self) -> Result<PostgresConnection, StoreError> {
         Ok(PostgresConnection {
             opener: Arc::clone(&self.opener),
@@ -121,19 +121,19 @@ impl PostgresDatabase {
         })
     }
 
-    /// A connection that does not wait on its thread, and counts its round trips. It is opened now, on the runtime of
-    /// whoever calls.
+    /// A connection that does not wait on its thread, and counts its round trips. It is opened now, on the caller's
+    /// runtime.
     ///
     /// # Errors
-    /// Why it cannot be opened.
+    /// It cannot be opened.
     pub async fn counted(&self) -> Result<Counted, StoreError> {
         Counted::open(&self.opener).await
     }
 
-    /// Does `work` on a connection of its own, which then is closed.
+    /// Runs `work` on a connection of its own, which is then closed.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn administer<T>(
         &self,
         work: impl FnOnce(&mut postgres::Client) -> Result<T, postgres::Error>,
@@ -142,19 +142,19 @@ impl PostgresDatabase {
         done.map_err(|failure| failure.told(Purpose::Writing))
     }
 
-    /// How many times a connection was opened again after it had broken.
+    /// Number of reopened connections after breaks.
     pub fn reconnects(&self) -> u64 {
         self.reconnects.load(Ordering::Relaxed)
     }
 
-    /// Where it is, without the password.
+    /// Its address, without the password.
     pub fn address(&self) -> &Address {
         &self.address
     }
 }
 
 impl PostgresConnection {
-    /// Says where the connection's mapping and a model differ, as an error.
+    /// Checks that the connection's mapping fits a model.
     ///
     /// # Errors
     /// [`StoreError::Mapping`].
@@ -162,7 +162,7 @@ impl PostgresConnection {
         self.mapping.mismatch(model).map_or(Ok(()), |message| Err(StoreError::Mapping(message)))
     }
 
-    /// The open connection, opened now if need be. A transaction whose connection broke is not gone on with.
+    /// Returns the open connection, opening it if needed. A transaction whose connection broke cannot continue.
     fn session(&mut self) -> Result<&mut Session, Failure> {
         if self.transaction == Transaction::Lost {
             return Err(Failure::Lost);
@@ -181,7 +181,7 @@ impl PostgresConnection {
         Ok(self.session.insert(session))
     }
 
-    /// Notes what a failure means for the connection and the transaction, and passes it on.
+    /// Records the effect of a failure on the connection and the transaction, and returns it.
     fn noted(&mut self, failure: Failure) -> Failure {
         if failure.ends_the_connection() {
             self.session = None;

@@ -1,6 +1,6 @@
 //! Reading: a plan becomes statements, and their rows go to the sink as they come.
 //!
-//! Few rows come at once; many come in parts out of a portal, so that memory stays flat and a sink that stops leaves the
+//! Few rows come at once; many come in parts from a portal, so that memory stays flat and a sink that stops leaves the
 //! rest with the server. A plan that needs several statements (total, expansions) reads them from one snapshot.
 
 use postgres::types::ToSql;
@@ -21,13 +21,13 @@ use crate::sql::statement::Source;
 use crate::sql::{Parameter, Sql};
 use crate::{Flow, Outcome, RowSink, StoreError};
 
-/// Rows that are fetched at once: a page of so many is one round trip, of more a few with a portal.
+/// Rows fetched at once: a page up to this size is one round trip, a larger one a few with a portal.
 const ROWS_AT_ONCE: i32 = 1_000;
 
-/// Parameters that a statement takes.
+/// Most parameters of a statement.
 const PARAMETERS_MAX: usize = 32_766;
 
-/// Why a read ended early.
+/// Reason why a read ended early.
 pub(super) enum Stopped {
     Refused(StoreError),
     Failed(Failure),
@@ -51,7 +51,7 @@ impl From<postgres::Error> for Stopped {
     }
 }
 
-/// Whether a sink got anything yet: then a read cannot be begun again.
+/// Whether a sink has received anything: then a read cannot be repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Handed {
     Nothing,
@@ -59,7 +59,7 @@ enum Handed {
 }
 
 impl PostgresConnection {
-    /// Reads what a plan asks for, as [`Store::read`](crate::Store::read) says.
+    /// Reads the result of a plan, as in [`Store::read`](crate::Store::read).
     pub(super) fn read<S: RowSink>(
         &mut self,
         model: &Model,
@@ -120,9 +120,9 @@ impl PostgresConnection {
     }
 }
 
-/// Where rows come from: all at once, or in parts.
+/// Source of rows: all at once, or in parts.
 pub(super) trait Reach {
-    /// What stands for the rows of a statement that are still to come.
+    /// Handle for the rows of a statement that are still to come.
     type Cursor;
 
     fn statement(&mut self, text: &str) -> Result<Statement, Failure>;
@@ -136,13 +136,13 @@ pub(super) trait Reach {
     fn fetch(&mut self, cursor: &mut Self::Cursor, rows_max: i32) -> Result<Vec<Sent>, Failure>;
 }
 
-/// On the connection as it is, in a transaction that writes or in none.
+/// On the connection itself, in a writing transaction or in none.
 struct Whole<'c> {
     client: &'c mut Client,
     statements: &'c mut Statements,
 }
 
-/// In a transaction of its own, which sees one state of the database.
+/// In a transaction of its own, with one snapshot of the database.
 struct Parts<'c> {
     snapshot: Snapshot<'c>,
     statements: &'c mut Statements,
@@ -292,7 +292,7 @@ impl<S: RowSink> Reading<'_, S> {
     }
 }
 
-/// A failure to read a row with the column and the row that it was met in.
+/// Adds column and row to a failure of reading a row.
 pub(super) fn located(failure: Failure, source: &Source<'_>, set: SetId, columns: &Columns, sent: &Sent) -> Failure {
     let Failure::Unreadable { position, message } = failure else { return failure };
     let entity_type = source.model.type_of(set);
@@ -317,7 +317,7 @@ fn count<R: Reach>(reach: &mut R, sql: &Sql<'_>) -> Result<u64, Stopped> {
     Ok(u64::try_from(count).unwrap_or(0))
 }
 
-/// What is bound to the marks of a statement; `lists` are the values of the parents.
+/// Values for the marks of a statement; `lists` are the values of the parents.
 pub(super) fn bound<'p>(sql: &Sql<'p>, lists: &'p [String]) -> Result<Vec<Bound<'p>>, StoreError> {
     if sql.parameters.len() > PARAMETERS_MAX {
         return Err(StoreError::TooLarge { message: format!("it has more than {PARAMETERS_MAX} values") });

@@ -1,5 +1,5 @@
-//! Rows as PostgreSQL sends them, handed out as cells in canonical form: most columns are borrowed as they stand, the others
-//! are converted into a buffer that is used again.
+//! Rows as PostgreSQL sends them, passed on as cells in canonical form: most columns are borrowed unchanged, the others
+//! are converted into a reused buffer.
 //!
 //! Decimals come as digits and never pass through a float.
 
@@ -14,7 +14,7 @@ use tollgate_wire::value::{Cell, Row};
 
 use super::failure::Failure;
 
-/// How a column is sent and what its cells are.
+/// Format of a sent column, and type of its cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// One byte.
@@ -40,17 +40,17 @@ pub(super) enum Kind {
     List(Item),
 }
 
-/// What becomes of `infinity` and `-infinity`, which no model has.
+/// Treatment of `infinity` and `-infinity`, which no model has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Infinity {
-    /// The last and the first time that every client knows: one of many values of a row.
+    /// The first or last time that every client knows: for an ordinary value of a row.
     Shown,
-    /// An error: by its key a row is found again, and not by what only stands for its value.
+    /// An error: a row must be found again by its key, and not by a substitute for its value.
     Refused,
 }
 
 impl Kind {
-    /// The kind of a column that holds values of a type, or of an expression's.
+    /// The kind of a column for values of a type, or of an expression.
     pub(super) fn of(primitive: Option<Primitive>) -> Kind {
         match primitive {
             Some(Primitive::Boolean) => Kind::Boolean,
@@ -71,8 +71,8 @@ impl Kind {
 }
 
 impl Kind {
-    /// The kind of a column that holds the values of a key of an order. They are in no answer, only in tokens, by which the
-    /// server is asked for what comes next: in its own words, which know more times than clients do.
+    /// The kind of a column for the values of a key of an order. They are in no answer, only in tokens, which are sent
+    /// back to the server: in its own format, which can express more times than clients can.
     pub(super) fn of_order(primitive: Option<Primitive>) -> Kind {
         match Kind::of(primitive) {
             Kind::Date(_) | Kind::Moment(_) | Kind::Instant(_) => Kind::Text,
@@ -80,7 +80,7 @@ impl Kind {
         }
     }
 
-    /// The kind of a column that holds a leaf of an entity.
+    /// The kind of a column for a leaf of an entity.
     pub(super) fn of_leaf(entity_type: &EntityType, leaf: LeafId) -> Kind {
         match Kind::of(Some(entity_type.leaves[leaf.0].primitive)) {
             kind if entity_type.key.contains(&leaf) => kind,
@@ -92,7 +92,7 @@ impl Kind {
     }
 }
 
-/// Takes rows apart, one after the other, in memory that is used again.
+/// Parses rows one after the other, in reused memory.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     slots: Vec<Slot>,
@@ -104,23 +104,23 @@ enum Slot {
     Null,
     Integer(i64),
     Real(f64),
-    /// As it stands in the row.
+    /// Unchanged from the row.
     Text,
     Bytes,
-    /// In the converted texts.
+    /// Position in the converted texts.
     Converted(Range<usize>),
 }
 
-/// A row that was taken apart.
+/// A parsed row.
 pub(super) struct PostgresRow<'r, C> {
     slots: &'r [Slot],
     columns: &'r C,
     converted: &'r [u8],
 }
 
-/// The columns of a row as they were sent.
+/// The columns of a row as sent.
 pub(super) trait Columns {
-    /// The bytes of a column, `None` where it is null or there is none.
+    /// The bytes of a column, `None` if it is null or missing.
     fn column(&self, column: usize) -> Option<&[u8]>;
 }
 
@@ -131,7 +131,7 @@ impl Columns for postgres::Row {
     }
 }
 
-/// A value as it was sent, of whatever type.
+/// A value as sent, of any type.
 struct Sent<'r>(&'r [u8]);
 
 impl<'r> FromSql<'r> for Sent<'r> {
@@ -159,10 +159,10 @@ impl<C: Columns> Row for PostgresRow<'_, C> {
 }
 
 impl Reader {
-    /// The cells of a row with these columns.
+    /// Parses the cells of a row with these columns.
     ///
     /// # Errors
-    /// Where a value has no canonical form, or is not of its column's kind.
+    /// A value has no canonical form, or is not of its column's kind.
     pub(super) fn read<'r, C: Columns>(
         &'r mut self,
         columns: &'r C,
@@ -180,7 +180,7 @@ impl Reader {
         Ok(PostgresRow { slots: &self.slots, columns, converted: &self.converted })
     }
 
-    /// A value in a message; nothing where it cannot be read.
+    /// A value for a message; empty if it cannot be read.
     pub(super) fn shown<C: Columns>(&mut self, columns: &C, position: usize, kind: Kind) -> String {
         let Some(sent) = columns.column(position) else { return "null".to_owned() };
         match self.slot(kind, sent) {

@@ -1,6 +1,6 @@
-//! An open connection with its prepared statements, and how it is opened.
+//! An open connection with its prepared statements, and the code to open it.
 //!
-//! It deliberately never opens itself again: whoever holds it knows what may be repeated.
+//! It never reopens itself: its holder knows what may be repeated.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,18 +14,18 @@ use super::address::{Address, Encryption, Host};
 use super::failure::Failure;
 use super::tls::Encrypted;
 
-/// Prepared statements that a connection keeps; the one that was used longest ago gives way.
+/// Prepared statements kept by a connection; the least recently used one is dropped.
 const STATEMENTS_MAX: usize = 128;
 
-/// When a silent connection is asked whether the other side is still there, how often then, and how many times.
+/// Keepalive: time until a silent connection is probed, interval of the probes, and their number.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 const KEEPALIVE_RETRIES: u32 = 3;
 
-/// How much longer than a statement may take the network may keep quiet about what was sent.
+/// Time that the network may stay silent beyond the longest time of a statement.
 const SILENCE_MARGIN: Duration = Duration::from_secs(10);
 
-/// How sessions of one database are opened.
+/// Opens the sessions of one database.
 #[derive(Debug)]
 pub(super) struct Opener {
     config: Config,
@@ -34,22 +34,22 @@ pub(super) struct Opener {
 
 /// An open connection.
 pub(super) struct Session {
-    /// Taken away only when the session ends.
+    /// Absent only when the session ends.
     client: Option<Client>,
     statements: Statements,
     constraints: DeferredConstraints,
 }
 
-/// What checks the constraints that wait for the end of a transaction, and lets them wait again.
+/// Statements that check the deferred constraints, and defer them again.
 enum DeferredConstraints {
-    /// The catalog was not asked yet.
+    /// The catalogue was not queried yet.
     Unknown,
     None,
     Checked(Box<str>),
 }
 
-/// The statements that do it; null where no constraint waits. A name that constraints share which do not wait cannot be
-/// told to wait again.
+/// The query for these statements; null if no constraint is deferred. A name that a constraint shares with others that
+/// are not deferred cannot be deferred again.
 const CHECK_CONSTRAINTS: &str = "SELECT 'SET CONSTRAINTS ALL IMMEDIATE' || \
      coalesce('; SET CONSTRAINTS ' || string_agg(DISTINCT d.name, ', ') FILTER (WHERE d.alone) || ' DEFERRED', '') \
      FROM (SELECT format('%I.%I', n.nspname, c.conname) AS name, NOT EXISTS (SELECT FROM pg_constraint AS o \
@@ -66,7 +66,7 @@ pub(super) struct Statements {
 
 impl Opener {
     /// # Errors
-    /// When certificates are to be judged and this machine offers no roots to judge them by.
+    /// Certificates must be checked and this machine has no root certificates.
     pub(super) fn new(address: &Address) -> Result<Opener, String> {
         let mut config = Config::new();
         match &address.host {
@@ -115,7 +115,7 @@ impl Opener {
 }
 
 impl Opener {
-    /// Opens a connection on the runtime of whoever calls, which drives it.
+    /// Opens a connection on the caller's runtime, which drives it.
     pub(super) async fn open_here(&self) -> Result<tokio_postgres::Client, Failure> {
         // What ends a connection is told to whoever waits for an answer on it.
         match &self.upgrade {
@@ -137,7 +137,7 @@ impl Opener {
 /// The name of PostgreSQL's protocol in TLS (ALPN).
 const PROTOCOL: &str = "postgresql";
 
-/// The settings of a session, as the server's command line would take them. Texts of dates and numbers depend on them.
+/// The settings of a session, in the format of the server's command line. Texts of dates and numbers depend on them.
 fn options(address: &Address) -> String {
     let mut settings = vec![
         ("DateStyle", "ISO,YMD".to_owned()),
@@ -160,7 +160,7 @@ impl Session {
         (self.client.as_mut().expect("a session has its client until it ends"), &mut self.statements)
     }
 
-    /// Checks all constraints that wait for the end of the transaction.
+    /// Checks all deferred constraints.
     pub(super) fn check_constraints(&mut self) -> Result<(), Failure> {
         if let DeferredConstraints::Unknown = self.constraints {
             let found = self.parts().0.query_opt(CHECK_CONSTRAINTS, &[])?;
@@ -182,8 +182,8 @@ impl Session {
     }
 }
 
-/// The crate says goodbye to the server on a runtime of its own, which a thread that drives another must not do: and work
-/// processes may end on any thread.
+/// Closes the connection on a thread of its own: the crate notifies the server on its own runtime, which a thread
+/// driving another must not do.
 impl Drop for Session {
     fn drop(&mut self) {
         let client = self.client.take();
@@ -194,7 +194,7 @@ impl Drop for Session {
 }
 
 impl Statements {
-    /// A statement, prepared now or before.
+    /// A statement, prepared now or earlier.
     pub(super) fn prepared(&mut self, client: &mut impl GenericClient, text: &str) -> Result<Statement, Failure> {
         self.uses += 1;
         if let Some((statement, used)) = self.kept.get_mut(text) {
@@ -210,7 +210,7 @@ impl Statements {
         Ok(statement)
     }
 
-    /// Prepares all of them anew when they are needed next.
+    /// Forgets all of them: they are prepared again on next use.
     pub(super) fn forget(&mut self) {
         self.kept.clear();
     }

@@ -1,6 +1,6 @@
-//! Tables of a model: what a service needs to bring its data set along.
+//! Tables of a model: needed by a service with its own data set.
 //!
-//! It deliberately changes no table that is there.
+//! It changes no existing table.
 
 use tollgate_wire::edm::{Model, SetId};
 
@@ -10,12 +10,12 @@ use crate::sql::Sql;
 use crate::sql::dialect::{Dialect, postgres_column_type};
 use crate::{StoreError, Tables};
 
-/// The table that holds which layout the tables of a service have, by the name of its first table.
+/// The table with the layout version of a service's tables, by the name of its first table.
 pub(super) const LAYOUTS: &str = "tollgate_layouts";
 
-/// Whoever creates tables takes this lock, so that two who start at once do not meet. The number is any that is not used
-/// otherwise. It is held until a data set is filled in, which may take longer than a request waits for a lock; that limit, and
-/// no time of statements, is what ends the wait, since it says why.
+/// Lock for creating tables, so that two starts at once do not conflict. The number is any otherwise unused one. It is
+/// kept until the data set is filled in, which may take longer than a request waits for a lock; that limit, and no
+/// time-out of statements, ends the wait, since its error names the reason.
 const CREATING: &str =
     "SET LOCAL lock_timeout = '2min'; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(7203100812)";
 

@@ -1,6 +1,6 @@
 //! TLS for the `postgres` crate's connections, by the same library and on the same terms as everywhere else here.
 //!
-//! It adds nothing but the traits that the crate asks for.
+//! It only adds the traits that the crate requires.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -13,7 +13,7 @@ use postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tollgate_net::tls::{Over, Upgrade};
 
-/// Makes connectors to whatever host is connected to.
+/// Makes connectors for any host.
 #[derive(Debug, Clone)]
 pub(super) struct Encrypted(pub(super) Upgrade);
 

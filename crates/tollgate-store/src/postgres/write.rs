@@ -1,7 +1,7 @@
 //! Writing: transactions, units of work inside them, and the statements that change one entity.
 //!
-//! The begin and the end of a unit go to the server together, with the next statement that needs them. Nothing here is
-//! ever repeated but the `BEGIN` of a transaction, before which nothing was done.
+//! The begin and the end of a unit go to the server together, with the next statement that needs them. Only the `BEGIN`
+//! of a transaction is ever repeated, since nothing was done before it.
 
 use std::sync::Arc;
 
@@ -183,7 +183,7 @@ impl Store for PostgresConnection {
 }
 
 impl PostgresConnection {
-    /// Runs a statement of a key, and says whether it met an entity.
+    /// Runs a statement by key, and returns whether it found an entity.
     fn by_key(
         &mut self,
         model: &Model,
@@ -202,8 +202,8 @@ impl PostgresConnection {
         })
     }
 
-    /// Checks at the end of a unit what the database checks at the end of the transaction: otherwise one unit that breaks
-    /// such a rule would undo all. A database without such rules is asked nothing.
+    /// Checks the deferred constraints at the end of a unit: otherwise one unit that breaks them would undo the whole
+    /// transaction. A database without such constraints is not queried.
     fn check_deferred_constraints(&mut self) -> Result<(), StoreError> {
         if self.transaction != Transaction::Open {
             return Ok(());
@@ -212,7 +212,7 @@ impl PostgresConnection {
         checked.map_err(|failure| self.noted(failure).told(Purpose::Writing))
     }
 
-    /// Does `work` on an open session, what was deferred before it.
+    /// Runs `work` on an open session, after deferred statements.
     fn write<T>(
         &mut self,
         model: &Model,
@@ -231,7 +231,7 @@ impl PostgresConnection {
         })
     }
 
-    /// Sends what was deferred, on a session that is open afterwards.
+    /// Sends the deferred statements, on a session that is open afterwards.
     pub(super) fn flush_open(&mut self) -> Result<(), Failure> {
         if self.deferred.is_empty() { self.session().map(|_| ()) } else { self.flush() }
     }
@@ -253,7 +253,7 @@ fn check_key(model: &Model, set: SetId, key: &Key) -> Result<(), StoreError> {
     if expected == found { Ok(()) } else { Err(StoreError::Key { expected, found }) }
 }
 
-/// Refuses the one character that texts of PostgreSQL do not hold, with the property: the server names none.
+/// Refuses the one character that PostgreSQL's texts cannot contain, and names the property, which the server does not.
 fn check_texts(model: &Model, set: SetId, entry: &Entry) -> Result<(), StoreError> {
     let holds_it = |leaf: &usize| matches!(entry.cell_of(LeafId(*leaf)), Some(Cell::Text(text)) if text.contains(&0));
     match (0..entry.leaves()).find(holds_it) {
@@ -265,7 +265,7 @@ fn check_texts(model: &Model, set: SetId, entry: &Entry) -> Result<(), StoreErro
     }
 }
 
-/// Values as the crate takes them.
+/// Values as the crate expects them.
 pub fn references<'v>(values: &'v [Bound<'_>]) -> Vec<&'v (dyn ToSql + Sync)> {
     values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }

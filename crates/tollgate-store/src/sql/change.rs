@@ -1,7 +1,7 @@
-//! The statements that change one entity or hold it: their texts are built once for each set and each choice of leaves,
+//! The statements that change one entity or lock it: their texts are built once for each set and each choice of leaves,
 //! and then only looked up.
 //!
-//! It deliberately binds nothing: a text tells which leaves its marks stand for, in order.
+//! It binds nothing: a text comes with the leaves of its marks, in order.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use super::dialect::Dialect;
 use super::expression::comparable;
 use crate::Mapping;
 
-/// Choices of leaves that are kept for each set and kind of change: clients send few, and a hostile one shall not fill
-/// the memory.
+/// Choices of leaves kept for each set and kind of change: clients send few, and a hostile one must not fill the
+/// memory.
 const CHOICES_MAX: usize = 16;
 
 /// The texts that one connection has needed so far.
@@ -34,10 +34,10 @@ struct OfSet {
     find: Option<Arc<str>>,
 }
 
-/// What is to be seen of a row once it is inserted.
+/// Requested part of an inserted row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// Nothing.
+    /// Nothing of it.
     Nothing,
     /// All columns, in the order of the leaves.
     Row,
@@ -48,19 +48,19 @@ pub enum Wanted {
 pub struct Change {
     /// Its text.
     pub text: Arc<str>,
-    /// The leaves that its first marks stand for; behind them come those of the key, where the entity is found by it.
+    /// The leaves of its first marks; those of the key follow, if the entity is found by it.
     pub leaves: Box<[LeafId]>,
-    /// Where the row as it is stored comes from.
+    /// Source of the row as stored.
     pub row: StoredRow,
     wanted: Wanted,
 }
 
-/// Where the row as it is stored comes from.
+/// Source of the row as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoredRow {
     /// The statement returns it.
     Returned,
-    /// It is the entry: the database adds nothing to it, or nobody wants to know.
+    /// It equals the entry: the database adds nothing to it, or the caller does not need it.
     Entry,
 }
 
@@ -68,18 +68,18 @@ pub enum StoredRow {
 #[derive(Debug, Clone, Default)]
 struct Choices {
     made: Vec<Change>,
-    /// Which one gives way to the next, once there are so many.
+    /// The one to replace next, once there are too many.
     oldest: usize,
 }
 
 impl Texts {
-    /// None yet.
+    /// Creates an empty cache.
     pub fn new(dialect: Dialect) -> Texts {
         Texts { dialect, sets: Vec::new() }
     }
 
-    /// The statement that inserts the leaves that are set in `entry`. It returns the row where that is wanted and the
-    /// database provides values of it, or, as PostgreSQL does, stores others than those that came: rounded, say.
+    /// The statement that inserts the leaves set in `entry`. It returns the row if that is wanted and the database
+    /// provides values, or stores other ones than were sent, as PostgreSQL does when rounding.
     pub fn insert(&mut self, model: &Model, mapping: &Mapping, set: SetId, entry: &Entry, wanted: Wanted) -> &Change {
         let dialect = self.dialect;
         self.of(set).inserts.find_or_make(entry, wanted, |leaves| {
@@ -92,8 +92,7 @@ impl Texts {
         })
     }
 
-    /// The statement that gives the leaves that are set in `entry` their values, where the key matches. One at least must
-    /// be set.
+    /// The statement that updates the leaves set in `entry`, where the key matches. At least one must be set.
     pub fn update(&mut self, model: &Model, mapping: &Mapping, set: SetId, entry: &Entry) -> &Change {
         let dialect = self.dialect;
         self.of(set).updates.find_or_make(entry, Wanted::Nothing, |leaves| {
@@ -101,13 +100,13 @@ impl Texts {
         })
     }
 
-    /// The statement that deletes where the key matches.
+    /// The statement that deletes the row with the key.
     pub fn delete(&mut self, model: &Model, mapping: &Mapping, set: SetId) -> &Arc<str> {
         let dialect = self.dialect;
         self.of(set).delete.get_or_insert_with(|| by_key(dialect, "DELETE FROM ", "", model, mapping, set))
     }
 
-    /// The statement that has a row where the key matches, and holds it where others could change it meanwhile.
+    /// The statement that returns a row if the key matches, and locks it where others could change it meanwhile.
     pub fn find(&mut self, model: &Model, mapping: &Mapping, set: SetId) -> &Arc<str> {
         let dialect = self.dialect;
         let end = match dialect {
@@ -158,7 +157,7 @@ fn set_leaves(entry: &Entry) -> impl Iterator<Item = LeafId> {
     (0..entry.leaves()).map(LeafId).filter(|leaf| entry.is_set(*leaf))
 }
 
-/// Whether the database provides a value that the entry does not have.
+/// Whether the database provides a value missing in the entry.
 fn database_adds(entity_type: &EntityType, entry: &Entry) -> bool {
     entity_type.provided.iter().any(|(leaf, provided)| match provided {
         Provided::Database | Provided::Computed => !entry.is_set(*leaf),

@@ -1,7 +1,7 @@
-//! In which SQL a plan is lowered, and what its types are called there.
+//! SQL dialects for plans, and the names of types there.
 //!
-//! SQLite stores whatever has no type of its own as canonical text and calls functions that are registered; PostgreSQL has
-//! types and functions for all of it. Where the two differ, an exhaustive match says both.
+//! SQLite stores types that it lacks as canonical text and calls functions that are registered; PostgreSQL has types
+//! and functions for all of it. Where the two differ, an exhaustive match covers both.
 
 use tollgate_wire::edm::{Item, Primitive};
 use tollgate_wire::value::Value;
@@ -18,7 +18,7 @@ pub enum Dialect {
     Postgres,
 }
 
-/// What PostgreSQL calls the type of a class.
+/// PostgreSQL's name for the type of a class.
 pub fn postgres_type(class: Class) -> &'static str {
     match class {
         Class::Boolean => "bool",
@@ -38,8 +38,8 @@ pub fn postgres_type(class: Class) -> &'static str {
     }
 }
 
-/// What PostgreSQL calls the type of a column for values of this type. Facets are the gateway's to check; decimals keep
-/// the digits with which they came, and times with more digits than PostgreSQL holds are canonical text.
+/// PostgreSQL's column type for values of this type. Facets are checked by the gateway; decimals keep their digits, and
+/// times with more digits than PostgreSQL supports are canonical text.
 pub fn postgres_column_type(primitive: Primitive) -> &'static str {
     match primitive {
         Primitive::Byte | Primitive::SByte | Primitive::Int16 => "int2",
@@ -76,10 +76,10 @@ pub fn postgres_column_type(primitive: Primitive) -> &'static str {
     }
 }
 
-/// Digits of a second that PostgreSQL holds.
+/// Digits of a second that PostgreSQL stores.
 pub const POSTGRES_FRACTION_DIGITS: u8 = 6;
 
-/// Whether a column for values of this type is text though the type is none.
+/// Whether a column for values of this type is stored as text, though the type is none.
 pub fn is_text_in_postgres(primitive: Primitive) -> bool {
     match primitive {
         Primitive::DateTime { precision }
@@ -117,8 +117,8 @@ pub fn class_of(value: &Value) -> Class {
     }
 }
 
-/// Whether values of a class leave PostgreSQL as text: in the form that a session's settings make canonical, but for the
-/// blank in a date and time.
+/// Whether values of a class leave PostgreSQL as text: canonical by the session's settings, except for the blank in a
+/// date and time.
 pub fn leaves_postgres_as_text(class: Class) -> bool {
     match class {
         Class::Boolean | Class::Integer | Class::Real | Class::Binary | Class::Duration | Class::List => false,

@@ -22,7 +22,7 @@ impl Source<'_> {
     ///
     /// # Errors
     ///
-    /// Those of the expansion's expressions.
+    /// Errors of the expansion's expressions.
     pub fn expansion<'p>(&self, set: SetId, expand: &'p Expand, columns: &Columns) -> Result<Sql<'p>, StoreError> {
         let mut sql = Sql::new(self.dialect);
         let navigation = self.navigation(set, expand);
@@ -41,11 +41,11 @@ impl Source<'_> {
         Ok(sql)
     }
 
-    /// The statement for their number, whatever `$top` and `$skip` say.
+    /// The statement for their number, ignoring `$top` and `$skip`.
     ///
     /// # Errors
     ///
-    /// Those of the expansion's filter.
+    /// Errors of the expansion's filter.
     pub fn expansion_total<'p>(&self, set: SetId, expand: &'p Expand) -> Result<Sql<'p>, StoreError> {
         let mut sql = Sql::new(self.dialect);
         sql.push("SELECT COUNT(*)");
@@ -80,12 +80,12 @@ impl Source<'_> {
     }
 
     /// PostgreSQL's statement for the entities of an expansion of many entities in `set` at once: its parameters of the
-    /// parents are lists, one value for each parent. Behind the columns stands which parent an entity belongs to, counted
-    /// from 1, and in that order they come.
+    /// parents are lists, one value for each parent. After the columns comes the number of the entity's parent,
+    /// counted from 1, and rows come in that order.
     ///
     /// # Errors
     ///
-    /// Those of the expansion's expressions.
+    /// Errors of the expansion's expressions.
     pub fn expansion_of_many<'p>(
         &self,
         set: SetId,
@@ -119,10 +119,10 @@ impl Source<'_> {
         Ok(sql)
     }
 
-    /// The same where of each parent's entities only a part is wanted. Where the target's key begins with what is joined on,
-    /// its index leads to each parent's entities, and a subquery for each parent reads no more of them than its part. Where
-    /// nothing says that there is an index, a subquery for each could read the whole table for each: then they are joined
-    /// once and numbered, and no more than the parts leave the database.
+    /// The same if only a part of each parent's entities is wanted. If the target's key begins with the joined columns,
+    /// its index leads to each parent's entities, and a subquery for each parent reads no more of them than its part.
+    /// Without a known index, a subquery for each could read the whole table for each: then they are joined once and
+    /// numbered, and no more than the parts leave the database.
     fn parts_of_many<'p>(
         &self,
         set: SetId,
@@ -203,11 +203,12 @@ impl Source<'_> {
         Ok(sql)
     }
 
-    /// PostgreSQL's statement for how many entities each of many parents has: one row for each parent, in their order.
+    /// PostgreSQL's statement for the number of entities of each of many parents: one row for each parent, in their
+    /// order.
     ///
     /// # Errors
     ///
-    /// Those of the expansion's filter.
+    /// Errors of the expansion's filter.
     pub fn totals_of_many<'p>(&self, set: SetId, expand: &'p Expand) -> Result<Sql<'p>, StoreError> {
         let mut sql = Sql::new(self.dialect);
         let navigation = self.navigation(set, expand);
@@ -239,7 +240,7 @@ impl Source<'_> {
         sql.push("number)");
     }
 
-    /// Appends that the entity `alias` belongs to the parent at hand.
+    /// Appends the condition that the entity `alias` belongs to the current parent.
     fn of_parent(&self, sql: &mut Sql<'_>, target: SetId, navigation: &NavigationProperty, alias: &str) {
         let scope = Scope { set: target, alias, ..self.scope(target) };
         sql.list(" AND ", navigation.on.iter().enumerate(), |sql, (index, (_, there))| {
@@ -248,7 +249,7 @@ impl Source<'_> {
         });
     }
 
-    /// Which of the entities of one parent are read: where they are cut, one more, to know whether others follow.
+    /// The entities of one parent that are read: if they are cut, one more, to know whether others follow.
     fn window_of(&self, set: SetId, expand: &Expand) -> Window {
         let limit = match cut_at(self, set, expand) {
             Some(most) => Some(most.saturating_add(1)),
@@ -262,7 +263,7 @@ impl Source<'_> {
     }
 }
 
-/// Whether the key begins with what is joined on, so that the index of the key leads to it.
+/// Whether the key begins with the joined columns, so that the index of the key leads to them.
 fn begins_key(navigation: &NavigationProperty, target: &EntityType) -> bool {
     let joined = navigation.on.len().min(target.key.len());
     let first = &target.key[..joined];

@@ -1,18 +1,18 @@
-//! The functions that expressions call because SQL's own are inexact, ASCII-only or absent: under which name SQLite's store
-//! registers them, and as what PostgreSQL computes them, in the pieces of text around the arguments.
+//! The functions that expressions call because SQL's own are inexact, ASCII-only or absent: their names, as registered
+//! by SQLite's store, and their SQL for PostgreSQL, as pieces of text around the arguments.
 //!
-//! Each answers null when an argument is null, and fails when the result does not exist (overflow, division by zero). In
-//! PostgreSQL each argument stands once, so that nested calls grow as the expression does; where a function needs it more
-//! than once it has a name in a subquery, which `OFFSET 0` keeps from being dissolved. A text that grows beyond
-//! [`MADE_BYTES_MAX`] is refused by asking for -1 characters of it, which is an error of its own; a moment outside of the
-//! years 0001 to 9999, which no text of a version has, by asking for the date of the year 0.
+//! Each answers null when an argument is null, and fails when the result does not exist (overflow, division by zero).
+//! In PostgreSQL each argument occurs once, so that nested calls grow as the expression does; where a function needs it
+//! more than once it has a name in a subquery, which `OFFSET 0` keeps from being dissolved. A text that grows beyond
+//! [`MADE_BYTES_MAX`] is refused by asking for -1 characters of it, which is an error of its own; a moment outside of
+//! the years 0001 to 9999, which no text of a version has, by asking for the date of the year 0.
 
 macro_rules! names {
     ($($constant:ident = $name:literal, $arguments:literal, $what:literal, $postgres:expr;)*) => {
         $(#[doc = $what]
         pub const $constant: Name =
             Name { text: $name, arguments: $arguments, what: $what, postgres: $postgres };)*
-        /// All of them, so that a test can hold a store against the list.
+        /// All of them, so that a test can compare a store with the list.
         pub const ALL: &[Name] = &[$($constant),*];
     };
 }
@@ -23,36 +23,37 @@ pub const MADE_BYTES_MAX: usize = 4_096;
 
 /// The beginning of SQLite's calls of aggregates that are not its own.
 pub const INTEGER_SUM: &str = "tollgate_integer_sum(";
-/// The sum of reals, refused where it is too large.
+/// The sum of reals, refused if it is too large.
 pub const REAL_SUM: &str = "tollgate_real_sum(";
 /// The average of reals.
 pub const REAL_AVERAGE: &str = "tollgate_real_average(";
 /// The exact sum of decimals.
 pub const DECIMAL_SUM: &str = "tollgate_decimal_sum(";
-/// The average of decimals, as many digits as a division has.
+/// The average of decimals, with the digits of a division.
 pub const DECIMAL_AVERAGE: &str = "tollgate_decimal_average(";
 
-/// A function's name and how many arguments it takes.
+/// A function's name and its number of arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Name {
     /// Name in SQLite.
     pub text: &'static str,
-    /// Number of arguments; -1 where that is not fixed.
+    /// Number of arguments; -1 if not fixed.
     pub arguments: i32,
-    /// What it computes, in words.
+    /// Description of the result.
     pub what: &'static str,
-    /// PostgreSQL's text before, between and after the arguments; none where PostgreSQL cannot compute it exactly, or
+    /// PostgreSQL's text before, between and after the arguments; empty if PostgreSQL cannot compute it exactly, or
     /// needs no function for it.
     pub postgres: &'static [&'static str],
 }
 
-/// A stored value in the canonical form of the type that the second argument names: `date`, `datetime seconds`. Only for
-/// SQLite's columns that are not in that form, so it is not among [`ALL`].
+/// A stored value in the canonical form of the type that the second argument names: `date`, `datetime seconds`. Only
+/// for SQLite's columns in other forms, so it is not among [`ALL`].
 pub const CANONICAL: Name =
     Name { text: "tollgate_canonical", arguments: 2, postgres: &[], what: "A stored value in canonical form." };
 
-/// Whether an array has the values in their order, whatever stands between them: `by value` or `as it is` says how they are
-/// compared, then comes the array, then they do. Only SQLite's, which would compute a subquery for each value anew.
+/// Whether an array contains the values in their order, with any others between them: `by value` or `as it is` chooses
+/// the comparison, then comes the array, then they do. Only SQLite's, which would compute a subquery for each value
+/// anew.
 pub const HAS_SUBSEQUENCE: Name = Name {
     text: "tollgate_has_subsequence",
     arguments: -1,
@@ -60,7 +61,7 @@ pub const HAS_SUBSEQUENCE: Name = Name {
     what: "Whether an array has values in their order.",
 };
 
-/// How [`HAS_SUBSEQUENCE`] compares decimals.
+/// Comparison of decimals in [`HAS_SUBSEQUENCE`].
 pub const BY_VALUE: &str = "by value";
 
 names! {

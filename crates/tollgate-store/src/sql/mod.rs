@@ -1,8 +1,8 @@
 //! Lowers a [`Plan`](tollgate_wire::plan::Plan) into SQL: text that depends on the plan's shape only, and values that
 //! are bound. No value of a request ever becomes part of the text, and every identifier is quoted.
 //!
-//! It deliberately runs nothing and knows no connection. What SQL lacks in exactness (decimals, Unicode, dates) it calls
-//! by the names in [`function`], which SQLite's store registers and PostgreSQL's dialect spells out.
+//! It runs nothing and knows no connection. Where SQL is not exact (decimals, Unicode, dates) it calls the functions in
+//! [`function`], which SQLite's store registers and PostgreSQL's dialect spells out.
 
 pub mod change;
 pub mod class;
@@ -26,7 +26,7 @@ use crate::{Form, Table};
 /// A statement under construction.
 #[derive(Debug, Default)]
 pub struct Sql<'p> {
-    /// In which SQL it is written.
+    /// Its dialect.
     pub dialect: Dialect,
     /// The text so far, with `?` or `$n` for each parameter.
     pub text: String,
@@ -35,27 +35,27 @@ pub struct Sql<'p> {
     marks: usize,
 }
 
-/// What is bound to a mark.
+/// Value for a mark.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Parameter<'p> {
     /// A value of the plan.
     Value(&'p Value),
-    /// A value of a key, in the form in which its column holds it.
+    /// A value of a key, in its column's form.
     Key(&'p Value, Form),
     /// A limit or an offset.
     Count(i64),
-    /// A value of the parent whose expansion is read, by its position in what is joined on.
+    /// A value of the parent of the current expansion, by its position among the joined columns.
     Parent(usize),
 }
 
-/// As long as most statements are, so that few grow.
+/// Length of most statements, so that few texts grow.
 const TEXT_BYTES_USUAL: usize = 1024;
 
 /// The collation that compares decimals by value; a store registers it.
 pub const DECIMAL_COLLATION: &str = "DECIMAL";
 
 impl<'p> Sql<'p> {
-    /// An empty statement.
+    /// Creates an empty statement.
     pub fn new(dialect: Dialect) -> Sql<'p> {
         Sql { dialect, text: String::with_capacity(TEXT_BYTES_USUAL), ..Sql::default() }
     }
@@ -84,7 +84,7 @@ impl<'p> Sql<'p> {
         self.identifier(column);
     }
 
-    /// Appends `"table"`, with its schema where it must be said.
+    /// Appends `"table"`, with its schema if needed.
     pub fn table(&mut self, table: &Table) {
         if let Some(schema) = &table.schema {
             self.identifier(schema);
@@ -100,7 +100,7 @@ impl<'p> Sql<'p> {
         self.push(alias);
     }
 
-    /// Appends a mark that the caller knows what to bind to.
+    /// Appends a mark; the caller binds its value.
     pub fn mark(&mut self) {
         self.marks += 1;
         match self.dialect {
@@ -112,13 +112,13 @@ impl<'p> Sql<'p> {
         }
     }
 
-    /// Appends a mark and notes what is bound to it. Its type is that of what it meets.
+    /// Appends a mark and records its value. Its type follows from the context.
     pub fn parameter(&mut self, parameter: Parameter<'p>) {
         self.mark();
         self.parameters.push(parameter);
     }
 
-    /// Appends a mark for a value that has its own type, whatever it meets.
+    /// Appends a mark for a value with its own type, in any context.
     pub fn literal(&mut self, value: &'p Value) {
         match self.dialect {
             Dialect::Sqlite => self.parameter(Parameter::Value(value)),
@@ -128,7 +128,7 @@ impl<'p> Sql<'p> {
         }
     }
 
-    /// Appends a value of that type, or null, in the form in which it is read.
+    /// Appends a value of that type, or null, in the form for reading.
     pub fn answered(&mut self, primitive: Option<Primitive>, operand: impl FnOnce(&mut Self)) {
         let class = Class::of(primitive);
         match (self.dialect, primitive) {

@@ -1,4 +1,4 @@
-//! Navigation in SQL: which rows are related, which of several to-one navigation means, and leaves reached over it.
+//! Navigation in SQL: related rows, the choice of one for to-one navigation, and leaves reached over it.
 
 use std::cell::{Cell, RefCell};
 
@@ -11,14 +11,14 @@ use super::expression::Scope;
 use super::{Sql, function};
 use crate::{Form, Identity, Mapping};
 
-/// What becomes of a decimal that SQLite keeps as a binary number.
+/// Treatment of a decimal that SQLite keeps as a binary number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decimals {
-    /// It stays as it is stored: its column's affinity makes a number of whatever it is compared with, and an index serves
-    /// it.
+    /// It stays as it is stored: its column's affinity converts the other operand to a number, and an index can be
+    /// used.
     AsStored,
-    /// Its digits, as other expressions have them: beside a column nothing has an affinity, and numbers without one sort
-    /// before all texts.
+    /// Its digits, as in other expressions: without a column beside it nothing has an affinity, and numbers without one
+    /// sort before all texts.
     Digits,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn leaf_value(
 }
 
 /// The to-one paths from the entity at hand that a statement joins, each once, however often it is mentioned. They are
-/// found while its columns are written, and joined behind its table; what is only met behind that is a subquery.
+/// found while its columns are written, and joined after its table; paths found later become subqueries.
 #[derive(Default)]
 pub struct Joins {
     paths: RefCell<Vec<Vec<(NavigationId, SetId)>>>,
@@ -76,7 +76,7 @@ pub struct Joins {
 }
 
 impl Joins {
-    /// The alias of what a path leads to; none where it may lead to several entities, or where it is too late.
+    /// The alias of a path's target; `None` if it may lead to several entities, or if it is too late.
     fn alias(&self, scope: &Scope<'_>, through: &[(NavigationId, SetId)]) -> Option<String> {
         let mut paths = self.paths.borrow_mut();
         let known = |paths: &Vec<Vec<_>>, through: &[_]| paths.iter().position(|path| path == through);
@@ -103,7 +103,7 @@ impl Joins {
         Some(joined_alias(paths.len() - 1))
     }
 
-    /// Appends the joins behind the table of the entity at hand.
+    /// Appends the joins after the table of the current entity.
     pub(super) fn write(&self, sql: &mut Sql<'_>, scope: &Scope<'_>) {
         self.written.set(true);
         let paths = self.paths.borrow();
@@ -126,8 +126,8 @@ fn joined_alias(index: usize) -> String {
     format!("j{index}")
 }
 
-/// Appends a column so that it has the type of its leaf's class, whatever it is stored as. A cast from one kind of text to
-/// another costs nothing and leaves indexes usable.
+/// Appends a column so that it has the type of its leaf's class, whatever its stored type. A cast from one kind of text
+/// to another costs nothing and leaves indexes usable.
 fn typed_column(sql: &mut Sql<'_>, scope: &Scope<'_>, alias: &str, (set, leaf): (SetId, LeafId), decimals: Decimals) {
     let column = scope.mapping.column(set, leaf);
     let primitive = scope.model.type_of(set).leaves[leaf.0].primitive;
@@ -148,8 +148,8 @@ fn typed_column(sql: &mut Sql<'_>, scope: &Scope<'_>, alias: &str, (set, leaf): 
     }
 }
 
-/// Appends a column that SQLite lets hold anything so that it has the canonical form, where comparisons and functions need
-/// that. Binary numbers and integers are canonical as they are stored.
+/// Appends a column that may contain anything in SQLite so that it has the canonical form, where comparisons and
+/// functions need that. Binary numbers and integers are canonical as they are stored.
 fn canonical_column(sql: &mut Sql<'_>, class: Class, form: Form, column: impl FnOnce(&mut Sql<'_>)) {
     let kind = match class {
         // A list is made canonical by the type of its values.
@@ -176,8 +176,8 @@ fn canonical_column(sql: &mut Sql<'_>, class: Class, form: Form, column: impl Fn
     });
 }
 
-/// Appends a column with an array of JSON so that it and all of its values have the canonical form. What is said where it
-/// has none names the table and the column.
+/// Appends a column with an array of JSON so that it and all of its values have the canonical form. The error for one
+/// without it names the table and the column.
 fn canonical_list(sql: &mut Sql<'_>, item: Item, form: Form, (alias, (table, column)): (&str, (&str, &str))) {
     if form == Form::Canonical {
         return sql.column(alias, column);
@@ -223,7 +223,7 @@ pub(super) fn related(
     });
 }
 
-/// Whether to-one navigation may meet several entities, of which the first by key is meant.
+/// Whether to-one navigation may lead to several entities; the first by key is then used.
 pub(super) fn ambiguous(navigation: &NavigationProperty, target: &EntityType) -> bool {
     match navigation.multiplicity {
         Multiplicity::Many => false,

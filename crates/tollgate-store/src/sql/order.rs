@@ -1,7 +1,7 @@
 //! Orders that are total, and the condition that begins after a given row of such an order (keyset paging).
 //!
-//! Null sorts before all values when ascending and after all when descending, which is both what OData says and what
-//! SQLite does by itself; PostgreSQL is told.
+//! Null sorts before all values when ascending and after all when descending, as OData requires and SQLite does by
+//! default; for PostgreSQL it is written out.
 
 use tollgate_wire::edm::LeafId;
 use tollgate_wire::plan::{Computed, Direction, Expression, ExpressionKind, OrderBy, Origin, SkipToken};
@@ -17,7 +17,7 @@ use crate::{Identity, StoreError};
 ///
 /// # Errors
 ///
-/// Those of the expressions.
+/// Errors of the expressions.
 pub fn order_by<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, order: &'p [OrderBy]) -> Result<(), StoreError> {
     sql.push(" ORDER BY ");
     order_keys(sql, scope, order)
@@ -27,7 +27,7 @@ pub fn order_by<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, order: &'p [OrderBy]) 
 ///
 /// # Errors
 ///
-/// Those of the expressions.
+/// Errors of the expressions.
 pub fn order_keys<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, order: &'p [OrderBy]) -> Result<(), StoreError> {
     for by in order {
         sortable(sql, scope, &by.expression)?;
@@ -48,11 +48,11 @@ pub fn order_keys<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, order: &'p [OrderBy]
     Ok(())
 }
 
-/// Appends what was computed and is answered as further columns.
+/// Appends the answered computed values as further columns.
 ///
 /// # Errors
 ///
-/// Those of the expressions.
+/// Errors of the expressions.
 pub fn computed_columns<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, computed: &'p [Computed]) -> Result<(), StoreError> {
     for computed in Computed::shown(computed) {
         sql.push(", ");
@@ -67,7 +67,7 @@ pub fn computed_columns<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, computed: &'p 
 ///
 /// # Errors
 ///
-/// Those of the expressions.
+/// Errors of the expressions.
 pub fn order_columns<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, order: &'p [OrderBy]) -> Result<(), StoreError> {
     for by in order {
         sql.push(", ");
@@ -94,7 +94,7 @@ enum OrderKey<'p> {
 ///
 /// # Errors
 ///
-/// [`StoreError::Token`] where the token has another number of values than the order has keys; those of the expressions.
+/// [`StoreError::Token`] if the token has another number of values than the order has keys; errors of the expressions.
 pub fn after<'p>(
     sql: &mut Sql<'p>,
     scope: &Scope<'_>,
@@ -136,7 +136,7 @@ pub fn after<'p>(
     Ok(())
 }
 
-/// The key alone, ascending and without nulls: a row value, which is a range of the index.
+/// The key alone, ascending and without nulls: a row value, which uses a range of the index.
 fn after_key<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, after: &'p [Value]) -> Result<(), StoreError> {
     sql.push("(");
     sql.list(", ", &scope.model.type_of(scope.set).key, |sql, leaf| {
@@ -151,7 +151,7 @@ fn after_key<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, after: &'p [Value]) -> Re
     Ok(())
 }
 
-/// After null there is nothing when descending: null is last.
+/// Whether no rows follow: when descending, null is last.
 fn nothing_beyond(key: OrderKey<'_>, bound: &Value) -> bool {
     match key {
         OrderKey::Expression(OrderBy { direction: Direction::Descending, .. }) => *bound == Value::Null,
@@ -233,7 +233,7 @@ fn write_bound<'p>(
     }
 }
 
-/// Whether an expression is a column of the entity's own that is never null.
+/// Whether an expression is a never-null column of the entity itself.
 fn never_null(scope: &Scope<'_>, expression: &Expression) -> bool {
     match &expression.kind {
         ExpressionKind::Leaf { of, through, leaf } => {

@@ -1,4 +1,4 @@
-//! Pages: how many rows are asked for, when a page is full, and the skip token of the row at which the next one begins.
+//! Pages: the number of rows to read, the size of a full page, and the skip token for the next one.
 
 use tollgate_wire::edm::{EntityType, Multiplicity, Primitive, SetId};
 use tollgate_wire::plan::{Columns, Computed, Expand, OrderBy, Plan, Shown, SkipToken};
@@ -7,13 +7,13 @@ use tollgate_wire::value::{Cell, Row, Value};
 use super::statement::{Source, Window, key_columns};
 use crate::Identity;
 
-/// How far a page reaches.
+/// Extent of a page.
 pub struct Page {
-    /// The rows to ask for.
+    /// The rows to read.
     pub window: Window,
-    /// The size at which a page is full though more may follow; then one row more is asked for, to know.
+    /// The size of a full page with possibly more rows after it; one row more is then read, to know.
     full_at: Option<u64>,
-    /// What is left of the caller's `$top`.
+    /// Rest of the caller's `$top`.
     remaining: Option<u64>,
 }
 
@@ -29,7 +29,7 @@ impl Page {
         Page { window: Window { limit, offset }, full_at, remaining }
     }
 
-    /// Whether it is full with so many rows, though more may follow.
+    /// Whether it is full with so many rows, and more may follow.
     #[inline]
     pub fn full(&self, rows: u64) -> bool {
         self.full_at == Some(rows)
@@ -41,27 +41,27 @@ impl Page {
     }
 }
 
-/// At how many entities of one parent an expansion of these is cut, where it may be: then more may follow.
+/// Number of entities of one parent at which an expansion of these is cut, if at all: then more may follow.
 pub fn cut_at(source: &Source<'_>, set: SetId, expand: &Expand) -> Option<u64> {
     let many = source.model.type_of(set).navigation[expand.navigation.0].multiplicity == Multiplicity::Many;
     let page = expand.page.filter(|_| many && expand.shown != Shown::Number)?.max(1);
     expand.options.top.is_none_or(|top| top > page).then_some(page)
 }
 
-/// Makes skip tokens of rows: of the columns of a plan, then those of its order.
+/// Makes skip tokens from rows with the columns of a plan, followed by those of its order.
 pub struct Tokens<'p> {
     order_by: &'p [OrderBy],
-    /// How many entities were answered on the pages before.
+    /// Number of entities on the pages before.
     answered: u64,
     entity_type: &'p EntityType,
     identity: Identity,
-    /// Where the columns of the order begin.
+    /// Index of the first column of the order.
     order_begin: usize,
     key_columns: Vec<usize>,
 }
 
 impl<'p> Tokens<'p> {
-    /// For the rows of a plan with these columns.
+    /// Creates the tokens for a plan's rows with these columns.
     pub fn new(source: &Source<'p>, plan: &'p Plan, columns: &Columns) -> Tokens<'p> {
         let entity_type = source.model.type_of(plan.set());
         let identity = source.identity(plan);
@@ -75,7 +75,7 @@ impl<'p> Tokens<'p> {
         Tokens { order_by: &options.order_by, answered, entity_type, identity, order_begin, key_columns }
     }
 
-    /// For the rows of an expansion with these columns.
+    /// Creates the tokens for an expansion's rows with these columns.
     pub fn of_expansion(source: &Source<'p>, expand: &'p Expand, columns: &Columns) -> Tokens<'p> {
         let entity_type = source.model.type_of(expand.target);
         Tokens {
@@ -88,7 +88,7 @@ impl<'p> Tokens<'p> {
         }
     }
 
-    /// Where the key stands in a row; nothing where pages are cut by counting.
+    /// Columns of the key in a row; empty if pages are cut by counting.
     pub fn key_columns(&self) -> &[usize] {
         match self.identity {
             Identity::Key => &self.key_columns,
@@ -96,7 +96,7 @@ impl<'p> Tokens<'p> {
         }
     }
 
-    /// The token of what follows a row, so many of which were handed out with it.
+    /// The token for the rows after `row`, which is the last of `rows` rows passed on from this page.
     pub fn after(&self, row: &impl Row, rows: u64) -> SkipToken {
         let answered = self.answered.saturating_add(rows);
         if self.identity == Identity::Nothing {

@@ -1,6 +1,6 @@
-//! The statements of `$apply`: each relation is a `SELECT` over the one that it comes from, whose columns are `c0`, `c1` and
-//! so on. Conditions stand in the same `SELECT` as what they are conditions of, so that a group of filtered entities is
-//! the statement that anybody would write.
+//! The statements of `$apply`: each relation is a `SELECT` over the one that it comes from, whose columns are `c0`,
+//! `c1` and so on. Conditions are in the same `SELECT` as the rows they filter, so that a group of filtered entities is
+//! the statement that a person would write.
 
 use tollgate_wire::plan::{Direction, Expression, OrderBy, Plan};
 use tollgate_wire::relation::{Aggregate, Applied, Method, Relation, Slice, Until};
@@ -21,7 +21,7 @@ impl Source<'_> {
     ///
     /// # Errors
     ///
-    /// Those of the expressions.
+    /// Errors of the expressions.
     pub fn applied_page<'p>(
         &self,
         plan: &'p Plan,
@@ -44,11 +44,11 @@ impl Source<'_> {
         Ok(sql)
     }
 
-    /// The statement for how many rows there are.
+    /// The statement for the number of rows.
     ///
     /// # Errors
     ///
-    /// Those of the expressions.
+    /// Errors of the expressions.
     pub fn applied_count<'p>(&self, plan: &'p Plan, applied: &'p Applied) -> Result<Sql<'p>, StoreError> {
         let mut sql = Sql::new(self.dialect);
         sql.push("SELECT COUNT(*) FROM (");
@@ -141,14 +141,14 @@ impl Source<'_> {
         }
     }
 
-    /// Appends the columns of what a subquery `y` has, up to its parenthesis.
+    /// Appends the columns of a subquery `y`, up to its parenthesis.
     fn selected(&self, sql: &mut Sql<'_>, width: usize) {
         sql.push("SELECT ");
         sql.list(", ", 0..width, |sql, index| sql.push(&format!("y.c{index}")));
         sql.push(" FROM (");
     }
 
-    /// Appends the rows of a relation, each with its `place` in an order, or in that of its group.
+    /// Appends the rows of a relation, each with its `place` in an order, within its group if there are groups.
     fn placed<'p>(
         &self,
         sql: &mut Sql<'p>,
@@ -281,7 +281,7 @@ impl Source<'_> {
         });
     }
 
-    /// Whose leaves or columns the expressions over a relation name.
+    /// Scope of the expressions over a relation.
     fn over(&self, plan: &Plan, relation: &Relation) -> Scope<'_> {
         let alias = if *peeled(relation).0 == Relation::Entities { ANSWER } else { ROWS };
         Scope { alias, ..self.scope(plan.set()) }
@@ -292,7 +292,7 @@ impl Source<'_> {
     }
 }
 
-/// What is filtered, and by what, the last filter first.
+/// The relation below the filters, and the filters, the last one first.
 fn peeled(mut relation: &Relation) -> (&Relation, Vec<&Expression>) {
     let mut filters = Vec::new();
     while let Relation::Filtered(of, filter) = relation {

@@ -1,5 +1,5 @@
-//! The statements that answer a plan: a page of entities, their number, whether a path exists, and the entities of one
-//! expansion.
+//! The statements that answer a plan: a page of entities, their number, the existence of a path, and the entities of
+//! one expansion.
 //!
 //! In all of them the answered entity's table is `t`; the entities on the way to it are `p0`, `p1` and so on.
 
@@ -16,23 +16,23 @@ use crate::{Identity, Mapping, StoreError};
 /// The alias of the answered entity's table.
 pub(super) const ANSWER: &str = "t";
 
-/// What statements are made from.
+/// Source of statements.
 #[derive(Clone, Copy)]
 pub struct Source<'m> {
     /// The model of the plan.
     pub model: &'m Model,
-    /// Where it is stored.
+    /// Its mapping to tables.
     pub mapping: &'m Mapping,
-    /// In which SQL they are written.
+    /// Dialect of the statements.
     pub dialect: Dialect,
 }
 
-/// Which rows of the order are wanted.
+/// Requested rows of the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// At most so many.
+    /// Most rows.
     pub limit: Option<u64>,
-    /// After so many that are left out.
+    /// Number of skipped rows.
     pub offset: Option<u64>,
 }
 
@@ -41,7 +41,7 @@ impl Source<'_> {
     ///
     /// # Errors
     ///
-    /// What the plan's expressions, keys and skip token can be refused for.
+    /// The plan's expressions, keys or skip token are refused.
     pub fn page<'p>(&self, plan: &'p Plan, columns: &Columns, window: Window) -> Result<Sql<'p>, StoreError> {
         if let Some(applied) = &plan.options.apply {
             return self.applied_page(plan, applied, window);
@@ -88,8 +88,8 @@ impl Source<'_> {
         Ok(sql)
     }
 
-    /// The statement for the number of entities that match: beside a page whatever the page, by itself of those that are
-    /// left of it by `$skip` and `$top` (OData V2, "Entity Set Count"; V4 lets neither come here).
+    /// The statement for the number of entities that match: beside a page all of them, by itself those left by `$skip`
+    /// and `$top` (OData V2, "Entity Set Count"; V4 allows neither here).
     ///
     /// # Errors
     ///
@@ -133,7 +133,7 @@ impl Source<'_> {
         Ok(sql)
     }
 
-    /// The statement that has a row if the entity exists from which the last step of the path starts.
+    /// The statement that returns a row if the entity exists from which the last step of the path starts.
     ///
     /// # Errors
     ///
@@ -149,12 +149,12 @@ impl Source<'_> {
         Ok(sql)
     }
 
-    /// The leaves of the parent whose values an expansion's statement takes.
+    /// The leaves of the parent whose values are parameters of an expansion's statement.
     pub fn joined_leaves(&self, set: SetId, expand: &Expand) -> impl Iterator<Item = LeafId> {
         self.model.type_of(set).navigation[expand.navigation.0].on.iter().map(|(here, _)| *here)
     }
 
-    /// After how many rows of the order a page begins, beside what its skip token says by values.
+    /// Number of rows of the order before a page, beside those excluded by its skip token's values.
     pub fn offset(&self, plan: &Plan) -> Option<u64> {
         let skip = plan.options.skip.unwrap_or(0);
         let offset = match (&plan.options.skip_token, self.identity(plan)) {
@@ -166,7 +166,7 @@ impl Source<'_> {
         (offset > 0).then_some(offset)
     }
 
-    /// How rows of a plan are told apart: those that `$apply` has made are counted.
+    /// Identity of a plan's rows: those that `$apply` has made are counted.
     pub fn identity(&self, plan: &Plan) -> Identity {
         match plan.options.apply {
             Some(_) => Identity::Nothing,
@@ -174,7 +174,7 @@ impl Source<'_> {
         }
     }
 
-    /// The columns that a plan reads of each entity; none where its rows are no entities any more.
+    /// The columns that a plan reads of each entity; empty if its rows are no longer entities.
     pub fn columns(&self, plan: &Plan) -> Columns {
         match plan.options.apply {
             Some(_) => Columns { leaves: Vec::new(), shown: 0 },
@@ -182,7 +182,7 @@ impl Source<'_> {
         }
     }
 
-    /// Whether a plan asks for the total.
+    /// Whether a plan needs the total.
     pub fn counts(plan: &Plan) -> bool {
         match (plan.shape, plan.options.count) {
             (Shape::Count, _) | (Shape::Collection, Counting::Total) => true,
@@ -207,7 +207,7 @@ impl Source<'_> {
         sql.list(", ", &columns.leaves, |sql, leaf| self.answered(sql, set, *leaf));
     }
 
-    /// Appends a column in the form in which it is read.
+    /// Appends a column in the form for reading.
     pub(super) fn answered(&self, sql: &mut Sql<'_>, set: SetId, leaf: LeafId) {
         let primitive = self.model.type_of(set).leaves[leaf.0].primitive;
         sql.answered(Some(primitive), |sql| sql.column(ANSWER, self.mapping.column(set, leaf)));
@@ -230,8 +230,8 @@ impl Source<'_> {
         }
     }
 
-    /// Appends what the keys and type casts of a plan's path demand, as far as these of its steps, and which of several
-    /// entities to-one navigation means.
+    /// Appends the conditions of keys and type casts in a plan's path, for these of its steps, and the choice where
+    /// to-one navigation leads to several entities.
     pub(super) fn path_conditions<'p>(
         &self,
         sql: &mut Sql<'p>,
@@ -292,7 +292,7 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Appends that the entity `here` is the first, by key, of those that the step leads to.
+    /// Appends the condition that the entity `here` is the first, by key, of those that the step leads to.
     fn first_of(&self, sql: &mut Sql<'_>, (from, from_alias): (SetId, &str), step: &Step, here: &str) {
         let navigation = &self.model.type_of(from).navigation[step.navigation.0];
         let key = &self.model.type_of(step.target).key;
@@ -332,7 +332,7 @@ impl Source<'_> {
 ///
 /// # Panics
 ///
-/// If `columns` are not those of [`Columns::new`], which always hold the key.
+/// If `columns` are not those of [`Columns::new`], which always contain the key.
 pub fn key_columns(entity_type: &EntityType, columns: &Columns) -> Vec<usize> {
     let column = |leaf: &LeafId| columns.of(*leaf).expect("the columns of a read hold the key");
     entity_type.key.iter().map(column).collect()

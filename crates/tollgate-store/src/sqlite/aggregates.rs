@@ -10,7 +10,7 @@ use super::functions::{digits, refusal, refused, refused_decimal};
 use crate::StoreError;
 use crate::sql::function;
 
-/// Makes them known to a connection.
+/// Registers them with a connection.
 pub(super) fn register(raw: &Connection) -> std::result::Result<(), StoreError> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     let name = |call: &'static str| call.trim_end_matches('(');
@@ -42,7 +42,7 @@ impl Aggregate<Option<i128>, Option<i64>> for IntegerSum {
     }
 }
 
-/// Reals with what each addition rounds away (Neumaier 1974), which is added in the end.
+/// Sum of reals with the rounding error of each addition (Neumaier 1974), which is added at the end.
 struct RealSum(Answer);
 
 #[derive(Default)]
@@ -94,8 +94,7 @@ enum Answer {
 
 struct DecimalSum(Answer);
 
-/// What was added so far: as an integer with so many decimals while that fits, which takes a tenth of the time, else as
-/// digits.
+/// Sum so far: as an integer with so many decimals while that fits, which takes a tenth of the time, else as digits.
 #[derive(Default)]
 struct Total {
     whole: i128,
@@ -104,7 +103,7 @@ struct Total {
     count: i64,
 }
 
-/// Decimals that are added as integers.
+/// Most decimals of numbers that are added as integers.
 const SCALE_MAX: u32 = 12;
 
 impl Total {
@@ -160,8 +159,8 @@ impl Total {
     }
 }
 
-/// The decimal of few digits that a binary number stands for, as an integer and its decimals: the shortest that is read as
-/// that number, since both the integer and the power of ten are exact, and of 15 digits no two are the same number.
+/// The short decimal for a binary number, as an integer and its decimals: the shortest that is read as that number,
+/// since both the integer and the power of ten are exact, and no two decimals of 15 digits are the same number.
 fn short(real: f64) -> Option<(i128, u32)> {
     const POWERS: [f64; 5] = [1.0, 1e1, 1e2, 1e3, 1e4];
     const WHOLE_MAX: f64 = 1e15;

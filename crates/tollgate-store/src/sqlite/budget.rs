@@ -1,6 +1,6 @@
-//! The time that one read may take: a hostile filter must not hold a work process for ever.
+//! The time that one read may take: a hostile filter must not occupy a work process for ever.
 //!
-//! It deliberately costs a short statement nothing but a counter: the clock is read only when SQLite reports progress.
+//! It costs a short statement only a counter: the clock is read only when SQLite reports progress.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,25 +12,25 @@ use crate::StoreError;
 /// calls a function on texts as long as they may become.
 const STEPS_BETWEEN_LOOKS: i32 = 512;
 
-/// What takes less than so many looks, some 100 µs, is short, however long the machine did something else meanwhile …
+/// Reads with fewer looks, some 100 µs, are short, however long the machine was busy elsewhere meanwhile …
 const SHORT_LOOKS: u32 = 16;
 
 /// … but for reads that have to wait for a disk.
 const SHORT_MAX: Duration = Duration::from_millis(2);
 
-/// Which read is running, so that the watcher knows when a new one began.
+/// Time budget of the running read, numbered so that the watcher notices a new one.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
     reads: AtomicU64,
     lifted: AtomicBool,
-    /// How long a read may take at the moment, in nanoseconds, where that is less than the budget; else 0.
+    /// Current limit of a read, in nanoseconds, if less than the budget; else 0.
     brief_ns: AtomicU64,
-    /// Since when reads are to be brief: the first steps of one may already take long.
+    /// Start of the brief reads: the first steps of one may already take long.
     brief_since: Mutex<Option<Instant>>,
     ended_a_brief_read: AtomicBool,
 }
 
-/// As long as this lives, reads are to be brief.
+/// While this lives, reads must be brief.
 pub(crate) struct Brevity {
     budget: Arc<Budget>,
 }
@@ -52,18 +52,18 @@ impl Budget {
         Ok(budget)
     }
 
-    /// A new read begins; its time counts from the first time that SQLite reports progress.
+    /// Begins a new read; its time counts from the first time that SQLite reports progress.
     pub(super) fn begin(&self) {
         self.reads.fetch_add(1, Ordering::Relaxed);
         self.lifted.store(false, Ordering::Relaxed);
     }
 
-    /// Until the next read begins, statements take the time that they need: those that fill a database.
+    /// Lifts the time limit until the next read begins, for statements that fill a database.
     pub(super) fn lift(&self) {
         self.lifted.store(true, Ordering::Relaxed);
     }
 
-    /// Makes reads end that take longer than `most`.
+    /// Ends reads that take longer than `most`.
     pub(super) fn brevity(self: &Arc<Budget>, most: Duration) -> Brevity {
         self.brief_ns.store(u64::try_from(most.as_nanos()).unwrap_or(u64::MAX).max(1), Ordering::Relaxed);
         self.set_brief_since(Some(Instant::now()));
@@ -75,7 +75,7 @@ impl Budget {
         *self.brief_since.lock().unwrap_or_else(PoisonError::into_inner) = since;
     }
 
-    /// Whether the read that makes progress is to be ended.
+    /// Whether the current read must end.
     fn is_over(&self, watched: &mut Option<Watched>, time_budget: Duration) -> bool {
         if self.lifted.load(Ordering::Relaxed) {
             return false;
@@ -102,7 +102,7 @@ impl Budget {
 }
 
 impl Brevity {
-    /// Whether one was ended.
+    /// Whether a read was ended.
     pub(crate) fn ended_a_read(&self) -> bool {
         self.budget.ended_a_brief_read.load(Ordering::Relaxed)
     }

@@ -1,7 +1,7 @@
-//! What an SQLite file says of its tables: columns, keys, foreign keys, and by a look at the first rows what its columns
-//! really hold, since their declared types bind nobody.
+//! Catalogue of an SQLite file's tables: columns, keys, foreign keys, and the real content of columns from the first
+//! rows, since SQLite does not enforce declared types.
 //!
-//! It deliberately decides no names: the catalog is made a model where all kinds of databases are.
+//! It decides no names: the model is made in one place for all kinds of databases.
 
 use rusqlite::types::ValueRef;
 use tollgate_wire::edm::{Changes, Primitive, Provided};
@@ -13,15 +13,15 @@ use crate::introspect::{Catalog, CatalogColumn, CatalogTable, ForeignKey, Lists,
 use crate::sql::Sql;
 use crate::{Form, StoreError};
 
-/// Rows of each table that are looked at.
+/// Rows of each table that are examined.
 const ROWS_LOOKED_AT: i64 = 200;
 
 impl SqliteDatabase {
-    /// What the database says of its tables and views, in the order in which they were created.
+    /// Reads the catalogue of tables and views, in the order of their creation.
     ///
     /// # Errors
     ///
-    /// Those of the database.
+    /// Errors of the database.
     pub fn catalog(&self) -> Result<Catalog, StoreError> {
         let connection = self.connection()?;
         connection.budget.begin();
@@ -54,11 +54,11 @@ impl SqliteDatabase {
     }
 }
 
-/// What kind of table it is.
+/// Kind of a table.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     rowid: bool,
-    /// Its columns hold what they are declared to.
+    /// Its columns contain only values of their declared types.
     strict: bool,
 }
 
@@ -186,20 +186,20 @@ fn foreign_keys(
     Ok(found.into_iter().map(|(_, foreign_key)| foreign_key).collect())
 }
 
-/// What the first rows hold in one column.
+/// Kinds of values in one column of the first rows.
 #[derive(Debug, Clone, Default)]
 struct Seen {
     integers: bool,
     reals: bool,
     texts: bool,
     blobs: bool,
-    /// The first value that is none of the declared type.
+    /// The first value that is not of the declared type.
     foreign: Option<String>,
     /// The first text.
     text: Option<String>,
 }
 
-/// Looks at the first rows and lets each column have the type and the form of what it holds.
+/// Reads the first rows and gives each column the type and the form of its values.
 fn look(
     raw: &rusqlite::Connection,
     name: &str,
@@ -249,7 +249,7 @@ impl Seen {
         }
     }
 
-    /// The type that all values have; text where there are none.
+    /// The common type of all values; text if there are none.
     fn primitive(&self) -> Option<Primitive> {
         match (self.blobs, self.texts, self.reals, self.integers) {
             (true, true, ..) | (true, _, true, _) | (true, _, _, true) => None,

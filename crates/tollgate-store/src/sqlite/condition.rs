@@ -1,9 +1,9 @@
-//! Which column a condition (`CHECK`) is about, so that who breaks it learns which property is wrong: the one that its
-//! expression names, where it names no other.
+//! Column of a condition (`CHECK`), to name the wrong property in an error: the one in its expression, if it is the
+//! only one.
 //!
-//! It reads words, not SQL: a word in a condition that is a column's name is that column, since SQLite would take it so.
+//! It reads words, not SQL: a word that is a column's name is that column, as in SQLite.
 
-/// The only one of `columns` that the expression names; `None` where it names none or several.
+/// The single one of `columns` that the expression names; `None` for none or several.
 pub(super) fn only_column<'c>(expression: &str, columns: impl Iterator<Item = &'c str> + Clone) -> Option<&'c str> {
     let mut found: Option<&str> = None;
     for word in words(expression) {
@@ -15,7 +15,7 @@ pub(super) fn only_column<'c>(expression: &str, columns: impl Iterator<Item = &'
     found
 }
 
-/// The expression of the condition of that name in the text that created its table.
+/// The expression of the named condition in the `CREATE` text of its table.
 pub(super) fn named<'t>(table: &'t str, name: &str) -> Option<&'t str> {
     let mut words = words(table);
     while let Some(word) = words.next() {
@@ -35,7 +35,7 @@ pub(super) fn named<'t>(table: &'t str, name: &str) -> Option<&'t str> {
 struct Word {
     text: String,
     quoted: bool,
-    /// Where it ends.
+    /// End of its text.
     end: usize,
 }
 
@@ -69,7 +69,7 @@ fn words(sql: &str) -> impl Iterator<Item = Word> {
     })
 }
 
-/// Where the token that begins at `begin` ends.
+/// End of the token that begins at `begin`.
 fn token_end(sql: &str, begin: usize) -> usize {
     let rest = &sql.as_bytes()[begin..];
     let behind = |found: Option<usize>, length: usize| found.map_or(sql.len(), |at| begin + at + length);
@@ -95,7 +95,7 @@ fn token_end(sql: &str, begin: usize) -> usize {
     }
 }
 
-/// Where the parenthesis that opens at `open` is closed.
+/// Position of the parenthesis that closes the one at `open`.
 fn closing(sql: &str, open: usize) -> Option<usize> {
     let (mut at, mut depth) = (open, 0_usize);
     while at < sql.len() {

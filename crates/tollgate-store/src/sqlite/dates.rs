@@ -1,6 +1,6 @@
 //! The parts of dates, times and durations in their canonical texts.
 //!
-//! It moves no moments: that is [`arithmetic`](tollgate_wire::date::arithmetic).
+//! Date arithmetic is in [`arithmetic`](tollgate_wire::date::arithmetic).
 
 use tollgate_wire::decimal::{self, DecimalError};
 

@@ -1,8 +1,8 @@
 //! Types and defaults as an SQLite table declares them, as types and values of a model.
 //!
 //! SQLite itself takes any words for a type; here their common meanings count, then its own rules of affinity (SQLite,
-//! "Datatypes In SQLite", section 3.1). Decimals have at most 15 digits, since SQLite keeps them as binary numbers; where
-//! nothing is declared of them, nothing is promised either.
+//! "Datatypes In SQLite", section 3.1). Decimals have at most 15 digits, since SQLite keeps them as binary numbers;
+//! without declared facets they have none in the model either.
 
 use tollgate_wire::edm::{Primitive, Provided};
 use tollgate_wire::value::{Value, append_canonical};
@@ -16,7 +16,7 @@ const ANY_DECIMAL: Primitive = Primitive::Decimal { precision: 0, scale: 0 };
 /// Digits of a second.
 const FRACTION_DIGITS: u8 = 7;
 
-/// The type that a declaration means; `None` where only its values can tell. In a strict table `INT` has 64 bits.
+/// The type of a declaration; `None` if only its values can show it. In a strict table `INT` has 64 bits.
 pub(super) fn declared(text: &str, strict: bool) -> Option<Primitive> {
     let upper = text.trim().to_ascii_uppercase();
     let (name, facets) = match upper.split_once('(') {
@@ -61,7 +61,7 @@ pub(super) fn declared(text: &str, strict: bool) -> Option<Primitive> {
     })
 }
 
-/// How a column's default provides its value: by a constant where it is one, otherwise by the database.
+/// Source of a column's default: a constant if it is one, otherwise the database.
 pub(super) fn constant(text: &str, primitive: Option<Primitive>) -> Option<Provided> {
     let text = text.trim();
     if text.eq_ignore_ascii_case("NULL") {

@@ -1,13 +1,13 @@
-//! Foreign keys that wait for the end of the transaction (`DEFERRABLE INITIALLY DEFERRED`): whether one leads nowhere
-//! by now, so that the unit that broke it fails, and not whatever comes after it.
+//! Foreign keys that wait for the end of the transaction (`DEFERRABLE INITIALLY DEFERRED`): a check that none is
+//! broken, so that the unit that broke it fails, and not a later one.
 //!
-//! SQLite counts them, so asking costs nothing; it deliberately looks at no row.
+//! SQLite counts them, so the check costs nothing and reads no row.
 
 use rusqlite::{Connection, ffi};
 
 use crate::{Rule, StoreError};
 
-/// Refuses to go on where a foreign key leads nowhere.
+/// Refuses to continue if a foreign key leads nowhere.
 ///
 /// # Errors
 /// [`StoreError::Constraint`].

@@ -1,6 +1,6 @@
-//! What SQLite reports, as an error of the store: whose fault it is, and which columns it is about.
+//! SQLite's errors as errors of the store: the side at fault, and the columns.
 //!
-//! It deliberately reads SQLite's messages only for names; what kind of error it is, the codes tell.
+//! SQLite's messages are read only for names; the codes give the kind of error.
 
 use rusqlite::{Error, ErrorCode, ffi};
 

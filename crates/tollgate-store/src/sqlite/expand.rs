@@ -1,4 +1,4 @@
-//! Expansions: a statement for each, run again for each parent while SQLite holds the parent's row.
+//! Expansions: a statement for each, run again for each parent while SQLite is at the parent's row.
 
 use rusqlite::CachedStatement;
 use tollgate_wire::edm::SetId;
@@ -15,11 +15,11 @@ use crate::{Flow, RowSink, StoreError};
 
 /// The related entities of one parent after the other.
 pub(super) struct Expansion<'c> {
-    /// What is answered of them; nothing where only their number is.
+    /// Statement for the entities; `None` if only their number is answered.
     entities: Option<PerParent<'c>>,
     total: Option<PerParent<'c>>,
     converter: Option<Converter<'c>>,
-    /// At how many of them it is cut, and what tells where the others begin.
+    /// Limit of entities, and the tokens to continue after it.
     cut: Option<(u64, Tokens<'c>)>,
     expansions: Vec<Expansion<'c>>,
 }
@@ -27,12 +27,12 @@ pub(super) struct Expansion<'c> {
 /// A statement whose other parameters are bound.
 struct PerParent<'c> {
     statement: CachedStatement<'c>,
-    /// Which marks stand for which of the parent's columns.
+    /// Marks and the parent's columns for them.
     bound: Vec<(usize, usize)>,
 }
 
 impl SqliteConnection {
-    /// Those of entities in `set` that are read with these columns.
+    /// Creates the expansions of entities in `set` that are read with these columns.
     pub(super) fn expansions<'c>(
         &'c self,
         source: &Source<'c>,
@@ -79,7 +79,7 @@ impl SqliteConnection {
 }
 
 impl PerParent<'_> {
-    /// Null equals nothing, so a parent without the value has no related entities.
+    /// Runs the statement for a parent. Null equals nothing, so a parent without the value has no related entities.
     fn of(&mut self, parent: &SqliteRow<'_, '_>) -> Result<rusqlite::Rows<'_>, StoreError> {
         for (mark, column) in &self.bound {
             bind(&mut self.statement, *mark, parent.raw.get_ref(*column)?)?;
@@ -89,7 +89,7 @@ impl PerParent<'_> {
 }
 
 impl Expansion<'_> {
-    /// Hands out those of a parent.
+    /// Passes on the related entities of a parent.
     pub(super) fn read<S: RowSink>(
         &mut self,
         index: usize,

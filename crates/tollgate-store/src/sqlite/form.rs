@@ -1,8 +1,8 @@
-//! Values in the form in which a column of somebody else's holds them: checked and made canonical when they are read,
-//! written as the column has them.
+//! Values in the form of a foreign database's column: checked and made canonical when read, written in the column's
+//! form.
 //!
-//! SQLite lets every column hold anything. What is not of the property's type is an error that names the column, never a
-//! guess. It deliberately does nothing for columns in the canonical form: those are ours.
+//! SQLite allows any value in every column. A value that is not of the property's type is an error that names the
+//! column, never a guess. It does nothing for columns in the canonical form: those are ours.
 
 use rusqlite::types::ValueRef;
 use tollgate_wire::date;
@@ -15,13 +15,13 @@ use super::declared::DECIMAL_DIGITS_MAX;
 use super::row::{SqliteRow, plain};
 use crate::{Column, Form, Identity, Mapping, StoreError};
 
-/// Makes rows of one set canonical, one after the other.
+/// Converts rows of one set to the canonical form, one after the other.
 pub(super) struct Converter<'m> {
     columns: Vec<ColumnRule<'m>>,
     table: &'m str,
-    /// The key of the rows, by which one is named.
+    /// The key, which names a row in errors.
     key: &'m [LeafId],
-    /// The values of the row at hand that are not as they are stored.
+    /// Values of the current row that differ from the stored ones.
     converted: Entry,
     made: Vec<u8>,
 }
@@ -41,7 +41,8 @@ enum Nulls {
 }
 
 impl<'m> Converter<'m> {
-    /// For rows with these columns of the entities in `set`; `None` where all are in the canonical form.
+    /// Creates a converter for rows with these columns of the entities in `set`; `None` if all are in the canonical
+    /// form.
     pub(super) fn new(
         model: &'m Model,
         mapping: &'m Mapping,
@@ -68,7 +69,7 @@ impl<'m> Converter<'m> {
         Some(Converter { columns, table: &table.name, key, converted: Entry::default(), made: Vec::new() })
     }
 
-    /// Checks the row at which a statement stands, and makes canonical what is not.
+    /// Checks the current row of a statement, and makes its values canonical.
     pub(super) fn convert(&mut self, row: &rusqlite::Row<'_>) -> Result<(), StoreError> {
         self.converted.reset(self.columns.len());
         for (index, column) in self.columns.iter().enumerate() {
@@ -97,15 +98,15 @@ impl<'m> Converter<'m> {
         Ok(())
     }
 
-    /// The value of a column of that row where it is not as it is stored.
+    /// The value of a column of that row, if it differs from the stored one.
     #[inline]
     pub(super) fn cell(&self, column: usize) -> Option<Cell<'_>> {
         // Behind the columns of the entity stand those of the order, which the statement has made canonical.
         if column < self.columns.len() { self.converted.cell_of(LeafId(column)) } else { None }
     }
 
-    /// Refuses a row that could not be found again by its key, since that is not written as its column has it: paging
-    /// behind it would go wrong.
+    /// Refuses a row that could not be found again by its key, because the key is not stored in its column's form:
+    /// paging after it would fail.
     pub(super) fn check_key(&self, row: &SqliteRow<'_, '_>, key_columns: &[usize]) -> Result<(), StoreError> {
         for index in key_columns {
             let column = &self.columns[*index];
@@ -120,7 +121,7 @@ impl<'m> Converter<'m> {
         Ok(())
     }
 
-    /// A wrong value with its column, and the row that it was met in.
+    /// Error for a wrong value, with its column and row.
     #[cold]
     fn wrong(&self, row: &rusqlite::Row<'_>, column: &ColumnRule<'_>, message: &str) -> StoreError {
         let key = self.key.iter().filter_map(|leaf| {
@@ -133,20 +134,20 @@ impl<'m> Converter<'m> {
     }
 }
 
-/// What a stored value is canonically.
+/// Canonical form of a stored value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Canonical {
     Null,
-    /// As it is stored.
+    /// The stored value.
     AsStored,
-    /// The text that was made.
+    /// The converted text.
     Made,
-    /// The bytes that were made.
+    /// The converted bytes.
     Bytes,
     Real(f64),
 }
 
-/// The canonical form of a stored value, in `made` where it is not as it is stored; `None` where it has none of this type.
+/// The canonical form of a stored value, in `made` if it differs; `None` if it is not of this type.
 pub(super) fn canonical(
     made: &mut Vec<u8>,
     form: Form,
@@ -211,7 +212,7 @@ enum StoredValue<'v> {
     Blob(&'v [u8]),
 }
 
-/// What was made of a text, or the text itself where they are the same.
+/// The converted text, or the text itself if they are the same.
 fn text_form(made: &mut Vec<u8>, text: &str, make: impl FnOnce(&mut Vec<u8>) -> bool) -> Option<Canonical> {
     if !make(made) {
         return None;
@@ -219,8 +220,8 @@ fn text_form(made: &mut Vec<u8>, text: &str, make: impl FnOnce(&mut Vec<u8>) -> 
     Some(if made == text.as_bytes() { Canonical::AsStored } else { Canonical::Made })
 }
 
-/// A date, with or without time, in the ways in which SQL and programs write them: with a blank or a `T`, with or without
-/// an offset from UTC.
+/// A date, with or without time, in the formats of SQL and programs: with a blank or a `T`, with or without an offset
+/// from UTC.
 fn moment(made: &mut Vec<u8>, primitive: Primitive, text: &str) -> bool {
     let (date, time) = match text.find([' ', 'T', 't']) {
         Some(at) => (&text[..at], Some(text[at + 1..].trim_start())),
@@ -278,7 +279,7 @@ fn in_range(primitive: Primitive, integer: i64) -> bool {
     }
 }
 
-/// A canonical value in the form of its column, in `made` where that is another one.
+/// A canonical value in the form of its column, in `made` if it differs.
 pub(super) fn stored<'v>(cell: Cell<'v>, form: Form, made: &'v mut Vec<u8>) -> ValueRef<'v> {
     let Cell::Text(text) = cell else { return plain(cell) };
     made.clear();
@@ -307,8 +308,8 @@ pub(super) fn stored<'v>(cell: Cell<'v>, form: Form, made: &'v mut Vec<u8>) -> V
     }
 }
 
-/// Refuses what SQLite would store as something else: NaN, which becomes null, and in a column of somebody else's a decimal
-/// with more digits than its binary numbers have. Decimals with facets were checked against them.
+/// Refuses values that SQLite would change: NaN, which becomes null, and in a foreign database's column a decimal with
+/// more digits than its binary numbers have. Decimals with facets were checked against them.
 ///
 /// # Errors
 /// [`StoreError::Condition`], with the column.
@@ -332,7 +333,7 @@ fn significant_digits(decimal: &[u8]) -> usize {
     behind_zeros.filter(|(_, digit)| **digit != b'0').last().map_or(0, |(last, _)| last + 1)
 }
 
-/// A stored value in a message: enough of it to find it.
+/// A stored value for a message, long enough to find it.
 pub(super) fn shown(value: ValueRef<'_>) -> String {
     const CHARACTERS_MAX: usize = 40;
     match value {
@@ -356,7 +357,7 @@ mod tests {
     const MOMENT: Primitive = Primitive::DateTime { precision: 6 };
     const INSTANT: Primitive = Primitive::DateTimeOffset { precision: 6 };
 
-    /// Reads a stored value; `refused` where it is none of that type.
+    /// Converts a stored value; `refused` if it is not of that type.
     fn check(primitive: Primitive, form: Form, value: impl Into<rusqlite::types::Value>, expected: &str) {
         let value = value.into();
         let value = ValueRef::from(&value);

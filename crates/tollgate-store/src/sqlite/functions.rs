@@ -1,7 +1,7 @@
-//! The functions and the collation that [`sql`](crate::sql) calls by name, in Rust: exact decimals, checked
-//! integers, Unicode texts, dates.
+//! The functions and the collation that [`sql`](crate::sql) calls by name, in Rust: exact decimals, checked integers,
+//! Unicode texts, dates.
 //!
-//! They answer null for null and for nothing else: what has no result fails, so that no row is lost or won in silence.
+//! They return null only for null: a call without a result fails, so that no row is lost or gained silently.
 
 use std::borrow::Cow;
 use std::num::FpCategory;
@@ -21,7 +21,7 @@ use crate::sql::DECIMAL_COLLATION;
 use crate::sql::function::{self, MADE_BYTES_MAX, Name};
 use crate::{Form, StoreError};
 
-/// Why a function has no result, as error codes of our own in a family that reading does not know otherwise.
+/// Reasons why a function has no result, as error codes of our own in a family that reading does not use otherwise.
 pub(super) mod refusal {
     use super::ffi::SQLITE_CONSTRAINT;
 
@@ -32,7 +32,7 @@ pub(super) mod refusal {
     pub(super) const MOMENT_RANGE: i32 = SQLITE_CONSTRAINT | 206 << 8;
 }
 
-/// What a caller is to know of an error, if it is one of these functions'.
+/// Message for the caller on an error, if it is one of these functions'.
 pub(super) fn refusal_message(error: &Error) -> Option<&'static str> {
     match error.sqlite_error()?.extended_code {
         refusal::INTEGER_OVERFLOW => Some("integer overflow: a result does not fit into 64 bits"),
@@ -44,10 +44,10 @@ pub(super) fn refusal_message(error: &Error) -> Option<&'static str> {
     }
 }
 
-/// How the message begins by which [`wrong_value`] knows it: SQLite forgets the code where there is a message.
+/// Prefix by which [`wrong_value`] recognises the message: SQLite forgets the code if there is a message.
 const WRONG_VALUE: &str = "tollgate: a stored value is wrong: ";
 
-/// What is wrong with a stored value, if that is why one of these functions failed.
+/// Description of a wrong stored value, if that is why one of these functions failed.
 pub(super) fn wrong_value(error: &Error) -> Option<String> {
     match error {
         Error::SqliteFailure(_, Some(message)) => message.strip_prefix(WRONG_VALUE).map(str::to_owned),
@@ -55,7 +55,7 @@ pub(super) fn wrong_value(error: &Error) -> Option<String> {
     }
 }
 
-/// Makes them known to a connection.
+/// Registers them with a connection.
 pub(super) fn register(raw: &Connection) -> Result<(), StoreError> {
     raw.create_collation(DECIMAL_COLLATION, decimal::compare)?;
     scalar(raw, function::CANONICAL, canonical)?;
@@ -151,7 +151,7 @@ fn reals(raw: &Connection) -> Result<(), StoreError> {
     scalar(raw, function::REAL_FROM_DECIMAL, |context| Ok(digits(context, 0).and_then(|text| text.parse::<f64>().ok())))
 }
 
-/// A result, unless only its size made it infinite or zero, or it is no number: PostgreSQL refuses these too.
+/// Checks a result: refused if it became infinite or zero only by its size, or is no number, as in PostgreSQL.
 fn in_range(result: f64, operands: [f64; 2], never_zero: bool) -> rusqlite::Result<f64> {
     let finite = operands.iter().all(|operand| operand.is_finite());
     let lost = match result.classify() {
@@ -192,7 +192,7 @@ fn decimals(raw: &Connection) -> Result<(), StoreError> {
     })
 }
 
-/// Memory of a compiled pattern; those that the parser lets through take a small part of it.
+/// Memory limit of a compiled pattern; patterns that the parser accepts need a small part of it.
 const PATTERN_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 pub(super) fn refused(extended_code: i32) -> Error {
@@ -308,7 +308,8 @@ fn dates(raw: &Connection) -> Result<(), StoreError> {
     })
 }
 
-/// A stored value in the canonical form of the type that the second argument names, and behind ` in ` its place.
+/// A stored value in the canonical form of the type that the second argument names, which also contains its place after
+/// ` in `.
 fn canonical(context: &Context<'_>) -> rusqlite::Result<Option<String>> {
     let (value, kind) = (context.get_raw(0), context.get_raw(1).as_str()?);
     let (kind, place) = kind.split_once(" in ").map_or((kind, None), |(kind, place)| (kind, Some(place)));
@@ -340,7 +341,7 @@ fn canonical(context: &Context<'_>) -> rusqlite::Result<Option<String>> {
     }
 }
 
-/// The type that a word in a statement means.
+/// The type for a word in a statement.
 fn primitive_of(word: &str) -> Primitive {
     match word {
         "boolean" => Primitive::Boolean,
@@ -360,7 +361,7 @@ fn primitive_of(word: &str) -> Primitive {
     }
 }
 
-/// Registers one function: the same arguments give the same result, and a schema may use it.
+/// Registers one function as deterministic, and allowed in a schema.
 pub(super) fn scalar<T: ToSql>(
     raw: &Connection,
     name: Name,
@@ -377,7 +378,7 @@ fn text<'c>(context: &'c Context<'_>, index: usize) -> Option<Cow<'c, str>> {
     }
 }
 
-/// A decimal. Columns that are not ours may hold numbers instead of digits.
+/// A decimal. Columns of foreign databases may contain numbers instead of digits.
 pub(super) fn digits<'c>(context: &'c Context<'_>, index: usize) -> Option<Cow<'c, str>> {
     match context.get_raw(index) {
         ValueRef::Integer(integer) => Some(integer.to_string().into()),
@@ -401,7 +402,7 @@ fn real(context: &Context<'_>, index: usize) -> Option<f64> {
     }
 }
 
-/// `length` characters of `text` from the one at `start` on; what lies outside the text is left out.
+/// `length` characters of `text` from the one at `start` on; positions outside the text are left out.
 fn substring(text: &str, start: i64, length: i64) -> &str {
     let length = if start < 0 { length.saturating_add(start) } else { length };
     let offset = |text: &str, characters: i64| {

@@ -1,4 +1,4 @@
-//! Collections of values, which are arrays of JSON: what [`sql`](crate::sql) asks of one as a whole.
+//! Functions on collections of values as a whole, which are arrays of JSON, for [`sql`](crate::sql).
 
 use std::cmp::Ordering;
 
@@ -12,12 +12,12 @@ use super::functions::scalar;
 use crate::StoreError;
 use crate::sql::function::{self, BY_VALUE};
 
-/// Makes them known to a connection.
+/// Registers them with a connection.
 pub(super) fn register(raw: &Connection) -> Result<(), StoreError> {
     scalar(raw, function::HAS_SUBSEQUENCE, has_subsequence)
 }
 
-/// In one walk over the array: each of its values is the next that is wanted, or stands between.
+/// Walks once over the array: each of its values is the next wanted one, or is skipped.
 fn has_subsequence(context: &Context<'_>) -> rusqlite::Result<bool> {
     const BEFORE: usize = 2;
     let by_value = context.get_raw(0).as_str()? == BY_VALUE;
@@ -51,7 +51,7 @@ fn is_same(cell: Cell<'_>, wanted: ValueRef<'_>, by_value: bool) -> bool {
 mod tests {
     use super::*;
 
-    /// Whether an array has what stands behind it, as SQL.
+    /// Checks whether an array, in SQL, contains the wanted values.
     fn check(how: &str, array: &str, wanted: &str, expected: bool) {
         let raw = Connection::open_in_memory().unwrap();
         register(&raw).unwrap();

@@ -1,7 +1,7 @@
 //! SQLite, embedded: in memory or in a file.
 //!
-//! A [`SqliteDatabase`] hands out a [`SqliteConnection`] for each work process; connections share nothing in this process but the
-//! pages of the database. It deliberately offers no SQL to its callers: they ask with plans.
+//! A [`SqliteDatabase`] hands out a [`SqliteConnection`] for each work process; connections share nothing in this
+//! process but the pages of the database. It offers no SQL to its callers: they use plans.
 
 mod aggregates;
 mod budget;
@@ -39,16 +39,16 @@ use super::sql::change::Texts;
 use super::{Mapping, StoreError};
 use budget::{Brevity, Budget};
 
-/// How long one read may run by default before it is interrupted.
+/// Default limit of one read before it is interrupted.
 pub const READ_TIME_BUDGET: Duration = Duration::from_secs(10);
 
-/// How long a connection waits by default for another's lock before [`StoreError::Busy`].
+/// Default wait of a connection for another's lock before [`StoreError::Busy`].
 pub const LOCK_WAIT: Duration = Duration::from_secs(5);
 
-/// Prepared statements that a connection keeps.
+/// Prepared statements kept by a connection.
 const STATEMENTS_MAX: usize = 64;
 
-/// Where a database lives.
+/// Location of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// In this process, gone when the [`SqliteDatabase`] is.
@@ -57,40 +57,40 @@ pub enum Location {
     File(PathBuf),
 }
 
-/// When what was committed to an SQLite file is on the disk.
+/// Time at which a commit to an SQLite file is on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Synchronous {
-    /// Before the answer: nothing that was acknowledged is ever lost.
+    /// Before the answer: no acknowledged change is ever lost.
     #[default]
     Full,
-    /// Some time later: a power failure may lose the last transactions, and harms nothing else.
+    /// Some time later: a power failure may lose the last transactions, without other damage.
     Normal,
-    /// When the system pleases: a power failure may destroy the file.
+    /// When the operating system chooses: a power failure may destroy the file.
     Off,
 }
 
-/// How a database is opened.
+/// Settings for opening a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Whose file it is.
+    /// Owner of the file.
     pub file: File,
-    /// When what was committed to a file is on the disk.
+    /// Time at which a commit to a file is on the disk.
     pub synchronous: Synchronous,
-    /// How long a connection waits for another's lock before [`StoreError::Busy`].
+    /// Longest wait of a connection for another's lock before [`StoreError::Busy`].
     pub lock_wait: Duration,
-    /// How long one read may run before it is interrupted.
+    /// Longest time of one read before it is interrupted.
     pub read_time: Duration,
 }
 
-/// Whose file it is.
+/// Owner of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum File {
-    /// Ours: made when it is not there.
+    /// The gateway's own: created if it is missing.
     Made,
-    /// Somebody's who has made it already.
+    /// A foreign one, which must exist.
     Found,
-    /// Somebody's, and nothing is to be changed in it, not even by accident.
+    /// A foreign one, which must never be changed.
     FoundToRead,
 }
 
@@ -100,14 +100,14 @@ impl Default for Settings {
     }
 }
 
-/// A database that connections can be made to.
+/// An SQLite database.
 #[derive(Debug)]
 pub struct SqliteDatabase {
     address: PathBuf,
     location: Location,
     mapping: Arc<Mapping>,
     settings: Settings,
-    /// A database in memory lives as long as a connection to it.
+    /// Keeps a database in memory alive, which lives as long as a connection to it.
     _keeper: Mutex<rusqlite::Connection>,
 }
 
@@ -116,39 +116,39 @@ pub struct SqliteConnection {
     raw: rusqlite::Connection,
     mapping: Arc<Mapping>,
     budget: Arc<Budget>,
-    /// For each set the text of the statement that reads an entity by its key, once it was needed.
+    /// For each set the text of the statement that reads an entity by its key, once used.
     key_statements: RefCell<Vec<Option<Arc<str>>>>,
-    /// The texts of the statements that change something.
+    /// The texts of changing statements.
     texts: Texts,
-    /// Where a value is brought into its column's form before it is bound.
+    /// Buffer for converting a value to its column's form before it is bound.
     made: Vec<u8>,
     scope: Scope,
     ended: Ended,
 }
 
-/// What makes changes last.
+/// Event that makes changes permanent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope {
     /// The commit of a transaction.
     Transaction,
-    /// The end of the statement: there is to be one change, and no statement but it. That spares a record by itself the
-    /// two that begin and commit, an eighth of what it costs in memory.
+    /// The end of the statement: there is one change, and no other statement. This saves a single record the two that
+    /// begin and commit, an eighth of its cost in memory.
     Statement,
-    /// The same, and that one change was asked for.
+    /// The same, after that one change.
     Spent,
 }
 
-/// How the last transaction ended, or will.
+/// End of the last transaction, or of the current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ended {
     /// By commit or rollback.
     AsAsked,
-    /// SQLite rolled it back because there was no room left.
+    /// SQLite rolled it back because the disk or the limit was full.
     Full,
 }
 
 impl SqliteDatabase {
-    /// Opens a database, creating the file if it is not there. Tables are the business of whoever fills them.
+    /// Opens a database, creating the file if it is missing. Tables are created by the code that fills them.
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ impl SqliteDatabase {
         SqliteDatabase::open_with(location, mapping, Settings::default())
     }
 
-    /// Opens a database as `settings` say.
+    /// Opens a database with `settings`.
     ///
     /// # Errors
     ///
@@ -178,30 +178,30 @@ impl SqliteDatabase {
         Ok(SqliteDatabase { address, location, mapping: Arc::new(mapping), settings, _keeper: Mutex::new(keeper) })
     }
 
-    /// Sets where the entities are stored, once that is known.
+    /// Sets the mapping of entities to tables, once known.
     pub fn with_mapping(mut self, mapping: Mapping) -> SqliteDatabase {
         self.mapping = Arc::new(mapping);
         self
     }
 
-    /// Sets how long one read may run on connections that are made from now on.
+    /// Sets the time limit of a read for connections created from now on.
     pub fn with_time_budget(mut self, time_budget: Duration) -> SqliteDatabase {
         self.settings.read_time = time_budget;
         self
     }
 
-    /// Sets when what connections that are made from now on commit to a file is on the disk.
+    /// Sets when commits to a file are on the disk, for connections made from now on.
     pub fn with_synchronous(mut self, synchronous: Synchronous) -> SqliteDatabase {
         self.settings.synchronous = synchronous;
         self
     }
 
-    /// What SQLite knows the database by in this process, for connections of another kind.
+    /// SQLite's name of the database in this process, for connections of another kind.
     pub fn address(&self) -> &Path {
         &self.address
     }
 
-    /// A new connection for statements that no plan asks for, as the batch has them.
+    /// Creates a connection for statements outside of plans, such as those of the batch.
     ///
     /// # Errors
     ///
@@ -212,7 +212,7 @@ impl SqliteDatabase {
         Ok(raw)
     }
 
-    /// A new connection.
+    /// Creates a connection.
     ///
     /// # Errors
     ///
@@ -249,21 +249,21 @@ impl Synchronous {
 }
 
 impl SqliteConnection {
-    /// Lets the database grow to so many pages and no further, until the connection is closed.
+    /// Limits the database's size to so many pages, until the connection is closed.
     ///
     /// # Errors
     ///
-    /// Those of the database.
+    /// Errors of the database.
     pub fn limit_pages(&self, pages_max: u32) -> Result<(), StoreError> {
         Ok(self.raw.pragma_update(None, "max_page_count", pages_max)?)
     }
 
-    /// As long as what is answered lives, a read that takes longer than `most` is ended.
+    /// While the returned value lives, a read that takes longer than `most` is ended.
     pub(super) fn brevity(&self, most: Duration) -> Brevity {
         self.budget.brevity(most)
     }
 
-    /// Says where the connection's mapping and a model differ, as an error.
+    /// Checks that the connection's mapping fits a model.
     ///
     /// # Errors
     ///

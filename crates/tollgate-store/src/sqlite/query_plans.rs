@@ -1,4 +1,4 @@
-//! How SQLite answers the main shapes of statements: which must be searches of the key, and which must not sort.
+//! SQLite's query plans for the main shapes of statements: which must be searches of the key, and which must not sort.
 
 use insta::assert_snapshot;
 use tollgate_wire::edm::{Model, Version};
@@ -11,7 +11,7 @@ use crate::sql::dialect::Dialect;
 use crate::sql::statement::{Source, Window};
 use crate::{Discard, Outcome};
 
-/// SQLite's own account of the statement for a URL's page.
+/// SQLite's query plan of the statement for a URL's page.
 fn explained(path: &str, options: &str) -> String {
     let (_database, connection, model) = filled();
     explain(&connection, &model, path, options)

@@ -1,4 +1,4 @@
-//! Reading: a plan becomes statements, their rows go to the sink while SQLite holds them.
+//! Reading: a plan becomes statements, their rows go to the sink directly from SQLite's memory.
 //!
 //! A plan that needs several statements (total, expansions, whether a path exists) reads them from one snapshot.
 
@@ -20,16 +20,16 @@ use crate::sql::statement::{Source, Window};
 use crate::sql::{Parameter, Sql};
 use crate::{Flow, Outcome, RowSink, StoreError};
 
-/// Parameters that SQLite takes in one statement.
+/// Most parameters of one statement in SQLite.
 const PARAMETERS_MAX: usize = 32_766;
 
 impl SqliteConnection {
-    /// Reads what a plan asks for. `page_size` bounds the entities of a collection that are handed out at once; where
-    /// more follow, [`Outcome::next`] tells how to go on.
+    /// Reads the result of a plan. `page_size` limits the entities of a collection passed on at once; if more follow,
+    /// [`Outcome::next`] is the place to continue.
     ///
     /// # Errors
     ///
-    /// See [`StoreError`]. The sink may have got entities before an error arose.
+    /// See [`StoreError`]. The sink may have received entities before an error.
     pub fn read<S: RowSink>(
         &self,
         model: &Model,
@@ -72,7 +72,7 @@ impl SqliteConnection {
         Ok(outcome)
     }
 
-    /// The plainest read, without building any text: the statement of a set's key is built once.
+    /// Reads an entity by key, without building any text: the statement for a set's key is built once.
     fn read_by_key<S: RowSink>(
         &self,
         model: &Model,
@@ -191,7 +191,7 @@ impl SqliteConnection {
         Ok(())
     }
 
-    /// The statement of that text with its parameters bound.
+    /// Prepares the statement of that text and binds its parameters.
     pub(super) fn prepared(&self, sql: &Sql<'_>) -> Result<CachedStatement<'_>, StoreError> {
         if sql.parameters.len() > PARAMETERS_MAX {
             return Err(StoreError::TooLarge { message: format!("it has more than {PARAMETERS_MAX} values") });
@@ -212,7 +212,7 @@ impl SqliteConnection {
     }
 }
 
-/// The row at which a statement stands, checked and made canonical where its columns need it.
+/// The current row of a statement, checked and made canonical where its columns need it.
 #[inline] // for each row, in code that is made for the sink of another crate
 pub(super) fn converted<'r, 's>(
     raw: &'r rusqlite::Row<'s>,
@@ -223,7 +223,7 @@ pub(super) fn converted<'r, 's>(
     Ok(SqliteRow { raw, converter: Some(converter) })
 }
 
-/// The token of what follows a row; its key was not checked before.
+/// The token for the rows after this one, whose key was not checked before.
 pub(super) fn token(tokens: &Tokens<'_>, row: &SqliteRow<'_, '_>, rows: u64) -> Result<SkipToken, StoreError> {
     if let Some(converter) = row.converter {
         converter.check_key(row, tokens.key_columns())?;

@@ -1,14 +1,14 @@
-//! A row as SQLite holds it, handed out without copying but for what is not in the canonical form.
+//! A row in SQLite's memory, passed on without copying except for values not in the canonical form.
 
 use rusqlite::types::ValueRef;
 use tollgate_wire::value::{Cell, Row};
 
 use super::form::Converter;
 
-/// The row at which a statement stands.
+/// The current row of a statement.
 pub(super) struct SqliteRow<'r, 's> {
     pub(super) raw: &'r rusqlite::Row<'s>,
-    /// What made it canonical, where its columns need that.
+    /// Converter that made it canonical, if its columns need that.
     pub(super) converter: Option<&'r Converter<'r>>,
 }
 

@@ -1,6 +1,6 @@
-//! Tables of a model: what a service needs before it can keep anything.
+//! Tables of a model: needed by a service before it can store anything.
 //!
-//! It deliberately changes no table that is there, and fills none.
+//! It changes no existing table, and fills none.
 
 use tollgate_wire::edm::{LeafId, Model, Provided, SetId};
 
@@ -10,12 +10,12 @@ use crate::sql::class::Class;
 use crate::{StoreError, Tables};
 
 impl SqliteConnection {
-    /// Creates the tables of a model that are not there. Their rows are kept in the order of the key, so that a read by
-    /// key is one descent and a collection in its own order a scan.
+    /// Creates the missing tables of a model. Their rows are kept in the order of the key, so that a read by key is one
+    /// descent and a collection in its own order a scan.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Mapping`] where mapping and model differ; those of the database.
+    /// [`StoreError::Mapping`] if mapping and model differ; errors of the database.
     pub fn create_tables(&self, model: &Model) -> Result<(), StoreError> {
         self.check_mapping(model)?;
         for set in (0..model.entity_sets.len()).map(SetId) {
@@ -24,20 +24,20 @@ impl SqliteConnection {
         Ok(())
     }
 
-    /// The version of the tables' layout that was noted in the database, 0 in a new one.
+    /// The version of the tables' layout stored in the database, 0 in a new one.
     ///
     /// # Errors
     ///
-    /// Those of the database.
+    /// Errors of the database.
     pub fn layout_version(&self) -> Result<i64, StoreError> {
         Ok(self.raw.pragma_query_value(None, "user_version", |row| row.get(0))?)
     }
 
-    /// Notes the version of the tables' layout.
+    /// Stores the version of the tables' layout.
     ///
     /// # Errors
     ///
-    /// Those of the database.
+    /// Errors of the database.
     pub fn set_layout_version(&self, version: i64) -> Result<(), StoreError> {
         Ok(self.raw.pragma_update(None, "user_version", version)?)
     }

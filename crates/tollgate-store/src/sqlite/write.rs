@@ -1,6 +1,6 @@
 //! Writing: transactions, units of work inside them, and the statements that change one entity.
 //!
-//! A transaction takes the write lock when it begins, so that it never has to give up half-way.
+//! A transaction takes the write lock when it begins, so that it never fails half-way for a lock.
 
 use rusqlite::CachedStatement;
 use tollgate_wire::edm::{LeafId, Model, SetId};
@@ -184,7 +184,7 @@ impl SqliteConnection {
         Ok(())
     }
 
-    /// An error that a change has met, with the properties it is about; and what it did to the transaction is noted.
+    /// Explains an error of a change, with the properties it is about, and records its effect on the transaction.
     fn explained(&mut self, model: &Model, set: SetId, error: StoreError) -> StoreError {
         if self.raw.is_autocommit() && matches!(error, StoreError::Full(_)) {
             self.ended = Ended::Full;
@@ -199,7 +199,7 @@ impl SqliteConnection {
         self.mapping.in_terms_of(model, set, error)
     }
 
-    /// The column that a condition, told by its expression or by its name, is about.
+    /// The column of a condition, given by its expression or its name.
     fn conditioned(&self, set: SetId, condition: &str) -> Option<String> {
         let table = self.mapping.table(set);
         let mut statement =
@@ -209,7 +209,7 @@ impl SqliteConnection {
         condition::only_column(expression, table.columns.iter().map(|column| column.name.as_str())).map(str::to_owned)
     }
 
-    /// Refuses a change that is neither the only one nor in a transaction.
+    /// Refuses a change that is neither a single one nor in a transaction.
     fn changing(&mut self) -> Result<(), StoreError> {
         match self.scope {
             Scope::Transaction => return self.writing(),
@@ -221,8 +221,8 @@ impl SqliteConnection {
         Ok(())
     }
 
-    /// Refuses what is outside a transaction, where a change would be committed by itself: such is what follows when SQLite
-    /// has rolled back on its own.
+    /// Refuses changes outside a transaction, which would be committed by themselves, as after SQLite has rolled back
+    /// on its own.
     fn writing(&self) -> Result<(), StoreError> {
         if self.raw.is_autocommit() {
             let cause = "the database has rolled the transaction back".into();
@@ -264,7 +264,7 @@ fn bind_leaves(
     Ok(())
 }
 
-/// Binds the values of a key behind `before` other ones.
+/// Binds the values of a key after `before` other ones.
 fn bind_key(
     statement: &mut CachedStatement<'_>,
     table: &Table,

@@ -1,4 +1,4 @@
-//! `$apply` and `$compute`: what is made of rows by SQL is what a naive evaluation makes of them, on every store.
+//! `$apply` and `$compute`: SQL gives the same results as a naive evaluation, on every store.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ fn check(query: &str, expected: &[&str]) {
     }
 }
 
-/// Reads what is refused, and why.
+/// Checks that a query is refused, and the reason.
 fn refused(query: &str, expected: &str) {
     let mut items = few().rows[0].clone();
     items[0][4] = Value::Real(5.0);
@@ -247,7 +247,7 @@ fn random_groups_of_a_table_that_keeps_decimals_as_numbers_are_those_of_a_naive_
     stores::run(stores::Kind::Found, random_groups_are_those_of_a_naive_evaluation::body);
 }
 
-/// Decimals without the zeros at their end, of which a group may have some.
+/// Decimals without trailing zeros, which those of a group may have.
 pub(crate) fn normal(row: &[String]) -> String {
     row.iter().map(|text| trimmed(text)).collect::<Vec<_>>().join(" | ")
 }
@@ -310,7 +310,7 @@ fn naive(world: &World, key: &str) -> Vec<String> {
     described.collect()
 }
 
-/// So that a value that is no text is seen as one.
+/// Tests the helpers: trailing zeros are dropped, and null is shown as `null`.
 #[test]
 fn digits_that_mean_the_same_are_the_same_here() {
     assert_eq!(trimmed("422.940"), "422.94");

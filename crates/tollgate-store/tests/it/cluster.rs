@@ -1,5 +1,5 @@
-//! A PostgreSQL server of the tests' own: made in a folder of its own, on a free port of this machine, and gone with the
-//! process that runs the tests, however that ends.
+//! A PostgreSQL server of the tests' own: created in a folder of its own, on a free port of this machine, and removed
+//! with the test process, however that ends.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -12,15 +12,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use tollgate_net::listen::Reserved;
 
-/// Whom the server is run as where the tests are run by root, as whom it refuses to run.
+/// Users to run the server as if the tests run as root, since it refuses to run as root.
 const USERS: [&str; 2] = ["postgres", "nobody"];
 
-/// The password of the server's one user, with all that a URL must encode.
+/// The password of the server's one user, with all characters that a URL must encode.
 const PASSWORD: &str = "pass:word/with@all?of%it";
 
 /// A server.
 pub(crate) struct Cluster {
-    /// Kept, so that the server finds it free whenever it starts.
+    /// Keeps the port reserved, so that the server can always start on it.
     reserved: Reserved,
     folder: PathBuf,
     binaries: PathBuf,
@@ -29,7 +29,7 @@ pub(crate) struct Cluster {
     watcher: Child,
 }
 
-/// The server of this process, started when it is first asked for; `None` where PostgreSQL is not installed.
+/// The server of this process, started on first use; `None` if PostgreSQL is not installed.
 pub(crate) fn cluster() -> Option<&'static Cluster> {
     static CLUSTER: OnceLock<Option<Cluster>> = OnceLock::new();
     CLUSTER.get_or_init(|| Some(Cluster::start(&binaries()?))).as_ref()
@@ -50,7 +50,7 @@ fn binaries() -> Option<PathBuf> {
         .find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
 }
 
-/// The user and group to run as, where that must be another than this process's.
+/// The user and group to run as, if it must not be this process's.
 fn user() -> Option<(u32, u32)> {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let uid = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap();
@@ -67,7 +67,7 @@ fn user() -> Option<(u32, u32)> {
 }
 
 impl Cluster {
-    /// One more server; `None` where PostgreSQL is not installed.
+    /// Another server; `None` if PostgreSQL is not installed.
     pub(crate) fn another() -> Option<Cluster> {
         Some(Cluster::start(&binaries()?))
     }
@@ -137,7 +137,7 @@ impl Cluster {
         format!("{}&host={}", self.url(options), self.folder.display())
     }
 
-    /// A schema that nobody else uses.
+    /// A schema that no other test uses.
     pub(crate) fn new_schema(&self) -> String {
         static SCHEMAS: AtomicU32 = AtomicU32::new(0);
         let schema = format!("w{}", SCHEMAS.fetch_add(1, Ordering::Relaxed));
@@ -145,7 +145,7 @@ impl Cluster {
         schema
     }
 
-    /// Runs SQL by a connection that has nothing to do with the store's.
+    /// Runs SQL with a connection independent of the store's.
     pub(crate) fn run(&self, sql: &str) {
         self.client().batch_execute(sql).unwrap();
     }
@@ -172,7 +172,7 @@ impl Cluster {
     }
 }
 
-/// The server of all tests is stopped when the process ends, any other when nobody needs it any more.
+/// Stops the server: the shared one when the process ends, any other when it is no longer used.
 impl Drop for Cluster {
     fn drop(&mut self) {
         drop(self.watcher.stdin.take());

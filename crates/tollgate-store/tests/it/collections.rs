@@ -1,5 +1,5 @@
-//! Collections of values held against a naive evaluation in memory: random lists with nulls, questions about them, and
-//! what is written read again.
+//! Collections of values compared with a naive evaluation in memory: random lists with nulls, questions about them, and
+//! reading written values again.
 
 use proptest::prelude::*;
 use tollgate_store::{Connection, Mapping, Store};
@@ -40,7 +40,7 @@ fn model() -> Model {
     model
 }
 
-/// Few values, so that they meet.
+/// Few values, so that equal ones occur.
 fn pool(item: Item) -> Vec<Value> {
     let text = |text: &str| Value::Text(item.primitive(), text.to_owned());
     match item {
@@ -97,7 +97,7 @@ fn condition(item: Item) -> impl Strategy<Value = Expression> {
     })
 }
 
-/// Comparisons are never null, so that neither is anything made of them.
+/// Whether a condition is true of a value. Comparisons are never null, and neither are their combinations.
 fn holds(condition: &Expression, at: &Value) -> bool {
     let of = |expression: &Expression| match &expression.kind {
         ExpressionKind::Literal(value) => value.clone(),
@@ -123,7 +123,7 @@ fn answer(question: Question, condition: Option<&Expression>, list: &[Value]) ->
     }
 }
 
-/// Whether the wanted values stand there in their order.
+/// Whether a list contains the wanted values in their order.
 fn has_subsequence(list: &[Value], wanted: &[Value]) -> bool {
     let mut rest = list.iter();
     wanted.iter().all(|wanted| {
@@ -146,7 +146,7 @@ struct Holders {
 }
 
 impl Holders {
-    /// Each with these values in the leaf.
+    /// Creates holders with these values in the leaf.
     fn new(leaf: usize, lists: &[Option<Vec<Value>>]) -> Holders {
         let model = model();
         let opened = stores::open(&model, Mapping::by_type_name(&model));
@@ -167,7 +167,7 @@ impl Holders {
         Holders { model, connection: std::cell::RefCell::new(connection), _opened: opened }
     }
 
-    /// The rows that a filter lets pass.
+    /// The rows that match a filter.
     fn rows(&self, filter: Option<Expression>) -> Vec<Vec<String>> {
         let plan = collection(SetId(0), Options { filter, ..Options::default() });
         let mut answer = Answer::of_columns(1 + LISTS.len());
@@ -182,7 +182,7 @@ impl Holders {
 
 type Lists = Vec<Option<Vec<Value>>>;
 
-/// A leaf, lists in it, and what is asked of them: `all` has a condition always.
+/// A leaf, lists in it, and a question about them: `all` always has a condition.
 fn asked() -> impl Strategy<Value = (usize, Lists, (Question, Option<Expression>), Vec<Value>)> {
     (1..=LISTS.len()).prop_flat_map(|leaf| {
         let item = LISTS[leaf - 1].1;
@@ -241,7 +241,7 @@ on_every_store! {
         proptest!(config, |(asked in asked())| check(asked)?);
     }
 
-    /// Looked at from each place anew, they would take longer than anybody waits.
+    /// Checks the time: looking from each place anew would take far too long.
     #[test]
     fn equal_values_in_their_order_are_found_in_one_walk() {
         let sevens = |count| Some(vec![Value::Integer(7); count]);

@@ -1,7 +1,8 @@
-//! Random questions about entities of several types: what casts and `isof` find in a database is what a walk over the
-//! entities themselves finds.
+//! Random questions about entities of several types: casts and `isof` find the same in a database as a walk over the
+//! entities themselves.
 //!
-//! The walk knows types and no discriminators; rows hold values that their type does not have, which nobody may see.
+//! The walk knows types and no discriminators; rows contain values that their type does not have, which must stay
+//! hidden.
 
 use proptest::prelude::*;
 use tollgate_wire::edm::{
@@ -18,7 +19,7 @@ use tollgate_store::{Mapping, Store};
 
 const PEOPLE: SetId = SetId(0);
 
-/// A type: its name, what is stored for it, and from which it derives.
+/// A type: its name, its stored value, and its base type.
 const TYPES: [(&str, Option<&str>, Option<usize>); 5] = [
     ("Person", Some("p"), None),
     ("Staff", None, Some(0)),
@@ -31,7 +32,7 @@ const TYPES: [(&str, Option<&str>, Option<usize>); 5] = [
 const PROPERTIES: [(&str, usize); 7] =
     [("id", 0), ("kind", 0), ("age", 0), ("friend", 0), ("salary", 1), ("boss", 2), ("budget", 3)];
 
-/// Navigation by its name, over which property, and the type that declares it.
+/// Navigation: its name, its property, and the type that declares it.
 const WAYS: [(&str, usize, usize); 2] = [("friends", 3, 0), ("bosses", 5, 2)];
 
 fn model() -> Model {
@@ -88,12 +89,12 @@ fn model() -> Model {
 #[derive(Debug, Clone)]
 struct Row {
     kind: Option<&'static str>,
-    /// Those of the properties behind the discriminator.
+    /// Values of the properties after the discriminator.
     values: [Option<i64>; 5],
 }
 
 impl Row {
-    /// Of which type it is: of the first where what is stored means none.
+    /// Its type: the first if the stored value means none.
     fn type_of(&self) -> usize {
         let stored = |(_, stored, _): &(&str, Option<&str>, Option<usize>)| stored.is_some() && *stored == self.kind;
         TYPES.iter().position(stored).unwrap_or(0)
@@ -112,18 +113,18 @@ fn is_a(mut at: usize, wanted: usize) -> bool {
     true
 }
 
-/// What is asked of an entity.
+/// A question about an entity.
 #[derive(Debug, Clone)]
 enum Asked {
-    /// `isof` of it, or of what leads over a way.
+    /// `isof` of it, or of the target of a navigation.
     IsOf(Option<usize>, usize),
-    /// A property compared with a number, behind casts and, where there is one, a way.
+    /// A property compared with a number, after casts and an optional navigation.
     Property(Option<usize>, usize, &'static str, i64),
-    /// A property that is null.
+    /// A property is null.
     Null(Option<usize>, usize),
-    /// Of those who lead here over a way and are of the type.
+    /// A question about those that refer to it and are of the type.
     Related(usize, usize, bool, Box<Asked>),
-    /// How many they are.
+    /// A condition on their number.
     Number(usize, usize, i64),
     Not(Box<Asked>),
     And(Box<Asked>, Box<Asked>),
@@ -153,7 +154,7 @@ fn asked() -> impl Strategy<Value = Asked> {
     })
 }
 
-/// The path to a way's other end, or to what begins there, and as which type that is seen; empty for the entity itself.
+/// The path to the entity itself (no `way`) or to a navigation's target, with the type it has there.
 fn path(of: &str, seen: usize, way: Option<usize>) -> Option<(String, usize)> {
     Some(match way {
         None => (of.to_owned(), seen),
@@ -161,7 +162,7 @@ fn path(of: &str, seen: usize, way: Option<usize>) -> Option<(String, usize)> {
     })
 }
 
-/// The cast of what is seen as one type to what has all that another type has; nothing where neither derives from the other.
+/// The cast from one type to another that has all its properties; `None` if neither derives from the other.
 fn cast_to(seen: usize, wanted: usize) -> Option<String> {
     match (is_a(seen, wanted), is_a(wanted, seen)) {
         (true, _) => Some(String::new()),
@@ -171,8 +172,8 @@ fn cast_to(seen: usize, wanted: usize) -> Option<String> {
 }
 
 impl Asked {
-    /// It as OData says it, of what is seen as a type; `of` is whose, with a slash, empty for the entity at hand. Nothing
-    /// where it asks of entities of one type what only another one has.
+    /// The question in OData, for a value of the type `seen`; `of` is its owner, with a slash, empty for the current
+    /// entity. `None` if it asks entities of one type for properties of another.
     fn text(&self, of: &str, seen: usize, depth: usize) -> Option<String> {
         Some(match self {
             Asked::IsOf(way, wanted) => {
@@ -210,7 +211,7 @@ impl Asked {
         })
     }
 
-    /// Whether it is so, by a walk over the entities.
+    /// Whether it is true, by a walk over the entities.
     fn holds(&self, people: &[Row], row: &Row, id: usize) -> bool {
         let over = |way: &Option<usize>| match way {
             None => Some(row),

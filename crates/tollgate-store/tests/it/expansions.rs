@@ -29,7 +29,7 @@ fn check(plan: &Plan, expected: &[&str]) {
     assert_eq!(answer.expanded, expected);
 }
 
-/// What a URL's expansions hand out: `#n` is how many there are, brackets are expansions within.
+/// Checks the expansions of a URL: `#n` is their number, brackets are expansions within.
 fn check_url(path: &str, query: &str, expected: &[&str]) {
     let world = crowded();
     let (resource, _) = url::parse(&world.model, Version::V4, path, Some(query)).unwrap();
@@ -51,7 +51,7 @@ fn crowded() -> World {
     )
 }
 
-/// The same where of each parent so many are handed out at once; `…` is where more follow.
+/// The same with a limit of entities for each parent; `…` is where more follow.
 fn check_cut(page: u64, path: &str, query: &str, expected: &[&str]) {
     let world = crowded();
     let (resource, _) = url::parse(&world.model, Version::V4, path, Some(query)).unwrap();
@@ -61,7 +61,7 @@ fn check_cut(page: u64, path: &str, query: &str, expected: &[&str]) {
     assert_eq!(answer.expanded, expected, "{page} of {path}?{query}");
 }
 
-/// Follows what was cut of Ann's items to the end, page by page, in the way in which its link is made.
+/// Follows the rest of Ann's items to the end, page by page, in the way in which its link is made.
 fn check_followed(page: u64, options: &str, expected: &[&str]) {
     let world = crowded();
     let query = format!("$expand=items({options})");
@@ -83,8 +83,8 @@ fn check_followed(page: u64, options: &str, expected: &[&str]) {
     assert_eq!(pages, expected, "{options}");
 }
 
-/// Items with an identifier, a number and an owner, of which a part is expanded by owner and by identifier: for the
-/// key, whose first leaf that is, PostgreSQL has a statement of its own.
+/// Items with an identifier, a number and an owner, partly expanded by owner and by identifier: for the latter, the
+/// first leaf of the key, PostgreSQL has a statement of its own.
 fn check_parts(related: &[(usize, i64, usize)], window: (Option<u64>, u64, Option<u64>, bool)) {
     const NAMES: [&str; 3] = ["ann", "bob", "cid"];
     let (top, skip, page, backwards) = window;

@@ -1,4 +1,4 @@
-//! Databases in files and in memory: what lasts, what is shared, what is refused.
+//! Databases in files and in memory: persistence, sharing and refusals.
 
 use tollgate_store::sqlite::{Location, SqliteDatabase};
 use tollgate_store::{Fault, Mapping, Store, StoreError};

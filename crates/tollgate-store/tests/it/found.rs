@@ -1,4 +1,4 @@
-//! Databases that are there already: what becomes of a schema that nobody made for us, and of the values in it.
+//! Existing databases: models of schemas not made for us, and the values in them.
 
 use insta::assert_snapshot;
 use tollgate_store::introspect::{Customisation, Introspected, introspected};
@@ -12,7 +12,7 @@ use tollgate_wire::value::Value;
 
 use crate::world::Answer;
 
-/// A shop as somebody else would have made it: dates with blanks, booleans and decimals as numbers, Guids as bytes.
+/// A shop from a foreign schema: dates with blanks, booleans and decimals as numbers, Guids as bytes.
 const SHOP: &str = r#"
     CREATE TABLE customers (
         id INTEGER PRIMARY KEY,
@@ -73,7 +73,7 @@ fn shop(more: &str) -> Shop {
 }
 
 impl Shop {
-    /// The rows of a URL, a line each, or why there are none.
+    /// The rows of a URL, a line each, or the reason why there are none.
     fn read(&mut self, path: &str, options: &str) -> String {
         let model = &self.found.model;
         let (mut lines, mut token) = (Vec::new(), None);
@@ -113,7 +113,7 @@ impl Shop {
         self.connection.transaction(work)
     }
 
-    /// What a column really holds.
+    /// Stored value of a column.
     fn stored(&self, sql: &str) -> String {
         let raw = rusqlite::Connection::open(self.folder.path().join("shop.db")).unwrap();
         raw.query_row(sql, [], |row| row.get(0)).unwrap()

@@ -1,8 +1,9 @@
-//! What must hold for any bytes: the body of the fuzz target of database URLs, which a test replays with its corpus.
+//! Properties that are true for any bytes: the body of the fuzz target of database URLs, which a test replays with its
+//! corpus.
 
 use tollgate_store::postgres::Address;
 
-/// A URL of a PostgreSQL database: what it means is said without its password, and an error repeats none of its secrets.
+/// A URL of a PostgreSQL database: it is displayed without its password, and errors repeat none of its secrets.
 pub(crate) fn postgres_url(bytes: &[u8]) {
     const SECRET: &str = "xyzzy-plugh";
     let Ok(text) = std::str::from_utf8(bytes) else { return };

@@ -1,4 +1,4 @@
-//! Requests that mean harm: values that look like SQL, expressions without end, texts that grow, names with quotes.
+//! Hostile requests: values that look like SQL, endless expressions, growing texts, names with quotes.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What SQLite's locks, limits and files do to whoever writes: the ground on which the pool's own locks stand.
+//! Effects of SQLite's locks, limits and files on writers, the basis of the pool's own locks.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -84,7 +84,7 @@ fn a_single_change_lasts_once_it_is_made_and_nothing_comes_beside_it() {
     }
 }
 
-/// A single change waits and gives up as a transaction does.
+/// Checks that a single change waits and gives up like a transaction.
 fn another_keeps_out(database: &SqliteDatabase, writer: &mut SqliteConnection) {
     let mut other = database.connection().unwrap();
     other.begin().unwrap();

@@ -1,4 +1,4 @@
-//! The store held against a naive evaluation in memory, over rows with nulls, Unicode and extreme numbers, and its
+//! The store compared with a naive evaluation in memory, over rows with nulls, Unicode and extreme numbers, and its
 //! answers to paths, hostile requests and other special cases.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]

@@ -1,4 +1,4 @@
-//! Moments that durations move, and what lies between two of them.
+//! Moments moved by durations, and the time between two of them.
 
 use tollgate_wire::edm::{Primitive, Version};
 use tollgate_wire::plan::Resource;
@@ -29,7 +29,7 @@ fn world() -> World {
     )
 }
 
-/// The items of which a condition is true.
+/// Checks the items for which a condition is true.
 fn check(world: &World, filter: &str, expected: &str) {
     let (resource, _) = url::parse(&world.model, Version::V4, "Items", Some(&format!("$filter={filter}"))).unwrap();
     let Resource::Read(plan) = resource else { panic!("it reads data") };
@@ -38,7 +38,7 @@ fn check(world: &World, filter: &str, expected: &str) {
     assert_eq!(ids.join(" "), expected, "{filter}");
 }
 
-/// A condition whose moments leave the years that a version can write.
+/// Checks a condition whose moments are outside the valid years.
 fn check_refused(world: &World, filter: &str) {
     let (resource, _) = url::parse(&world.model, Version::V4, "Items", Some(&format!("$filter={filter}"))).unwrap();
     let Resource::Read(plan) = resource else { panic!("it reads data") };
@@ -46,7 +46,7 @@ fn check_refused(world: &World, filter: &str) {
     assert_eq!(refusal, "an expression has no value: a moment outside of the years 0001 to 9999", "{filter}");
 }
 
-/// As [`check_refused`], of what is computed.
+/// The same as [`check_refused`] for a computed value.
 fn check_uncomputed(world: &World, computed: &str) {
     let query = format!("$compute={computed} as m&$select=id,m");
     let (resource, _) = url::parse(&world.model, Version::V4, "Items", Some(&query)).unwrap();

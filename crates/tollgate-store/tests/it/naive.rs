@@ -1,7 +1,6 @@
-//! A naive evaluation of plans in memory: what the store's SQL must agree with.
+//! A naive evaluation of plans in memory: the reference for the store's SQL.
 //!
-//! It deliberately shares no code with the store; only the arithmetic of decimals is the library's, which is tested
-//! by itself.
+//! It shares no code with the store; only the arithmetic of decimals is the library's, which is tested by itself.
 
 use std::cmp::Ordering;
 use std::num::FpCategory;
@@ -19,8 +18,8 @@ use crate::world::World;
 #[derive(Debug)]
 pub(crate) struct Undefined;
 
-/// The rows of a collection that pass the filter, in order. What is [`Undefined`] here may be defined to whoever does not
-/// evaluate the second operand of an `and` or `or` that the first decides.
+/// The rows of a collection that match the filter, in order. A result that is [`Undefined`] here may be defined if the
+/// second operand of an `and` or `or` is skipped because the first decides.
 pub(crate) fn matching<'w>(world: &'w World, set: SetId, options: &Options) -> Result<Vec<&'w Vec<Value>>, Undefined> {
     let mut rows = Vec::new();
     // What depends on no row may be evaluated even where no row passes.
@@ -62,7 +61,7 @@ pub(crate) fn value(
 /// An entity that an expression can name.
 type Named<'w> = (SetId, Option<&'w Vec<Value>>);
 
-/// The same within questions: first the entity at hand, then the related ones, outermost first.
+/// The same within questions: first the current entity, then the related ones, outermost first.
 fn value_within(world: &World, named: &[Named<'_>], expression: &Expression) -> Result<Value, Undefined> {
     let of = |expression: &Expression| value_within(world, named, expression);
     Ok(match &expression.kind {
@@ -245,7 +244,7 @@ fn moment(text: &str) -> Vec<u32> {
     parts
 }
 
-/// How long a duration is.
+/// Length of a duration.
 pub(crate) fn duration_ms(text: &str) -> i64 {
     let (sign, text) = text.strip_prefix('-').map_or((1, text), |text| (-1, text));
     let (mut total, mut number) = (0, String::new());
@@ -397,7 +396,7 @@ fn real(number: f64) -> Value {
     if number.is_nan() { Value::Null } else { Value::Real(number) }
 }
 
-/// There is no result where a real becomes infinite, or zero by being too small.
+/// No result if a real becomes infinite, or zero by being too small.
 fn in_range(number: f64, never_zero: bool) -> Result<Value, Undefined> {
     let lost = number.is_infinite() || (never_zero && number.classify() == FpCategory::Zero);
     if lost { Err(Undefined) } else { Ok(real(number)) }

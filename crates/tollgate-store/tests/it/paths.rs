@@ -1,4 +1,4 @@
-//! Paths: what is found, what is found but empty, and what does not exist.
+//! Paths: targets that exist, exist but are empty, and do not exist.
 
 use tollgate_store::{Outcome, StoreError};
 use tollgate_wire::edm::{LeafId, NavigationId, SetId};
@@ -42,7 +42,7 @@ fn to_items() -> Step {
     step(OWNER_ITEMS, ITEMS)
 }
 
-/// Reads a path and says what became of it: the first column of each row, or why there is none.
+/// Reads a path and checks the result: the first column of each row, or the reason why there is none.
 fn check(root: SetId, key: Key, steps: Vec<Step>, shape: Shape, expected: &str) {
     let plan = Plan { root, key: Some(key), steps, shape, options: Options::default() };
     let (outcome, answer) = world().read(&plan, None).unwrap();

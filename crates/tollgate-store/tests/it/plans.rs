@@ -1,4 +1,4 @@
-//! Random rows and random typed expressions over the leaves of [`world`](crate::world), from pools that hold nulls,
+//! Random rows and random typed expressions over the leaves of [`world`](crate::world), from pools that contain nulls,
 //! Unicode, empty texts and numbers at their limits.
 
 use proptest::prelude::*;
@@ -93,7 +93,7 @@ fn or_null(primitive: Primitive) -> BoxedStrategy<Value> {
     prop_oneof![1 => Just(Value::Null), 3 => some(primitive)].boxed()
 }
 
-/// Up to so many items with different keys, and owners, of which not every item has one.
+/// Up to so many items with different keys, and owners; some items have none.
 pub(crate) fn rows(items_max: usize) -> impl Strategy<Value = (Vec<Vec<Value>>, Vec<Vec<Value>>)> {
     let values: Vec<_> = ITEM_LEAVES[2..].iter().map(|(_, primitive)| or_null(*primitive)).collect();
     let owner = prop_oneof![Just(Value::Null), select(&OWNERS_NAMES).prop_map(string)];
@@ -195,7 +195,7 @@ fn null() -> Expression {
     expression(None, ExpressionKind::Literal(Value::Null))
 }
 
-/// The promotion that the URL parser does, said once more.
+/// The promotion of the URL parser, implemented again.
 fn promoted(left: &Expression, right: &Expression) -> Option<Primitive> {
     let rank = |expression: &Expression| match expression.primitive {
         Some(Primitive::Double) => 3,

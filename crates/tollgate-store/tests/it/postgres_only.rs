@@ -1,4 +1,4 @@
-//! What only PostgreSQL has: databases that others made, with types that no model has, and connections that break.
+//! Features of PostgreSQL only: databases that others made, with types that no model has, and connections that break.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -23,7 +23,7 @@ use crate::plans::{compare, expression, item_leaf, literal};
 use crate::stores::{self, Kind};
 use crate::world::*;
 
-/// A schema as others write them.
+/// A foreign schema.
 const SHOP: &str = "
     CREATE TYPE mood AS ENUM ('sad', 'content', 'happy');
     CREATE DOMAIN amount AS numeric(12, 2) NOT NULL CHECK (VALUE >= 0);
@@ -62,7 +62,7 @@ const SHOP: &str = "
     CREATE MATERIALIZED VIEW totals AS SELECT customer, sum(total) AS total FROM purchase GROUP BY customer;
 ";
 
-/// The server, and this thread's tests on it; nothing where PostgreSQL is not installed.
+/// The server, for this thread's tests; `None` if PostgreSQL is not installed.
 fn server() -> Option<&'static Cluster> {
     stores::run(Kind::Postgres, || {});
     cluster()

@@ -1,4 +1,4 @@
-//! Random plans over random rows: what SQL answers is what the naive evaluation answers.
+//! Random plans over random rows: SQL gives the same answers as the naive evaluation.
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -63,7 +63,7 @@ fn rows_of_a_table_that_keeps_decimals_as_numbers_pass_and_stand_the_same() {
     stores::run(Kind::Found, orders_and_pages_are_the_same::body);
 }
 
-/// Reads all pages and holds them against the naive answer: every row once, in order, no page longer than asked for.
+/// Reads all pages and compares them with the naive answer: every row once, in order, no page longer than requested.
 fn same_answer(world: &World, options: &Options, page_size: Option<u64>) -> Result<(), TestCaseError> {
     let Ok(all) = matching(world, ITEMS, options) else {
         let refused = world.read(&collection(ITEMS, options.clone()), page_size);
@@ -120,7 +120,7 @@ fn texts(row: &[Value]) -> Vec<String> {
     texts
 }
 
-/// PostgreSQL keeps how long a duration is, not with which units it was written.
+/// Replaces a duration by its length: PostgreSQL keeps the length, not the units.
 fn by_length(row: &mut [String]) {
     let duration = ITEM_LEAVES.iter().position(|(name, _)| *name == "duration").expect("items have durations");
     if stores::kind() == Kind::Postgres && row[duration] != "null" {

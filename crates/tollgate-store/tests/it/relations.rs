@@ -1,5 +1,5 @@
-//! Random pipelines of `$apply` over random rows: what SQL makes of them is what evaluating their relations row by row
-//! makes, in the same order, whatever the pages.
+//! Random pipelines of `$apply` over random rows: SQL gives the same results as evaluating their relations row by row,
+//! in the same order, with any page size.
 
 use std::cmp::Ordering;
 
@@ -23,7 +23,7 @@ type Rows = Vec<Vec<Value>>;
 /// The leaf of an item that is a duration.
 const DURATION: usize = 12;
 
-/// Transformations whose names may or may not be there where they come to stand.
+/// Transformations whose names may or may not exist at their place.
 const TRANSFORMATIONS: [&str; 35] = [
     "identity",
     "filter(number gt 0)",

@@ -1,4 +1,4 @@
-//! The text of the main statements: what a database administrator would see in a log.
+//! The text of the main statements, as a database administrator would see it in a log.
 
 use insta::assert_snapshot;
 use tollgate_store::Mapping;

@@ -1,5 +1,5 @@
-//! The stores that the tests of reading and writing run on, one after the other: whoever asks with a plan must not be able
-//! to tell them apart.
+//! The stores that the tests of reading and writing run on, one after the other: all must give the same answers to a
+//! plan.
 
 use std::cell::Cell;
 use std::sync::Once;
@@ -19,17 +19,17 @@ pub(crate) enum Kind {
     File,
     /// PostgreSQL, where it is installed.
     Postgres,
-    /// SQLite in a file that somebody else made: decimals are kept as binary numbers.
+    /// SQLite in a foreign file: decimals are kept as binary numbers.
     Found,
 }
 
-/// A database with the empty tables of a model, gone with this.
+/// A database with the empty tables of a model, deleted when dropped.
 pub(crate) struct Opened {
     pub(crate) database: Database,
     _folder: Option<tempfile::TempDir>,
 }
 
-/// Makes of each test one for each store, in a module of the test's name.
+/// Makes one test for each store from a test, in a module of the test's name.
 macro_rules! on_every_store {
     ($($(#[doc = $doc:literal])* #[test] fn $name:ident() $body:block)*) => {$(
         $(#[doc = $doc])*
@@ -80,7 +80,7 @@ pub(crate) fn kind() -> Kind {
     KIND.get()
 }
 
-/// How many random cases this test's kind of store is asked: a new file or new tables take milliseconds.
+/// Number of random cases for this test's kind of store: a new file or new tables take milliseconds.
 pub(crate) fn cases() -> u32 {
     match kind() {
         Kind::Memory => 200,
@@ -116,7 +116,7 @@ fn sqlite(location: Location, model: &Model, mapping: Mapping, folder: Option<te
     Opened { database: Database::Sqlite(database), _folder: folder }
 }
 
-/// Tables as others declare them, of which SQLite keeps decimals as numbers.
+/// Tables as others declare them, in which SQLite keeps decimals as numbers.
 fn found_tables(model: &Model, mapping: &Mapping) -> String {
     let table = |(set, table): (usize, &Table)| {
         let entity_type = model.type_of(SetId(set));
@@ -148,7 +148,7 @@ fn with_checked_decimals(model: &Model, mut mapping: Mapping) -> Mapping {
     mapping
 }
 
-/// A database of PostgreSQL with nothing in it.
+/// An empty database of PostgreSQL.
 pub(crate) fn postgres(mapping: Mapping) -> postgres::PostgresDatabase {
     let cluster = cluster().expect("tests of PostgreSQL run where it is installed");
     let url = cluster.url(&format!("schema={}", cluster.new_schema()));

@@ -41,7 +41,7 @@ pub(crate) const ITEM_LEAVES: [(&str, Primitive); 14] = [
     ("bytes", Primitive::Binary { length_max: 0 }),
 ];
 
-/// The leaf of an item that names its owner; it may be null or name nobody.
+/// The leaf of an item with its owner's name; it may be null or name nobody.
 pub(crate) const ITEM_OWNER_NAME: LeafId = LeafId(14);
 
 pub(crate) const OWNER_LEAVES: [(&str, Primitive); 3] =
@@ -105,7 +105,7 @@ pub(crate) fn model() -> Model {
 /// A model with rows, as values and in a database.
 pub(crate) struct World {
     pub(crate) model: Model,
-    /// By set.
+    /// Rows by set.
     pub(crate) rows: [Vec<Vec<Value>>; 2],
     connection: RefCell<Connection>,
     _opened: Opened,
@@ -146,7 +146,7 @@ impl World {
     }
 }
 
-/// Makes of a decimal what a binary number keeps of it.
+/// Reduces a decimal to the digits that a binary number keeps.
 fn keep(value: &mut Value) {
     let Value::Decimal(digits) = value else { return };
     let few = digits.len() <= 15;
@@ -164,7 +164,7 @@ pub(crate) fn insert(
     connection.insert(model, set, &Entry::of_values(values), None::<&mut Discard>)
 }
 
-/// What a sink got, as text: one line for each call.
+/// Calls of a sink, as text: one line for each call.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     columns: usize,
@@ -173,22 +173,22 @@ pub(crate) struct Answer {
     pub(crate) rows: Vec<Vec<String>>,
     /// The rows of the expanded entities of each entity.
     pub(crate) expanded: Vec<String>,
-    /// Where what was cut of them goes on.
+    /// Places to continue cut expansions.
     pub(crate) more: Vec<SkipToken>,
-    /// Within how many expansions the sink is, and what the next one counts.
+    /// Nesting depth of expansions at the sink, and number of the next one.
     depth: usize,
     counted: String,
-    /// After so many entities the sink stops.
+    /// Number of entities after which the sink stops.
     stop_after: Option<usize>,
 }
 
 impl Answer {
-    /// Takes the first columns of each entity.
+    /// Creates a sink for the first columns of each entity.
     pub(crate) fn of_columns(columns: usize) -> Answer {
         Answer { columns, ..Answer::default() }
     }
 
-    /// Takes so many entities and then stops.
+    /// Creates a sink that stops after so many entities.
     pub(crate) fn stopping_after(entities: usize) -> Answer {
         Answer { columns: 2, stop_after: Some(entities), ..Answer::default() }
     }
@@ -257,7 +257,7 @@ pub(crate) fn collection(set: SetId, options: Options) -> Plan {
     Plan { root: set, key: None, steps: Vec::new(), shape: Shape::Collection, options }
 }
 
-/// A text; PostgreSQL has none with the character U+0000.
+/// A text; PostgreSQL cannot store the character U+0000.
 pub(crate) fn string(text: &str) -> Value {
     match stores::kind() {
         Kind::Memory | Kind::File | Kind::Found => Value::String(text.into()),
@@ -269,7 +269,7 @@ pub(crate) fn item_key(id: &str, number: i64) -> Key {
     Key(vec![string(id), Value::Integer(number)])
 }
 
-/// An item with nothing but its key and its owner.
+/// An item with only its key and its owner.
 pub(crate) fn bare_item(id: &str, number: i64, owner: Option<&str>) -> Vec<Value> {
     let mut row = vec![Value::Null; ITEM_LEAVES.len() + 1];
     row[0] = string(id);

@@ -1,4 +1,4 @@
-//! Writing: what a transaction and its units leave, what every type can hold, and what is refused, on every store.
+//! Writing: effects of a transaction and its units, values of every type, and refusals, on every store.
 
 use tollgate_store::{Connection, Discard, Fault, Flow, Mapping, RowSink, Rule, Store, StoreError};
 use tollgate_wire::edm::{LeafId, Model, Primitive};
@@ -39,7 +39,7 @@ impl Bench {
         self.writer.delete(&self.model, ITEMS, &item_key(id, number))
     }
 
-    /// The keys of all items, as somebody else sees them.
+    /// The keys of all items, as another connection sees them.
     fn seen(&mut self) -> String {
         keys(&mut self.other, &self.model)
     }
@@ -60,7 +60,7 @@ fn entity(key: Key) -> Plan {
     Plan { root: ITEMS, key: Some(key), steps: Vec::new(), shape: Shape::Entity, options: Options::default() }
 }
 
-/// The most, the least and the strangest values of each type, as rows of items.
+/// Extreme and unusual values of each type, as rows of items.
 fn extremes() -> Vec<Vec<Value>> {
     let text = |primitive, text: &str| Value::Text(primitive, text.to_owned());
     let columns: [(&str, Vec<Value>); 12] = [
@@ -102,7 +102,7 @@ fn extremes() -> Vec<Vec<Value>> {
     rows
 }
 
-/// Keeps the rows that it gets as text.
+/// A sink that keeps rows as text.
 #[derive(Default)]
 struct Rows(Vec<Vec<String>>);
 

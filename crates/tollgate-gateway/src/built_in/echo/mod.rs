@@ -1,7 +1,7 @@
-//! `/echo`: the request's body back with its content type, or with `?bytes=1024` a page of exactly so many bytes. It stands
-//! behind mediators whose own cost is to be measured, so it does as little as can be.
+//! `/echo`: the request's body back with its content type, or with `?bytes=1024` a page of exactly so many bytes. It
+//! serves as backend when the cost of mediators is measured, so it does as little as possible.
 //!
-//! What it deliberately does not do: wait, compute or fail. Whoever wants a slow or broken backend scripts one.
+//! It never waits, computes or fails. For a slow or broken backend, use a scripted one.
 
 mod page;
 
@@ -39,7 +39,7 @@ pub(super) const KIND: BuiltInKind = BuiltInKind {
 /// The service.
 #[derive(Debug)]
 struct Echo {
-    /// Bytes of the largest body that is taken.
+    /// Bytes of the largest accepted body.
     body_bytes_max: usize,
 }
 
@@ -47,7 +47,7 @@ impl Echo {
     /// Answers one request.
     ///
     /// # Errors
-    /// What is wrong with it, or that the exchange broke.
+    /// An error in it, or a broken exchange.
     async fn answered(&self, visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
         let request = exchange.request();
         visit.access.check_document(Verb::of(request.method()))?;
@@ -67,7 +67,7 @@ impl Echo {
         }
     }
 
-    /// Answers with what was sent.
+    /// Answers with the request's body.
     async fn back(&self, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
         exchange.read_body(self.body_bytes_max).await?;
         let (request, body, response) = exchange.parts();
@@ -117,7 +117,7 @@ impl BuiltIn for Echo {
     }
 }
 
-/// The page that is asked for; `None` where the request is wanted back.
+/// Size of the requested page; `None` to send the request's body back.
 fn page_bytes(request: &RequestHead) -> Result<Option<u64>, Fault> {
     let mut bytes = None;
     for option in request.query().unwrap_or_default().split('&').filter(|option| !option.is_empty()) {

@@ -1,7 +1,6 @@
 //! The echo's fixed pages: so many bytes, always the same ones.
 //!
-//! What it deliberately does not do: look random. A page compresses well, and nothing between client and service should
-//! do that.
+//! They do not look random: a page compresses well, but nothing between client and service should compress it.
 
 // The table of limits.
 /// Bytes of the largest page.
@@ -10,7 +9,7 @@ pub(crate) const PAGE_BYTES_MAX: u64 = 1 << 30;
 /// A page consists of this line again and again; the last one may be cut off.
 const LINE: &[u8; 64] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-\n";
 
-/// Lines that are copied at once.
+/// Lines copied at once.
 const LINES: usize = 64;
 
 const BLOCK: [u8; LINE.len() * LINES] = {

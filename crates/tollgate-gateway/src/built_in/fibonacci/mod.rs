@@ -1,8 +1,8 @@
 //! `/fibonacci?n=30`: the Fibonacci service over HTTP, as plain text or, with `Accept: application/json`, as JSON;
-//! `&bytes=1024` makes the page exactly so long. It has work processes of its own, which are permits to compute: there is
-//! no database under them.
+//! `&bytes=1024` makes the page exactly so long. It has work processes of its own, which are permits to compute,
+//! without a database.
 //!
-//! What it deliberately does not do: keep anything. It states how long its answer stays good.
+//! It keeps nothing, but states how long its answer stays good.
 
 mod number;
 
@@ -47,11 +47,11 @@ pub(super) const KIND: BuiltInKind = BuiltInKind {
 struct Fibonacci {
     /// Permits to compute.
     work_processes: Dispatcher<()>,
-    /// How long an answer stays good.
+    /// Lifetime of an answer.
     lifetime: Duration,
 }
 
-/// What is asked for.
+/// Parameters of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct NumberRequest {
     n: u32,
@@ -73,7 +73,7 @@ impl Fibonacci {
     /// Answers one request.
     ///
     /// # Errors
-    /// What is wrong with it, or that no work process was to be had.
+    /// An error in it, or no available work process.
     async fn answered(&self, visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
         let request = exchange.request();
         visit.access.check_document(Verb::of(request.method()))?;
@@ -131,19 +131,19 @@ impl BuiltIn for Fibonacci {
         Some(&self.work_processes)
     }
 
-    /// Numbers are the same for everybody, in two forms.
+    /// Caching properties: numbers are the same for everybody, in two forms.
     fn cachable(&self, request: &RequestHead) -> Option<Cachable<'static>> {
         let selected = content_type(form(request)?);
         Some(Cachable { selected, lifetime: Lifetime::Stated(self.lifetime), ..Cachable::default() })
     }
 }
 
-/// In which form a caller is answered.
+/// Form of a caller's answer.
 fn form(request: &RequestHead) -> Option<PageFormat> {
     accept::choose(request.values("accept"), OFFERS, |form, _| Some(form))
 }
 
-/// What a form is called.
+/// Content type of a form.
 fn content_type(form: PageFormat) -> &'static str {
     match form {
         PageFormat::Text => "text/plain;charset=utf-8",

@@ -1,23 +1,21 @@
-//! The Fibonacci service: a number that is computed badly on purpose, on a page of any size. It stands for what is worth
-//! caching: dear to compute, cheap to keep, and the same for everybody.
+//! The Fibonacci service: a number that is computed badly on purpose, on a page of any size. It models an answer worth
+//! caching: expensive to compute, cheap to keep, and the same for everybody.
 //!
-//! What it deliberately does not do: keep a result. Whoever wants one twice has it computed twice, unless a cache stands
-//! before it.
+//! It keeps no result: each request computes it again, unless a cache is in front.
 
 use std::fmt::Write;
 use std::hint::black_box;
 
 // The table of limits.
-/// Largest number that may be asked for: its 331 million calls take about half a second.
+/// Largest allowed number: its 331 million calls take about half a second.
 pub(crate) const N_MAX: u32 = 40;
 /// Bytes of the largest page.
 pub(crate) const PAGE_BYTES_MAX: usize = 1 << 20;
 
-/// Numbers up to this are computed on the event loop: 3,193 calls take some 5 µs, which is less than a hop to another
-/// thread.
+/// Numbers up to this are computed on the event loop: 3,193 calls take some 5 µs, less than a hop to another thread.
 pub(crate) const ON_LOOP_N_MAX: u32 = 16;
 
-/// What a page is written in.
+/// Format of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PageFormat {
     /// A line of plain text.
@@ -29,7 +27,7 @@ pub(crate) enum PageFormat {
 /// The Fibonacci number `n`, by the definition and nothing else: 1.6 times the work for each more.
 ///
 /// # Panics
-/// Beyond [`N_MAX`], which whoever calls has to check.
+/// Beyond [`N_MAX`], which the caller has to check.
 #[must_use]
 pub(crate) fn number(n: u32) -> u64 {
     assert!(n <= N_MAX, "n is held to its limit before it is computed");
@@ -41,10 +39,10 @@ fn by_definition(n: u32) -> u64 {
     if n < 2 { u64::from(n) } else { by_definition(n - 1) + by_definition(n - 2) }
 }
 
-/// Writes the page of a number: as short as it can be, or of exactly so many bytes, filled with spaces.
+/// Writes the page of a number: as short as possible, or of exactly so many bytes, filled with spaces.
 ///
 /// # Errors
-/// The least size that the page has, where fewer bytes are asked for.
+/// The least size of the page, if fewer bytes were requested.
 pub(crate) fn write_page(
     out: &mut Vec<u8>,
     form: PageFormat,

@@ -1,7 +1,6 @@
-//! A message to the stock quotes: its envelope, the headers that must be understood, and what is asked for.
+//! A message to the stock quotes: its envelope, the headers that must be understood, and the requested operation.
 //!
-//! It deliberately reads names by their namespaces and never by prefixes, and does not look at `SOAPAction`: the payload
-//! says what is wanted.
+//! Names are read by their namespaces and never by prefixes. `SOAPAction` is ignored: the payload names the operation.
 
 use std::borrow::Cow;
 
@@ -11,10 +10,10 @@ use tollgate_xml::tree::{NodeId, NodeKind};
 
 use crate::built_in::stock_quote::data::{NAMESPACE, SYMBOL_CHARACTERS_MAX};
 
-/// Where an answer goes that nothing else is said of.
+/// Default address of an answer.
 const ANONYMOUS: &str = "http://www.w3.org/2005/08/addressing/anonymous";
 
-/// What can be asked for.
+/// Operations of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
     GetQuote,
@@ -22,7 +21,7 @@ pub(super) enum Operation {
     PlaceOrder,
 }
 
-/// What a message asks for.
+/// Operation requested by a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct QuoteRequest<'d> {
     pub(super) operation: Operation,
@@ -32,19 +31,19 @@ pub(super) struct QuoteRequest<'d> {
 /// A message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Message<'d> {
-    /// Which one it is, where it says so by WS-Addressing.
+    /// Message id, if given by WS-Addressing.
     pub(super) id: Option<Cow<'d, str>>,
     pub(super) asked: QuoteRequest<'d>,
 }
 
-/// Why a message is not worked on.
+/// Reason why a message is not processed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refusal<'d> {
     Fault {
         code: Code,
         reason: Cow<'static, str>,
     },
-    /// A header block has to be understood, and is not.
+    /// A header block must be understood, and is not.
     NotUnderstood {
         namespace: &'d str,
         local: &'d str,
@@ -54,7 +53,7 @@ pub(super) enum Refusal<'d> {
 impl Operation {
     const ALL: [Operation; 3] = [Operation::GetQuote, Operation::GetFullQuote, Operation::PlaceOrder];
 
-    /// The name of the element that asks for it.
+    /// The name of the element that requests it.
     pub(super) fn name(self) -> &'static str {
         match self {
             Operation::GetQuote => "getQuote",
@@ -72,10 +71,10 @@ impl Refusal<'_> {
 }
 
 impl<'d> Message<'d> {
-    /// Reads a message that was announced to be of `version`.
+    /// Parses a message that was declared as `version`.
     ///
     /// # Errors
-    /// Why it is not worked on.
+    /// The reason why it is not processed.
     pub(super) fn read(document: &'d Document<'_>, version: Version) -> Result<Message<'d>, Refusal<'d>> {
         let envelope = document.document_element().filter(|root| document.local_name(*root) == "Envelope");
         let envelope = envelope.ok_or_else(|| Refusal::of_sender("expected an envelope of SOAP"))?;
@@ -97,7 +96,7 @@ impl<'d> Message<'d> {
     }
 }
 
-/// Looks at the header blocks; returns which message it is.
+/// Checks the header blocks; returns the message id.
 fn headers<'d>(
     document: &'d Document<'_>,
     header: NodeId,
@@ -131,7 +130,7 @@ fn headers<'d>(
     Ok(id)
 }
 
-/// What a payload asks for.
+/// Reads the request from a payload.
 fn asked<'d>(document: &'d Document<'_>, payload: NodeId) -> Result<QuoteRequest<'d>, Refusal<'d>> {
     let local = document.local_name(payload);
     let operation = Operation::ALL.into_iter().find(|operation| operation.name() == local);
@@ -183,7 +182,7 @@ fn attribute<'d>(document: &'d Document<'_>, element: NodeId, version: Version, 
     document.attributes(element).find(is_it).map(|attribute| document.value(attribute))
 }
 
-/// Without the white space around it.
+/// The text without the white space around it.
 fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(text.trim()),

@@ -1,7 +1,7 @@
-//! SimpleStockQuote over SOAP 1.1 and 1.2: `getQuote`, `getFullQuote`, and `placeOrder`, which is counted and not answered;
-//! `?wsdl` describes it.
+//! SimpleStockQuote over SOAP 1.1 and 1.2: `getQuote`, `getFullQuote`, and `placeOrder`, which is counted and not
+//! answered; `?wsdl` describes it.
 //!
-//! What it deliberately does not do: keep anything but the count of orders. Messages are small, and read on the event loop.
+//! It keeps nothing but the count of orders. Messages are small, and read on the event loop.
 
 mod data;
 mod message;
@@ -25,16 +25,16 @@ const PATH: &str = "/services/SimpleStockQuoteService";
 
 const EXAMPLE: &str = "/services/SimpleStockQuoteService?wsdl";
 
-/// In capitals, though any would do: Synapse 3.0.1 looks for the content type of an answer by this spelling, and takes a
-/// message without it for bytes that it cannot transform.
+/// Capitalised, though HTTP allows any case: Synapse 3.0.1 looks for the content type of an answer by this spelling,
+/// and treats a message without it as bytes that it cannot transform.
 const CONTENT_TYPE: &str = "Content-Type";
 
 const ALLOW: &str = "GET, HEAD, OPTIONS, POST";
 
 // The table of limits.
-/// Bytes of the largest message: whatever is larger asks for nothing that is here.
+/// Bytes of the largest message; no valid request is larger.
 const MESSAGE_BYTES_MAX: usize = 64 * 1024;
-/// What one message may take of the processor: ours have a dozen nodes.
+/// Processing limits of one message: ours have a dozen nodes.
 const BUDGET: Budget = Budget {
     document_bytes_max: MESSAGE_BYTES_MAX,
     depth_max: 64,
@@ -68,15 +68,15 @@ pub(super) const KIND: BuiltInKind = BuiltInKind {
 /// The service.
 #[derive(Debug)]
 struct StockQuote {
-    /// When trading ended on each day, the last one first.
+    /// Closing time of each day, the last one first.
     closing_times: Vec<String>,
     orders: AtomicU64,
 }
 
-/// What is left to do once a message was read.
+/// Work left after a message was read.
 enum Next {
     Nothing,
-    /// The full quote of this symbol, behind what was written already.
+    /// The full quote of this symbol, appended to the output so far.
     History(String),
 }
 
@@ -89,7 +89,7 @@ impl StockQuote {
     /// Answers one request.
     ///
     /// # Errors
-    /// What is wrong with it as HTTP, or that the exchange broke. What is wrong with the message is answered.
+    /// An HTTP error, or a broken exchange. Errors in the message are answered as SOAP faults.
     async fn answered(&self, visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
         let request = exchange.request();
         visit.access.check_document(Verb::of(request.method()))?;
@@ -155,7 +155,7 @@ impl StockQuote {
         Next::Nothing
     }
 
-    /// Answers with the days of a symbol, behind what was written before.
+    /// Answers with the days of a symbol, appended to the output so far.
     async fn history(&self, symbol: &str, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
         for (back, (quote, date)) in History::of(symbol).zip(&self.closing_times).enumerate() {
             let out = &mut exchange.respond().body;
@@ -179,7 +179,7 @@ impl BuiltIn for StockQuote {
     }
 }
 
-/// Answers with the description, in which the service has the address that the client reached it by.
+/// Answers with the description, with the service's address as the client used it.
 fn describe(visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
     if !exchange.request().query().is_some_and(|query| query.eq_ignore_ascii_case("wsdl")) {
         return Err(Fault::bad_request("wsdl", "expected a POST, or ?wsdl for the description"));
@@ -192,8 +192,8 @@ fn describe(visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Fault>
     Ok(())
 }
 
-/// Writes an answer up to its figures. Whoever says by WS-Addressing 1.0 which message it is, is told which one is
-/// answered, and what the answer is: by the pattern of its binding to WSDL (section 4.4.4).
+/// Writes an answer up to its figures. If the message has an id by WS-Addressing 1.0, the answer refers to it and names
+/// its action, by the pattern of its binding to WSDL (section 4.4.4).
 fn begin(out: &mut Vec<u8>, version: Version, message: &Message<'_>, operation: &str) {
     match &message.id {
         None => write(out, &[version.before_payload()]),

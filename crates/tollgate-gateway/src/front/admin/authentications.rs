@@ -1,7 +1,7 @@
-//! Authentications for the operator: how they ended, and what the hashing of passwords is doing, as part of the status and
-//! as families of samples.
+//! Authentications for the operator: their outcomes and the state of password hashing, as part of the status and as
+//! families of samples.
 //!
-//! It names nobody: who was refused stands in the log.
+//! It names nobody: refused users are in the log.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,31 +10,31 @@ use super::openmetrics::{Exposition, MetricKind};
 use super::status::Counted;
 use crate::auth::Authentication;
 
-/// How callers showed who they are.
+/// Authentications by outcome, and password hashing.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(super) struct AuthenticationStatus {
-    /// Requests that said who asks, by how that ended; `known` ones had been verified a moment ago.
+    /// Requests with credentials, by outcome; `known` ones had been verified a moment ago.
     pub(super) outcomes: Vec<Counted>,
-    /// The hashing of passwords; null where none are taken.
+    /// The hashing of passwords; null if none are accepted.
     pub(super) hashing: Option<HashingStatus>,
 }
 
 /// Passwords being hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct HashingStatus {
-    /// How many may be hashed at once.
+    /// Largest number hashed at once.
     pub(super) limit: u64,
-    /// How many are.
+    /// Number being hashed.
     pub(super) busy: u64,
     /// Requests that wait for it.
     pub(super) waiting: u64,
     /// The most that waited at once.
     pub(super) waiting_peak: u64,
-    /// Turns that were had.
+    /// Acquired turns.
     pub(super) admitted: u64,
 }
 
-/// What `authentication` is doing; nothing, where nobody is asked who they are.
+/// Status of `authentication`; `None` where nobody authenticates.
 pub(super) fn gather(authentication: &Authentication) -> Option<AuthenticationStatus> {
     let outcomes = authentication.outcomes().map(|(name, count)| Counted { name, count });
     let hashing = authentication.hashing().map(|hashing| HashingStatus {

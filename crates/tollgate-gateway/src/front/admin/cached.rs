@@ -1,7 +1,7 @@
-//! The response cache as an operator sees it: what it holds, which answers, and having them thrown away.
+//! The response cache for the operator: its contents, its answers, and their invalidation.
 //!
-//! A page of somebody else could have the operator's browser send such a form, so it must carry a token that only this
-//! listener's own page has, and come from there as far as the browser says.
+//! A foreign page could make the operator's browser send such a form, so it must carry a token that only this
+//! listener's own page has, and must come from there if the browser names the origin.
 
 use ring::digest;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -14,38 +14,38 @@ use crate::cache::{EntryInfo, ResponseCache, Which};
 use crate::config;
 use crate::error::Fault;
 
-/// Where the form goes.
+/// Path of the form.
 pub(super) const INVALIDATE: &str = "/cache/invalidate";
 
-/// Bytes of a form: the longest target that is taken, each byte escaped, beside the rest.
+/// Bytes of a form: the longest accepted target, each byte escaped, and the rest.
 pub(super) const FORM_BYTES_MAX: usize = 32 * 1024;
 
-/// Answers that are listed.
+/// Listed answers.
 const LISTED_MAX: usize = 100;
 
-/// Answers among which those are found that are looked for.
+/// Answers searched for a text.
 const SEARCHED_MAX: usize = 10_000;
 
-/// Which answers to list.
+/// Selection of answers to list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Listing {
-    /// None: whoever counts needs none.
+    /// None: counters need none.
     Nothing,
-    /// Those whose key holds this text; all, if it is empty.
+    /// Answers whose key contains this text; all, if it is empty.
     Holding(String),
 }
 
-/// What is proved by knowing it: to have been made by the page.
+/// A token that proves that the page made the form.
 #[derive(Debug)]
 pub(super) struct Token {
     text: String,
 }
 
 impl Token {
-    /// A new one.
+    /// Creates a new token.
     ///
     /// # Panics
-    /// Where the system has no random bytes.
+    /// If the system has no random bytes.
     pub(super) fn new() -> Token {
         let mut bytes = [0; 24];
         SystemRandom::new().fill(&mut bytes).expect("the system gives random bytes");
@@ -54,7 +54,7 @@ impl Token {
         Token { text: String::from_utf8(text).expect("base64 is ASCII") }
     }
 
-    /// As the page says it.
+    /// Its text in the page.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
@@ -67,14 +67,14 @@ impl Token {
 }
 
 impl Listing {
-    /// What a query asks for with `find`.
+    /// Selection by `find` in a query.
     pub(super) fn of(query: Option<&str>) -> Listing {
         let find = fields(query.unwrap_or_default()).find(|(name, _)| name == "find");
         Listing::Holding(find.map(|(_, text)| text).unwrap_or_default())
     }
 }
 
-/// What the cache holds and has done.
+/// Contents and counters of the cache.
 pub(super) fn status(cache: &ResponseCache, config: &config::Cache, listing: &Listing) -> CacheStatus {
     let statistics = cache.statistics();
     CacheStatus {
@@ -102,10 +102,10 @@ pub(super) fn status(cache: &ResponseCache, config: &config::Cache, listing: &Li
     }
 }
 
-/// Throws away what the form says; how many answers there were.
+/// Invalidates the answers that the form selects, and returns their number.
 ///
 /// # Errors
-/// 403 without the page's token or from elsewhere, 400 for a form that says nothing.
+/// 403 without the page's token or from elsewhere, 400 for a form without a selection.
 pub(super) fn invalidate(cache: &ResponseCache, token: &Token, head: &RequestHead, form: &[u8]) -> Result<u64, Fault> {
     let form = checked_form(token, head, form)?;
     let said = fields(form).find_map(|(name, value)| match (name.as_str(), value.is_empty()) {
@@ -119,10 +119,10 @@ pub(super) fn invalidate(cache: &ResponseCache, token: &Token, head: &RequestHea
     })
 }
 
-/// The text of a form that this listener's own page sent.
+/// Checks that this listener's own page sent a form, and returns its text.
 ///
 /// # Errors
-/// 403 without the page's token or from elsewhere, 400 for what is no text.
+/// 403 without the page's token or from elsewhere, 400 if it is no text.
 pub(super) fn checked_form<'f>(token: &Token, head: &RequestHead, form: &'f [u8]) -> Result<&'f str, Fault> {
     check_origin(head)?;
     let form = std::str::from_utf8(form).map_err(|_| Fault::bad_request("body", "expected a form in UTF-8"))?;
@@ -132,7 +132,7 @@ pub(super) fn checked_form<'f>(token: &Token, head: &RequestHead, form: &'f [u8]
     }
 }
 
-/// Lets a request pass that no page of anybody else can have sent.
+/// Checks that no foreign page sent the request.
 fn check_origin(request: &RequestHead) -> Result<(), Fault> {
     let host = request.host().unwrap_or_default();
     let origin = request.header("origin").is_none_or(|origin| origin.strip_prefix("http://") == Some(host));
@@ -143,7 +143,7 @@ fn check_origin(request: &RequestHead) -> Result<(), Fault> {
     Err(Fault::forbidden("origin", "this can be asked for from this listener's own page only"))
 }
 
-/// The fields of a form, or of a query that one made; what is no UTF-8 is none.
+/// The fields of a form or its query; fields that are not UTF-8 are left out.
 pub(super) fn fields(form: &str) -> impl Iterator<Item = (String, String)> {
     let decoded = |text: &str| decode_segment(&text.replace('+', " ")).map(|text| text.into_owned());
     form.split('&').filter_map(move |field| {

@@ -1,5 +1,5 @@
-//! Endpoints and routes for the operator: what state each place is in, what was answered there, and having one asked again
-//! at once; as part of the status and as families of samples.
+//! Endpoints and routes for the operator: the state of each place, its answers, and resetting one at once; as part of
+//! the status and as families of samples.
 
 use std::time::Instant;
 
@@ -13,29 +13,29 @@ use crate::error::Fault;
 use crate::serve::proxy::endpoint::{FAILURES, Group, Phase};
 use crate::serve::proxy::{ConnectionCounts, Connections, ProxyRoute, RoutingTable};
 
-/// Where the form goes.
+/// Path of the form.
 pub(super) const RESET: &str = "/endpoints/reset";
 
 /// One place of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct EndpointStatus {
-    /// What resets it: the endpoint's name and the URL.
+    /// Key that resets it: the endpoint's name and the URL.
     pub(super) key: String,
     /// The endpoint's name.
     pub(super) endpoint: String,
     /// The place's URL.
     pub(super) url: String,
-    /// Whether it is asked: `ready`, `suspended`, or `trying` (its time was over, and one request tries).
+    /// Its state: `ready`, `suspended`, or `trying` (its time was over, and one request tests it).
     pub(super) state: &'static str,
-    /// How long it is still suspended; null where it is not.
+    /// Remaining suspension; null if not suspended.
     pub(super) suspended_ms: Option<u64>,
-    /// How often it was suspended.
+    /// Number of suspensions.
     pub(super) suspensions: u64,
     /// Failures in a row.
     pub(super) failures_in_a_row: u64,
     /// Requests in flight.
     pub(super) in_flight: u64,
-    /// How many may be.
+    /// Largest number in flight.
     pub(super) in_flight_max: u64,
     /// Answers of 2xx.
     pub(super) answered_2xx: u64,
@@ -45,53 +45,53 @@ pub(super) struct EndpointStatus {
     pub(super) answered_4xx: u64,
     /// Answers of 5xx.
     pub(super) answered_5xx: u64,
-    /// Requests that found no connection.
+    /// Requests that failed to connect.
     pub(super) failed_connect: u64,
-    /// Requests that found no agreement on TLS.
+    /// Requests that failed to agree on TLS.
     pub(super) failed_tls: u64,
     /// Requests that took too long.
     pub(super) failed_timeout: u64,
-    /// Requests whose answer was cut short, or none.
+    /// Requests whose answer was cut short or missing.
     pub(super) failed_broken: u64,
-    /// All of those.
+    /// All failed requests.
     pub(super) failed: u64,
-    /// Requests whose client went away; they are held against nobody.
+    /// Requests whose client went away; they do not count as failures.
     pub(super) left: u64,
-    /// Connections that are open.
+    /// Open connections.
     pub(super) connections_open: u64,
-    /// Of those, waiting for a request.
+    /// Idle connections among them.
     pub(super) connections_idle: u64,
-    /// Connections that were opened.
+    /// Connections opened since the start.
     pub(super) connections_opened: u64,
-    /// Requests over connections that had waited.
+    /// Requests over reused connections.
     pub(super) connections_reused: u64,
-    /// Requests that were sent once more.
+    /// Requests sent again.
     pub(super) retried: u64,
 }
 
-/// Requests that found no place of an endpoint to go to; each was answered 503.
+/// Requests that found no place of an endpoint; each was answered 503.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct RefusedStatus {
     /// The endpoint's name.
     pub(super) endpoint: String,
-    /// Every place was suspended.
+    /// Because every place was suspended.
     pub(super) suspended: u64,
-    /// As much was in flight as may be.
+    /// Because the most allowed requests were in flight.
     pub(super) full: u64,
-    /// How much may be in flight, at each of its places.
+    /// Largest number in flight, at each of its places.
     pub(super) in_flight_max: u64,
 }
 
 /// One route.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct RouteStatus {
-    /// Its path; what is below belongs to it.
+    /// Its path; everything below belongs to it.
     pub(super) path: String,
-    /// The host that it is for; null: any.
+    /// The host that it matches; null: any.
     pub(super) host: Option<String>,
-    /// The methods that it is for; null: all.
+    /// The methods that it matches; null: all.
     pub(super) methods: Option<String>,
-    /// The endpoint; null where a mediator decides.
+    /// The endpoint; null if a mediator decides.
     pub(super) endpoint: Option<String>,
     /// Answers of 2xx.
     pub(super) answered_2xx: u64,
@@ -172,7 +172,7 @@ pub(super) fn routes(table: &RoutingTable) -> Vec<RouteStatus> {
     table.routes().iter().map(status).collect()
 }
 
-/// Has the place that the form names asked again at once; its key.
+/// Resets the place that the form names, and returns its key.
 ///
 /// # Errors
 /// 403 without the page's token or from elsewhere, 400 for a form that names no place.
@@ -187,7 +187,7 @@ pub(super) fn reset(table: &RoutingTable, token: &Token, head: &RequestHead, for
     Ok(said)
 }
 
-/// Writes the families.
+/// Writes the metric families.
 pub(super) fn write(text: &mut Exposition, endpoints: &[EndpointStatus], refused: &[RefusedStatus]) {
     if endpoints.is_empty() {
         return;
@@ -254,7 +254,7 @@ pub(super) fn write(text: &mut Exposition, endpoints: &[EndpointStatus], refused
     }
 }
 
-/// Writes the family of the routes.
+/// Writes the metric family of the routes.
 pub(super) fn write_routes(text: &mut Exposition, routes: &[RouteStatus]) {
     if routes.is_empty() {
         return;

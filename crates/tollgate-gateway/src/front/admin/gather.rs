@@ -1,5 +1,5 @@
-//! From gauges and counters to a [`Status`]: they are read where they stand, by the operator's thread, while the loops go
-//! on. What depends on one another is read at one moment (a pool), the rest one after the other.
+//! From gauges and counters to a [`Status`]: they are read in place, by the operator's thread, while the loops go on.
+//! Dependent values are read at one moment (a pool), the rest one after the other.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -26,44 +26,44 @@ use crate::mediate;
 use crate::work::board::Seen;
 use crate::work::dispatcher::Occupancy;
 
-/// What the operator's page is made of.
+/// Sources of the operator's page.
 #[derive(Clone)]
 pub(crate) struct Sources {
-    /// What the loops share, as it is in force.
+    /// The active state shared by the loops.
     pub(crate) current: Arc<Current>,
-    /// How reading the configuration went.
+    /// Reloader, which knows the result of the last reload.
     pub(crate) reloader: Reloader,
     /// The public listeners.
     pub(crate) listeners: Vec<Listener>,
-    /// The limits of the HTTP engine, which hold for each of them.
+    /// The limits of the HTTP engine, which apply to each of them.
     pub(crate) limits: Limits,
-    /// Ends the public listeners.
+    /// Handle that ends the public listeners.
     pub(crate) shutdown: Shutdown,
-    /// When they began.
+    /// Time of their start.
     pub(crate) began: Began,
 }
 
 /// One public listener.
 #[derive(Clone)]
 pub(crate) struct Listener {
-    /// Where it listens.
+    /// Its address.
     pub(crate) address: SocketAddr,
-    /// What it speaks.
+    /// Its protocol.
     pub(crate) protocol: Protocol,
-    /// What it counts.
+    /// Its counters.
     pub(crate) counters: Arc<Counters>,
 }
 
-/// What a listener speaks.
+/// Protocol of a listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
-    /// HTTP as it is.
+    /// Plain HTTP.
     Http,
     /// HTTP over TLS.
     Https,
 }
 
-/// When the gateway began to serve, by both clocks.
+/// Time at which the gateway began to serve, by both clocks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Began {
     wall: SystemTime,
@@ -71,14 +71,14 @@ pub(crate) struct Began {
 }
 
 impl Began {
-    /// Now.
+    /// The current time.
     pub(crate) fn now() -> Began {
         Began { wall: SystemTime::now(), instant: Instant::now() }
     }
 }
 
 impl Sources {
-    /// What the gateway is doing now, with those answers of its cache.
+    /// Current status of the gateway, with those answers of its cache.
     pub(super) fn status(&self, listing: &Listing) -> Status {
         let listeners: Vec<_> = self.listeners.iter().map(|listener| self.listener(listener)).collect();
         let mut all = Requests::default();
@@ -258,19 +258,19 @@ fn work_process(number: u64, seen: Seen) -> WorkProcessStatus {
     WorkProcessStatus { number, state, method, path, user: user.filter(|user| !user.is_empty()), held_seconds, served }
 }
 
-/// Those that happened.
+/// Counters above zero.
 fn counted(all: impl Iterator<Item = (&'static str, u64)>) -> Vec<Counted> {
     all.filter(|(_, count)| *count > 0).map(|(name, count)| Counted { name, count }).collect()
 }
 
-/// In UTC, by seconds (RFC 3339).
+/// The time in UTC, by seconds (RFC 3339).
 fn written(time: SystemTime) -> String {
     let since_epoch = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let whole_seconds_ms = i64::try_from(since_epoch.as_secs()).unwrap_or_default().saturating_mul(1000);
     date::from_epoch_ms(whole_seconds_ms).unwrap_or_default() + "Z"
 }
 
-/// Microseconds are all that an operator can use.
+/// Seconds with microseconds, the most that an operator can use.
 fn seconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e6
 }

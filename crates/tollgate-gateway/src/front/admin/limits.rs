@@ -1,6 +1,6 @@
-//! The table of limits as an operator sees it: what may not be exceeded, what is used of it, and how often it was met.
+//! The table of limits for the operator: each limit, its current use, and how often it was reached.
 //!
-//! It sets none: those of the engine stand in `tollgate-net`, those of a service in its rules and its work processes.
+//! It sets none: those of the engine are in `tollgate-net`, those of a service in its rules and its work processes.
 
 use tollgate_net::http1::Fault as ProtocolFault;
 use tollgate_net::http1::server::{CloseCause, Counters};
@@ -13,13 +13,13 @@ use crate::config;
 use crate::config::rules::Rules;
 use crate::front::shared::Shared;
 
-/// What all connections have in common.
+/// Owner name for limits of all connections.
 const CONNECTIONS: &str = "connections";
 
-/// What all services have in common.
+/// Owner name for limits of all services.
 const SERVICES: &str = "services";
 
-/// The response cache.
+/// Owner name for limits of the response cache.
 const CACHE: &str = "cache";
 
 /// A limit of a service's rules: its name, unit and value.
@@ -36,7 +36,7 @@ const RULES: &[Rule] = &[
     ("array_ms_max", "milliseconds", |rules| rules.array_ms_max.into()),
 ];
 
-/// All limits: of each service, of what they share, of the connections.
+/// All limits: of each service, of their shared parts, of the connections.
 pub(super) fn table(
     sources: &Sources,
     shared: &Shared,
@@ -107,7 +107,7 @@ fn of_cache(rows: &mut Vec<LimitStatus>, limits: &config::Cache, cache: &CacheSt
     ]);
 }
 
-/// The limits of the engine, which hold for each connection or each listener; used and met of all together.
+/// The limits of the engine, which apply to each connection or each listener; use and reaching are totals.
 fn of_connections(rows: &mut Vec<LimitStatus>, sources: &Sources, listeners: &[ListenerStatus]) {
     for (limit, amount) in sources.limits.amounts() {
         let (value, unit) = match amount {
@@ -131,7 +131,7 @@ fn of_connections(rows: &mut Vec<LimitStatus>, sources: &Sources, listeners: &[L
     }
 }
 
-/// How often a limit of the engine was met, which counts it as a fault or as a cause of closing.
+/// Number of times a limit of the engine was reached, counted there as a fault or as a cause of closing.
 fn met(counters: &Counters, metric: &str) -> Option<u64> {
     let fault = ProtocolFault::ALL.iter().find(|fault| fault.name() == metric);
     let cause = CloseCause::ALL.iter().find(|cause| cause.name() == metric);

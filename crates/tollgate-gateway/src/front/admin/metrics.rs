@@ -150,7 +150,7 @@ fn server(text: &mut Exposition, server: &ServerStatus) {
     }
 }
 
-/// What the work processes of each service are doing and have done.
+/// Activity and counters of each service's work processes.
 fn services(text: &mut Exposition, services: &[ServiceStatus]) {
     for (kind, name, help, value) in FIGURES {
         text.family(*kind, name, help);
@@ -245,7 +245,7 @@ fn listeners(text: &mut Exposition, listeners: &[ListenerStatus]) {
     }
 }
 
-/// What became of the handshakes of listeners with TLS.
+/// Results of the handshakes of listeners with TLS.
 fn handshakes(text: &mut Exposition, listeners: &[ListenerStatus]) {
     let over_tls: Vec<_> =
         listeners.iter().filter_map(|listener| Some((listener, listener.handshakes.as_ref()?))).collect();
@@ -280,8 +280,8 @@ fn handshakes(text: &mut Exposition, listeners: &[ListenerStatus]) {
     }
 }
 
-/// How often each limit was met, where that is counted. What it is, and what is used of it, is in the families above for
-/// those where it changes.
+/// How often each limit was reached, where that is counted. Values and use are in the families above for limits that
+/// change.
 fn limits(text: &mut Exposition, status: &Status) {
     text.family(
         MetricKind::Counter,

@@ -1,7 +1,7 @@
 //! The operator's listener: a page to have open all day (`/`), the same as JSON (`/status.json`) and as OpenMetrics
 //! (`/metrics`), `/healthz` (the process answers), `/readyz` (it takes requests: not while it drains).
 //!
-//! Who may look stands in `operator`.
+//! Access is decided in `operator`.
 
 mod authentications;
 mod cached;
@@ -27,8 +27,8 @@ pub use self::status::schema;
 use crate::auth::Local;
 use crate::error::{Failure, Fault};
 
-/// What every answer tells the browser, beside what it may do with the page. Without a referrer for itself the page's
-/// forms would come from nowhere (`Origin: null`).
+/// Fields of every answer to the browser, besides the content security policy. Without a referrer to itself the page's
+/// forms would have no origin (`Origin: null`).
 const FIELDS: [(&str, &str); 5] = [
     ("cache-control", "no-store"),
     ("x-content-type-options", "nosniff"),
@@ -37,7 +37,7 @@ const FIELDS: [(&str, &str); 5] = [
     ("cross-origin-opener-policy", "same-origin"),
 ];
 
-/// What the operator can ask.
+/// The operator's pages.
 pub(crate) struct Page {
     sources: Sources,
     operator: Operator,
@@ -47,7 +47,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// The page made of `sources` for `operator`, on one loop.
+    /// Creates the page of `sources` for `operator`, on one loop.
     pub(crate) fn new(sources: Sources, operator: Operator) -> Page {
         let known = operator.local();
         let token = Token::new();
@@ -73,7 +73,7 @@ impl Page {
         Ok(self.show(request, response)?)
     }
 
-    /// Throws answers of the cache away, and leads back to the page.
+    /// Invalidates answers of the cache, and redirects to the page.
     async fn invalidate(&self, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
         if exchange.request().method() != Method::Post {
             return Err(Fault::method_not_allowed(exchange.request().method_text(), "POST").into());
@@ -88,7 +88,7 @@ impl Page {
         Ok(())
     }
 
-    /// Has a place of an endpoint asked again at once, and leads back to the page.
+    /// Resets a place of an endpoint, and redirects to the page.
     async fn reset(&self, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
         if exchange.request().method() != Method::Post {
             return Err(Fault::method_not_allowed(exchange.request().method_text(), "POST").into());

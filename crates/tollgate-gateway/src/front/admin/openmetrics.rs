@@ -1,7 +1,7 @@
 //! OpenMetrics text (<https://prometheus.io/docs/specs/om/open_metrics_spec/>, version 1.0): families with `# TYPE`,
 //! `# UNIT` and `# HELP`, samples, `# EOF`.
 //!
-//! It writes what it is given: which families there are stands in the parent module.
+//! It writes what it is given: the families are chosen in the parent module.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ pub(crate) enum MetricKind {
     Gauge,
     /// Only goes up; its samples are named with `_total`.
     Counter,
-    /// Says what does not change while the process lives; its sample is named with `_info` and is 1.
+    /// A constant of the process; its sample is named with `_info` and is 1.
     Info,
 }
 

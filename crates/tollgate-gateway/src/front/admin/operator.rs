@@ -1,5 +1,5 @@
-//! Who may look: whoever reaches the listener by a name or an address that is its own, and, where an operator is named,
-//! nobody else.
+//! Operator access: anyone who reaches the listener by a name or address of its own, or only the operator, if one is
+//! named.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use crate::auth::{Authentication, Local};
 use crate::config;
 use crate::error::Fault;
 
-/// What operators are told to be asked for.
+/// Realm of the challenge for operators.
 const REALM: &str = "tollgate monitor";
 
-/// Who may look.
+/// Operators with access.
 #[derive(Debug, Clone)]
 pub(crate) struct Operator {
     name: Option<Arc<str>>,
@@ -22,14 +22,14 @@ pub(crate) struct Operator {
 }
 
 impl Operator {
-    /// As it is configured; passwords are verified by `authentication`, which is made for `configuration`.
+    /// Creates the configured operator access; `authentication` is the one for `configuration`.
     pub(crate) fn new(admin: &config::Admin, authentication: Authentication) -> Operator {
         let authentication = Arc::new(authentication);
         Operator { name: admin.user.as_deref().map(Arc::from), hosts: admin.hosts.clone().into(), authentication }
     }
 
-    /// How an operator signs in where the services have `services`: with a password in any case, beside whatever the
-    /// services' own users are having verified. Nobody is asked where no operator is named.
+    /// Authentication of the operator beside `services`: always with a password, independent of the verifications for
+    /// the services' users. Off if no operator is named.
     pub(crate) fn configuration(admin: &config::Admin, services: &config::Authentication) -> config::Authentication {
         config::Authentication {
             users: services.users.clone().filter(|_| admin.user.is_some()),
@@ -41,15 +41,15 @@ impl Operator {
         }
     }
 
-    /// What one loop needs to know them again.
+    /// Creates the authentication cache of one loop.
     pub(super) fn local(&self) -> Local {
         self.authentication.local()
     }
 
-    /// Lets a request pass that came to a host of ours.
+    /// Checks that a request came to a host of ours.
     ///
     /// # Errors
-    /// 421: a page of somebody else can have a name of its own lead here, and would read what it was never told.
+    /// 421: a foreign page can point its own name here and could then read these pages.
     pub(super) fn check_host(&self, exchange: &Exchange<'_>) -> Result<(), Fault> {
         let ours = |host: &str| {
             let name = host_name(host);
@@ -65,10 +65,10 @@ impl Operator {
         Err(Fault::misdirected("this listener answers only to localhost, its own address, and its configured hosts"))
     }
 
-    /// Lets a request pass that the operator makes.
+    /// Checks that the operator makes the request.
     ///
     /// # Errors
-    /// 401 for whoever has not signed in, 403 for other users.
+    /// 401 for callers not signed in, 403 for other users.
     pub(super) async fn check(&self, local: &Local, exchange: &Exchange<'_>) -> Result<(), Fault> {
         let Some(name) = &self.name else { return Ok(()) };
         let caller = self.authentication.caller(local, exchange).await?;

@@ -1,28 +1,28 @@
-//! What this process takes of its machine: CPU time, memory, threads, open files. Linux tells it under `/proc`; elsewhere
-//! the figures are absent.
+//! Resource use of this process: CPU time, memory, threads, open files. Linux reports it under `/proc`; elsewhere the
+//! figures are absent.
 
 use std::fs;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// What the process takes.
+/// Resource use of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Process {
     /// CPU time since its start, of all its threads.
     pub(super) cpu: Duration,
-    /// Memory that is in use.
+    /// Resident memory.
     pub(super) resident_bytes: Option<u64>,
     /// Threads.
     pub(super) threads: Option<u64>,
-    /// Files and sockets that are open.
+    /// Open files and sockets.
     pub(super) open_files: Option<u64>,
-    /// How many may be open.
+    /// Limit of open files.
     pub(super) open_files_max: Option<u64>,
 }
 
 impl Process {
-    /// As it is now.
+    /// The current figures.
     pub(super) fn now() -> Process {
         let cpu = clock_gettime(ClockId::ProcessCPUTime);
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

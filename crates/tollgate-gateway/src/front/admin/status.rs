@@ -1,8 +1,8 @@
-//! The shape of `/status.json`: what the gateway is doing, as one document. The page and `/metrics` are made of the same,
-//! so that no two of them can disagree.
+//! The shape of `/status.json`: the gateway's status as one document. The page and `/metrics` use the same values, so
+//! that they cannot disagree.
 //!
-//! Counters only go up until the process ends; whoever wants a rate reads twice and divides by `uptime_seconds`. Where its
-//! figures come from stands in `gather`.
+//! Counters only go up until the process ends; for a rate, read twice and divide by `uptime_seconds`. The figures are
+//! collected in `gather`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,14 +10,14 @@ use serde::Serialize;
 use super::authentications::AuthenticationStatus;
 use super::endpoints::{EndpointStatus, RefusedStatus, RouteStatus};
 
-/// Which shape this is; another number means that members went away or changed their meaning.
+/// Version of this format; another number means that members went away or changed their meaning.
 pub(super) const FORMAT: u32 = 1;
 
-/// What the gateway is doing.
+/// Status of the gateway.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "tollgate status")]
 pub(super) struct Status {
-    /// Which shape this is: 1.
+    /// Version of this format: 1.
     pub(super) format: u32,
     /// The process.
     pub(super) server: ServerStatus,
@@ -25,23 +25,23 @@ pub(super) struct Status {
     pub(super) requests: Requests,
     /// The services, in the order of the configuration.
     pub(super) services: Vec<ServiceStatus>,
-    /// The answers that are kept for others.
+    /// The response cache.
     pub(super) cache: CacheStatus,
     /// The listeners, in the order of the configuration.
     pub(super) listeners: Vec<ListenerStatus>,
     /// Every place of every endpoint, by the endpoints' names.
     pub(super) endpoints: Vec<EndpointStatus>,
-    /// Requests that found no place of an endpoint to go to.
+    /// Requests that found no place of an endpoint.
     pub(super) endpoints_refused: Vec<RefusedStatus>,
     /// The routes, by path.
     pub(super) routes: Vec<RouteStatus>,
-    /// What is in force of the configuration.
+    /// The active configuration.
     pub(super) configuration: ConfigurationStatus,
-    /// How callers showed who they are; null where nobody is asked.
+    /// Authentications of callers; null if authentication is off.
     pub(super) authentication: Option<AuthenticationStatus>,
-    /// Orders that were placed at the stock quotes; null where these are not served.
+    /// Orders placed at the stock quotes; null where these are not served.
     pub(super) stock_orders: Option<u64>,
-    /// Every limit, with what is used of it and how often it was met.
+    /// Every limit, with its current use and how often it was reached.
     pub(super) limits: Vec<LimitStatus>,
 }
 
@@ -50,11 +50,11 @@ pub(super) struct Status {
 pub(super) struct ServerStatus {
     /// Version of the program.
     pub(super) version: &'static str,
-    /// Number of the process.
+    /// Process id.
     pub(super) process: u32,
-    /// When it began to serve, in UTC (RFC 3339).
+    /// Start of service, in UTC (RFC 3339).
     pub(super) started: String,
-    /// How long ago that is.
+    /// Time since then.
     pub(super) uptime_seconds: f64,
     /// Whether it takes requests or ends.
     pub(super) state: ServerState,
@@ -62,28 +62,28 @@ pub(super) struct ServerStatus {
     pub(super) cpu_seconds: f64,
     /// Cores that it may use.
     pub(super) cores: u64,
-    /// Memory that is in use.
+    /// Resident memory.
     pub(super) resident_bytes: Option<u64>,
     /// Threads.
     pub(super) threads: Option<u64>,
-    /// Files and sockets that are open.
+    /// Open files and sockets.
     pub(super) open_files: Option<u64>,
-    /// How many may be open.
+    /// Limit of open files.
     pub(super) open_files_max: Option<u64>,
 }
 
-/// What is in force of the configuration, which SIGHUP has read again.
+/// The active configuration, as last read at the start or on SIGHUP.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct ConfigurationStatus {
-    /// How often one was put in force, the first time included.
+    /// Number of configurations that became active, the first one included.
     pub(super) generation: u64,
-    /// When that was read, in UTC (RFC 3339).
+    /// Time at which it was read, in UTC (RFC 3339).
     pub(super) read: String,
-    /// Parts of it that wait for a restart.
+    /// Parts of it that need a restart.
     pub(super) needs_restart: Vec<&'static str>,
-    /// When one was read since that was refused; null where none was.
+    /// Time of a later configuration that was refused; null if none was.
     pub(super) refused: Option<String>,
-    /// Why it was.
+    /// Reason of the refusal.
     pub(super) error: Option<String>,
 }
 
@@ -91,9 +91,9 @@ pub(super) struct ConfigurationStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ServerState {
-    /// It does.
+    /// It takes requests.
     Serving,
-    /// It was told to stop, and finishes what is in flight.
+    /// It was asked to stop, and finishes the requests in flight.
     Draining,
 }
 
@@ -111,19 +111,19 @@ pub(super) struct Requests {
 /// Answers by the class of their status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub(super) struct Classes {
-    /// Interim ones.
+    /// Interim answers (1xx).
     #[serde(rename = "1xx")]
     pub(super) interim: u64,
-    /// It went well.
+    /// Successful answers (2xx).
     #[serde(rename = "2xx")]
     pub(super) successful: u64,
-    /// It is elsewhere, or not modified.
+    /// Redirected or not modified (3xx).
     #[serde(rename = "3xx")]
     pub(super) redirected: u64,
-    /// The client's fault.
+    /// Faults of clients (4xx).
     #[serde(rename = "4xx")]
     pub(super) client_faults: u64,
-    /// Ours, or there is too much to do.
+    /// Faults of the server, or overload (5xx).
     #[serde(rename = "5xx")]
     pub(super) server_faults: u64,
 }
@@ -131,50 +131,50 @@ pub(super) struct Classes {
 /// The response cache.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct CacheStatus {
-    /// Answers that are kept.
+    /// Stored answers.
     pub(super) entries: u64,
-    /// How many may be.
+    /// Largest number of answers.
     pub(super) entries_max: u64,
-    /// Bytes that they take.
+    /// Bytes of the stored answers.
     pub(super) bytes: u64,
-    /// How many they may take.
+    /// Largest size in bytes.
     pub(super) bytes_max: u64,
-    /// Requests that were answered from it.
+    /// Requests answered from it.
     pub(super) hits: u64,
     /// Requests whose answer had to be fetched.
     pub(super) misses: u64,
-    /// Requests that waited for what another fetched.
+    /// Requests that waited for another fetch.
     pub(super) waits: u64,
-    /// Answers that were kept since the start.
+    /// Answers stored since the start.
     pub(super) stored: u64,
-    /// Answers that made room for others.
+    /// Answers evicted to make room for others.
     pub(super) evicted: u64,
     /// Answers that had outlived their lifetime.
     pub(super) expired: u64,
-    /// Answers that were thrown away before: what they were read from had changed, or somebody said so.
+    /// Answers invalidated before they expired: their data changed, or the operator asked for it.
     pub(super) invalidated: u64,
-    /// Answers that were too large to be kept.
+    /// Answers too large to be stored.
     pub(super) too_large: u64,
-    /// Answers that had outlived their lifetime, and of which their backend said that they are still good.
+    /// Answers past their lifetime that their backend confirmed.
     pub(super) validated: u64,
-    /// The answers that are asked for most, at most 100; with `?find=TEXT` those of them whose key holds the text.
+    /// The answers with most hits, at most 100; with `?find=TEXT` those of them whose key contains the text.
     pub(super) listed: Vec<CacheEntryStatus>,
 }
 
-/// One answer that is kept.
+/// One stored answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct CacheEntryStatus {
-    /// What it answers: a path and query, with the origin before it where the answer names it.
+    /// Its key: a path and query, with the origin before it where the answer names it.
     pub(super) key: String,
-    /// Fields of the request that chose it.
+    /// Request fields that selected it.
     pub(super) varies: Vec<String>,
-    /// Bytes that it takes.
+    /// Its size in bytes.
     pub(super) bytes: u64,
-    /// How old it is.
+    /// Its age.
     pub(super) age_seconds: u64,
-    /// How old it may become.
+    /// Its largest age.
     pub(super) lifetime_seconds: u64,
-    /// How often it was asked for.
+    /// Number of hits.
     pub(super) hits: u64,
 }
 
@@ -187,41 +187,41 @@ pub(super) struct ServiceStatus {
     pub(super) pool: PoolStatus,
     /// Each of them, in the order of their numbers.
     pub(super) work_processes: Vec<WorkProcessStatus>,
-    /// Connections to its database that were opened again; null where it has none that can break.
+    /// Reopened connections to its database; null where none can break.
     pub(super) database_reconnects: Option<u64>,
 }
 
 /// The work processes of one service together.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(super) struct PoolStatus {
-    /// How many there are.
+    /// Number of work processes.
     pub(super) limit: u64,
-    /// How many are held.
+    /// Number in use.
     pub(super) busy: u64,
-    /// The most that were held at once.
+    /// Most in use at once.
     pub(super) busy_peak: u64,
-    /// How many requests wait for one, or with one for the database.
+    /// Requests that wait for one, or with one for the database.
     pub(super) waiting: u64,
     /// The most that waited at once.
     pub(super) waiting_peak: u64,
-    /// How many may wait.
+    /// Largest number that may wait.
     pub(super) waiting_max: u64,
-    /// How long one may wait.
+    /// Longest wait.
     pub(super) wait_seconds_max: f64,
-    /// Requests that had one.
+    /// Requests that got one.
     pub(super) admitted: u64,
     /// Requests that had to wait first.
     pub(super) queued: u64,
-    /// How long those waited altogether.
+    /// Sum of all waits.
     pub(super) waited_seconds: f64,
-    /// Requests that had none.
+    /// Requests that got none.
     pub(super) refused: Refusals,
 }
 
-/// Requests that had no work process.
+/// Requests that got no work process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Refusals {
-    /// As many as may wait were waiting already.
+    /// The queue was full.
     pub(super) queue_full: u64,
     /// None became free in time.
     pub(super) waited_too_long: u64,
@@ -234,25 +234,25 @@ pub(super) struct Refusals {
 pub(super) struct WorkProcessStatus {
     /// Its number, from 1.
     pub(super) number: u64,
-    /// What it does: `free`, `given` (to a request that waited and has not gone on yet), `working`, or
+    /// Its state: `free`, `given` (to a request that waited and has not gone on yet), `working`, or
     /// `waiting-for-database` (until others have left it).
     pub(super) state: &'static str,
-    /// Method of the request that it works for.
+    /// Method of its current request.
     pub(super) method: Option<String>,
     /// Path of that request, cut; never its query.
     pub(super) path: Option<String>,
-    /// Who asked, where somebody signed in.
+    /// The caller, if signed in.
     pub(super) user: Option<String>,
-    /// How long it is held already.
+    /// Time in use so far.
     pub(super) held_seconds: Option<f64>,
-    /// Requests that had it before.
+    /// Requests served before.
     pub(super) served: u64,
 }
 
 /// One listener.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(super) struct ListenerStatus {
-    /// Where it listens.
+    /// Its address.
     pub(super) address: String,
     /// `http` or `https`.
     pub(super) protocol: &'static str,
@@ -262,13 +262,13 @@ pub(super) struct ListenerStatus {
     pub(super) handshakes: Option<Handshakes>,
     /// Its requests and answers.
     pub(super) requests: Requests,
-    /// Requests that HTTP forbids, by the fault; those that happened.
+    /// Requests that violate HTTP, by fault; only faults that happened.
     pub(super) faults: Vec<Counted>,
     /// Bytes read from clients, at the socket.
     pub(super) received_bytes: u64,
     /// Bytes written to clients, at the socket.
     pub(super) sent_bytes: u64,
-    /// Bytes that unfinished requests hold while the rest is waited for.
+    /// Bytes occupied by unfinished requests while the rest is awaited.
     pub(super) held_bytes: u64,
 }
 
@@ -279,80 +279,80 @@ pub(super) struct Connections {
     pub(super) open: u64,
     /// The most that were open at once, on each event loop, added up.
     pub(super) open_peak: u64,
-    /// How many may be open.
+    /// Largest number open.
     pub(super) open_max: u64,
-    /// Those that wait, unread, until one of them ends.
+    /// Connections that wait, unread, for an open one to end.
     pub(super) waiting: u64,
-    /// How many may wait.
+    /// Largest number that may wait.
     pub(super) waiting_max: u64,
-    /// Those that are open, by what they do.
+    /// Open connections, by activity.
     pub(super) states: ConnectionStates,
     /// Accepted since the start.
     pub(super) accepted: u64,
-    /// Those that the system would not hand over.
+    /// Connections that the system failed to accept.
     pub(super) accept_errors: u64,
-    /// Closed since the start, by the cause; those that happened.
+    /// Closed since the start, by cause; only causes that happened.
     pub(super) closed: Vec<Counted>,
 }
 
-/// Connections that are open, by what they do.
+/// Open connections, by activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct ConnectionStates {
-    /// They open TLS.
+    /// In the TLS handshake.
     pub(super) handshaking: u64,
-    /// They wait for a request, of which nothing has come yet.
+    /// Waiting for a request; no byte of it has arrived.
     pub(super) idle: u64,
-    /// They wait for the rest of a request.
+    /// Waiting for the rest of a request.
     pub(super) reading: u64,
-    /// A service works for them.
+    /// Waiting for a service.
     pub(super) working: u64,
-    /// The client has to take what stands in the socket.
+    /// Waiting for the client to take the data in the socket.
     pub(super) writing: u64,
 }
 
 /// The handshakes of a listener with TLS.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Handshakes {
-    /// Those with keys and certificates.
+    /// Full handshakes, with keys and certificates.
     pub(super) full: u64,
-    /// Those that took up an earlier session.
+    /// Resumed earlier sessions.
     pub(super) resumed: u64,
-    /// Those that agreed on TLS 1.2.
+    /// Handshakes with TLS 1.2.
     #[serde(rename = "tls_1_2")]
     pub(super) tls12: u64,
-    /// Those that agreed on TLS 1.3.
+    /// Handshakes with TLS 1.3.
     #[serde(rename = "tls_1_3")]
     pub(super) tls13: u64,
-    /// Those that failed, by the cause; causes that happened.
+    /// Failed handshakes, by cause; only causes that happened.
     pub(super) failed: Vec<Counted>,
 }
 
-/// How often something happened.
+/// Number of events of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Counted {
-    /// What.
+    /// Kind of event.
     pub(super) name: &'static str,
-    /// How often.
+    /// Number of events.
     pub(super) count: u64,
 }
 
 /// One limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct LimitStatus {
-    /// Whose it is: a service's name, `services` for what all share, `cache`, or `connections` for those that hold for each
+    /// Owner of the limit: a service's name, `services` for what all share, `cache`, or `connections` for those of each
     /// connection or listener.
     pub(super) of: String,
     /// Its name.
     pub(super) name: &'static str,
-    /// What may not be exceeded.
+    /// Value of the limit.
     pub(super) limit: u64,
-    /// Of what: `count`, `bytes`, `milliseconds`, or `bytes-per-second`.
+    /// Unit: `count`, `bytes`, `milliseconds`, or `bytes-per-second`.
     pub(super) unit: &'static str,
-    /// What is used of it now; null where that is no thing that lasts.
+    /// Current use; null where nothing lasts.
     pub(super) now: Option<u64>,
-    /// The most that was used of it.
+    /// Its highest use.
     pub(super) peak: Option<u64>,
-    /// How often something was refused, ended or delayed for it; null where that is not counted.
+    /// Number of times something was refused, ended or delayed for it; null if not counted.
     pub(super) met: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! `choose`: cases in their order. The first whose condition holds decides where the message goes, and what else becomes
-//! of it; without any, `otherwise` does.
+//! `choose`: cases in their order. The first true condition decides on the endpoint and further mediators; without any,
+//! `otherwise` does.
 
 use std::cell::OnceCell;
 
@@ -21,20 +21,20 @@ use crate::mediate::view::Unreadable;
 pub(super) const KIND: MediatorKind =
     MediatorKind { name: "choose", make, schema: |generator| generator.subschema_for::<Table>() };
 
-/// Cases of one mediator.
+/// Most cases of one mediator.
 const CASES_MAX: usize = 256;
 
-/// Chooses by the message where it goes, and what else becomes of it.
+/// Chooses the endpoint and further mediators by the message.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Choose")]
 struct Table {
-    /// The cases: the first whose condition holds decides.
+    /// The cases: the first true condition decides.
     #[serde(default)]
     #[schemars(required, with = "Vec<CaseTable>")]
     #[expect(dead_code, reason = "it describes the table, and is taken out of it to be read by itself")]
     choose: (),
-    /// What holds where no case does.
+    /// Used if no case matches.
     #[serde(default)]
     #[schemars(with = "Option<ThenTable>")]
     #[expect(dead_code, reason = "it describes the table, and is taken out of it to be read by itself")]
@@ -44,7 +44,7 @@ struct Table {
     namespaces: Namespaces,
 }
 
-/// A case: its condition, and what becomes of a message of which it holds.
+/// A case: its condition, and the action for matching messages.
 #[derive(JsonSchema)]
 #[schemars(rename = "Case")]
 #[expect(dead_code, reason = "it describes the table; its two halves are read by themselves")]
@@ -55,16 +55,16 @@ struct CaseTable {
     then: ThenTable,
 }
 
-/// What becomes of a message.
+/// Action for a message.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Then")]
 #[expect(dead_code, reason = "it describes the table; its keys are read one by one")]
 struct ThenTable {
-    /// The name of the endpoint that it goes to.
+    /// The name of the endpoint for the message.
     #[schemars(with = "Option<String>")]
     endpoint: Option<Spanned<String>>,
-    /// The mediators that it passes.
+    /// The further mediators for the message.
     #[serde(default)]
     then: SequenceTable,
 }
@@ -124,7 +124,7 @@ fn make(table: Value<'_>, reading: &MediatorReader<'_>) -> Result<Box<dyn Mediat
     Ok(Box::new(Choose { cases, otherwise, need }))
 }
 
-/// What a case leads to, and what else stands in its table.
+/// Splits a table into the action of a case and the other keys.
 fn split<'t>(table: Value<'t>, reading: &MediatorReader<'_>) -> Result<(Then, Value<'t>), ConfigError> {
     let span = table.span();
     let DeValue::Table(mut entries) = table.into_inner() else { return Err(reading.wrong(span, "expected a table")) };

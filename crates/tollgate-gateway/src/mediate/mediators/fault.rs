@@ -1,4 +1,4 @@
-//! `fault`: the client is told a fault of SOAP, in the version that it speaks.
+//! `fault`: the client gets a SOAP fault, in the version that it uses.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -29,27 +29,27 @@ struct Table {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "FaultAnswer")]
 struct FaultTable {
-    /// Whose fault it is.
+    /// Side at fault.
     #[serde(default)]
     code: Code,
-    /// What is wrong, for people.
+    /// Reason, for people.
     reason: String,
-    /// What more is to be said: elements of XML.
+    /// Further details: elements of XML.
     #[schemars(with = "Option<String>")]
     detail: Option<Spanned<String>>,
-    /// The status; absent: the one that the version of SOAP has for the code.
+    /// The status; absent: the SOAP version's status for the code.
     #[schemars(with = "Option<u16>", range(min = 400, max = 599))]
     status: Option<Spanned<u16>>,
 }
 
-/// Whose fault it is.
+/// Side at fault.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "FaultCode")]
 enum Code {
-    /// The sender's.
+    /// The sender.
     Sender,
-    /// The receiver's.
+    /// The receiver.
     #[default]
     Receiver,
 }

@@ -1,7 +1,7 @@
 //! `log`: a line in the gateway's log for a message, or for one of so many.
 //!
-//! It is for finding out what passes, not for keeping it: the log keeps its own rate, lines are of bounded length, and
-//! what is secret is left out.
+//! It is for debugging, not for archiving: the log limits its rate, lines are of bounded length, and secrets are left
+//! out.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ struct Table {
     log: LineTable,
 }
 
-/// A line. Credentials, cookies and whatever is called a password, a secret or a token are left out.
+/// A line. Credentials, cookies and everything named as a password, a secret or a token are left out.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "LogLine")]
@@ -45,10 +45,10 @@ struct LineTable {
     /// One of so many messages is logged.
     #[schemars(with = "u32", range(min = 1))]
     one_in: Spanned<u32>,
-    /// The header fields that are logged.
+    /// The logged header fields.
     #[schemars(with = "Vec<String>")]
     fields: Vec<Spanned<String>>,
-    /// So many bytes of the body are logged.
+    /// Logged bytes of the body.
     #[schemars(with = "usize", range(max = BODY_BYTES_MAX))]
     body_bytes: Spanned<usize>,
 }
@@ -70,7 +70,7 @@ struct Logging {
     one_in: u64,
     fields: Box<[Box<str>]>,
     body_bytes: usize,
-    /// Messages so far. All loops count in one place: who logs every message has chosen a cost far above that.
+    /// Messages so far. All loops share one counter: logging every message costs far more than that.
     seen: AtomicU64,
     log: Arc<Log>,
 }

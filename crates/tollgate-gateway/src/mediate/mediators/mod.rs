@@ -1,6 +1,6 @@
-//! The mediators, and what a table of them looks like. None knows another.
+//! The mediators and the schema of their tables. None knows another.
 //!
-//! What they deliberately do not do: move a message.
+//! They do not move messages.
 
 mod choose;
 mod fault;
@@ -30,10 +30,10 @@ pub(crate) const MEDIATORS: &[MediatorKind] = &[
     log::KIND,
 ];
 
-/// A sequence as a table of the file has it: looked at later, when the files are read that its mediators name.
+/// A sequence as a table of the file: compiled later, when the files that its mediators name are read.
 #[derive(Debug, Default)]
 pub(crate) struct SequenceTable {
-    /// The names of the endpoints that are chosen in it.
+    /// The names of the endpoints chosen in it.
     pub(crate) endpoints: Vec<String>,
 }
 

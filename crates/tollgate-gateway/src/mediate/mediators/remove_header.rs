@@ -1,4 +1,4 @@
-//! `remove-header`: fields that the message leaves behind.
+//! `remove-header`: removes fields of the message.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! `rename-header`: fields that the message goes on with under another name.
+//! `rename-header`: renames fields of the message.
 
 use std::collections::BTreeMap;
 

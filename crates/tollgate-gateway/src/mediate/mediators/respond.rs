@@ -1,4 +1,4 @@
-//! `respond`: the client is answered here and now, with a text or a file of the configuration.
+//! `respond`: answers the client at once, with a text or a file of the configuration.
 
 use std::path::PathBuf;
 

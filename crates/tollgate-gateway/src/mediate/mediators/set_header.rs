@@ -1,7 +1,6 @@
 //! `set-header`: fields of the message replaced, or added.
 //!
-//! A value that the message does not have leaves its field as it is. Fields that say how a message is framed or travels
-//! are the proxy's.
+//! If the message lacks the value, its field stays as it is. Fields for framing and transport belong to the proxy.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +25,7 @@ pub(super) const KIND: MediatorKind =
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "SetHeader")]
 struct Table {
-    /// The fields by name, each with its value: a text, or where in the message it comes from.
+    /// The fields by name, each with its value: a text, or its source in the message.
     #[serde(rename = "set-header")]
     #[schemars(with = "BTreeMap<String, SourceTable>")]
     fields: BTreeMap<Spanned<String>, Spanned<SourceTable>>,
@@ -96,7 +95,7 @@ fn value(
     Ok(Some(value.to_owned()))
 }
 
-/// Whether it may stand in a head (RFC 9110, section 5.5).
+/// Whether it is a valid field value (RFC 9110, section 5.5).
 fn is_value(bytes: &[u8]) -> bool {
     let visible = |byte: u8| byte == b'\t' || (byte >= b' ' && byte != 0x7F);
     let is_space = |byte: Option<&u8>| byte.is_some_and(|byte| matches!(byte, b' ' | b'\t'));

@@ -1,6 +1,6 @@
-//! `xslt`: the message, or the payload of its envelope, becomes what a stylesheet makes of it.
+//! `xslt`: the message, or the payload of its envelope, is replaced by a stylesheet's result.
 //!
-//! Messages without a body pass as they are; so do answers that are faults of SOAP, where the payload is meant, and those
+//! Messages without a body pass as they are; so do SOAP fault answers, if the payload is to be transformed, and answers
 //! that are no XML. The stylesheet is compiled when the configuration is read, and loads nothing while it runs.
 
 use std::borrow::Cow;
@@ -35,22 +35,22 @@ pub(super) const KIND: MediatorKind =
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Xslt")]
 struct Table {
-    /// The stylesheet's file, beside the configuration. What it includes and imports stands in its folder.
+    /// The stylesheet's file, beside the configuration. The files it includes and imports are in its folder.
     #[schemars(with = "PathBuf")]
     xslt: Spanned<PathBuf>,
-    /// What is transformed.
+    /// Part to transform.
     #[schemars(with = "Option<TransformedPart>")]
     payload: Option<Spanned<TransformedPart>>,
-    /// Parameters of the stylesheet by name, each with its value: a text, or where in the message it comes from.
+    /// Parameters of the stylesheet by name, each with its value: a text, or its source in the message.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, SourceTable>")]
     parameters: BTreeMap<String, Spanned<SourceTable>>,
-    /// The action of SOAP that the new message is for: of requests, in `SOAPAction` or in the content type.
+    /// The SOAP action of the new message: for requests, in `SOAPAction` or in the content type.
     #[schemars(with = "Option<String>")]
     action: Option<Spanned<String>>,
 }
 
-/// What is transformed.
+/// Part to transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "Part")]
@@ -65,7 +65,7 @@ enum TransformedPart {
 #[derive(Debug)]
 struct Xslt {
     stylesheet: Stylesheet,
-    /// What it is called in the log.
+    /// Its name in the log.
     name: String,
     part: TransformedPart,
     parameters: Box<[(Box<str>, ValueSource)]>,
@@ -73,16 +73,16 @@ struct Xslt {
     log: Arc<Log>,
 }
 
-/// A message that was made.
+/// A new message.
 struct NewMessage {
-    /// Absent: it stands in the spare buffer.
+    /// Absent: it is in the spare buffer.
     body: Option<Vec<u8>>,
-    /// Its content type, where that is not what it was.
+    /// Its content type, if changed.
     content_type: Option<Vec<u8>>,
     version: Option<soap::Version>,
 }
 
-/// Loads what stands in the folder of a stylesheet.
+/// Loads files from a stylesheet's folder.
 struct Beside;
 
 impl Loader for Beside {
@@ -115,7 +115,7 @@ fn make(table: Value<'_>, reading: &MediatorReader<'_>) -> Result<Box<dyn Mediat
     Ok(Box::new(Xslt { stylesheet, name, part, parameters, action, log: Arc::clone(reading.log) }))
 }
 
-/// Why the results of a stylesheet can stand in no envelope.
+/// Reason why an envelope cannot contain the results of a stylesheet.
 fn not_a_payload(stylesheet: &Stylesheet) -> Option<&'static str> {
     let output = stylesheet.output();
     match () {
@@ -237,7 +237,7 @@ impl Xslt {
         }))
     }
 
-    /// The content type of an envelope with a new payload; `None` where it stays.
+    /// The content type of an envelope with a new payload; `None` if unchanged.
     fn content_type_around(&self, view: &View<'_>, version: soap::Version) -> Option<Vec<u8>> {
         let wanted =
             self.action.as_deref().filter(|_| version == soap::Version::V12 && matches!(view.way, Way::Request));
@@ -250,7 +250,7 @@ impl Xslt {
         Some(content_type)
     }
 
-    /// The content type of a new document; `None` where it stays.
+    /// The content type of a new document; `None` if unchanged.
     fn content_type_of(&self, view: &View<'_>, method: Method) -> Option<Vec<u8>> {
         let output = self.stylesheet.output();
         let encoding = output.encoding().to_ascii_lowercase();

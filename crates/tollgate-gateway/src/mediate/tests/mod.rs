@@ -1,4 +1,4 @@
-//! Sequences as a configuration says them, and what becomes of messages in them.
+//! Tests of configured sequences and their effect on messages.
 
 mod stylesheets;
 

@@ -1,4 +1,4 @@
-//! Messages through stylesheets: whole documents, payloads of envelopes, parameters, charsets, and what may go wrong.
+//! Messages through stylesheets: whole documents, payloads of envelopes, parameters, charsets, and errors.
 
 use std::path::PathBuf;
 
@@ -230,7 +230,7 @@ fn stylesheets_that_cannot_be_used_are_refused_with_their_place() {
     assert!(told.body.ends_with("<a/>"), "{}", told.body);
 }
 
-/// What a document holds, without what does not matter: prefixes, and where namespaces are declared.
+/// Content of a document, without irrelevant parts: prefixes, and where namespaces are declared.
 fn meaning(text: &str) -> Vec<String> {
     let document = Document::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let told = |node: NodeId| {

@@ -1,6 +1,6 @@
-//! What the fields say of a body and of the method that is meant: its format, and a method in the place of POST.
+//! Fields about the body and the effective method: its format, and a method in the place of POST.
 //!
-//! It deliberately reads no body.
+//! It reads no body.
 
 use tollgate_net::http1::Method;
 use tollgate_wire::edm::Version;
@@ -10,10 +10,11 @@ use crate::error::Fault;
 use crate::http::accept::MediaRange;
 use crate::http::headers::{Headers, values};
 
-/// The method that is meant: V2's clients tunnel those that a firewall may not know through POST ([MS-ODATA] 2.2.5.8).
+/// Returns the effective method: V2 clients tunnel methods that a firewall may not know through POST ([MS-ODATA]
+/// 2.2.5.8).
 ///
 /// # Errors
-/// 400 where another is named than the four that change something.
+/// 400 if the tunnelled method is none of the four changing ones.
 pub(crate) fn meant_method(version: Version, method: Method, headers: &dyn Headers) -> Result<Method, Fault> {
     if version != Version::V2 || method != Method::Post {
         return Ok(method);
@@ -29,10 +30,10 @@ pub(crate) fn meant_method(version: Version, method: Method, headers: &dyn Heade
     }
 }
 
-/// In which format the body is, by `Content-Type`, or by the version's default where it is missing.
+/// Format of the body, by `Content-Type`, or by the version's default where it is missing.
 ///
 /// # Errors
-/// 415 for what cannot be read: another type, another character set, any coding.
+/// 415 for unsupported bodies: another type, another character set, any coding.
 pub(crate) fn body_format(version: Version, headers: &dyn Headers) -> Result<Format, Fault> {
     check_coding(headers)?;
     let json = |ieee754| Format::V4Json { metadata: Metadata::Minimal, ieee754, release: Release::V40 };

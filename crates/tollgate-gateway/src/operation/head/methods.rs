@@ -1,13 +1,13 @@
-//! Which methods a resource has, by what its set allows: for `Allow`, and for the text of a 405.
+//! Methods of a resource, as its set allows them: for `Allow`, and for the text of a 405.
 //!
-//! It deliberately refuses nothing itself.
+//! It refuses nothing itself.
 
 use tollgate_wire::edm::{FunctionImport, FunctionMethod, Model, Multiplicity, NavigationProperty, SetId, Version};
 use tollgate_wire::plan::{Plan, Resource, Shape};
 
 use crate::http::READING;
 
-/// The methods that a resource has.
+/// The methods of a resource.
 pub(crate) fn allowed(model: &Model, version: Version, resource: &Resource) -> &'static str {
     match resource {
         Resource::Batch => "OPTIONS, POST",
@@ -20,7 +20,7 @@ pub(crate) fn allowed(model: &Model, version: Version, resource: &Resource) -> &
     }
 }
 
-/// The methods that an action has: in V2 the one that its metadata names.
+/// The methods of an action: in V2 the one that its metadata names.
 pub(crate) fn allowed_of_action(version: Version, action: &FunctionImport) -> &'static str {
     match (version, action.method) {
         (Version::V2, FunctionMethod::Put) => "OPTIONS, PUT",
@@ -28,14 +28,14 @@ pub(crate) fn allowed_of_action(version: Version, action: &FunctionImport) -> &'
     }
 }
 
-/// The navigation property that a path to references ends in, and the set that it comes from.
+/// The navigation property at the end of a path to references, and the set that it comes from.
 pub(crate) fn declared<'m>(model: &'m Model, plan: &Plan) -> Option<(SetId, &'m NavigationProperty)> {
     let (last, before) = plan.steps.split_last()?;
     let from = before.last().map_or(plan.root, |step| step.target);
     Some((from, &model.type_of(from).navigation[last.navigation.0]))
 }
 
-/// The methods that a reference has.
+/// The methods of a reference.
 fn allowed_of_references(model: &Model, version: Version, plan: &Plan) -> &'static str {
     match (declared(model, plan).map(|(_, declared)| declared.multiplicity), plan.shape, version) {
         // References to entities by themselves are no relation.
@@ -47,7 +47,7 @@ fn allowed_of_references(model: &Model, version: Version, plan: &Plan) -> &'stat
     }
 }
 
-/// Whether the path names how many values a collection has, which does not change by itself.
+/// Whether the path names the number of values in a collection, which cannot be changed directly.
 pub(crate) fn counts_values(model: &Model, plan: &Plan) -> bool {
     let Shape::RawValue(leaf) = plan.shape else { return false };
     model.type_of(plan.set()).leaves[leaf.0].primitive.item().is_some()
@@ -86,7 +86,7 @@ fn of_data(model: &Model, version: Version, plan: &Plan) -> &'static str {
     }
 }
 
-/// Whether what the path names can be null, as which `DELETE` would leave it (V4.01 protocol, section 11.4.9.2).
+/// Whether the path's target can be null, as `DELETE` would leave it (V4.01 protocol, section 11.4.9.2).
 fn can_be_null(model: &Model, plan: &Plan) -> bool {
     let entity_type = model.type_of(plan.set());
     match plan.shape {

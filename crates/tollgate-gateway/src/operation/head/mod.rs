@@ -1,6 +1,6 @@
-//! What the head of an OData request says: versions, formats, methods, preferences and the format of the body.
+//! Head of an OData request: versions, formats, methods, preferences and the format of the body.
 //!
-//! It deliberately asks no model what it has, and no database.
+//! It queries neither the model's content nor a database.
 
 mod body;
 pub(crate) mod methods;

@@ -1,7 +1,8 @@
-//! In which format an OData request is answered: `$format` before `Accept`, and what the parameters of V4's media type
-//! say (`odata.metadata`, `IEEE754Compatible`, `odata.streaming`, `charset` …).
+//! Format of an OData answer: `$format` before `Accept`, and the parameters of V4's media type (`odata.metadata`,
+//! `IEEE754Compatible`, `odata.streaming`, `charset` …).
 //!
-//! V2: Atom or plain XML unless JSON is wanted. V4: JSON only; the metadata document is XML unless JSON is wanted.
+//! V2: Atom or plain XML unless JSON is requested. V4: JSON only; the metadata document is XML unless JSON is
+//! requested.
 
 use tollgate_wire::edm::Version;
 use tollgate_wire::format::{Format, Ieee754, Metadata, Release};
@@ -31,12 +32,12 @@ const V4_OFFERS: &[(&str, Family)] = &[("application/json", Family::Json)];
 const METADATA_OFFERS: &[(&str, Family)] =
     &[("application/xml", Family::Xml), ("text/xml", Family::Xml), ("application/json", Family::Json)];
 
-/// What V4 answers when nothing else is said.
+/// V4's default format.
 const fn v4_default(release: Release) -> Format {
     Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number, release }
 }
 
-/// How a metadata document is written.
+/// Format of a metadata document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Csdl {
     /// CSDL XML.
@@ -45,7 +46,7 @@ pub(crate) enum Csdl {
     Json,
 }
 
-/// A parameter of a media type that cannot be served.
+/// An unsupported parameter of a media type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Unserved<'a> {
     name: &'a str,
@@ -53,10 +54,10 @@ struct Unserved<'a> {
     served: &'static str,
 }
 
-/// The format of a data or service document.
+/// Chooses the format of a data or service document.
 ///
 /// # Errors
-/// 406 when none is acceptable, 400 or 406 when `$format` asks for one that is not there.
+/// 406 if none is acceptable, 400 or 406 if `$format` asks for an unknown one.
 pub(crate) fn document<'a>(
     version: Version,
     format: Option<&'a str>,
@@ -74,7 +75,7 @@ pub(crate) fn document<'a>(
     })
 }
 
-/// The format in which that version answers when nothing is said.
+/// The default format of that version.
 pub(crate) fn default(version: Version, headers: &dyn Headers) -> Format {
     match version {
         Version::V2 => Format::V2Atom,
@@ -82,10 +83,10 @@ pub(crate) fn default(version: Version, headers: &dyn Headers) -> Format {
     }
 }
 
-/// How the metadata document is written.
+/// Chooses the format of the metadata document.
 ///
 /// # Errors
-/// 406 when it is there in no acceptable way.
+/// 406 if no format is acceptable.
 pub(crate) fn metadata<'a>(version: Version, format: Option<&'a str>, headers: &'a dyn Headers) -> Result<Csdl, Fault> {
     let offers = match version {
         Version::V2 => &METADATA_OFFERS[..2],
@@ -99,15 +100,15 @@ pub(crate) fn metadata<'a>(version: Version, format: Option<&'a str>, headers: &
     })
 }
 
-/// Says that `Accept` chose the format, where it did and not `$format`. An entity has one ETag for all its formats (OData's
-/// ETags are of entities, not of documents), so this is what keeps a cache from answering one format for another.
+/// Adds `Vary: Accept`, unless `$format` chose the format. An entity has one ETag for all its formats (OData's ETags
+/// are of entities, not of documents), so this keeps a cache from answering one format for another.
 pub(crate) fn say_choice(format: Option<&str>, reply: &mut impl Reply) {
     if format.is_none() {
         reply.field("vary", b"Accept");
     }
 }
 
-/// The format in which an error is told: what the request would have been answered in, as far as that can be said.
+/// Format of an error: that of the expected answer, as far as known.
 pub(crate) fn error(version: Version, query: Option<&str>, headers: Option<&dyn Headers>) -> Format {
     match version {
         Version::V4 => v4_default(headers.map_or(Release::V40, versions::release)),
@@ -124,7 +125,7 @@ pub(crate) fn error(version: Version, query: Option<&str>, headers: Option<&dyn 
     }
 }
 
-/// What `$format`, and else `Accept`, chooses among the offers; `serve` says as what an offer is served to a range.
+/// Chooses among the offers by `$format`, else by `Accept`; `serve` returns the result for an offer and a range.
 fn chosen<'a, T: Copy>(
     offers: &[(&str, Family)],
     format: Option<&'a str>,
@@ -167,8 +168,8 @@ fn v2_json(range: MediaRange<'_>) -> Result<Format, Unserved<'_>> {
     }
 }
 
-/// The parameters of V4's media type (JSON Format 3), in 4.0's and in 4.01's shorter spelling. What is unknown or cannot be
-/// served must be refused (Protocol 8.2.1).
+/// The parameters of V4's media type (JSON Format 3), in 4.0's and in 4.01's shorter spelling. Unknown or unsupported
+/// ones must be refused (Protocol 8.2.1).
 fn v4_json(range: MediaRange<'_>, release: Release) -> Result<Format, Unserved<'_>> {
     let mut metadata = Metadata::Minimal;
     let mut ieee754 = Ieee754::Number;

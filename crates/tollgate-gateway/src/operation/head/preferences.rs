@@ -1,7 +1,7 @@
-//! What a client prefers (RFC 7240, Protocol 8.2.8), and how an answer says which of it was done.
+//! Preferences of a client (RFC 7240, Protocol 8.2.8), and the field that confirms the applied ones.
 //!
-//! Preferences are never a reason to refuse: what is unknown, misspelt or cannot be done (`respond-async`, `track-changes`,
-//! `callback` …) is passed over. Of a preference that stands twice the first counts. V2 has none.
+//! Preferences are never a reason to refuse: unknown, misspelt or unsupported ones (`respond-async`, `track-changes`,
+//! `callback` …) are ignored. Of a preference given twice the first counts. V2 has none.
 
 use tollgate_wire::edm::Version;
 use tollgate_wire::url::CustomOption;
@@ -10,7 +10,7 @@ use crate::error::Fault;
 use crate::http::answer::Reply;
 use crate::http::headers::{Headers, values};
 
-/// The preferences of a request that have a meaning here.
+/// The preferences of a request that have an effect here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Preferences {
     /// `return`.
@@ -20,44 +20,44 @@ pub(crate) struct Preferences {
     /// `continue-on-error`.
     pub(crate) continue_on_error: Option<Preferred<bool>>,
     handling: Option<Handling>,
-    /// `include-annotations`: there are none here, so that any choice among them is made.
+    /// `include-annotations`: there are none here, so that any choice among them is satisfied.
     include_annotations: Option<Preferred<String>>,
 }
 
 /// A preference of OData's own, in 4.0's spelling with `odata.` or in 4.01's without.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Preferred<T> {
-    /// What is preferred.
+    /// Preferred value.
     pub(crate) value: T,
     prefix: &'static str,
 }
 
-/// What a client wants to be answered to a change.
+/// Preferred answer to a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Returning {
-    /// It does not say: the entity after it was created, nothing after a change.
+    /// Unstated: the entity after it was created, nothing after a change.
     #[default]
     Unsaid,
-    /// Nothing but the fields.
+    /// Only the header fields.
     Minimal,
     /// The entity.
     Representation,
 }
 
-/// What becomes of what the service would pass over.
+/// Treatment of parts that the service would ignore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Handling {
-    /// It is refused.
+    /// Unknown parts are refused.
     Strict,
-    /// It is passed over, as without the preference.
+    /// Unknown parts are ignored, as without the preference.
     Lenient,
 }
 
-/// Query options that SAP's clients send along everywhere: nobody means a misspelt name by them.
+/// Prefix of query options that SAP's clients send everywhere: they are not misspelt names.
 const TOLERATED_PREFIX: &str = "sap-";
 
 impl Preferences {
-    /// Those of a request.
+    /// Reads the preferences of a request.
     pub(crate) fn of(version: Version, headers: &dyn Headers) -> Preferences {
         let mut found = Preferences::default();
         if version == Version::V2 {
@@ -105,10 +105,10 @@ impl Preferences {
         }
     }
 
-    /// Whether the query options that nobody here knows may be passed over.
+    /// Checks that unknown query options may be ignored.
     ///
     /// # Errors
-    /// 400 where strict handling is preferred and there is one.
+    /// 400 if strict handling is preferred and there is one.
     pub(crate) fn check(&self, unknown: &[CustomOption]) -> Result<(), Fault> {
         if self.handling != Some(Handling::Strict) {
             return Ok(());
@@ -123,15 +123,15 @@ impl Preferences {
         }
     }
 
-    /// Says in `Preference-Applied` what an answer to a request that reads has done of it; `page_size` is what a page holds
-    /// at most, of what has pages.
+    /// Writes `Preference-Applied` for an answer to a reading request; `page_size` is the largest page, where there are
+    /// pages.
     pub(crate) fn say(&self, page_size: Option<u64>, reply: &mut impl Reply) {
         let page = self.page_size.as_ref().zip(page_size);
         let page = page.map(|(preferred, size)| format!("{}maxpagesize={size}", preferred.prefix));
         self.say_with([page, self.annotations()], reply);
     }
 
-    /// The same of a request that writes; `body` says whether its answer has one.
+    /// The same for a writing request; `body` states whether its answer has one.
     pub(crate) fn say_written(&self, body: bool, reply: &mut impl Reply) {
         let returning = match self.returning {
             Returning::Unsaid => None,
@@ -141,7 +141,7 @@ impl Preferences {
         self.say_with([returning, self.annotations().filter(|_| body)], reply);
     }
 
-    /// The same of a batch.
+    /// The same for a batch.
     pub(crate) fn say_of_batch(&self, reply: &mut impl Reply) {
         let going_on = self.continue_on_error.as_ref();
         let going_on = going_on.map(|preferred| format!("{}continue-on-error={}", preferred.prefix, preferred.value));
@@ -165,10 +165,10 @@ impl Preferences {
     }
 }
 
-/// What the names of 4.0 begin with.
+/// Prefix of the names in 4.0.
 const ODATA: &str = "odata.";
 
-/// The parts of a field between separators that stand outside of quotes.
+/// The parts of a field between separators outside of quotes.
 fn split(line: &str, separator: u8) -> impl Iterator<Item = &str> {
     let mut rest = Some(line);
     std::iter::from_fn(move || {

@@ -1,8 +1,8 @@
-//! Which protocol version a request allows, and which one an answer says.
+//! Protocol versions: those that a request allows, and the one of an answer.
 //!
 //! V2 ([MS-ODATA] 2.2.5): `DataServiceVersion`, `MaxDataServiceVersion`; answers are 2.0. V4 (Protocol 8.1.5, 8.2.6):
-//! `OData-Version`, `OData-MaxVersion`; answers are 4.01 to whoever says to understand it, else 4.0, which everybody does.
-//! It looks at headers only.
+//! `OData-Version`, `OData-MaxVersion`; answers are 4.01 to clients that accept it, else 4.0, which all understand. It
+//! looks at headers only.
 
 use tollgate_wire::edm::Version;
 use tollgate_wire::format::Release;
@@ -11,7 +11,7 @@ use crate::error::Fault;
 use crate::http::data_version::{V2, of_release};
 use crate::http::headers::Headers;
 
-/// The header in which an answer says its version, and the version.
+/// Field and value of an answer's version.
 pub(crate) fn answered(version: Version, headers: &dyn Headers) -> (&'static str, &'static str) {
     match version {
         Version::V2 => V2,
@@ -19,8 +19,7 @@ pub(crate) fn answered(version: Version, headers: &dyn Headers) -> (&'static str
     }
 }
 
-/// The release of V4 in which a request is answered: the latest that it allows, and where it says nothing of that, the one
-/// in which it is itself.
+/// The release of V4 for the answer: the latest that the request allows, or else the request's own.
 pub(crate) fn release(headers: &dyn Headers) -> Release {
     let said = headers.value("odata-maxversion", 0).or_else(|| headers.value("odata-version", 0));
     match said.and_then(hundredths) {
@@ -29,10 +28,10 @@ pub(crate) fn release(headers: &dyn Headers) -> Release {
     }
 }
 
-/// Checks what the request says. `header` gives the value of a request header.
+/// Checks the request's versions. `header` gives the value of a request header.
 ///
 /// # Errors
-/// 400 where the request is of a version that is not spoken here, or allows none that is.
+/// 400 if the request has an unsupported version, or allows no supported one.
 pub(crate) fn check<'h>(version: Version, header: impl Fn(&str) -> Option<&'h str>) -> Result<(), Fault> {
     let (spoken, allowed, least, most, name) = match version {
         Version::V2 => ("DataServiceVersion", "MaxDataServiceVersion", 200, 299, "2.0"),

@@ -1,8 +1,8 @@
 //! Work that leaves the loop: it runs on a thread that may block, under a work process, and its answer comes back in
-//! parts which the loop sends as the client takes them.
+//! parts that the loop sends as the client takes them.
 //!
-//! An answer that fits one part is sent as a whole, with its length. Where the client is slow the work is paused: it gives
-//! its work process back, and stands in the queue again once its parts were taken.
+//! An answer that fits one part is sent as a whole, with its length. If the client is slow the work is paused: it
+//! returns its work process, and queues again once its parts were taken.
 
 use std::sync::Arc;
 
@@ -16,44 +16,44 @@ use crate::visit::Visit;
 use crate::work::parts::{self, Buffers, PartWriter};
 use crate::work::pool::Reading;
 
-/// Something that writes an answer, in as many goes as it takes.
+/// Work that writes an answer, in one or more steps.
 pub(crate) trait Work: Send + 'static {
     /// Writes until it is done, or until the writer stops it.
     ///
     /// # Errors
-    /// What is to be told to the client, if nothing was sent yet.
+    /// The fault for the client, if nothing was sent yet.
     fn go(&mut self, service: &Hosted, connection: &mut Connection, writer: &mut PartWriter)
     -> Result<Progress, Fault>;
 
-    /// The value of `Link`, where the answer has one.
+    /// The value of `Link`, if the answer has one.
     fn link(&self, sent: Sent) -> Option<String>;
 }
 
-/// How much of an answer is known when its head leaves.
+/// Whether an answer is complete when its head leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sent {
-    /// All of it.
+    /// The whole answer.
     Whole,
     /// Its beginning.
     InParts,
 }
 
-/// How far work came.
+/// Progress of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// Everything is written.
     Done,
-    /// More is to be written, as soon as the client has taken what was.
+    /// More is to be written, as soon as the client has taken the parts so far.
     Paused,
 }
 
-/// Does `work` away from the loop. The answer's status and fields must stand already; they are replaced when the work
+/// Runs `work` outside the loop. The answer's status and fields must be set already; they are replaced when the work
 /// fails before its first part was sent.
 ///
-/// Where the client goes away, sending fails or this future is dropped; either way the work stops at its next part.
+/// If the client goes away, sending fails or this future is dropped; either way the work stops at its next part.
 ///
 /// # Errors
-/// What the work says, or that no work process was to be had, or that the exchange broke.
+/// The work's fault, no available work process, or a broken exchange.
 pub(crate) async fn run(
     visit: &Visit<'_>,
     service: &Arc<Hosted>,
@@ -64,7 +64,7 @@ pub(crate) async fn run(
     run_with(visit, service, exchange, work, work_process).await
 }
 
-/// The same under a work process that is held already.
+/// The same under a work process already acquired.
 ///
 /// # Errors
 /// As [`run`].
@@ -128,14 +128,14 @@ pub(crate) async fn run_with(
     }
 }
 
-/// Where a part stands in its answer.
+/// Place of a part in its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Position {
     Within,
     Last,
 }
 
-/// Sends a part out of its own buffer, which then is free for another.
+/// Sends a part from its own buffer, which is then free for the next one.
 async fn send(
     exchange: &mut Exchange<'_>,
     mut part: Vec<u8>,

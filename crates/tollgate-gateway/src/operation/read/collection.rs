@@ -1,4 +1,4 @@
-//! Collections: which format, how large a page, and how the next one is found.
+//! Collections: their format, page size, and next link.
 
 use tollgate_wire::format::DocumentKind;
 use tollgate_wire::plan::{Expand, Plan};
@@ -12,10 +12,10 @@ use crate::http::headers::Headers;
 use crate::operation::head::{negotiation, versions};
 use crate::operation::read::feed::{Feed, Next};
 
-/// Chooses format and page, and says them in `reply`. Root and time are for the caller to fill in.
+/// Chooses format and page, and writes their fields to `reply`. The caller fills in root and time.
 ///
 /// # Errors
-/// 406 where no format is acceptable.
+/// 406 if no format is acceptable.
 pub(super) fn prepare(
     service: &Hosted,
     mut plan: Plan,

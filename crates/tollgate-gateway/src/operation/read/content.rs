@@ -1,6 +1,6 @@
-//! What an answer shows of the entities that a path leads to: themselves, or references to them (V4 `$ref`, V2 `$links`).
+//! Content of an answer on the entities of a path: themselves, or references to them (V4 `$ref`, V2 `$links`).
 //!
-//! It deliberately knows neither pages nor what is said where there is nothing: both are the same for both.
+//! Paging and empty results are elsewhere, since they are the same for both.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,16 +12,16 @@ use tollgate_wire::stencil::Stencil;
 
 use crate::hosted::Hosted;
 
-/// What is shown of entities.
+/// Form in which entities are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// What was selected of them.
+    /// Their selected properties.
     Entities,
-    /// Where they are.
+    /// Their addresses.
     References,
 }
 
-/// How what `plan` leads to is written; of references nothing but the key is read.
+/// Stencil that writes the target of `plan`; for references only the key is read.
 pub(crate) fn stencil(service: &Hosted, plan: &mut Plan, content: Content, format: Format) -> Arc<Stencil> {
     let (model, set) = (&*service.model, plan.set());
     match content {

@@ -1,4 +1,5 @@
-//! The two documents that describe a service: the service document and `$metadata`. The latter is made once and kept.
+//! The two documents that describe a service: the service document and `$metadata`. The latter is written once and
+//! kept.
 
 use tollgate_wire::describe::service_document;
 use tollgate_wire::edm::Version;
@@ -19,7 +20,7 @@ const XML: &str = "application/xml;charset=utf-8";
 /// Answers `$metadata`.
 ///
 /// # Errors
-/// 406 where no way of writing it is acceptable, 412 where `If-Match` fails.
+/// 406 if no format is acceptable, 412 if `If-Match` fails.
 pub(crate) fn answer_metadata(
     service: &Hosted,
     version: Version,
@@ -51,10 +52,11 @@ pub(crate) fn answer_metadata(
     Ok(())
 }
 
-/// Answers the service root. Its links begin with `root`, which the request's `Host` says, so it is written each time.
+/// Answers the service root. Its links begin with `root`, which depends on the request's `Host`, so it is written each
+/// time.
 ///
 /// # Errors
-/// 406 where no format is acceptable, 412 where `If-Match` fails.
+/// 406 if no format is acceptable, 412 if `If-Match` fails.
 pub(crate) fn answer_service(
     service: &Hosted,
     version: Version,

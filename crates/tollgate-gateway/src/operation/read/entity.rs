@@ -1,4 +1,4 @@
-//! One entity, one property, one raw value, one number: which format, and what is said when there is nothing.
+//! One entity, property, raw value or number: its format, and the answer if there is nothing.
 
 use tollgate_wire::edm::Version;
 use tollgate_wire::format::DocumentKind;
@@ -14,10 +14,10 @@ use crate::http::headers::Headers;
 use crate::operation::head::{negotiation, versions};
 use crate::operation::read::single::{Found, Single};
 
-/// Chooses the format and says it in `reply`. Root and time are for the caller to fill in.
+/// Chooses the format and writes its fields to `reply`. The caller fills in root and time.
 ///
 /// # Errors
-/// 406 where no format is acceptable.
+/// 406 if no format is acceptable.
 pub(super) fn prepare(
     service: &Hosted,
     mut plan: Plan,
@@ -63,15 +63,15 @@ pub(super) fn prepare(
     Ok(Single { plan, stencil, version, root: String::new(), updated: String::new() })
 }
 
-/// Whether what is answered is the value of a function, and no entity.
+/// Whether the answer is the value of a function, and no entity.
 fn returns_value(plan: &Plan) -> bool {
     plan.options.called.is_some_and(|called| called.returned.is_some())
 }
 
-/// What is said where nothing was found.
+/// Completes the answer if nothing was found.
 ///
 /// # Errors
-/// 404 where the path leads nowhere, and in V2 where there is nothing at its end.
+/// 404 if the path leads nowhere, and in V2 if there is nothing at its end.
 pub(super) fn finish(
     found: Found,
     version: Version,

@@ -1,7 +1,7 @@
-//! A page of entities being written, for every protocol: rows from the store go through a stencil into the answer, on the
-//! loop or away from it.
+//! Writing of a page of entities, for every protocol: rows from the store go through a stencil into the answer, on the
+//! loop or outside it.
 //!
-//! What may be asked for, and in which format, was decided before.
+//! Permissions and format were decided before.
 
 use std::sync::Arc;
 
@@ -21,46 +21,46 @@ use crate::work::attempts::HELD_UP_MAX;
 use crate::work::parts::{Output, PartWriter};
 use crate::work::weight::ReadPlace;
 
-/// A page to be written; it owns all that it needs, so that it can leave the loop.
+/// A page to write; it owns all its data, so that it can leave the loop.
 #[derive(Debug)]
 pub(crate) struct Feed {
-    /// What to read.
+    /// Plan of the read.
     pub(crate) plan: Plan,
-    /// How to write it.
+    /// Stencil that writes it.
     pub(crate) stencil: Arc<Stencil>,
     /// The absolute URL of the service.
     pub(crate) root: String,
-    /// When it was asked for, as Atom writes it.
+    /// Time of the request, as Atom writes it.
     pub(crate) updated: String,
-    /// The path below the service root, as it was asked for.
+    /// The requested path below the service root.
     pub(crate) path: String,
-    /// How the link to the next page is made.
+    /// Form of the link to the next page.
     pub(crate) next: Next,
-    /// How many entities the page may still hold.
+    /// Number of further entities that fit in the page.
     pub(crate) page_left: u64,
-    /// How many entities it holds already.
+    /// Number of entities written.
     pub(crate) written: u64,
-    /// The next page, once it is known that there is one.
+    /// The next page, once its existence is known.
     pub(crate) next_page: Option<String>,
 }
 
-/// How the link to the next page is made.
+/// Form of the link to the next page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Next {
     /// By a skip token, with the other options of this query kept.
     Token {
-        /// The query as it was asked for.
+        /// The requested query.
         query: Option<String>,
     },
     /// By a cursor, with the other parameters of this query kept.
     Cursor {
-        /// The query as it was asked for.
+        /// The requested query.
         query: Option<String>,
     },
 }
 
 impl Feed {
-    /// Writes the page as the answer of `exchange`, whose status and fields stand already.
+    /// Writes the page as the answer of `exchange`, whose status and fields are already set.
     pub(crate) async fn answer(
         mut self,
         visit: &Visit<'_>,
@@ -105,10 +105,10 @@ impl Feed {
         visit.memory.give_text(self.root);
     }
 
-    /// Writes the page, or as much of it as the output takes, on this connection.
+    /// Writes the page, or as much of it as the output takes, with this connection.
     ///
     /// # Errors
-    /// 404 where the path leads nowhere, and what the store says.
+    /// 404 if the path leads nowhere, and errors of the store.
     pub(crate) fn write<O: Output>(
         &mut self,
         service: &Hosted,
@@ -173,8 +173,8 @@ impl Work for Feed {
         self.write(service, connection, writer)
     }
 
-    /// Plain REST's `Link`. Where the answer leaves before its end is known, that is the page at which the next one would
-    /// begin: it may turn out to be empty, but nobody takes the page before it for the last one.
+    /// Plain REST's `Link`. If the answer leaves before its end is known, it names the page where the next one would
+    /// begin: it may turn out empty, but no client takes the page before it for the last one.
     fn link(&self, sent: Sent) -> Option<String> {
         let Next::Cursor { query } = &self.next else { return None };
         let page = match sent {
@@ -201,7 +201,7 @@ struct FeedSink<'a, O> {
 }
 
 impl<O: Output> FeedSink<'_, O> {
-    /// Writes what stands before the first entity, once the total is known where one was asked for.
+    /// Writes the part before the first entity, once the total is known if requested.
     fn begin(&mut self) {
         if self.written == 0 {
             self.writer.feed_begin(self.output.buffer(), &self.head);

@@ -1,7 +1,7 @@
-//! Reading: from what a URL asks for to its answer, for single requests and for those of a batch.
+//! Reading: from a URL's request to its answer, for single requests and for those of a batch.
 //!
-//! [`prepare`] chooses format, page and fields; [`Read`] then is done on whichever connection there is: by itself, on the
-//! loop or away from it ([`Read::answer`]), or inside the transaction of a batch ([`Read::answer_on`]).
+//! [`prepare`] chooses format, page and fields; [`Read`] then runs on any connection: by itself, on the loop or outside
+//! it ([`Read::answer`]), or inside the transaction of a batch ([`Read::answer_on`]).
 
 pub(crate) mod away;
 mod collection;
@@ -34,35 +34,35 @@ use crate::http::headers::Headers;
 use crate::store::Connection;
 use crate::visit::Visit;
 
-/// What is asked for beside the resource.
+/// Parts of a read request beside the resource.
 pub(crate) struct ReadRequest<'a> {
     /// The name of the method.
     pub(crate) method: &'a str,
     pub(crate) version: Version,
     /// The path below the service root, percent-encoded.
     pub(crate) path: &'a str,
-    /// What stands behind `?`, percent-encoded.
+    /// Query behind `?`, percent-encoded.
     pub(crate) query: Option<&'a str>,
-    /// Entities that are answered at once, at most.
+    /// Most entities answered at once.
     pub(crate) page_size: u64,
     pub(crate) preferences: &'a Preferences,
 }
 
-/// A read whose answer is chosen, and whose rows are still to be read.
+/// A read with its format chosen, and its rows still to be read.
 pub(crate) enum Read {
     /// A page of entities.
     Page(Feed),
-    /// One thing, in the version that says what a missing one is.
+    /// A single item, in the version that decides on the answer to a missing one.
     One(Single, Version),
-    /// A document that describes the service: its answer stands already.
+    /// A document that describes the service: its answer is already written.
     Described,
 }
 
-/// Chooses how `resource` is answered and says that in `reply`. `root`, the absolute URL of the service, is taken where
-/// rows are read; `updated` says the time as a format writes it.
+/// Chooses the format of the answer for `resource` and writes its fields to `reply`. `root`, the absolute URL of the
+/// service, is used where rows are read; `updated` returns the time as a format writes it.
 ///
 /// # Errors
-/// 406 where no format is acceptable, 405 for what cannot be read, 501 for functions that are not served.
+/// 406 if no format is acceptable, 405 for resources that cannot be read, 501 for functions that are not served.
 pub(crate) fn prepare(
     service: &Hosted,
     resource: Resource,
@@ -91,10 +91,10 @@ pub(crate) fn prepare(
 }
 
 impl Read {
-    /// Reads under a work process of its own, on the loop or away from it, and answers `exchange`.
+    /// Reads under a work process of its own, on the loop or outside it, and answers `exchange`.
     ///
     /// # Errors
-    /// What the store says, that no work process was to be had, or that the exchange broke.
+    /// Errors of the store, no available work process, or a broken exchange.
     pub(crate) async fn answer(
         self,
         visit: &Visit<'_>,
@@ -116,7 +116,7 @@ impl Read {
     /// Reads on this connection, and completes `answer`.
     ///
     /// # Errors
-    /// What the store says.
+    /// Errors of the store.
     fn answer_on(
         self,
         service: &Hosted,
@@ -135,8 +135,7 @@ impl Read {
     }
 }
 
-/// Answers a request to read on a connection that is inside a transaction: a batch reads what the requests before have
-/// written.
+/// Answers a reading request on a connection inside a transaction: a batch sees the writes of its earlier requests.
 pub(super) fn perform(
     service: &Hosted,
     connection: &mut Connection,
@@ -162,7 +161,7 @@ pub(super) fn perform(
     Ok(Performed::Read)
 }
 
-/// Answers what is no data.
+/// Answers requests for documents instead of data.
 fn describe(
     service: &Hosted,
     resource: &Resource,

@@ -1,6 +1,6 @@
-//! Next links: the request's own URL, absolute, with its other options kept and the place of the next page put in.
+//! Next links: the request's own URL, absolute, with its other options kept and the place of the next page inserted.
 //!
-//! It works on the text of the query, so that an option which this server does not know is kept as it came.
+//! It works on the text of the query, so that options unknown to this server are kept unchanged.
 
 use tollgate_wire::url::{decode_segment, escape};
 
@@ -16,8 +16,8 @@ pub(crate) enum Begin<'t> {
 }
 
 /// Writes `<service root><path>?<options>&<begin>`. `path` and `query` are as the client sent them, still
-/// percent-encoded; whatever in them could not stand in a URL is encoded. Where this page begins is replaced by where the
-/// next one does: a token stands behind what was skipped, too.
+/// percent-encoded; characters not allowed in a URL are encoded. The begin of this page is replaced by that of the next
+/// one: a token replaces `$skip`, too.
 pub(crate) fn write_next(out: &mut String, service_root: &str, path: &str, query: Option<&str>, begin: Begin<'_>) {
     out.push_str(service_root);
     push_encoded(out, path, Keep::Escapes);
@@ -48,7 +48,7 @@ pub(crate) fn write_next(out: &mut String, service_root: &str, path: &str, query
 }
 
 impl Begin<'_> {
-    /// Whether the option says where this page begins. Its name may be encoded; V4.01 allows to leave the `$` out.
+    /// Whether the option is the place of this page. Its name may be encoded; V4.01 allows to omit the `$`.
     fn stands_in_the_place_of(self, option: &str) -> bool {
         let name = option.split('=').next().unwrap_or_default();
         let Some(name) = decode_segment(name) else { return false };
@@ -61,9 +61,9 @@ impl Begin<'_> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
-    /// `%` and the delimiters of a URL stand for themselves.
+    /// `%` and the delimiters of a URL stay as they are.
     Escapes,
-    /// Only unreserved characters stand for themselves.
+    /// Only unreserved characters stay as they are.
     Nothing,
 }
 

@@ -1,4 +1,4 @@
-//! One entity, one property, one raw value, one number: whatever is answered as a whole, for every protocol.
+//! Answers as a whole, for every protocol: one entity, property, raw value or number.
 //!
 //! It is gathered, not sent in parts: its ETag goes into the head, which is sent before the body.
 
@@ -21,48 +21,48 @@ use crate::visit::Visit;
 use crate::work::attempts::HELD_UP_MAX;
 use crate::work::weight::ReadPlace;
 
-/// What is to be answered; it owns all that it needs, so that it can leave the loop.
+/// A read of a single item; it owns all its data, so that it can leave the loop.
 #[derive(Debug)]
 pub(crate) struct Single {
-    /// What to read.
+    /// Plan of the read.
     pub(crate) plan: Plan,
-    /// How to write it, unless it is a raw value or a number.
+    /// Stencil that writes it, unless it is a raw value or a number.
     pub(crate) stencil: Option<Arc<Stencil>>,
-    /// In whose literals raw values are written.
+    /// The version whose literals raw values use.
     pub(crate) version: Version,
     /// The absolute URL of the service.
     pub(crate) root: String,
-    /// When it was asked for, as Atom writes it.
+    /// Time of the request, as Atom writes it.
     pub(crate) updated: String,
 }
 
-/// What was found.
+/// Result of the read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// The answer stands, or is not modified.
+    /// The answer is written, or is not modified.
     Answered,
-    /// The path leads somewhere, and there is nothing: no related entity, or a null.
+    /// The path exists, but there is nothing: no related entity, or a null.
     Nothing,
-    /// The path does not lead anywhere.
+    /// The path does not exist.
     Missing,
 }
 
-/// What the sink saw.
+/// Data collected by the sink.
 #[derive(Debug, Default)]
 struct Seen {
     body: Vec<u8>,
     etag: Vec<u8>,
-    /// Where the entity says it and not the format.
+    /// If given by the entity and not by the format.
     content_type: Option<String>,
     rows: u64,
     null: bool,
 }
 
 impl Single {
-    /// Fills in the answer of `exchange`, whose other fields stand already.
+    /// Fills in the answer of `exchange`, whose other fields are already set.
     ///
     /// # Errors
-    /// 412 where `If-Match` fails, whatever the store says, and that no work process was to be had.
+    /// 412 if `If-Match` fails, errors of the store, and 503 if no work process was available.
     pub(crate) async fn answer(
         self,
         visit: &Visit<'_>,
@@ -100,7 +100,7 @@ impl Single {
         Ok(answer_seen(seen, found, request, response)?)
     }
 
-    /// Fills in the answer on the connection of the caller; its other fields stand already.
+    /// Fills in the answer on the connection of the caller; its other fields are already set.
     ///
     /// # Errors
     /// As [`answer`](Single::answer).
@@ -161,7 +161,7 @@ impl Single {
         }
     }
 
-    /// The columns that are all null where the property is: V4 answers nothing then, V2 a document that says so.
+    /// The columns that are all null if the property is: V4 then answers nothing, V2 a document with null.
     fn null_columns(&self, service: &Hosted, shape: Shape) -> Vec<usize> {
         let entity_type = service.model.type_of(self.plan.set());
         let leaf_is_in = |leaf: usize| match shape {
@@ -181,7 +181,7 @@ impl Single {
     }
 }
 
-/// Makes an answer of what was seen, by the conditions of the request.
+/// Completes the answer from the collected data, by the conditions of the request.
 fn answer_seen(mut seen: Seen, found: bool, headers: &dyn Headers, reply: &mut impl Reply) -> Result<Found, Fault> {
     let found = match (found, seen.rows, seen.null) {
         (true, 1.., false) => Found::Answered,
@@ -316,7 +316,7 @@ impl RowSink for RawSink<'_> {
     }
 }
 
-/// A stream of which nothing more is known than that it is bytes (RFC 2046, section 4.5.1).
+/// Media type of a stream known only to be bytes (RFC 2046, section 4.5.1).
 const ANY_MEDIA_TYPE: &str = "application/octet-stream";
 
 struct StreamSink {
@@ -342,7 +342,7 @@ impl RowSink for StreamSink {
     }
 }
 
-/// The text as a media type, as far as it can stand in a field: clients may write it.
+/// The text as a media type, if it is valid in a field: clients may write it.
 fn media_type(text: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(text).ok()?;
     let has_place = |byte: u8| byte.is_ascii_graphic() || byte == b' ';

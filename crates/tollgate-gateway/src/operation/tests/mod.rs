@@ -1,4 +1,4 @@
-//! Operations on a database that was made elsewhere, with a clock that is moved by hand.
+//! Operations on a database made for the tests, with a clock that is moved by hand.
 
 mod shop;
 

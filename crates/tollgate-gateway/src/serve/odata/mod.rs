@@ -1,7 +1,7 @@
 //! OData V2 and V4 below a service root: from the request to the answer.
 //!
-//! URLs, formats and rows are other people's work (`tollgate-wire`, [`crate::store`]); here is what lies between them:
-//! methods, versions, formats, conditions, pages, and where the work is done.
+//! URLs, formats and rows are handled elsewhere (`tollgate-wire`, [`crate::store`]); here are methods, versions,
+//! formats, conditions, pages, and where the work is done.
 
 pub(crate) mod batch;
 mod write;
@@ -23,17 +23,17 @@ use crate::operation::reach;
 use crate::operation::read::{self, Read, ReadRequest, updated};
 use crate::visit::Visit;
 
-/// Fields of a request that choose among the answers to one URL.
+/// Request fields that select among the answers to one URL.
 pub(crate) const CHOOSING_FIELDS: &[&str] =
     &["accept", "prefer", "odata-version", "odata-maxversion", "dataserviceversion", "maxdataserviceversion"];
 
-/// Those of them that are not said already, for caches of others.
+/// Fields not listed in `Vary` yet, for foreign caches.
 const VARY: &str = "Prefer, OData-Version, OData-MaxVersion, DataServiceVersion, MaxDataServiceVersion";
 
 /// Answers one request below `mount`.
 ///
 /// # Errors
-/// Only where the exchange breaks; whatever else is wrong is answered.
+/// Only where the exchange breaks; all other errors are answered.
 pub(crate) async fn serve(
     visit: &Visit<'_>,
     service: &Arc<Hosted>,
@@ -70,7 +70,7 @@ pub(crate) async fn serve(
     }
 }
 
-/// In which format a caller below `mount` is told an error.
+/// Error format for a caller below `mount`.
 pub(crate) fn error_format(mount: &Mount, request: Option<&RequestHead>) -> Format {
     let query = request.and_then(RequestHead::query);
     negotiation::error(mount.version, query, request.map(|request| -> &dyn Headers { request }))

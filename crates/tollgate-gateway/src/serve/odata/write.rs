@@ -1,7 +1,7 @@
-//! A single request that writes: its body is gathered, the operation prepared, a work process and the right to write taken,
-//! and the operation done in a transaction of its own. Nothing is answered before that is committed.
+//! A single writing request: its body is gathered, the operation prepared, a work process and the write lock acquired,
+//! and the operation performed in a transaction of its own. It is answered only after the commit.
 //!
-//! What the operation does is [`crate::operation`]'s business.
+//! The operation itself is in [`crate::operation`].
 
 use std::sync::Arc;
 
@@ -16,11 +16,10 @@ use crate::visit::Visit;
 use crate::work::pool::Writing;
 use crate::work::weight::WorkPlace;
 
-/// Largest body whose entities are written on the loop: about a hundred of 600 bytes, which take SQLite half a
-/// millisecond.
+/// Largest body written on the loop: about a hundred entities of 600 bytes, which take SQLite half a millisecond.
 const LOOP_BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// Answers a request that writes.
+/// Answers a writing request.
 pub(super) async fn answer(
     visit: &Visit<'_>,
     service: &Arc<Hosted>,

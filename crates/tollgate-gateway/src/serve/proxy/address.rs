@@ -1,12 +1,12 @@
-//! Addresses in the fields of answers: where a backend names its own authority, the client is told how it reached us.
+//! Addresses in the fields of answers: a backend's own authority is replaced by the one by which the client reached us.
 //!
-//! What is relative stays as it is, and so does what the route leads nowhere near.
+//! Relative addresses stay as they are, and so do those that the route does not reach.
 
 use tollgate_net::http1::client::{Scheme, Target};
 
 use super::ProxyRoute;
 
-/// The way back: from the addresses of a place to those of a route.
+/// The reverse mapping: from the addresses of a place to those of a route.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reverse<'r> {
     target: &'r Target,
@@ -16,21 +16,21 @@ pub(super) struct Reverse<'r> {
 /// The same for one request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Addresses<'r> {
-    /// The way back.
+    /// The reverse mapping.
     pub(super) reverse: Reverse<'r>,
     /// The scheme by which the client reached us.
     pub(super) scheme: &'static str,
-    /// The host that it asked for.
+    /// The requested host.
     pub(super) host: Option<&'r str>,
 }
 
 impl<'r> Reverse<'r> {
-    /// From this place.
+    /// Creates the mapping for this place.
     pub(super) fn new(target: &'r Target, route: &'r ProxyRoute) -> Reverse<'r> {
         Reverse { target, route }
     }
 
-    /// The path, with all that stands behind it, by which a client reaches what a URL of the backend names.
+    /// Our path, and everything after it, for a URL of the backend.
     pub(super) fn path_here(&self, url: &str) -> Option<String> {
         let (scheme, port) = match self.target.scheme() {
             Scheme::Http => ("http", ":80"),
@@ -53,7 +53,7 @@ impl<'r> Reverse<'r> {
 }
 
 impl Addresses<'_> {
-    /// A value of `Location` or `Content-Location` as the client is told it; `None` where it stays.
+    /// A value of `Location` or `Content-Location` rewritten for the client; `None` if it stays.
     pub(super) fn rewritten(&self, value: &[u8]) -> Option<String> {
         let path = self.reverse.path_here(std::str::from_utf8(value).ok()?)?;
         Some(match self.host {
@@ -68,7 +68,7 @@ impl Addresses<'_> {
 mod tests {
     use super::*;
 
-    /// What a client that asked `https://shop` is told of `value`, by a backend at `place` and a route.
+    /// The rewritten `value` for a client that used `https://shop`, from a backend at `place` and a route.
     fn told(place: &str, route: &ProxyRoute, value: &str) -> Option<String> {
         let target = Target::parse(place).unwrap();
         let addresses = Addresses { reverse: Reverse::new(&target, route), scheme: "https", host: Some("shop") };

@@ -1,7 +1,7 @@
-//! What the response cache is to know of a route whose answers it keeps, and what becomes of kept answers when something is
-//! changed through it (RFC 9111, section 4.4).
+//! Caching properties of a route whose answers are stored, and invalidation when something is changed through it (RFC
+//! 9111, section 4.4).
 //!
-//! Which answers may be kept and for how long is the cache's affair.
+//! The cache decides which answers are stored and for how long.
 
 use tollgate_net::http1::Framing;
 use tollgate_net::http1::server::Exchange;
@@ -13,8 +13,8 @@ use crate::cache::{self, Cachable, Dependence, Identity, Key, Lifetime, Origin, 
 use crate::http::scheme;
 use crate::visit::Visit;
 
-/// What the cache is to know of the answer to a request that reads; `None` where it is not asked, which leaves a request
-/// that may not be made to be refused.
+/// Caching properties of the answer to a reading request; `None` bypasses the cache, so that a forbidden request is
+/// refused.
 pub(crate) fn cachable<'r>(visit: &Visit<'_>, route: &'r ProxyRoute, exchange: &Exchange<'_>) -> Option<Cachable<'r>> {
     let caching = route.caching.as_ref()?;
     let request = exchange.request();
@@ -39,8 +39,8 @@ pub(crate) fn cachable<'r>(visit: &Visit<'_>, route: &'r ProxyRoute, exchange: &
     })
 }
 
-/// A backend answered: if something was changed, kept answers to the same target are thrown away, and those to the targets
-/// that the answer names. That is before the client can know of it.
+/// Invalidates stored answers after a backend answered a changing request: those for the same target, and for the
+/// targets that the answer names. This happens before the client can know of the change.
 pub(super) fn invalidate(proxy: &ProxyVisit<'_>, exchange: &mut Exchange<'_>, reverse: &Reverse<'_>) {
     if !keeps(proxy) {
         return;
@@ -63,8 +63,8 @@ pub(super) fn invalidate(proxy: &ProxyVisit<'_>, exchange: &mut Exchange<'_>, re
     }
 }
 
-/// A request was sent, and no answer came, or nobody waited for it: if it may have changed something, kept answers to the
-/// same target are thrown away.
+/// Invalidates stored answers to the same target, if a changing request was sent and its answer did not come or was not
+/// awaited.
 pub(super) fn invalidate_unanswered(proxy: &ProxyVisit<'_>, exchange: &Exchange<'_>) {
     let request = exchange.request();
     if keeps(proxy)
@@ -75,7 +75,7 @@ pub(super) fn invalidate_unanswered(proxy: &ProxyVisit<'_>, exchange: &Exchange<
     }
 }
 
-/// Whether anything is kept of any route: what one changes, another may have read.
+/// Whether answers of any route are stored: a change through one may affect another.
 fn keeps(proxy: &ProxyVisit<'_>) -> bool {
     proxy.table.keeps_answers() && proxy.cache.is_on()
 }

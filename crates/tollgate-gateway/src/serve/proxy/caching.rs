@@ -1,24 +1,24 @@
-//! What is known beforehand of the answers of a route that are kept: fields that its mediators read and change.
+//! Static caching properties of a route: fields that its mediators read and change.
 //!
-//! Which answers may be kept and for how long is the cache's affair.
+//! The cache decides which answers are stored and for how long.
 
 use crate::config::{Keeping, Route};
 use crate::mediate::{Mediation, Touches};
 
-/// Fields that the backend gets from us, whatever the client says.
+/// Fields that the backend gets from us, whatever the client sends.
 const OURS: [&str; 2] = ["forwarded", "x-forwarded-for"];
 
-/// What is known beforehand of the answers of a route that are kept.
+/// Static caching properties of a route.
 #[derive(Debug)]
 pub(super) struct Caching {
-    /// Fields of a request that its mediators read.
+    /// Request fields that its mediators read.
     pub(super) reads: Box<[Box<str>]>,
-    /// Fields of which the backend is told something else than the client said.
+    /// Fields that the backend receives changed.
     pub(super) changes: Box<[Box<str>]>,
 }
 
 impl Caching {
-    /// Of a route with these mediators, if its answers are kept at all.
+    /// Properties of a route with these mediators, if its answers are stored at all.
     pub(super) fn of(route: &Route, mediation: &Mediation) -> Option<Caching> {
         if route.cache == Keeping::Never {
             return None;

@@ -1,5 +1,5 @@
-//! The sequences of all routes of a configuration, compiled: stylesheets are read and everything is checked before any of it
-//! is in force.
+//! The sequences of all routes of a configuration, compiled: stylesheets are read and everything is checked before any
+//! of it is active.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use crate::config::{Endpoint, Protocol, Route};
 use crate::mediate::{MEDIATORS, Mediation, MediatorReader, Sequence};
 use crate::work::dispatcher::Dispatcher;
 
-/// What becomes of the messages of each of `routes`, in their order. Mediators log to `log`, and large messages wait for one
+/// Compiles the mediation of each of `routes`, in their order. Mediators log to `log`, and large messages wait for one
 /// of `processes`.
 ///
 /// # Errors
-/// The first thing that is wrong, with file and line.
+/// The first error, with file and line.
 pub(crate) fn compile(
     routes: &[Route],
     endpoints: &[Endpoint],
@@ -34,8 +34,8 @@ pub(crate) fn compile(
     Ok(routes.iter().zip(sequences).map(mediation).collect())
 }
 
-/// The path of a route at its backend, as far as that is known beforehand: that of the first place of its endpoint, or of
-/// the first that its mediators may choose, and what the route makes of its own.
+/// The path of a route at its backend, as far as known beforehand: that of the first place of its endpoint, or of the
+/// first that its mediators may choose, followed by the route's own rewritten path.
 fn path_there(route: &Route, endpoints: &[Endpoint]) -> String {
     let mut names =
         route.endpoint.as_deref().into_iter().chain(route.chosen_endpoints.iter().flatten().map(|name| &**name));

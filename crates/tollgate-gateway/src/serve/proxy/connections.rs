@@ -1,6 +1,6 @@
-//! What the pools of all event loops count, for whoever watches.
+//! Counters of the pools of all event loops, for the admin pages.
 //!
-//! Only the making of a pool takes the lock here, and whoever reads.
+//! Only creating a pool and reading the counters take the lock.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,11 +8,11 @@ use tollgate_net::http1::upstream::Counts;
 
 use super::endpoint::PlaceId;
 
-/// The counts of every pool.
+/// The counters of every pool.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Connections(Arc<Mutex<Vec<OfPool>>>);
 
-/// The counts of one pool, and the number of its place.
+/// The counters of one pool, and the id of its place.
 type OfPool = (PlaceId, Arc<Counts>);
 
 /// The connections of all event loops to one place.
@@ -20,15 +20,15 @@ type OfPool = (PlaceId, Arc<Counts>);
 pub(crate) struct ConnectionCounts {
     /// Open now.
     pub(crate) open: u64,
-    /// Of those, waiting for a request.
+    /// Idle ones among them.
     pub(crate) idle: u64,
     /// Opened since the start.
     pub(crate) opened: u64,
-    /// Requests over connections that had waited.
+    /// Requests over reused connections.
     pub(crate) reused: u64,
-    /// Connections that grew too old, or that the backend closed while they waited.
+    /// Connections that grew too old, or that the backend closed while idle.
     pub(crate) stale: u64,
-    /// Requests that were sent again.
+    /// Requests sent again.
     pub(crate) retried: u64,
 }
 
@@ -38,13 +38,13 @@ impl Connections {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((place, Arc::clone(counts)));
     }
 
-    /// Takes a pool away that is given up.
+    /// Removes a pool that is dropped.
     pub(super) fn remove(&self, gone: &Arc<Counts>) {
         let mut pools = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         pools.retain(|(_, counts)| !Arc::ptr_eq(counts, gone));
     }
 
-    /// Those to one place.
+    /// Counts of the connections to one place.
     pub(crate) fn to(&self, place: PlaceId) -> ConnectionCounts {
         let pools = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut sum = ConnectionCounts::default();

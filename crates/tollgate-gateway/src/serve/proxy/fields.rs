@@ -1,8 +1,8 @@
-//! The fields of messages that are passed on: which ones travel, and which ones we say ourselves.
+//! Fields of forwarded messages: those that are passed on, and those that we write ourselves.
 //!
-//! Fields that are for one connection only stay behind (RFC 9110, section 7.6.1), those that `Connection` names too. What
-//! a client says of where it comes from is dropped: whoever reads it behind us takes it from us. `Upgrade` is such a field
-//! of one connection: it is not passed on, and so every upgrade is declined.
+//! Fields that are for one connection only stay behind (RFC 9110, section 7.6.1), those that `Connection` names too. A
+//! client's own fields on its origin are dropped, since a backend would trust them as ours. `Upgrade` is for one
+//! connection too: it is not passed on, so every upgrade is declined.
 
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
@@ -13,32 +13,32 @@ use tollgate_net::http1::{RequestHead, ResponseHead};
 use super::address::Addresses;
 use crate::mediate::Edits;
 
-/// What we call ourselves in `Via`.
+/// Our name in `Via`.
 const VIA_VALUE: &[u8] = b"1.1 tollgate";
 const VIA: &[u8] = b"Via: 1.1 tollgate\r\n";
 
-/// Where a request came from.
+/// Origin of a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Came<'r> {
     pub(super) peer: SocketAddr,
     /// `http` or `https`.
     pub(super) scheme: &'static str,
-    /// Whether we ask clients who they are: then `Authorization` is for us.
+    /// Whether we authenticate clients: then `Authorization` is for us.
     pub(super) credentials: Credentials,
-    /// The host that it asked for.
+    /// The requested host.
     pub(super) host: Option<&'r str>,
 }
 
-/// Whom the credentials of a request are for.
+/// Recipient of a request's credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Credentials {
-    /// For us: they go no further.
+    /// For us: they are not forwarded.
     Ours,
-    /// For the backend: they are passed on.
+    /// For the backend: they are forwarded.
     TheBackends,
 }
 
-/// Writes the fields of a request as a backend gets them, but for `Host`, and for those that frame its body.
+/// Writes the fields of a request for a backend, except `Host` and those that frame its body.
 pub(super) fn write_request(out: &mut Vec<u8>, request: &RequestHead, came: &Came<'_>, edits: &Edits) {
     let named = Named::of(request.lines().map(|line| (line.name(), line.value())));
     if edits.is_empty() {
@@ -57,7 +57,7 @@ pub(super) fn write_request(out: &mut Vec<u8>, request: &RequestHead, came: &Cam
     write_origin(out, came);
 }
 
-/// Puts the fields of a backend's answer into the answer to the client; what it says of its own address becomes ours.
+/// Puts the fields of a backend's answer into the answer to the client; the backend's own address becomes ours.
 pub(super) fn write_answer(response: &mut Response, head: &ResponseHead, edits: &Edits, addresses: &Addresses<'_>) {
     let rewritten = |name: &[u8], value: &[u8]| is_address(name).then(|| addresses.rewritten(value)).flatten();
     let named = Named::of(head.lines().map(|line| (line.name(), line.value())));
@@ -81,7 +81,7 @@ pub(super) fn write_answer(response: &mut Response, head: &ResponseHead, edits: 
     response.header("Via", VIA_VALUE);
 }
 
-/// The fields that `Connection` names: they are for this connection too.
+/// The fields named in `Connection`: they too are for this connection only.
 #[derive(Debug, Default)]
 struct Named<'h>(Vec<&'h [u8]>);
 
@@ -108,7 +108,7 @@ impl<'h> Named<'h> {
     }
 }
 
-/// Whether a field is for more than this connection. Framing is said anew.
+/// Whether a field is forwarded. Framing is written anew.
 fn travels(name: &[u8], named: &Named<'_>) -> bool {
     // By length first: most fields are none of these.
     let stays = match name.len() {
@@ -126,7 +126,7 @@ fn travels(name: &[u8], named: &Named<'_>) -> bool {
     !stays && !named.has(name)
 }
 
-/// Whether we say this field of a request ourselves, or nobody.
+/// Whether only we may write this field of a request, or nobody.
 fn is_of_request_alone(name: &[u8], credentials: Credentials) -> bool {
     match name.len() {
         4 => is(name, b"host"),
@@ -138,7 +138,7 @@ fn is_of_request_alone(name: &[u8], credentials: Credentials) -> bool {
     }
 }
 
-/// Whether it says where something is.
+/// Whether its value is an address.
 fn is_address(name: &[u8]) -> bool {
     match name.len() {
         8 => is(name, b"location"),
@@ -147,13 +147,13 @@ fn is_address(name: &[u8]) -> bool {
     }
 }
 
-/// Whether we say this field of an answer ourselves.
+/// Whether only we may write this field of an answer.
 fn is_of_answer_alone(name: &[u8]) -> bool {
     // Behind us we are the origin (RFC 9110, section 3.7): the time of an answer is ours.
     name.len() == 4 && is(name, b"date")
 }
 
-/// Whether a backend may take it for this field: CGI and what came after it read `_` and `-` as the same.
+/// Whether a backend may take it for this field: CGI and its successors read `_` and `-` as the same.
 fn is_read_as(name: &[u8], known: &[u8]) -> bool {
     let as_read = |byte: &u8| if *byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
     name.iter().map(as_read).eq(known.iter().copied())
@@ -170,7 +170,7 @@ fn write_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Says where a request came from, in the way of RFC 7239 and in that of before it.
+/// Writes the origin of a request, by RFC 7239 and by the older fields.
 fn write_origin(out: &mut Vec<u8>, came: &Came<'_>) {
     let address = came.peer.ip().to_canonical();
     out.extend_from_slice(b"X-Forwarded-For: ");

@@ -1,7 +1,7 @@
-//! A request that is passed on: to a place of its endpoint, and its answer back to the client. The hot path.
+//! Forwarding of a request to a place of its endpoint, and of its answer to the client. The hot path.
 //!
-//! Bodies up to 64 KiB go with their head in one write, larger ones as they come, both ways at the same time; nothing is
-//! gathered for longer than that unless a mediator wants it. What passes between us and the backend stands in `upstream`.
+//! Bodies up to 64 KiB go with their head in one write, larger ones as they come, both ways at the same time; nothing
+//! is gathered for longer than that unless a mediator wants it. The exchange with the backend is in `upstream`.
 
 use tollgate_net::http1::server::{Exchange, ExchangeError};
 
@@ -13,7 +13,7 @@ use crate::cache::Fetch;
 use crate::error::Failure;
 use crate::mediate::Edits;
 
-/// Passes a request on, or tells the client why not. Its answer may be kept as `fetch` says.
+/// Forwards a request, or answers the client with a fault. Its answer may be stored if `fetch` allows.
 ///
 /// # Errors
 /// Only where the exchange breaks.

@@ -1,8 +1,7 @@
-//! Asking places whether they are well, where their endpoint wants that: each in its own interval, a bounded number at once,
-//! on one thread for the whole gateway. What it hears moves the place's state as requests do.
+//! Health checks of places, if configured for their endpoint: each in its own interval, a bounded number at once, on
+//! one thread for the whole gateway. Results change the place's state as requests do.
 //!
-//! What it deliberately does not do: use the connections of requests. A check opens one of its own, since whether that
-//! goes well is part of the question.
+//! It does not use the connections of requests. A check opens its own, since connecting is part of the check.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -18,19 +17,19 @@ use super::RoutingTable;
 use super::endpoint::{Group, HealthVerdict, PlaceId};
 use crate::config::Health;
 
-/// How often it is looked whether a check is due; the shortest interval is as long.
+/// Interval of the search for due checks; the shortest check interval is as long.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The same while no endpoint wants any: a new configuration may.
+/// The same while no endpoint has checks: a new configuration may.
 const UNASKED_TICK: Duration = Duration::from_secs(1);
 
-/// Checks that are under way at once; those beyond it are due at the next tick.
+/// Checks under way at once; others are due at the next tick.
 const CHECKS_AT_ONCE_MAX: usize = 256;
 
-/// Checks, until `shutdown` begins, the places of the endpoints that are in force, as `current` says.
+/// Checks, until `shutdown` begins, the places of the active endpoints, from `current`.
 ///
 /// # Errors
-/// When there is no runtime to be had.
+/// If no runtime can be created.
 pub(crate) fn run(current: impl Fn() -> Arc<RoutingTable>, shutdown: &Shutdown) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build()?;
     LocalSet::new().block_on(&runtime, async {
@@ -45,7 +44,7 @@ pub(crate) fn run(current: impl Fn() -> Arc<RoutingTable>, shutdown: &Shutdown) 
     Ok(())
 }
 
-/// Begins the checks that are due; when to look again.
+/// Begins the due checks, and returns the time of the next look.
 fn begin(
     table: &RoutingTable,
     next: &mut HashMap<PlaceId, Instant>,
@@ -73,7 +72,7 @@ fn begin(
     period
 }
 
-/// Asks one place, and tells it what came of that.
+/// Checks one place, and records the result.
 async fn check(group: &Group, index: usize) {
     let member = &group.members()[index];
     let Some(health) = &group.endpoint().health else { return };
@@ -85,7 +84,7 @@ async fn check(group: &Group, index: usize) {
     group.checked(index, verdict);
 }
 
-/// The status that the place answers; `None` where it does not.
+/// The status of the place's answer; `None` without one.
 async fn status(connector: &Connector, target: &Target, health: &Health) -> Option<u16> {
     let path = format!("{}{}", target.path_and_query().trim_end_matches('/'), health.path);
     let request = RequestTemplate::builder("GET", target.authority()).target_text(&path);

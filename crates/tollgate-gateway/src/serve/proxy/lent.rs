@@ -1,34 +1,34 @@
-//! A memory of the loop's while a message passes mediators.
+//! A memory of the loop, lent while a message passes mediators.
 //!
-//! It deliberately mediates nothing.
+//! It mediates nothing.
 
 use tollgate_net::http1::server::Response;
 
 use crate::mediate::{Edits, Memories, Memory};
 
-/// A memory of the loop's, given back when dropped.
+/// A memory of the loop, given back when dropped.
 pub(super) struct Lent<'m> {
     memories: &'m Memories,
     pub(super) memory: Memory,
 }
 
 impl<'m> Lent<'m> {
-    /// One of these.
+    /// Takes one of these.
     pub(super) fn of(memories: &'m Memories) -> Lent<'m> {
         Lent { memory: memories.take(), memories }
     }
 
-    /// What becomes of the fields.
+    /// Edits of the fields.
     pub(super) fn edits(&self) -> &Edits {
         &self.memory.edits
     }
 
-    /// The body in place of the one that came.
+    /// The new body, if replaced.
     pub(super) fn replacement(&self) -> Option<&[u8]> {
         self.memory.replacement()
     }
 
-    /// Answers the client in the mediators' words.
+    /// Answers the client with the mediators' answer.
     pub(super) fn respond(&self, response: &mut Response, status: u16) {
         response.clear();
         response.status = status;

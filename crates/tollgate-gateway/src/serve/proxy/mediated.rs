@@ -1,8 +1,8 @@
-//! Requests of routes with mediators: gathered as far as those need it, taken through their sequences on the way to the
-//! backend and back.
+//! Requests of routes with mediators: gathered as far as those need it, passed through their sequences on the way to
+//! the backend and back.
 //!
-//! What mediators do is theirs: see `mediate`. Which fields travel at all stays decided in `fields`. What they wrote is
-//! given back as soon as it is copied to where it is sent from: none of their memory waits for a backend.
+//! For mediators themselves, see `mediate`; for the fields that are passed on, see `fields`. Their memory is returned
+//! as soon as it is copied to the send buffer: none of it waits for a backend.
 
 use std::borrow::Cow;
 
@@ -17,10 +17,10 @@ use crate::error::{Failure, Fault};
 use crate::http::scheme;
 use crate::mediate::{ClientOrigin, Effort, Memory, Outcome, Passing, Way};
 
-/// Passes a request on through the sequences of its route.
+/// Forwards a request through the sequences of its route.
 ///
 /// # Errors
-/// What the client is told, or that the exchange broke.
+/// The fault for the client, or a broken exchange.
 pub(super) async fn pass(
     proxy: &ProxyVisit<'_>,
     route: &ProxyRoute,
@@ -100,7 +100,7 @@ pub(super) async fn pass(
     asked.end(exchange).await.map_err(Failure::Broken)
 }
 
-/// Takes the answer through its sequence; where that writes another body, it stands in the place of the backend's.
+/// Passes the answer through its sequence; if that writes another body, it replaces the backend's.
 async fn mediate_answer(
     route: &ProxyRoute,
     exchange: &mut Exchange<'_>,

@@ -1,4 +1,4 @@
-//! Requests that are passed on: which ones, where they may go, and passing them on.
+//! Requests that are forwarded: routing, choice of place, and forwarding.
 
 mod address;
 mod cached;
@@ -26,16 +26,16 @@ pub(crate) use forward::forward;
 pub(crate) use pools::Pools;
 pub(crate) use table::{Configured, ProxyRoute, RouteMatch, RoutingTable, places};
 
-/// A request that is passed on: what that needs of its loop and of what is in force, beside what all protocols do.
+/// Context of a forwarded request: its loop and active configuration, beside those of all protocols.
 pub(crate) struct ProxyVisit<'c> {
     /// The request at its loop.
     pub(crate) visit: &'c Visit<'c>,
     /// All routes and endpoints.
     pub(crate) table: &'c RoutingTable,
-    /// The answers that are kept for others.
+    /// The response cache.
     pub(crate) cache: &'c ResponseCache,
     /// Connections to the places of endpoints.
     pub(crate) pools: &'c Pools,
-    /// What mediators write into.
+    /// Buffers of mediators.
     pub(crate) memories: &'c Memories,
 }

@@ -1,19 +1,19 @@
-//! How else a path could be read: servers decode percent-encodings, resolve `.` and `..`, join slashes, cut parameters
-//! off, and take backslashes for slashes, in various orders.
+//! Other readings of a path: servers decode percent-encodings, resolve `.` and `..`, join slashes, cut parameters off,
+//! and take backslashes for slashes, in various orders.
 //!
-//! It deliberately does not say which reading is right: only whether all of them lead to the same route matters.
+//! It does not decide which reading is right: only whether all of them lead to the same route matters.
 
 use std::borrow::Cow;
 
-/// Whether there is but one way to read `path`.
+/// Whether `path` has only one reading.
 pub(super) fn is_plain(path: &str) -> bool {
     let bytes = path.as_bytes();
     !bytes.iter().any(|byte| matches!(byte, b'%' | b'\\' | b';'))
         && !bytes.windows(2).any(|pair| pair == b"//" || pair == b"/.")
 }
 
-/// Other ways to read `path`: with and without parameters, decoded once and twice, each with what is empty or dotted
-/// resolved.
+/// Other ways to read `path`: with and without parameters, undecoded, decoded once and twice, each with empty and
+/// dotted segments resolved.
 pub(super) fn readings(path: &str) -> impl Iterator<Item = String> {
     let once = decoded(path).into_owned();
     let twice = decoded(&once).into_owned();
@@ -21,7 +21,7 @@ pub(super) fn readings(path: &str) -> impl Iterator<Item = String> {
     texts.into_iter().flat_map(|text| [resolved(&text, Parameters::Kept), resolved(&text, Parameters::Cut)])
 }
 
-/// What becomes of what stands behind a semicolon in a segment.
+/// Treatment of the text behind a semicolon in a segment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Parameters {
     Kept,
@@ -55,7 +55,7 @@ fn resolved(path: &str, parameters: Parameters) -> String {
     text
 }
 
-/// The path with its percent-encodings decoded; what is none stays, and what is no UTF-8 is replaced.
+/// The path with its percent-encodings decoded; invalid ones stay, and invalid UTF-8 is replaced.
 fn decoded(path: &str) -> Cow<'_, str> {
     if !path.contains('%') {
         return Cow::Borrowed(path);

@@ -1,6 +1,6 @@
 //! The connections of one event loop to all places of endpoints, a pool for each.
 //!
-//! A new configuration leaves those alone whose places it knows; the others are given up, with what waited in them.
+//! A new configuration keeps the pools of places it knows; the others are dropped, with their idle connections.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,13 +14,13 @@ use super::endpoint::{Permit, PlaceId};
 /// The pools of one event loop.
 #[derive(Debug)]
 pub(crate) struct Pools {
-    /// By the number of the place, in ascending order: numbers are never used again.
+    /// By the id of the place, in ascending order: ids are never reused.
     pools: RefCell<Vec<(PlaceId, Rc<Pool>)>>,
     connections: Connections,
 }
 
 impl Pools {
-    /// Pools whose counts are told to `connections`.
+    /// Pools whose counts are reported to `connections`.
     pub(crate) fn new(connections: &Connections) -> Pools {
         Pools { pools: RefCell::default(), connections: connections.clone() }
     }
@@ -44,7 +44,7 @@ impl Pools {
         pool
     }
 
-    /// Gives up the pools of places that are not `known` any more. Requests under way there keep theirs.
+    /// Drops the pools of places that are not `known` any more. Requests under way there keep theirs.
     pub(crate) fn keep(&self, known: impl Fn(PlaceId) -> bool) {
         self.pools.borrow_mut().retain(|(place, pool)| {
             let stays = known(*place);
@@ -55,7 +55,7 @@ impl Pools {
         });
     }
 
-    /// Closes connections that may not be used any more.
+    /// Closes connections that must not be used any more.
     pub(crate) fn clean(&self, now: Instant) {
         for (_, pool) in self.pools.borrow().iter() {
             pool.clean(now);
@@ -63,7 +63,7 @@ impl Pools {
     }
 }
 
-/// How long connections wait and live there.
+/// Limits of idle connections and their times.
 fn limits(permit: &Permit<'_>) -> PoolLimits {
     let limits = permit.limits();
     PoolLimits { idle_connections_max: limits.connections_idle_max, idle_max: limits.idle_max, age_max: limits.age_max }

@@ -1,6 +1,6 @@
-//! A request at its backend: which place is asked, what is sent there, and how the exchange ends for the place.
+//! A request at its backend: the choice of place, the sent message, and the result for the place.
 //!
-//! What becomes of fields stands in `fields`, who is asked in `endpoint`, and how bytes move in the engine.
+//! Fields are in `fields`, the choice of places in `endpoint`, and the transfer of bytes in the engine.
 
 use std::rc::Rc;
 use std::time::Instant;
@@ -22,15 +22,15 @@ use crate::error::{Failure, Fault};
 use crate::http::scheme;
 use crate::mediate::{self, Edits};
 
-/// Bodies up to this are sent with their head, and can be sent again.
+/// Largest body sent with its head, which can be sent again.
 pub(super) const GATHERED_BYTES_MAX: usize = 64 * 1024;
 
-/// A request as it leaves.
+/// A request to be sent.
 pub(super) struct Outgoing<'m> {
     pub(super) gathered: Gathered,
-    /// What mediators made of it.
+    /// Changes by mediators.
     pub(super) lent: Option<Lent<'m>>,
-    /// Fields, rendered, by which it is asked whether what is kept is still good.
+    /// Rendered fields that ask to revalidate the stored answer.
     pub(super) condition: Option<Vec<u8>>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct UpstreamRequest<'g> {
     permit: Permit<'g>,
 }
 
-/// The fault where nobody says where a request goes.
+/// The fault if neither route nor mediator names an endpoint.
 pub(super) fn nowhere() -> Fault {
     Fault::internal("a route without endpoint, and no mediator chose one")
 }
@@ -131,8 +131,8 @@ pub(super) async fn ask<'g>(
     }
 }
 
-/// Whether a request that no byte of an answer came for may be sent once more: it was sent over a connection that had
-/// waited, there is all of it, and doing it twice is no harm (RFC 9110, section 9.2.2).
+/// Whether a request without a byte of answer may be sent again: it was sent over a reused connection, it is complete,
+/// and repeating it does no harm (RFC 9110, section 9.2.2).
 fn may_ask_again(route: &ProxyRoute, method: Method, origin: Origin, body: Body) -> bool {
     let harmless = match route.retry {
         Retry::Always => true,
@@ -145,14 +145,14 @@ fn may_ask_again(route: &ProxyRoute, method: Method, origin: Origin, body: Body)
     harmless && origin == Origin::Reused && body == Body::Whole
 }
 
-/// A request as it goes to places.
+/// A request on its way to places.
 struct Outbound<'m> {
-    /// There until the request stands in the outbound buffer. With it goes the memory of the mediators: none of it waits
-    /// for a backend.
+    /// Present until the request is in the outbound buffer. It is dropped with the memory of the mediators: none of it
+    /// waits for a backend.
     unwritten: Option<Outgoing<'m>>,
-    /// The place that it is written for.
+    /// The place for which it is written.
     place: usize,
-    /// How many of its bytes say where it goes: its first two lines.
+    /// Bytes of its first two lines, which name its target.
     address_bytes: usize,
     body: Body,
 }
@@ -162,7 +162,7 @@ impl<'m> Outbound<'m> {
         Outbound { unwritten: Some(outgoing), place: 0, address_bytes: 0, body: Body::Whole }
     }
 
-    /// Has it stand in the outbound buffer as it goes to the place of `permit`; says whether its body is whole.
+    /// Writes it into the outbound buffer for the place of `permit`; returns whether its body is whole.
     fn address(
         &mut self,
         proxy: &ProxyVisit<'_>,
@@ -184,7 +184,7 @@ impl<'m> Outbound<'m> {
     }
 }
 
-/// Writes the lines of a request that say where it goes: its first one, and `Host`.
+/// Writes the lines of a request with its target: the first one, and `Host`.
 fn write_address(out: &mut Vec<u8>, route: &ProxyRoute, request: &RequestHead, permit: &Permit<'_>) {
     let target = permit.target();
     out.extend_from_slice(request.method_text().as_bytes());
@@ -195,7 +195,7 @@ fn write_address(out: &mut Vec<u8>, route: &ProxyRoute, request: &RequestHead, p
     out.extend_from_slice(b"\r\n");
 }
 
-/// Writes head and body for a place; says how long the lines are that say where it goes, and whether the body is whole.
+/// Writes head and body for a place; returns the length of the lines with the target, and whether the body is complete.
 fn write_request(
     proxy: &ProxyVisit<'_>,
     route: &ProxyRoute,
@@ -232,7 +232,7 @@ fn write_request(
     (address_bytes, body)
 }
 
-/// Makes status and fields of the answer to the client of those of the backend.
+/// Converts status and fields of the backend's answer for the client.
 pub(super) fn write_fields(exchange: &mut Exchange<'_>, edits: &Edits, reverse: &Reverse<'_>) {
     let scheme = scheme(exchange.transport());
     let (request, head, response) = exchange.answered();
@@ -240,7 +240,7 @@ pub(super) fn write_fields(exchange: &mut Exchange<'_>, edits: &Edits, reverse: 
     fields::write_answer(response, head, edits, &Addresses { reverse: *reverse, scheme, host: request.host() });
 }
 
-/// Makes the answer to the client of that of the backend, but for its body.
+/// Converts the backend's answer for the client, except its body.
 pub(super) fn answer(exchange: &mut Exchange<'_>, edits: &Edits, reverse: &Reverse<'_>) {
     write_fields(exchange, edits, reverse);
     let (_, head, response) = exchange.answered();
@@ -251,7 +251,7 @@ pub(super) fn answer(exchange: &mut Exchange<'_>, edits: &Edits, reverse: &Rever
     }
 }
 
-/// The same for HEAD, where mediators would read what GET brings: that would have another body, of which nothing is known.
+/// The same for HEAD, where mediators would read the body of a GET: their result would have another, unknown length.
 pub(super) fn answer_without_body(exchange: &mut Exchange<'_>, edits: &mut Edits, reverse: &Reverse<'_>) {
     mediate::forget_body(edits);
     answer(exchange, edits, reverse);
@@ -259,7 +259,7 @@ pub(super) fn answer_without_body(exchange: &mut Exchange<'_>, edits: &mut Edits
 }
 
 impl<'g> UpstreamRequest<'g> {
-    /// The way back from the place that answers.
+    /// The reverse mapping for the answering place.
     pub(super) fn reverse<'r>(&self, route: &'r ProxyRoute) -> Reverse<'r>
     where
         'g: 'r,
@@ -267,7 +267,7 @@ impl<'g> UpstreamRequest<'g> {
         Reverse::new(self.permit.target(), route)
     }
 
-    /// Ends an exchange whose answer came, and of which nothing goes on as it is.
+    /// Ends an exchange whose answer arrived, and is not passed on unchanged.
     pub(super) fn answered(self, exchange: &mut Exchange<'_>) {
         let (_, head, _) = exchange.answered();
         let status = head.status();
@@ -275,7 +275,7 @@ impl<'g> UpstreamRequest<'g> {
         self.permit.ended(Ending::Answered(status));
     }
 
-    /// Ends an exchange that went well.
+    /// Ends a successful exchange.
     pub(super) async fn end(self, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
         let (request, head, _) = exchange.answered();
         let (is_head, status) = (request.method() == Method::Head, head.status());
@@ -310,7 +310,7 @@ fn patience(limits: &EndpointLimits, began: Instant) -> Patience {
     Patience { first_byte: limits.first_byte_max, stall: limits.stall_max, whole_by: began + limits.request_max }
 }
 
-/// How what went wrong counts at its place.
+/// Result for the place after an error.
 fn ending(kind: Kind) -> Ending {
     match kind {
         Kind::Unresolved | Kind::Unconnected | Kind::ConnectTimedOut => Ending::ConnectFailed,
@@ -320,7 +320,7 @@ fn ending(kind: Kind) -> Ending {
     }
 }
 
-/// What a client is told of a place that did not answer.
+/// Fault for the client if a place did not answer.
 fn unanswered(permit: &Permit<'_>, error: &UpstreamError) -> Fault {
     let inner = format!("{}: {error}", permit.target());
     match error.kind() {

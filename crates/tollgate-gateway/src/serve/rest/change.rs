@@ -1,6 +1,6 @@
 //! Creating, changing and deleting one entity by plain REST, and deleting all of a set.
 //!
-//! What becomes of an entity is decided where OData decides it ([`crate::operation`]); here is what plain REST says of it.
+//! The change itself is the same as in OData ([`crate::operation`]); here is plain REST's answer to it.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::store::{Connection, Flow, RowSink, Store};
 use crate::work::board::Task;
 use crate::work::weight::WorkPlace;
 
-/// An entity as it is answered.
+/// An entity in an answer.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
     /// Its key as segments of a path, percent-encoded.
@@ -31,11 +31,11 @@ pub(super) struct Shown {
     pub(super) body: Vec<u8>,
 }
 
-/// What is needed to change one entity.
+/// Context of a change of one entity.
 pub(super) struct Change {
     pub(super) author: Author,
     pub(super) conditions: Conditions,
-    /// In which format the entity is answered.
+    /// Format of the answered entity.
     pub(super) format: Format,
 }
 
@@ -43,7 +43,7 @@ impl Change {
     /// Creates an entity.
     ///
     /// # Errors
-    /// What is missing, and what the store says.
+    /// A missing value, and errors of the store.
     pub(super) fn create(
         &self,
         service: &Hosted,
@@ -65,7 +65,7 @@ impl Change {
     /// Changes the entity that `plan` leads to.
     ///
     /// # Errors
-    /// 404, 412, 428, and what is wrong with the values.
+    /// 404, 412, 428, and errors in the values.
     pub(super) fn change(
         &self,
         service: &Hosted,
@@ -87,7 +87,7 @@ impl Change {
     /// Deletes the entity that `plan` leads to.
     ///
     /// # Errors
-    /// 404, 412, 428, and what the store says.
+    /// 404, 412, 428, and errors of the store.
     pub(super) fn delete(&self, service: &Hosted, connection: &mut Connection, plan: Plan) -> Result<(), Fault> {
         Creation { service, connection, author: &self.author }.delete(Version::V4, plan, &self.conditions)
     }
@@ -102,27 +102,27 @@ impl Change {
     }
 }
 
-/// Deletes all entities of a set; how many there were.
+/// Deletes all entities of a set and returns their number.
 ///
 /// # Errors
-/// What the store says.
+/// Errors of the store.
 pub(super) fn delete_all(service: &Hosted, connection: &mut Connection, set: SetId) -> Result<u64, Fault> {
     connection.delete_all(&service.model, set).map_err(deletion_refused)
 }
 
-/// What is done in a transaction.
+/// Extent of the work in a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// One change, and nothing is read.
+    /// One change, without reading.
     SingleChange,
-    /// Anything.
+    /// Any work.
     Any,
 }
 
-/// Does `work`, of `task`, in a transaction of its own, where the service's database wants it done.
+/// Runs `work`, of `task`, in a transaction of its own, at the place for the service's database.
 ///
 /// # Errors
-/// What the work says, and that no work process was to be had.
+/// The work's fault, or no available work process.
 pub(super) async fn in_transaction<T: Send + 'static>(
     service: &Arc<Hosted>,
     task: &Task<'_>,

@@ -1,7 +1,7 @@
 //! An array of entities of any size, inserted in one transaction: all of them or none.
 //!
-//! The loop hands the bytes on as they come ([`super::intake`]); what reads, checks, completes and inserts them is one
-//! thread under one work process, with one entry and one statement for all of them.
+//! The loop hands the bytes on as they come ([`super::intake`]); one thread under one work process reads, checks,
+//! completes and inserts them, with one entry and one statement for all of them.
 
 use std::sync::Arc;
 
@@ -19,25 +19,25 @@ use crate::visit::Visit;
 use crate::work::pool::Writing;
 use crate::work::weight::WorkPlace;
 
-/// Largest array that is inserted on the loop: about a dozen records, which take SQLite 50 µs.
+/// Largest array inserted on the loop: about a dozen records, which take SQLite 50 µs.
 const LOOP_BYTES_MAX: u64 = 8 * 1024;
 
 /// An array to be inserted.
 pub(super) struct Insertion {
-    /// Into which service.
+    /// The service.
     pub(super) service: Arc<Hosted>,
-    /// Into which of its sets.
+    /// The set of the service.
     pub(super) set: SetId,
-    /// What stands around the array.
+    /// Form around the array.
     pub(super) framing: Framing,
-    /// Who is said to have created the entities.
+    /// Recorded creator of the entities.
     pub(super) author: Author,
 }
 
-/// What stands around an array.
+/// Form around an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// Nothing.
+    /// The bare array.
     Bare,
     /// An object that names the entity beside the array: the seed's `{"insEntity": "TestRecords", "insArray": […]}`.
     Named,
@@ -48,11 +48,12 @@ const ENTITY: &str = "insEntity";
 const ARRAY: &str = "insArray";
 
 impl Insertion {
-    /// Inserts the array whose beginning is `ahead`, the rest as it comes from `exchange`; how many entities it had.
+    /// Inserts the array whose beginning is `ahead`, the rest as it comes from `exchange`; returns the number of
+    /// entities.
     ///
     /// # Errors
-    /// 400 for what is wrong with an entity, with its index; 413 for too many; whatever the store says, and all that can
-    /// befall a body. Nothing is inserted then.
+    /// 400 for an error in an entity, with its index; 413 for too many; errors of the store, and of reading the body.
+    /// Nothing is inserted then.
     pub(super) async fn run(
         self,
         visit: &Visit<'_>,
@@ -142,7 +143,7 @@ impl Insertion {
         inserted.map_err(|error| refused(model, self.set, entry, error))
     }
 
-    /// The name may stand before the array or behind it.
+    /// Checks the name of the array. It may come before the array or behind it.
     fn check_name(&self, name: Option<&str>) -> Result<(), Fault> {
         let model = &*self.service.model;
         let (set, entity_type) = (&model.entity_sets[self.set.0].name, &model.type_of(self.set).name);

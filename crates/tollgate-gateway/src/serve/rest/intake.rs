@@ -1,9 +1,9 @@
 //! A body of any size on its way from the socket to the thread that reads it: read ahead up to a bound, then in chunks
-//! through a small channel, so that whoever reads slowly holds back its client and memory stays flat.
+//! through a small channel, so that a slow reader holds back its client and memory stays flat.
 //!
-//! A body that was read ahead whole waits for nobody: its reader never waits for the client while it holds a work process
-//! and the database's lock. Only a longer one makes its reader wait, and that is granted to a client that sends fast
-//! enough, without a pause, and up to a deadline. What stands in the bytes is none of this file's business.
+//! A body that was read ahead whole needs no waiting: its reader never waits for the client while it has a work process
+//! and the database's lock. Only a longer one makes its reader wait, and only for a client that sends fast enough,
+//! without a pause, and up to a deadline. The meaning of the bytes is handled elsewhere.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -17,21 +17,21 @@ use crate::error::{Failure, Fault};
 use crate::visit::room::{AheadBytes, AheadShare};
 use crate::work::parts::{Buffers, PART_BYTES};
 
-/// Bytes of one body that are read before a work process is asked for: about 6,000 records. On this machine a client sends
-/// them in 4 ms, and they are inserted in 25 ms.
+/// Bytes of one body read before a work process is requested: about 6,000 records. On this machine a client sends them
+/// in 4 ms, and they are inserted in 25 ms.
 const AHEAD_BYTES_MAX: usize = 4 << 20;
 
-/// Chunks that may lie ready for the reader, beside the one that is filled and the one that is read.
+/// Chunks ready for the reader, beside the one being filled and the one being read.
 const CHUNKS_AHEAD: usize = 2;
 
-/// How long a reader waits for its client altogether, beside what [`BYTES_PER_SECOND_MIN`] grants, and for one chunk. Others
-/// wait for the lock meanwhile: well below the 10 s after which they are refused.
+/// Longest wait of a reader for its client altogether, beside the time granted by [`BYTES_PER_SECOND_MIN`], and for one
+/// chunk. Others wait for the lock meanwhile: well below the 10 s after which they are refused.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Bytes for which a reader waits a second more.
+/// Bytes that grant a reader another second of waiting.
 const BYTES_PER_SECOND_MIN: u64 = 1 << 20;
 
-/// A body as far as it was read ahead.
+/// The part of a body that was read ahead.
 #[derive(Debug)]
 pub(super) struct Ahead {
     chunks: VecDeque<Vec<u8>>,
@@ -42,7 +42,7 @@ pub(super) struct Ahead {
     share: AheadShare,
 }
 
-/// How much of a body there is.
+/// Part of a body that has been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extent {
     Whole,
@@ -62,7 +62,7 @@ pub(super) struct Rest {
 #[derive(Debug)]
 pub(super) struct BodySource {
     ahead: VecDeque<Vec<u8>>,
-    /// `None` where all of the body stands in `ahead`.
+    /// `None` if all of the body is in `ahead`.
     receiver: Option<mpsc::Receiver<Piece>>,
     buffers: Buffers,
     waited: Duration,
@@ -71,14 +71,14 @@ pub(super) struct BodySource {
     _share: AheadShare,
 }
 
-/// For how long a body may be read, at most.
+/// Longest time for reading a body.
 #[derive(Debug, Clone, Copy)]
 struct Patience {
     deadline: Instant,
     ms_max: u32,
 }
 
-/// What comes through the channel. That it closes without an end says that the body broke off.
+/// Message of the channel. Closing without an end means that the body broke off.
 #[derive(Debug)]
 enum Piece {
     Chunk(Vec<u8>),
@@ -86,10 +86,10 @@ enum Piece {
 }
 
 impl Ahead {
-    /// Reads the body of `exchange`, or as much of it as may be read ahead.
+    /// Reads the body of `exchange`, up to the limit for reading ahead.
     ///
     /// # Errors
-    /// 413 where the body is longer than `bytes_max`, at once where it says so, and all that can befall a body.
+    /// 413 if the body is longer than `bytes_max`, at once if its length is stated, and errors of reading a body.
     pub(super) async fn read(
         exchange: &mut Exchange<'_>,
         bytes_max: u64,
@@ -138,7 +138,7 @@ impl Ahead {
         }
     }
 
-    /// The first byte that is neither white space nor of a byte order mark, if it was read.
+    /// The first byte that is neither white space nor part of a byte order mark, if it was read.
     pub(super) fn first_byte(&self) -> Option<u8> {
         let blank = |byte: &u8| byte.is_ascii_whitespace() || "\u{feff}".as_bytes().contains(byte);
         self.chunks.iter().flatten().copied().find(|byte| !blank(byte))
@@ -162,7 +162,7 @@ impl Ahead {
         self.extent == Extent::Whole && self.bytes <= bytes_max
     }
 
-    /// The two ends of the body: for the thread that reads it, and, where there is more to come, for the loop.
+    /// The two ends of the body: for the reading thread, and, if there is more to come, for the loop.
     pub(super) fn split(self) -> (BodySource, Option<Rest>) {
         let Ahead { chunks, extent, bytes, bytes_max, buffers, share } = self;
         let source = |receiver, buffers| BodySource {
@@ -184,10 +184,10 @@ impl Ahead {
 }
 
 impl Rest {
-    /// Hands the rest of the body on as it comes, until it ends or its reader wants no more of it.
+    /// Passes on the rest of the body as it comes, until it ends or its reader wants no more of it.
     ///
     /// # Errors
-    /// As [`Ahead::read`]. The reader is told that the body broke off.
+    /// As [`Ahead::read`]. The reader learns that the body broke off.
     pub(super) async fn send(mut self, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
         loop {
             let part = tokio::select! {
@@ -217,16 +217,16 @@ impl Rest {
 }
 
 impl BodySource {
-    /// From now on all of the body has to be read within `ms_max`.
+    /// Sets a limit of `ms_max` for reading the rest of the body.
     pub(super) fn read_within(&mut self, ms_max: u32) {
         let deadline = Instant::now() + Duration::from_millis(ms_max.into());
         self.patience = Some(Patience { deadline, ms_max });
     }
 
-    /// Hands the next bytes to `take`; whether there were any.
+    /// Passes the next bytes to `take`; returns whether there were any.
     ///
     /// # Errors
-    /// 408 where the client is too slow, or all of it takes too long; 400 where the body broke off.
+    /// 408 if the client is too slow, or all of it takes too long; 400 if the body broke off.
     pub(super) fn next(&mut self, take: impl FnOnce(&[u8])) -> Result<bool, Fault> {
         let Some(chunk) = self.chunk()? else { return Ok(false) };
         take(&chunk);

@@ -17,10 +17,10 @@ use crate::visit::Visit;
 
 const METHODS: &str = "OPTIONS, POST";
 
-/// Answers a request for it.
+/// Answers a request for a mass change.
 ///
 /// # Errors
-/// What is wrong with it, and whatever the store says.
+/// An error in the request, and errors of the store.
 pub(super) async fn answer(
     what: MassChange,
     visit: &Visit<'_>,

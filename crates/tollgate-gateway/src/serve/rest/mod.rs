@@ -1,8 +1,8 @@
 //! The same rows as plain REST: `/rest/flights` and `/rest/flights/AA/0017/2011-06-01`, as JSON or, with
 //! `Accept: application/xml`, as XML. Errors are problems (RFC 9457) in the same format.
 //!
-//! Lists take `POST` of one entity or of an array of any size, entities `PUT`, `PATCH` and `DELETE`. Parameters choose,
-//! order and page what is in a list ([`tollgate_wire::query::rest`]); whoever wants more of a language asks by OData.
+//! Lists take `POST` of one entity or of an array of any size, entities `PUT`, `PATCH` and `DELETE`. Parameters filter,
+//! order and page a list ([`tollgate_wire::query::rest`]); OData offers a richer query language.
 
 mod change;
 mod insertion;
@@ -29,13 +29,13 @@ use crate::operation::read::feed::{Feed, Next};
 use crate::operation::read::single::{Found, Single};
 use crate::visit::Visit;
 
-/// Fields of a request that choose among the answers to one URL.
+/// Request fields that select among the answers to one URL.
 pub(crate) const CHOOSING_FIELDS: &[&str] = &["accept"];
 
 /// Answers one request that is below one of the lists of `published`.
 ///
 /// # Errors
-/// Only where the exchange breaks; whatever else is wrong is answered.
+/// Only where the exchange breaks; all other errors are answered.
 pub(crate) async fn serve(
     visit: &Visit<'_>,
     published: &Published,
@@ -52,7 +52,7 @@ pub(crate) async fn serve(
     }
 }
 
-/// What is told of a path below [`ROOT`] that is of no service.
+/// Fault for a path below [`ROOT`] that belongs to no service.
 pub(crate) fn unknown(services: &[Published], path: &str) -> Fault {
     let below = path.get(ROOT.len()..).unwrap_or_default();
     let lists: Vec<String> = services.iter().flat_map(|service| service.rest.lists()).collect();
@@ -149,13 +149,13 @@ async fn read(
         .await
 }
 
-/// In which format an entity is answered.
+/// Format of an answered entity.
 fn answer_format(request: &RequestHead) -> Result<Format, Fault> {
     rest_format::chosen(request)
         .ok_or_else(|| Fault::not_acceptable("expected Accept to allow application/json or application/xml"))
 }
 
-/// The methods of a list or of an entity, by what its set allows.
+/// The methods of a list or of an entity, as its set allows.
 fn allowed(service: &Hosted, plan: &Plan) -> &'static str {
     let changes = service.model.entity_sets[plan.set().0].changes;
     match (plan.shape, changes.insert, changes.update, changes.delete) {

@@ -1,8 +1,8 @@
-//! What a REST URL names: a list (`/rest/flights`), or one thing by its key in the path
+//! Targets of a REST URL: a list (`/rest/flights`), or one entity by its key in the path
 //! (`/rest/flights/AA/0017/2011-06-01`).
 //!
-//! It ends in the same [`Plan`] as an OData URL does, so that both read the same rows by the same statements. What stands
-//! behind the question mark is [`tollgate_wire::query::rest`]'s business.
+//! It ends in the same [`Plan`] as an OData URL does, so that both read the same rows by the same statements. The query
+//! is read by [`tollgate_wire::query::rest`].
 
 use tollgate_wire::document::Scalar;
 use tollgate_wire::edm::{Model, Primitive, SetId, Version};
@@ -14,18 +14,18 @@ use tollgate_wire::value::Value;
 use crate::error::Fault;
 use crate::hosted::rest::Resource;
 
-/// What a URL asks for.
+/// Request of a URL.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RestRequest<'r> {
-    /// Of which list.
+    /// The list.
     pub(crate) resource: &'r Resource,
-    /// What to read.
+    /// Plan of the read.
     pub(crate) plan: Plan,
-    /// Entities on a page at most, where that was said.
+    /// Largest number of entities on a page, if given.
     pub(crate) limit: Option<u64>,
 }
 
-/// Which of `resources` a path below `/rest/` begins with.
+/// Finds the one of `resources` that a path below `/rest/` begins with.
 ///
 /// # Errors
 /// 404 for an unknown name.
@@ -34,10 +34,10 @@ pub(crate) fn find<'r>(resources: &'r [Resource], path: &str) -> Result<&'r Reso
     resources.iter().find(|resource| resource.is(name)).ok_or_else(|| unknown(resources, name))
 }
 
-/// Reads the path of a list or of one of it, and the query of whoever reads.
+/// Parses the path of a list or of one of its entities, and the query of a reading request.
 ///
 /// # Errors
-/// 400 for a bad key or parameter, 404 for what is below one entity.
+/// 400 for a bad key or parameter, 404 for a path below one entity.
 pub(crate) fn parse<'r>(
     model: &Model,
     resource: &'r Resource,
@@ -75,7 +75,7 @@ pub(crate) fn parse<'r>(
     Ok(RestRequest { resource, plan, limit: None })
 }
 
-/// A key's value out of a path segment, in canonical form.
+/// Parses a key's value from a path segment, in canonical form.
 fn key_value(primitive: Primitive, segment: &str) -> Option<Value> {
     let text = decode_segment(segment)?.into_owned();
     if text.bytes().any(|byte| byte.is_ascii_control()) {
@@ -87,10 +87,10 @@ fn key_value(primitive: Primitive, segment: &str) -> Option<Value> {
     Scalar::Text(text).value(Version::V4, primitive).filter(query::is_comparable)
 }
 
-/// Checks that a list as a whole is really meant.
+/// Checks that the request confirms to mean a list as a whole.
 ///
 /// # Errors
-/// 400 where it does not say so.
+/// 400 without that confirmation.
 pub(super) fn check_all(query: Option<&str>) -> Result<(), Fault> {
     if query == Some("all=true") {
         return Ok(());

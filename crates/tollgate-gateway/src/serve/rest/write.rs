@@ -1,6 +1,6 @@
-//! Requests of plain REST that write: from the head and the body to the change, and from what it did to the answer.
+//! Requests of plain REST that write: from the head and the body to the change, and from its result to the answer.
 //!
-//! What a change does is [`super::change`]'s business, and what becomes of an array [`super::insertion`]'s.
+//! The change itself is in [`super::change`], and arrays are in [`super::insertion`].
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::operation::head::check_coding;
 use crate::operation::{Author, How, is_alone, spare};
 use crate::visit::Visit;
 
-/// Creates what the body holds: one entity, or an array of them.
+/// Creates the entity in the body, or an array of them.
 pub(super) async fn create(
     visit: &Visit<'_>,
     Published { hosted: service, rest, .. }: &Published,
@@ -103,7 +103,7 @@ pub(super) async fn delete(
     Ok(())
 }
 
-/// Deletes all entities of a set, and says how many there were.
+/// Deletes all entities of a set, and answers their number.
 pub(super) async fn delete_all(
     visit: &Visit<'_>,
     service: &Arc<Hosted>,
@@ -152,7 +152,7 @@ async fn read_ahead(visit: &Visit<'_>, service: &Hosted, exchange: &mut Exchange
     Ahead::read(exchange, service.rules.array_bytes_max, &common.buffers, &common.ahead).await
 }
 
-/// The one entity that a body holds.
+/// The one entity in a body.
 fn entity(service: &Hosted, set: SetId, format: Format, ahead: Ahead) -> Result<Entry, Fault> {
     let bytes_max = service.rules.body_bytes_max;
     let body = ahead.into_whole(bytes_max).ok_or_else(|| Fault::body_too_large(bytes_max as u64))?;
@@ -169,10 +169,10 @@ fn changing(visit: &Visit<'_>, service: &Hosted, request: &RequestHead) -> Resul
     })
 }
 
-/// In which format the body is.
+/// Format of the body.
 ///
 /// # Errors
-/// 415 for what cannot be read.
+/// 415 for an unsupported one.
 fn body_format(request: &RequestHead) -> Result<Format, Fault> {
     check_coding(request)?;
     let Some(said) = request.header("content-type") else { return Ok(Format::RestJson) };

@@ -1,7 +1,7 @@
 //! The data set: 16 connections on 25 dates are 400 flights; with them carriers, bookings and travel agencies, drawn
 //! from a seed.
 //!
-//! It deliberately keeps to integers and text, so that no machine's floats can change a row.
+//! It uses only integers and text, so that no machine's floats can change a row.
 
 use tollgate_wire::date::date_from_days;
 use tollgate_wire::edm::{Model, Primitive, SetId};
@@ -18,7 +18,7 @@ const DATES: i32 = 25;
 /// Days from 1970-01-01 to the first date, 2011-06-01.
 const FIRST_DATE_DAYS: i32 = 15_126;
 
-/// The dates lie 38 and 39 days apart, by turns, so that 2013-09-25, the date of the reference's sample, is among them.
+/// The dates are 38 and 39 days apart, by turns, so that 2013-09-25, the date of the reference's sample, is among them.
 const TWO_DATES_APART_DAYS: i32 = 77;
 
 /// Most bookings of one flight; some have none.
@@ -30,7 +30,7 @@ const CLASSES: [(&str, u32); 3] = [("Y", 100), ("C", 180), ("F", 290)];
 /// Currencies in which a passenger pays, with the units of the local currency that 100 of them buy, roughly.
 const PAYMENT_CURRENCIES: [(&str, u32); 5] = [("USD", 100), ("EUR", 133), ("GBP", 156), ("SGD", 80), ("AUD", 97)];
 
-/// Hands every row of the data set to `insert`, with its values in the order of the type's leaves.
+/// Passes every row of the data set to `insert`, with its values in the order of the type's leaves.
 pub(super) fn generate(
     model: &Model,
     seed: u64,
@@ -124,7 +124,7 @@ fn flight(draw: &mut Draw, connection: &Connection, days: i32) -> Vec<Value> {
     ]
 }
 
-/// What the passengers of a flight paid: the fare by class, less a discount that differs by flight.
+/// Payments of a flight's passengers: the fare by class, less a discount that differs by flight.
 fn payments(draw: &mut Draw, connection: &Connection, occupied: [u32; 3]) -> u64 {
     let full_fares_percent: u64 =
         occupied.iter().zip(CLASSES).map(|(seats, (_, percent))| u64::from(seats * percent)).sum();
@@ -206,7 +206,7 @@ fn cents(amount: u64) -> Value {
     Value::Decimal(format!("{}.{:02}", amount / 100, amount % 100))
 }
 
-/// Amounts of bookings are declared with 14 of 15 digits after the point, so they stand in thousands of the currency.
+/// Writes an amount in thousands: amounts of bookings are declared with 14 of 15 digits after the point.
 fn thousands(cents: u32) -> Value {
     Value::Decimal(format!("{}.{:05}", cents / 100_000, cents % 100_000))
 }

@@ -1,7 +1,7 @@
 //! The flight service: carriers, flights, bookings and travel agencies, as the metadata of the reference service
 //! describes them, with a data set that is the same on every machine.
 //!
-//! What it deliberately does not do: hold the carriers' logos, which are made of their names, or let a function write.
+//! The carriers' logos are not stored but made of their names, and no function writes.
 
 mod data;
 mod model;
@@ -22,11 +22,11 @@ pub const SEED: u64 = 400;
 /// Version of the tables' layout, kept in the database itself.
 const LAYOUT_VERSION: i64 = 1;
 
-/// Creates the tables and fills them, in one transaction. A database that was filled before is left as it is.
+/// Creates the tables and fills them, in one transaction. A filled database stays unchanged.
 ///
 /// # Errors
 ///
-/// Those of the store, or [`StoreError::Layout`] where the file belongs to another version or application.
+/// Errors of the store, or [`StoreError::Layout`] if the file belongs to another version or application.
 pub fn create(connection: &mut impl Tables, seed: u64) -> Result<(), StoreError> {
     match connection.layout_version()? {
         LAYOUT_VERSION => Ok(()),
@@ -48,7 +48,7 @@ pub fn create(connection: &mut impl Tables, seed: u64) -> Result<(), StoreError>
     }
 }
 
-/// Where the service's entities are stored: one table for each type of entity.
+/// Tables of the service's entities: one for each type of entity.
 pub fn mapping() -> Mapping {
     Mapping::by_type_name(&model())
 }

@@ -1,4 +1,4 @@
-//! The model of the flight service, name for name as its public `$metadata` tells it.
+//! The model of the flight service, with the names of its public `$metadata`.
 //!
 //! It declares; rows come from `data.rs`. Everything can be written but keys, which name an entity for good.
 
@@ -284,10 +284,10 @@ const LOGO: &str = "concat(concat('<svg xmlns=\"http://www.w3.org/2000/svg\" wid
                     font-family=\"sans-serif\" font-size=\"24\">', \
                     replace(replace(CARRNAME, '&', '&amp;'), '<', '&lt;')), '</text></svg>')";
 
-/// Names that, wherever they stand in this model, belong to the key.
+/// Names that belong to the key anywhere in this model.
 const KEY_NAMES: [&str; 5] = ["carrid", "connid", "fldate", "bookid", "agencynum"];
 
-/// What two types share, as names of leaves on the principal's and the dependent's side alike.
+/// Leaves shared by two types, as names on the principal's and the dependent's side alike.
 const FLIGHT_KEY: [&str; 3] = ["carrid", "connid", "fldate"];
 
 fn relate(model: &mut Model) {

@@ -1,7 +1,7 @@
 //! The airlines, airports, planes and connections between which the data set's flights run.
 //!
-//! Airports and airlines exist; timetables, fares and seat plans are made up, but for AA 0017, whose values are those
-//! of the reference service.
+//! Airports and airlines exist; timetables, fares and seat plans are made up, except for AA 0017, whose values are
+//! those of the reference service.
 
 /// An airline.
 pub(super) struct Carrier {
@@ -94,7 +94,7 @@ const B747: Plane = plane("747-400", 385, 31, 21);
 const B777: Plane = plane("777-200", 310, 32, 14);
 
 impl Connection {
-    /// Local time of arrival in minutes after midnight, and how many days after the departure that is.
+    /// Local time of arrival in minutes after midnight, and the number of days after the departure.
     pub(super) fn arrival(&self) -> (i32, i32) {
         let shift_minutes = self.to.utc_offset_minutes - self.from.utc_offset_minutes;
         let minutes = self.departure_minutes + self.flight_minutes + shift_minutes;

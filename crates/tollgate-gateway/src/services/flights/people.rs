@@ -1,6 +1,7 @@
 //! Made-up passengers and travel agencies.
 //!
-//! Some names carry letters beyond ASCII, an ampersand or an apostrophe: real data does, and every writer must bear it.
+//! Some names contain letters beyond ASCII, an ampersand or an apostrophe, as real data do: every writer must handle
+//! it.
 
 /// A travel agency; numbers, streets and telephones are drawn.
 pub(super) struct Agency {

@@ -1,6 +1,6 @@
-//! Drawing from a seeded stream of numbers, so that the data set is the same on every machine and version.
+//! Draws from a seeded stream of numbers, so that the data set is the same on every machine and version.
 //!
-//! It deliberately does not use the distributions of `rand`: those may change between its versions, the stream not.
+//! It does not use the distributions of `rand`: those may change between versions, the stream does not.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

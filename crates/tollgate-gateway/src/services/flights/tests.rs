@@ -1,4 +1,4 @@
-//! What the flight service promises about its model and its data set.
+//! Tests of the flight service's model and data set.
 
 use tollgate_wire::edm::{Primitive, SetId};
 use tollgate_wire::plan::{Key, Options, Plan, Shape};

@@ -1,7 +1,7 @@
 //! The records service: one set of records with a property of every common type, to be written in all ways. It is the
-//! reference server's entity, so that figures of both can stand in one table.
+//! reference server's entity, so that figures of both can be compared.
 //!
-//! What it deliberately does not do: bring any record along. It begins empty.
+//! It begins empty, without any record.
 
 mod model;
 
@@ -9,14 +9,15 @@ pub use model::model;
 
 use crate::store::{Mapping, StoreError, Tables};
 
-/// Version of the tables' layout, kept in the database itself; the hundreds tell it from those of other services.
+/// Version of the tables' layout, kept in the database itself; the hundreds distinguish it from those of other
+/// services.
 const LAYOUT_VERSION: i64 = 201;
 
-/// Creates the table. A database that has it is left as it is.
+/// Creates the table. A database that has it stays unchanged.
 ///
 /// # Errors
 ///
-/// Those of the store, or [`StoreError::Layout`] where the file belongs to another version or application.
+/// Errors of the store, or [`StoreError::Layout`] if the file belongs to another version or application.
 pub fn create(connection: &mut impl Tables) -> Result<(), StoreError> {
     match connection.layout_version()? {
         LAYOUT_VERSION => Ok(()),
@@ -28,7 +29,7 @@ pub fn create(connection: &mut impl Tables) -> Result<(), StoreError> {
     }
 }
 
-/// Where the records are stored.
+/// Table of the records.
 pub fn mapping() -> Mapping {
     Mapping::by_type_name(&model())
 }

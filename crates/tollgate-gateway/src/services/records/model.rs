@@ -1,6 +1,6 @@
 //! The model of the records service: the names are the reference server's, the facets those that its types have there.
 //!
-//! It declares; what a client may leave out and who fills it in stands beside the property.
+//! Optional properties and the source of their values are declared with the property.
 
 use tollgate_wire::edm::{
     Annotations, Changes, EntitySet, EntityType, LeafId, Model, Primitive, Property, PropertyKind, Provided, TypeId,

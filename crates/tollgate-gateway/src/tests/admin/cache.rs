@@ -1,11 +1,11 @@
-//! The response cache in the operator's hands: listed, searched, thrown away.
+//! The response cache for the operator: listing, searching, invalidating.
 
 use serde_json::Value;
 
 use super::super::client::{Answer, Running};
 use super::status;
 
-/// A gateway that has kept three answers; the first was asked for again.
+/// A gateway with three cached answers; the first had a hit.
 fn filled() -> Running {
     let gateway = Running::start("");
     for target in ["/fibonacci?n=1", "/fibonacci?n=2", "/fibonacci?n=1", "/fibonacci?n=3&bytes=500"] {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::client::{Running, somebody};
 
-/// What the gateway is doing.
+/// The gateway's status.
 fn status(gateway: &Running) -> Value {
     let answer = gateway.admin().ask("GET", "/status.json", &[]);
     assert_eq!((answer.status, answer.header("content-type")), (200, Some("application/json")));

@@ -1,4 +1,5 @@
-//! `/metrics` read strictly, as OpenMetrics 1.0 defines its text: what a reader may refuse is refused here.
+//! Strict parser of `/metrics`, as OpenMetrics 1.0 defines its text: everything that a reader may refuse is refused
+//! here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +17,7 @@ struct Family {
     samples: BTreeMap<Labels, f64>,
 }
 
-/// Reads an exposition.
+/// Parses an exposition.
 fn read(text: &str) -> Result<BTreeMap<String, Family>, String> {
     let body = text.strip_suffix("# EOF\n").ok_or("it does not end in # EOF")?;
     let mut families: BTreeMap<String, Family> = BTreeMap::new();
@@ -79,7 +80,7 @@ fn check_name(name: &str) -> Result<(), String> {
     Err(format!("not a name: {name}"))
 }
 
-/// The labels at the start of `text`, in order of their names, and what follows them.
+/// The labels at the start of `text`, in order of their names, and the rest.
 fn labels(text: &str) -> Result<(Labels, &str), String> {
     let Some(mut rest) = text.strip_prefix('{') else { return Ok((Vec::new(), text)) };
     let mut labels = Vec::new();

@@ -1,4 +1,4 @@
-//! Who may look at the admin listener.
+//! Access to the admin listener.
 
 use super::super::auth::{ANN, BOB, Guarded, WRONG};
 use super::super::client::Running;

@@ -1,4 +1,4 @@
-//! The page as it comes, before any script has run. What a browser makes of it is tested in a browser.
+//! The page as delivered, before any script has run. Its scripts are tested in a browser.
 
 use super::super::client::Running;
 

@@ -1,4 +1,4 @@
-//! Users who show a certificate, over real TLS.
+//! Users with certificates, over real TLS.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -19,7 +19,7 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/auth/certificates").join(name)
 }
 
-/// A gateway with TLS whose clients may show certificates; ann's is the user's of that name by `mark`.
+/// A gateway with TLS and optional client certificates; ann's is mapped to the user of that name by `mark`.
 fn start(mark: &str) -> Guarded {
     let path = |name| format!("{:?}", file(name).to_str().unwrap());
     Guarded::start(&format!(

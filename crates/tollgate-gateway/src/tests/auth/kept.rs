@@ -1,4 +1,4 @@
-//! What the response cache keeps for those who may do different things.
+//! The response cache for callers with different permissions.
 
 use super::{ANN, BOB, Guarded, NOBODY, WRONG};
 use crate::tests::client::V4;

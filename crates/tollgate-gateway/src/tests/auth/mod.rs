@@ -19,7 +19,7 @@ pub(super) const ANN: (&str, &str) = ("Authorization", "Basic YW5uOnNlY3JldA==")
 pub(super) const BOB: (&str, &str) = ("Authorization", "Basic Ym9iOnNlY3JldA==");
 /// `ann:wrong`
 pub(super) const WRONG: (&str, &str) = ("Authorization", "Basic YW5uOndyb25n");
-/// `eve:secret`, who is nobody.
+/// `eve:secret`, an unknown user.
 const NOBODY: (&str, &str) = ("Authorization", "Basic ZXZlOnNlY3JldA==");
 
 const JSON: (&str, &str) = ("Content-Type", "application/json");
@@ -31,7 +31,7 @@ pub(super) struct Guarded {
     pub(super) folder: tempfile::TempDir,
 }
 
-/// Lines of a users file; made once, since each costs a hash.
+/// Lines of a users file; created once, since each costs a hash.
 pub(super) fn lines() -> &'static [String; 2] {
     static LINES: OnceLock<[String; 2]> = OnceLock::new();
     LINES.get_or_init(|| {

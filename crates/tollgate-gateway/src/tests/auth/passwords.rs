@@ -1,4 +1,4 @@
-//! What a name and a password let in, and what verifying them costs.
+//! Sign-in by name and password, and the cost of verifying them.
 
 use crate::tests::client::somebody;
 

@@ -1,4 +1,4 @@
-//! How those are told who may not: in their own format, and with what is asked for.
+//! Refusals in the caller's own format, with the challenge.
 
 use super::{ANN, BOB, Guarded, JSON};
 use crate::tests::client::{V2, V4};

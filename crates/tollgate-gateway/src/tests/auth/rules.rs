@@ -1,4 +1,4 @@
-//! What a configuration of users and rules means, and what of it is refused.
+//! Configurations of users and rules: meaning and refusals.
 
 use super::{ANN, BOB, Guarded};
 use crate::config::Config;

@@ -1,5 +1,5 @@
-//! Ways that could lead round a rule: none of them does. Bookings are for agents; everybody may read the rest, and editors
-//! may write it.
+//! Attempts to bypass a rule: none succeeds. Bookings are for agents; everybody may read the rest, and editors may
+//! write it.
 
 use super::{ANN, BOB, Guarded, JSON};
 use crate::tests::client::{Running, V2, V4};

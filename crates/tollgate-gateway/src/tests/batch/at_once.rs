@@ -1,5 +1,5 @@
-//! Batches at the same time, in memory and on a disk: they wait for each other, and nobody is told that a database is
-//! busy.
+//! Batches at the same time, in memory and on a disk: they wait for each other, and no client gets an error for a busy
+//! database.
 
 use super::*;
 

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::*;
 
-/// Sends requests to a gateway of its own and holds the outline of the answer, and how many records there are then,
-/// against what is expected.
+/// Sends requests to a gateway of its own and compares the outline of the answer, and the number of records afterwards,
+/// with the expected ones.
 fn check(headers: &[(&str, &str)], sent: &[String], expected: &str, records: u64) {
     let gateway = Running::start("");
     let headers = [&[JSON], headers].concat();

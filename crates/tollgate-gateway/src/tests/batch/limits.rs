@@ -1,4 +1,4 @@
-//! What a batch may have at most: at the limit and one above.
+//! Limits of a batch: at the limit and one above.
 
 use super::*;
 

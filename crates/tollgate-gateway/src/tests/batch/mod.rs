@@ -1,4 +1,4 @@
-//! `$batch` from outside, in all its forms: what is stored, what each request is answered, and what is refused as a whole.
+//! `$batch` from outside, in all its forms: stored records, the answer to each request, and batches refused as a whole.
 
 mod at_once;
 mod json;
@@ -20,7 +20,7 @@ impl Running {
         self.connect().ask_with("POST", &format!("{root}$batch"), headers, body)
     }
 
-    /// How many records there are.
+    /// Number of records.
     fn records(&self) -> u64 {
         self.get(&format!("{V4}TestRecords/$count")).text().parse().unwrap()
     }
@@ -31,7 +31,7 @@ fn id(number: usize) -> String {
     format!("00000000-0000-4000-8000-{number:012}")
 }
 
-/// A request of a JSON batch that creates a record with this key; `more` stands among its members.
+/// A request of a JSON batch that creates a record with this key; `more` is added to its members.
 fn create(name: &str, number: usize, more: &str) -> String {
     format!(
         r#"{{"id":"{name}","method":"POST","url":"TestRecords"{more},"headers":{{"content-type":"application/json"}},"body":{{"ID":"{}","integerField":{number}}}}}"#,
@@ -60,8 +60,8 @@ fn change_set(parts: &[String]) -> String {
     format!("--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n{}--c--\r\n", parts.concat())
 }
 
-/// The answers in the body of a batch's answer, each with the Content-ID in whose part it stands and its status; change
-/// sets are set in brackets.
+/// The answers in the body of a batch's answer, each with the Content-ID of its part and its status; change sets are
+/// set in brackets.
 fn outline(answer: &Answer) -> String {
     let content_type = answer.header("content-type").unwrap();
     let text = answer.text();

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Sends parts to a gateway of its own and holds the outline of the answer, and how many records there are then, against
-/// what is expected.
+/// Sends parts to a gateway of its own and compares the outline of the answer, and the number of records afterwards,
+/// with the expected ones.
 fn check(root: &str, headers: &[(&str, &str)], parts: &[String], expected: &str, records: u64) {
     let gateway = Running::start("");
     let headers = [&[MULTIPART], headers].concat();

@@ -1,4 +1,4 @@
-//! Requests that name what others of the same batch created.
+//! Requests that refer to entities created by others of the same batch.
 
 use super::*;
 

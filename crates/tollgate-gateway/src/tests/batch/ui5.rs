@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// `sap.ui.model.odata.v4`: one change set and one read of `$auto`, line ends and fields as its batch helper has them.
+/// `sap.ui.model.odata.v4`: one change set and one read of `$auto`, with line ends and fields of its batch helper.
 #[test]
 fn a_group_of_the_v4_model() {
     let gateway = Running::start("");

@@ -1,13 +1,13 @@
-//! Requests that two readers could take for different ones: refused, and nothing of them reaches a backend.
+//! Ambiguous requests, which two readers could read differently: refused, and nothing of them reaches a backend.
 //!
-//! What the engine itself makes of such requests is tested in `tollgate-net`; the shapes here are also those of
+//! The engine's own handling of such requests is tested in `tollgate-net`; the shapes here are also those of
 //! `bench/reliability`.
 
 use super::backend::{Backend, answer, script};
 use super::before;
 use crate::tests::client::Running;
 
-/// A status, what the request is, and its bytes; see there.
+/// A status, a description of the request, and its bytes; explained in the file.
 const SHAPES: &str = include_str!("ambiguous.txt");
 
 #[test]
@@ -55,14 +55,14 @@ fn a_body_that_turns_out_to_be_none_is_never_seen_to_be_whole() {
     backend.join();
 }
 
-/// All that is said until the gateway ends the connection.
+/// All bytes until the gateway ends the connection.
 fn told(gateway: &Running, request: &[u8]) -> String {
     let mut client = gateway.connect();
     std::io::Write::write_all(client.stream(), request).unwrap();
     String::from_utf8(client.read_to_end()).unwrap()
 }
 
-/// `\r`, `\n`, `\t` and `\xNN` as they are meant.
+/// Replaces `\r`, `\n`, `\t` and `\xNN` by the bytes they mean.
 fn unescaped(text: &str) -> Vec<u8> {
     let (mut bytes, mut rest) = (Vec::new(), text.bytes());
     while let Some(byte) = rest.next() {

@@ -1,4 +1,4 @@
-//! A backend that does as a test says: a script for each connection, in the order in which they come.
+//! A scripted backend: a script for each connection, in the order in which they arrive.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -11,14 +11,14 @@ use tollgate_net::listen::Reserved;
 /// Longer than any test should take: a guard against hanging, not a measure.
 const GUARD: Duration = Duration::from_secs(30);
 
-/// What is done with one connection.
+/// Behaviour on one connection.
 pub(super) type Script = Box<dyn FnOnce(&mut Peer) + Send>;
 
 /// A backend.
 pub(super) struct Backend {
     pub(super) address: SocketAddr,
     thread: Option<JoinHandle<()>>,
-    /// Whoever asks for it once it is gone finds nobody, and no other test's server.
+    /// Keeps the port reserved after its end, so that no other test's server gets it.
     _reserved: Reserved,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn script(script: impl FnOnce(&mut Peer) + Send + 'static) -> Script 
     Box::new(script)
 }
 
-/// A script that answers each request with the same, until the connection ends.
+/// A script that gives each request the same answer, until the connection ends.
 pub(super) fn always(answer: impl Into<String>) -> Script {
     let answer = answer.into();
     script(move |peer| {
@@ -43,7 +43,7 @@ pub(super) fn always(answer: impl Into<String>) -> Script {
     })
 }
 
-/// A script that answers each request with what `reply` makes of its head, until the connection ends.
+/// A script that answers each request with the result of `reply` for its head, until the connection ends.
 pub(super) fn replies(mut reply: impl FnMut(&str) -> String + Send + 'static) -> Script {
     script(move |peer| {
         while let Some(head) = peer.try_head() {
@@ -63,7 +63,7 @@ pub(super) fn answer(text: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nContent-Type: text/plain\r\n\r\n{text}", text.len())
 }
 
-/// A backend that says when it was asked, and answers `late` once it is told to.
+/// A backend that signals each request, and answers `late` on a signal.
 pub(super) fn late() -> (Backend, Receiver<()>, Sender<()>) {
     let (asked, is_asked) = channel();
     let (go_on, may_answer) = channel();
@@ -78,12 +78,12 @@ pub(super) fn late() -> (Backend, Receiver<()>, Sender<()>) {
 }
 
 impl Backend {
-    /// Listens, and takes as many connections as there are scripts.
+    /// Listens, and accepts as many connections as there are scripts.
     pub(super) fn start(scripts: Vec<Script>) -> Backend {
         Backend::away().back(scripts)
     }
 
-    /// Another one at the address of this one, once that is done.
+    /// Starts another one at the same address, once this one has ended.
     pub(super) fn back(mut self, scripts: Vec<Script>) -> Backend {
         if let Some(thread) = self.thread.take() {
             thread.join().unwrap();
@@ -106,7 +106,7 @@ impl Backend {
         Backend { thread: Some(thread), ..self }
     }
 
-    /// One that nobody listens at.
+    /// A backend without a listener.
     pub(super) fn away() -> Backend {
         let reserved = Reserved::on_loopback().unwrap();
         Backend { address: reserved.address(), thread: None, _reserved: reserved }
@@ -126,12 +126,12 @@ impl Backend {
 }
 
 impl Peer {
-    /// The next request's head, with its empty line.
+    /// Reads the next request's head, with its empty line.
     pub(super) fn head(&mut self) -> String {
         self.try_head().expect("a request comes")
     }
 
-    /// The same; `None` where the connection ends before it.
+    /// The same; `None` if the connection ends before it.
     pub(super) fn try_head(&mut self) -> Option<String> {
         let mut buffer = [0; 4096];
         loop {
@@ -146,7 +146,7 @@ impl Peer {
         }
     }
 
-    /// So many bytes of a body.
+    /// Reads so many bytes of a body.
     pub(super) fn body(&mut self, count: usize) -> String {
         let mut body = vec![0; count];
         let have = count.min(self.unread.len());
@@ -156,7 +156,7 @@ impl Peer {
         String::from_utf8(body).unwrap()
     }
 
-    /// Says something, to whoever is still there.
+    /// Sends text; a closed connection is ignored.
     pub(super) fn send(&mut self, text: &str) {
         let _ = self.socket.write_all(text.as_bytes());
     }
@@ -166,7 +166,7 @@ impl Peer {
         let _ = self.socket.shutdown(Shutdown::Write);
     }
 
-    /// Reads until the other side ends, and returns what came.
+    /// Reads until the other side ends, and returns the bytes.
     pub(super) fn until_end(&mut self) -> &[u8] {
         let _ = self.socket.read_to_end(&mut self.unread);
         &self.unread

@@ -1,4 +1,4 @@
-//! What is held against a place and what is not: a client that is slow or goes away says nothing about the backend.
+//! Failures that count against a place, and those that do not: a slow or lost client says nothing about the backend.
 
 use std::net::Shutdown;
 use std::sync::mpsc::channel;
@@ -9,13 +9,13 @@ use super::{before, before_by_hand};
 use crate::serve::proxy::endpoint::Phase;
 use crate::tests::client::Running;
 
-/// One failure is enough, and the end of a suspension is not waited for.
+/// One failure is enough, and a suspension outlasts the test.
 const STRICT: &str = "suspension = { after_failures = 1, initial_ms = 600000, max_ms = 600000 }";
 
-/// More than all sockets on the way take.
+/// More than fits in all sockets on the way.
 const LARGE: usize = 64 * 1024 * 1024;
 
-/// A script that answers with more than a client that does not read can be sent.
+/// A script that sends more than a client that does not read can receive.
 fn large() -> Script {
     script(|peer| {
         peer.head();
@@ -29,7 +29,7 @@ fn in_flight(gateway: &Running) -> u32 {
     gateway.shared.proxied.groups().next().unwrap().members()[0].place.look(std::time::Instant::now()).in_flight
 }
 
-/// Waits until the gateway waits for a client to take more.
+/// Waits until the gateway waits for a client to read more.
 fn until_somebody_takes_nothing(gateway: &Running) {
     let is_it = |line: &str| line.contains("state=\"writing\"") && line.ends_with(" 1");
     while !gateway.admin().ask("GET", "/metrics", &[]).text().lines().any(is_it) {
@@ -37,7 +37,7 @@ fn until_somebody_takes_nothing(gateway: &Running) {
     }
 }
 
-/// Nothing is held against the only place, and it takes requests.
+/// Checks that the only place has no failures and takes requests.
 fn is_blameless(gateway: &Running) {
     gateway.get("/passed").expect(200, "here");
     let look = gateway.shared.proxied.groups().next().unwrap().members()[0].place.look(std::time::Instant::now());

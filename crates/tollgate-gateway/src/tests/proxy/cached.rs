@@ -1,4 +1,4 @@
-//! Answers of backends that are kept: which ones, for whom, how they are chosen, asked about and thrown away.
+//! Stored answers of backends: which ones, for whom, their selection, revalidation and invalidation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use crate::tests::client::{Answer, Running};
 
 pub(super) const KEPT: &str = "Cache-Control: max-age=60\r\n";
 
-/// A script that answers with how often anything was asked before, and these fields.
+/// A script that answers with the number of earlier requests, and these fields.
 pub(super) fn counting(fields: &'static str) -> Script {
     let mut asked = 0;
     replies(move |_| {
@@ -24,7 +24,7 @@ pub(super) fn counting(fields: &'static str) -> Script {
     })
 }
 
-/// A gateway that keeps what one connection to a backend does.
+/// A gateway that caches the answers of a backend with one connection.
 pub(super) fn keeping(scripts: Vec<Script>, route: &str) -> (Running, Backend) {
     let backend = Backend::start(scripts);
     (before(&[&backend], "", &format!("cache = true\n{route}")), backend)
@@ -43,7 +43,7 @@ pub(super) fn age(answer: &Answer) -> Option<u64> {
     answer.header("age").map(|age| age.parse().unwrap())
 }
 
-/// Asks one after the other, each with its fields, and expects these texts.
+/// Sends one request after the other, each with its fields, and expects these texts.
 pub(super) fn check(fields: &'static str, route: &str, asked: &[(&[(&str, &str)], &str)]) {
     let (gateway, backend) = keeping(vec![counting(fields)], route);
     for (headers, expected) in asked {

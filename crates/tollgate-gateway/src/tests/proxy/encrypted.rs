@@ -1,5 +1,4 @@
-//! Backends over TLS: verified, and refused where nobody is trusted who vouches for them. The backend is a gateway of its
-//! own.
+//! Backends over TLS: verified, and refused without a trusted authority. The backend is a gateway of its own.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What fails: backends that are away, end connections, are silent or talk nonsense; and what clients are told.
+//! Failures: backends that are away, end connections, are silent or talk nonsense; and the answers to clients.
 
 use std::time::{Duration, SystemTime};
 
@@ -40,7 +40,7 @@ fn another_place_is_asked_where_there_is_no_connection() {
     here.join();
 }
 
-/// A backend that closes its first connection when the second request has come, and answers on the second.
+/// A backend that closes its first connection when the second request arrives, and answers on the second.
 fn closes_when_asked_again() -> Backend {
     Backend::start(vec![
         script(|peer| {

@@ -1,11 +1,11 @@
-//! Messages of XML that mean harm, on routes that read them: refused, and no backend hears of them.
+//! Hostile XML messages, on routes that read them: refused, and no backend receives them.
 //!
-//! What each costs in processor time and memory is measured by `bench/reliability`.
+//! Their cost in processor time and memory is measured by `bench/reliability`.
 
 use super::backend::{Backend, answer, script};
 use super::before;
 
-/// What reads messages: a stylesheet, a condition on the way, one that has to read to the end.
+/// Mediators that read messages: a stylesheet, a condition on the way, one that has to read to the end.
 const READERS: [&str; 3] = [
     "request = [{ xslt = \"src/tests/proxy/stylesheets/hostile.xsl\" }]",
     "request = [{ choose = [{ xpath = \"//symbol = 'IBM'\", then = [] }] }]",

@@ -1,4 +1,4 @@
-//! Answers of backends that are kept, where somebody means ill, leaves, or changes something: what must not be given out.
+//! Cached answers of backends, under attacks, lost clients and changes: answers that must not be given out.
 
 use std::sync::mpsc::{Sender, channel};
 
@@ -99,7 +99,7 @@ fn a_host_is_one_however_it_is_written() {
     backend.join();
 }
 
-/// A script that says when it was asked, and never answers; it ends with its connection.
+/// A script that signals each request, and never answers; it ends with its connection.
 fn silent(asked: &Sender<()>) -> Script {
     let asked = asked.clone();
     script(move |peer| {

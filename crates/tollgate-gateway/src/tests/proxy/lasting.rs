@@ -1,7 +1,7 @@
-//! Backends that come and go under many requests, and clients that never end theirs: nothing hangs, nothing is lost, and
-//! nothing is held that nobody needs.
+//! Backends that come and go under many requests, and clients that never end theirs: nothing hangs, nothing is lost,
+//! and no memory is kept needlessly.
 //!
-//! The same in large, with figures, is `bench/reliability`.
+//! The same on a large scale, with figures, is `bench/reliability`.
 
 use std::time::Duration;
 
@@ -54,12 +54,12 @@ fn a_backend_that_dies_is_a_502_for_each_in_flight_then_a_503_and_is_found_when_
     backend.join();
 }
 
-/// How a backend ends a connection that it has answered over.
+/// Time at which a backend ends a connection after an answer.
 #[derive(Debug, Clone, Copy)]
 enum Ends {
-    /// Behind an answer.
+    /// After an answer.
     Behind,
-    /// When it is asked again.
+    /// On the next request.
     WhenAsked,
 }
 

@@ -1,5 +1,4 @@
-//! Requests that are passed on, over real sockets: what backends get, what clients get, and what happens where either does
-//! not do what it should.
+//! Forwarded requests, over real sockets: messages to backends and clients, and failures of either.
 
 mod ambiguous;
 mod backend;
@@ -24,7 +23,7 @@ fn before(backends: &[&Backend], endpoint: &str, route: &str) -> Running {
     Running::start(&config(backends, endpoint, route))
 }
 
-/// The same by a clock that is moved by hand.
+/// The same with a clock that is moved by hand.
 fn before_by_hand(backends: &[&Backend], endpoint: &str, route: &str) -> (Running, ManualClock) {
     Running::start_by_hand(&config(backends, endpoint, route), SystemTime::UNIX_EPOCH)
 }

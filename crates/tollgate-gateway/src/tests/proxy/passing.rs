@@ -1,4 +1,4 @@
-//! What goes well: fields, targets, framing, order, connections used again.
+//! Successful requests: fields, targets, framing, order, reused connections.
 
 use super::backend::{Backend, always, answer, late, replies, script};
 use super::before;

@@ -1,4 +1,4 @@
-//! Writing under conditions: whoever changes an entity that has an ETag says which state of it is meant.
+//! Conditional writing: a client that changes an entity with an ETag names the state it means.
 
 use super::{JSON, RECORDS_V4, Writer};
 use crate::tests::client::{Running, V2, V4};
@@ -63,7 +63,7 @@ fn an_entity_without_an_etag_is_named_by_the_asterisk_only() {
     assert_eq!(writer.send_with("DELETE", &path, &[("If-None-Match", "\"a\"")], "").status, 204);
 }
 
-/// Clients that each move the date on by one day, again and again, whatever the others do meanwhile.
+/// Clients that each move the date on by one day, again and again, while the others do the same.
 #[test]
 fn no_change_is_lost_between_clients_that_keep_to_the_etag() {
     const CLIENTS: usize = 4;

@@ -1,4 +1,4 @@
-//! Entities that are created together, and relations that are written with them.
+//! Entities created together, and relations written with them.
 
 use super::{Writer, location};
 use crate::tests::client::{V2, V4};

@@ -1,4 +1,4 @@
-//! Writing from outside, in both versions and all formats: what each request changes, and what it is answered with.
+//! Writing from outside, in both versions and all formats: the change and the answer of each request.
 
 mod conditions;
 mod csrf;
@@ -38,7 +38,7 @@ impl Writer {
         self.client.ask("GET", target, &[AS_JSON])
     }
 
-    /// Sends JSON, and wants JSON.
+    /// Sends JSON, and asks for JSON.
     fn send(&mut self, method: &str, target: &str, body: &str) -> Answer {
         self.send_with(method, target, &[], body)
     }
@@ -54,7 +54,7 @@ impl Writer {
         self.client.ask_with(method, target, &headers, body)
     }
 
-    /// How many flights there are.
+    /// Number of entities in a set.
     fn count(&mut self, set: &str) -> String {
         self.client.ask("GET", &format!("{V4}{set}/$count"), &[]).text()
     }

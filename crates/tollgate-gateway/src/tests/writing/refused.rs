@@ -1,4 +1,4 @@
-//! What is refused, with whose fault it is and at which property; nothing of it is stored.
+//! Refused writes, with the side at fault and the property; nothing of them is stored.
 
 use super::{RECORDS_V2, RECORDS_V4, Writer};
 use crate::tests::client::{V2, V4};

@@ -1,4 +1,4 @@
-//! Writing by V2, as Atom and as verbose JSON: what goes well.
+//! Successful writing by V2, as Atom and as verbose JSON.
 
 use super::{AS_JSON, ATOM, RECORDS_V2, Writer, location};
 use crate::tests::client::V2;

@@ -1,4 +1,4 @@
-//! Writing by V4: what goes well.
+//! Successful writing by V4.
 
 use super::{AS_JSON, JSON, RECORDS_V4, Writer, location};
 use crate::tests::client::{V2, V4};

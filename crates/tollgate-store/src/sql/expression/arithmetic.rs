@@ -116,8 +116,8 @@ pub(super) fn arithmetic<'p>(
     apply(sql, scope, functions, &[(left, class), (right, class)], depth)
 }
 
-/// The function for a moment that is moved, or for what lies between two, with the classes that it takes. A moment without
-/// offset is one in UTC.
+/// The function for moving a moment, or for the time between two, with the classes that it takes. A moment without
+/// offset is in UTC.
 fn temporal(operator: Arithmetic, left: Class, right: Class) -> Option<(function::Name, [Class; 2])> {
     let is_moment = |class| matches!(class, Class::DateTime | Class::Instant);
     Some(match (operator, left, right) {
@@ -137,7 +137,8 @@ fn temporal(operator: Arithmetic, left: Class, right: Class) -> Option<(function
     })
 }
 
-/// What comes of infinity is often no number, and no number is null in SQLite and the greatest of all in PostgreSQL.
+/// Whether an operand is infinite: infinity often leads to NaN, which is null in SQLite and the greatest value in
+/// PostgreSQL.
 fn is_infinite(expression: &Expression) -> bool {
     match &expression.kind {
         ExpressionKind::Literal(Value::Real(real)) => real.is_infinite(),

@@ -103,7 +103,7 @@ pub(super) fn call<'p>(
     }
 }
 
-/// When the statement runs.
+/// Time of the statement.
 fn now(sql: &mut Sql<'_>) -> Result<(), StoreError> {
     sql.push(match sql.dialect {
         Dialect::Sqlite => "(rtrim(rtrim(strftime('%Y-%m-%dT%H:%M:%f', 'now'), '0'), '.') || 'Z')",
@@ -137,7 +137,7 @@ fn rounded<'p>(
     }
 }
 
-/// An argument as it is, if its class is one of these; null is of every class.
+/// An argument unchanged, if its class is one of these; null is of every class.
 fn of_classes<'p>(argument: &'p Expression, classes: &[Class]) -> Result<(&'p Expression, Class), StoreError> {
     match Class::of(argument.primitive) {
         class if class == Class::Null || classes.contains(&class) => Ok((argument, class)),

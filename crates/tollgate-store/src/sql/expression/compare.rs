@@ -1,7 +1,7 @@
 //! Comparisons: the operators that null does not unsettle, and lists.
 //!
-//! Two kinds of literals are no value of a database and are decided here: NaN, which equals and orders with nothing (IEEE
-//! 754, section 5.11), and in PostgreSQL times finer than its microseconds, which it would round.
+//! Two kinds of literals are never values of a database and are handled here: NaN, which equals and orders with nothing
+//! (IEEE 754, section 5.11), and in PostgreSQL times finer than its microseconds, which it would round.
 
 use tollgate_wire::edm::Primitive;
 use tollgate_wire::plan::{Comparison, Expression, ExpressionKind};
@@ -59,14 +59,14 @@ pub(super) fn compare<'p>(
     Ok(())
 }
 
-/// How `eq` or `ne` is written.
+/// SQL parts of `eq` or `ne`.
 #[derive(Clone, Copy)]
 struct Equality {
-    /// In SQLite, where one operator knows null.
+    /// For SQLite, where one operator handles null.
     operator: &'static str,
-    /// In PostgreSQL, for two values that may both be null; no index serves it.
+    /// For PostgreSQL, with two values that may both be null; no index can be used.
     both_null: &'static str,
-    /// In PostgreSQL, where one side is null.
+    /// For PostgreSQL, where one side is null.
     null: &'static str,
 }
 
@@ -134,7 +134,7 @@ pub(super) fn member_of<'p>(
     Ok(())
 }
 
-/// What a comparison with a value answers that no row has.
+/// Result of comparing with a value that no row has.
 fn constant(sql: &mut Sql<'_>, comparison: Comparison) {
     sql.push(match comparison {
         Comparison::NotEqual => "(1 = 1)",
@@ -150,14 +150,14 @@ fn is_nan(expression: &Expression) -> bool {
     matches!(expression.kind, ExpressionKind::Literal(Value::Real(real)) if real.is_nan())
 }
 
-/// On which side of a comparison a column or an expression stands; on the other is a literal.
+/// Side of a comparison with the column or expression; the other side is a literal.
 #[derive(Clone, Copy)]
 enum Side<'p> {
     Left(&'p Expression),
     Right(&'p Expression),
 }
 
-/// A literal that is finer than what PostgreSQL keeps, and what it is compared with.
+/// Finds a literal more precise than PostgreSQL's values, and the other operand.
 fn finer<'p>(left: &'p Expression, right: &'p Expression) -> Option<(Side<'p>, &'p Value)> {
     let literal = |side: &'p Expression, other: &Expression| match &side.kind {
         ExpressionKind::Literal(value) if is_finer(value) && !other.primitive.is_some_and(is_text_in_postgres) => {
@@ -172,7 +172,7 @@ fn finer<'p>(left: &'p Expression, right: &'p Expression) -> Option<(Side<'p>, &
     }
 }
 
-/// Whether a time has digits beyond those that PostgreSQL keeps.
+/// Whether a time has more digits than PostgreSQL stores.
 pub(super) fn is_finer(value: &Value) -> bool {
     let Value::Text(Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. } | Primitive::TimeOfDay { .. }, text) =
         value
@@ -183,8 +183,8 @@ pub(super) fn is_finer(value: &Value) -> bool {
     fraction.skip(usize::from(POSTGRES_FRACTION_DIGITS)).any(|byte| matches!(byte, b'1'..=b'9'))
 }
 
-/// A comparison with such a literal: nothing equals it, and it lies behind itself without those digits and before what comes
-/// next.
+/// A comparison with such a literal: nothing equals it, and it lies after its value without those digits and before the
+/// next value.
 fn with_finer<'p>(
     sql: &mut Sql<'p>,
     scope: &Scope<'_>,

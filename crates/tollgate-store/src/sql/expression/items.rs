@@ -1,6 +1,6 @@
-//! Collections of values: questions about them, each a subquery over the rows that a collection is made into.
+//! Collections of values: questions about them, each a subquery over the collection's values as rows.
 //!
-//! PostgreSQL has them as arrays, SQLite as arrays of JSON, whose canonical form `json_each` hands out as the canonical
+//! PostgreSQL has them as arrays, SQLite as arrays of JSON, from whose canonical form `json_each` returns the canonical
 //! forms of their values.
 
 use tollgate_wire::edm::{LeafId, NavigationId, SetId};
@@ -15,7 +15,7 @@ use crate::sql::dialect::Dialect;
 use crate::sql::navigation::{Decimals, leaf_value};
 use crate::sql::{Sql, function};
 
-/// Appends what is asked of the values of a collection.
+/// Appends a question about the values of a collection.
 pub(super) fn items<'p>(
     sql: &mut Sql<'p>,
     scope: &Scope<'_>,
@@ -49,12 +49,13 @@ pub(super) fn items<'p>(
     Ok(())
 }
 
-/// Appends the value that the question of that number is at.
+/// Appends the current value of the question of that number.
 pub(super) fn item(sql: &mut Sql<'_>, number: usize, class: Class) {
     value(sql, &alias(number), class);
 }
 
-/// `hassubsequence`: in PostgreSQL the least place of the first value, behind it that of the second, and so on, is one.
+/// `hassubsequence`: in PostgreSQL, the least place of the first value, after it that of the second, and so on, must
+/// exist.
 pub(super) fn has_subsequence<'p>(
     sql: &mut Sql<'p>,
     scope: &Scope<'_>,
@@ -96,7 +97,7 @@ pub(super) fn has_subsequence<'p>(
     Ok(())
 }
 
-/// Appends the least place at which the last of the values stands behind the others.
+/// Appends the least place at which the last of the values comes after the others.
 fn place<'p>(
     sql: &mut Sql<'p>,
     scope: &Scope<'_>,
@@ -136,14 +137,14 @@ fn equals<'p>(sql: &mut Sql<'p>, alias: &str, wanted: &'p Expression) {
     }
 }
 
-/// Whether the places of values are told.
+/// Whether the places of values are included.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Numbered {
     Yes,
     No,
 }
 
-/// Appends the rows that a collection is made into, with their `value` and, where it is told, their `key`.
+/// Appends the rows of a collection, with their `value` and, if included, their `key`.
 fn rows(
     sql: &mut Sql<'_>,
     scope: &Scope<'_>,

@@ -2,10 +2,10 @@
 //! - `eq` and `ne` never answer null (null equals null and nothing else), `lt`, `le`, `gt` and `ge` with a null operand
 //!   are false (OData V4 URL conventions, section 5.1.1.1);
 //! - arithmetic and functions of null are null; overflow and division by zero end the read with an error;
-//! - `and`, `or` and `not` are three-valued as SQL's own; what is null in the end does not pass.
+//! - `and`, `or` and `not` are three-valued as SQL's own; a final null does not pass.
 //!
-//! It deliberately repeats no type check of the URL parser, but refuses what has no common class, so that a wrong plan
-//! can neither compare apples with pears nor reach the database.
+//! It repeats no type check of the URL parser, but refuses operands without a common class, so that a wrong plan never
+//! reaches the database.
 
 mod arithmetic;
 mod call;
@@ -32,26 +32,26 @@ use super::{DECIMAL_COLLATION, Sql};
 use crate::{Mapping, StoreError};
 
 /// Nesting of an expression, chains of `and` and `or` counted once for each doubling of their terms. SQLite's own limit
-/// is 1000 levels of SQL, of which one level here takes up to three.
+/// is 1000 levels of SQL, and one level here takes up to three.
 pub const DEPTH_MAX: usize = 200;
 
-/// PostgreSQL's order of texts by code points, in which SQLite's stand by themselves.
+/// PostgreSQL's order of texts by code points, which is SQLite's default.
 const BY_CODE_POINT: &str = " COLLATE \"C\"";
 
-/// Whose leaves an expression names.
+/// Entity set for the leaves in an expression.
 #[derive(Clone, Copy)]
 pub struct Scope<'m> {
     /// The model.
     pub model: &'m Model,
-    /// Where it is stored.
+    /// Its mapping to tables.
     pub mapping: &'m Mapping,
-    /// The set of the entity at hand.
+    /// The set of the current entity.
     pub set: SetId,
     /// The alias of its table.
     pub alias: &'m str,
-    /// The related entities of the questions around the place at hand.
+    /// The related entities of the enclosing questions.
     pub variables: Variables<'m>,
-    /// The to-one paths that the statement joins, where it does.
+    /// The to-one paths that the statement joins, if it does.
     pub joins: Option<&'m Joins>,
 }
 
@@ -68,10 +68,10 @@ pub struct Variable<'m> {
 }
 
 impl Scope<'_> {
-    /// Set and alias of the entity that is meant.
+    /// Set and alias of the entity.
     ///
     /// # Panics
-    /// Where the plan names a variable outside of its question, which no parser makes.
+    /// If the plan names a variable outside of its question, which no parser makes.
     pub(super) fn of(&self, origin: Origin) -> (SetId, &str) {
         let Origin::Variable(wanted) = origin else { return (self.set, self.alias) };
         let mut variables = self.variables;
@@ -85,12 +85,12 @@ impl Scope<'_> {
     }
 }
 
-/// What may become of null.
+/// Treatment of null.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Nulls {
-    /// The place makes no difference between null and false, so the shorter form will do, which can use an index.
+    /// Null and false have the same effect here, so the shorter form is used, which can use an index.
     AsFalse,
-    /// Null must come out as null and false as false.
+    /// Null must stay null and false stay false.
     Exact,
 }
 
@@ -112,7 +112,7 @@ pub fn value<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, expression: &'p Expressio
     write(sql, scope, expression, Nulls::Exact, 0)
 }
 
-/// Appends an expression's value for what takes decimals as they are stored.
+/// Appends an expression's value where decimals are taken as they are stored.
 ///
 /// # Errors
 ///
@@ -121,7 +121,8 @@ pub(super) fn number<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, expression: &'p E
     as_number(sql, scope, expression, Class::of(expression.primitive), 0)
 }
 
-/// Appends an expression's value as one of `class`, for what takes decimals as they are stored: comparisons, orders, sums.
+/// Appends an expression's value as one of `class`, where decimals are taken as they are stored: comparisons, orders,
+/// sums.
 fn as_number<'p>(
     sql: &mut Sql<'p>,
     scope: &Scope<'_>,
@@ -159,8 +160,8 @@ pub fn sortable<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, expression: &'p Expres
     in_order(sql, class, |sql| as_number(sql, scope, expression, class, 0))
 }
 
-/// Appends what `operand` writes, a value of `class`, in the form that sorts as its values do: texts by code points,
-/// whatever the database's own order of texts is.
+/// Appends the output of `operand`, a value of `class`, in a form that sorts as its values do: texts by code points,
+/// whatever the database's own order of texts.
 pub(super) fn in_order<'p>(
     sql: &mut Sql<'p>,
     class: Class,
@@ -174,7 +175,7 @@ pub(super) fn in_order<'p>(
     Ok(())
 }
 
-/// Appends an expression, and the type of its class to null, which has none in PostgreSQL.
+/// Appends an expression, and the type of its class for null, which has none in PostgreSQL.
 fn typed<'p>(
     sql: &mut Sql<'p>,
     scope: &Scope<'_>,
@@ -191,7 +192,7 @@ fn typed<'p>(
     }
 }
 
-/// Appends what `operand` writes, a value of `class`, in the form that compares and sorts as its values do.
+/// Appends the output of `operand`, a value of `class`, in a form that compares and sorts as its values do.
 pub(super) fn comparable<'p, E>(
     sql: &mut Sql<'p>,
     class: Class,
@@ -396,7 +397,7 @@ fn case<'p>(
     Ok(())
 }
 
-/// Ends an expression within which a comparison may stand: SQLite would compare the whole by that one's collation.
+/// Ends an expression that may contain a comparison: SQLite would compare the whole by that one's collation.
 fn by_bytes(sql: &mut Sql<'_>, class: Class) {
     match (sql.dialect, class) {
         // Its own collation follows wherever it is compared, and bytes and numbers have none.
@@ -418,8 +419,8 @@ fn by_bytes(sql: &mut Sql<'_>, class: Class) {
     }
 }
 
-/// Appends a call of a function with each argument converted to its class: by its name where it is registered, as
-/// PostgreSQL spells it otherwise.
+/// Appends a call of a function with each argument converted to its class: by its name if it is registered, otherwise
+/// in PostgreSQL's spelling.
 fn apply<'p>(
     sql: &mut Sql<'p>,
     scope: &Scope<'_>,

@@ -1,12 +1,12 @@
 //! The service described in WSDL 1.1, with bindings for SOAP 1.1 and 1.2.
 //!
-//! The text is a file beside this one; only the address is put in, since it is the client's who asks.
+//! The text is a file beside this one; only the address is inserted, as the client used it.
 
 use tollgate_wire::escape;
 
 const DESCRIPTION: &str = include_str!("description.wsdl");
 
-/// What stands in the text for the address.
+/// Placeholder for the address in the text.
 const ADDRESS: &str = "{address}";
 
 /// Writes the description of the service at `address`.

@@ -1,14 +1,14 @@
 //! The figures of a symbol, from the last day back: a random walk that the symbol alone decides.
 //!
-//! It deliberately counts in ten-thousandths and never in floating point: the same everywhere, and nothing to round.
+//! It counts in ten-thousandths and never in floating point: the same everywhere, and without rounding.
 
 /// One unit, in ten-thousandths.
 pub(super) const UNIT: i64 = 10_000;
 
-/// Least price, so that no walk ends at nothing.
+/// Least price, so that no walk ends at zero.
 const PRICE_MIN: i64 = UNIT;
 
-/// Decides the walk together with the symbol.
+/// Seed of the walk, together with the symbol.
 const SEED: u64 = 0x7074_6f6c_6c67_6174;
 
 /// The figures of one day. Prices are in ten-thousandths of a dollar.
@@ -16,19 +16,19 @@ const SEED: u64 = 0x7074_6f6c_6c67_6174;
 pub(crate) struct Quote {
     /// The last price of the day.
     pub(crate) last: i64,
-    /// The first one.
+    /// The first price of the day.
     pub(crate) open: i64,
-    /// The highest one.
+    /// The highest price of the day.
     pub(crate) high: i64,
-    /// The lowest one.
+    /// The lowest price of the day.
     pub(crate) low: i64,
-    /// The last one of the day before.
+    /// The last price of the day before.
     pub(crate) prev_close: i64,
-    /// What a share earned in a year.
+    /// Earnings per share in a year.
     pub(crate) earnings: i64,
-    /// Shares that changed hands.
+    /// Traded shares.
     pub(crate) volume: u32,
-    /// Shares that there are.
+    /// Shares in existence.
     pub(crate) shares: u32,
 }
 
@@ -38,17 +38,17 @@ impl Quote {
         History::of(symbol).day()
     }
 
-    /// What was offered for it at last.
+    /// Last bid price.
     pub(crate) fn bid(&self) -> i64 {
         self.last - self.last / UNIT
     }
 
-    /// What was wanted for it at last.
+    /// Last ask price.
     pub(crate) fn ask(&self) -> i64 {
         self.last + self.last / UNIT
     }
 
-    /// What the day changed.
+    /// Change of the price in the day.
     pub(crate) fn change(&self) -> i64 {
         self.last - self.prev_close
     }
@@ -63,7 +63,7 @@ impl Quote {
         self.last * UNIT / self.earnings
     }
 
-    /// What all shares were worth, in whole dollars.
+    /// Market capitalisation, in whole dollars.
     pub(crate) fn market_cap(&self) -> i64 {
         self.last * i64::from(self.shares) / UNIT
     }
@@ -120,7 +120,7 @@ impl Iterator for History {
 struct Random(u64);
 
 impl Random {
-    /// A number from `least` to `most`. That some are likelier by a part in 2^32 does not matter here.
+    /// A random number from `least` to `most`. Its bias of a part in 2^32 does not matter here.
     fn between(&mut self, least: i64, most: i64) -> i64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

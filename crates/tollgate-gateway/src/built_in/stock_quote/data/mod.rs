@@ -1,7 +1,7 @@
 //! The stock quotes that mediators have always been shown with: figures for any symbol, made up on the spot.
 //!
-//! The same symbol has the same figures, in every process and at any time, so that answers can be compared byte by byte.
-//! What it deliberately does not do: know a market, or SOAP around the figures.
+//! The same symbol has the same figures, in every process and at any time, so that answers can be compared byte by
+//! byte. It knows no market, and no SOAP around the figures.
 
 mod description;
 mod figures;
@@ -22,10 +22,10 @@ pub(crate) const SYMBOL_CHARACTERS_MAX: usize = 32;
 /// Days of a full quote: those on which exchanges trade in a year.
 pub(crate) const DAYS: usize = 252;
 
-/// The last day that there are figures of: Friday, 2011-06-03, in days since 1970-01-01.
+/// The last day with figures: Friday, 2011-06-03, in days since 1970-01-01.
 const LAST_DAY: i64 = 15_128;
 
-/// When trading ended on each day, the last one first: weekdays, in UTC (RFC 3339).
+/// Closing times of each day, the last one first: weekdays, in UTC (RFC 3339).
 pub(crate) fn closing_times() -> Vec<String> {
     // 1970-01-01 was a Thursday.
     let is_weekday = |day: &i64| !matches!((day + 3).rem_euclid(7), 5 | 6);

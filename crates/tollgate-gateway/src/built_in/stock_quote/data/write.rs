@@ -1,6 +1,6 @@
 //! Figures as elements: static texts with numbers between them, straight into the buffer.
 //!
-//! It deliberately writes no message: who wants one puts it around.
+//! It writes no message: the caller adds it around them.
 
 use tollgate_wire::escape;
 use tollgate_wire::number::write_integer;

@@ -1,5 +1,5 @@
-//! The panel of the response cache: what it holds and did, the answers that are asked for most, and buttons to have them
-//! thrown away. They are plain forms, so that they work without scripts.
+//! The panel of the response cache: its contents and counters, the answers with most hits, and buttons to invalidate
+//! them. They are plain forms, so that they work without scripts.
 
 use super::super::cached::{INVALIDATE, Listing};
 use super::form::FigureFormat;
@@ -57,7 +57,7 @@ pub(super) fn render(html: &mut Html<'_>, token: &str, listing: &Listing) {
     html.raw("</table></div><p class=\"none\">No answers are kept that were looked for.</p></form></section>");
 }
 
-/// The beginning of a form that has something thrown away.
+/// Writes the beginning of a form for invalidating answers.
 fn form<'h, 's>(html: &'h mut Html<'s>, token: &str) -> &'h mut Html<'s> {
     html.raw("<form method=\"post\" action=\"").raw(INVALIDATE);
     html.raw("\"><input type=\"hidden\" name=\"token\" value=\"").text(token).raw("\">")

@@ -1,5 +1,5 @@
-//! The panels of the configuration, of endpoints and of routes: which places are asked, what was answered where, and a
-//! button to have a suspended one asked again. It is a plain form, so that it works without scripts.
+//! The panels of the configuration, of endpoints and of routes: the places in use, their answers, and a button to reset
+//! a suspended one. It is a plain form, so that it works without scripts.
 
 use super::super::endpoints::RESET;
 use super::form::FigureFormat;
@@ -13,7 +13,7 @@ const CONFIGURATION: &[Fact] = &[
     ("Why", "error", FigureFormat::Text),
 ];
 
-/// A column: its title, the figure in a row, and its form.
+/// A column: its title, the figure in a row, and its format.
 type Column = (&'static str, &'static str, FigureFormat);
 
 const PLACES: &[Column] = &[
@@ -70,7 +70,7 @@ pub(super) fn render(html: &mut Html<'_>, token: &str) {
     html.raw("</section>");
 }
 
-/// The beginning of a table, up to the columns of its own.
+/// Writes the beginning of a table, up to the columns of its own.
 fn table_begins(html: &mut Html<'_>, caption: &str, texts: &[&str], columns: &[Column]) {
     html.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"").raw(caption);
     html.raw("\"><table class=\"entries\"><caption>").raw(caption).raw("</caption><thead><tr>");

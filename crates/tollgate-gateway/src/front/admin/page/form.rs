@@ -1,17 +1,17 @@
-//! How figures are written for people. The script writes them in the same forms, by the same names.
+//! Formats of figures for people. The script uses the same formats, by the same names.
 
 use serde_json::Value;
 
-/// How a figure is written.
+/// Format of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FigureFormat {
     /// A text; `–` for none.
     Text,
     /// A text; nothing for none.
     Plain,
-    /// Words that a name in kebab case stands for.
+    /// Words for a name in kebab case.
     Words,
-    /// A number that is a name.
+    /// A number used as a name.
     Number,
     /// A number of things.
     Count,
@@ -19,17 +19,17 @@ pub(super) enum FigureFormat {
     Bytes,
     /// A number of bytes in each second.
     BytesPerSecond,
-    /// A span of time, said in seconds.
+    /// A duration, given in seconds.
     Seconds,
-    /// A span of time, said in milliseconds.
+    /// A duration, given in milliseconds.
     Milliseconds,
 }
 
-/// What stands where there is no figure.
+/// Text where there is no figure.
 const NONE: &str = "–";
 
 impl FigureFormat {
-    /// The name by which the script knows it.
+    /// Its name in the script.
     pub(super) fn name(self) -> &'static str {
         match self {
             FigureFormat::Text => "text",
@@ -44,7 +44,7 @@ impl FigureFormat {
         }
     }
 
-    /// The form of a unit.
+    /// The format for a unit.
     pub(super) fn of_unit(unit: &str) -> FigureFormat {
         match unit {
             "bytes" => FigureFormat::Bytes,
@@ -54,7 +54,7 @@ impl FigureFormat {
         }
     }
 
-    /// The value as people read it.
+    /// The value in readable form.
     pub(super) fn write(self, value: &Value) -> String {
         match (self, value) {
             (FigureFormat::Plain, Value::Null) => String::new(),

@@ -1,7 +1,7 @@
-//! HTML in the making: elements whose text is a figure of the status, and that tell the script which one.
+//! HTML writer: elements whose text is a figure of the status, marked for the script.
 //!
-//! A figure is named by a JSON pointer (RFC 6901), or by its name within a row of a list. Nothing of the status gets into
-//! the page unescaped.
+//! A figure is named by a JSON pointer (RFC 6901), or by its name within a row of a list. All text from the status is
+//! escaped.
 
 use std::fmt::Write;
 
@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use super::form::FigureFormat;
 
-/// A page in the making.
+/// A page being written.
 pub(super) struct Html<'s> {
     text: String,
     status: &'s Value,
-    /// The row that is being written, whose figures are named within it.
+    /// The row being written, whose figures are named within it.
     row: Option<&'s Value>,
 }
 
@@ -28,19 +28,19 @@ impl<'s> Html<'s> {
         self.text
     }
 
-    /// Markup of ours.
+    /// Adds our own markup, unescaped.
     pub(super) fn raw(&mut self, markup: &str) -> &mut Html<'s> {
         self.text.push_str(markup);
         self
     }
 
-    /// A text of anybody's.
+    /// Adds any text, escaped.
     pub(super) fn text(&mut self, text: &str) -> &mut Html<'s> {
         escape(&mut self.text, text);
         self
     }
 
-    /// The figure at `at`: a pointer, or a name within the row that is being written.
+    /// The figure at `at`: a pointer, or a name within the row being written.
     pub(super) fn value(&self, at: &str) -> &'s Value {
         let found = if at.starts_with('/') { self.status.pointer(at) } else { self.row.and_then(|row| row.get(at)) };
         found.unwrap_or(&Value::Null)
@@ -51,7 +51,7 @@ impl<'s> Html<'s> {
         self.value(at).as_array().map_or(&[], Vec::as_slice)
     }
 
-    /// An element `tag`, with these attributes of ours, whose text is the figure at `at`.
+    /// Adds an element `tag`, with these attributes of ours, whose text is the figure at `at`.
     pub(super) fn figure(&mut self, tag: &str, attributes: &str, at: &str, form: FigureFormat) -> &mut Html<'s> {
         let shown = form.write(self.value(at));
         let space = if attributes.is_empty() { "" } else { " " };
@@ -62,7 +62,7 @@ impl<'s> Html<'s> {
         self
     }
 
-    /// A button, with these attributes of ours, that sends the figure at `at`.
+    /// Adds a button, with these attributes of ours, that sends the figure at `at`.
     pub(super) fn button(&mut self, attributes: &str, at: &str, label: &str) -> &mut Html<'s> {
         let sent = FigureFormat::Plain.write(self.value(at));
         let _ = write!(self.text, "<button {attributes} data-value-at=\"{at}\" value=\"");
@@ -71,7 +71,7 @@ impl<'s> Html<'s> {
         self
     }
 
-    /// The beginning of an element `tag` that takes its looks from the word at `at`.
+    /// Begins an element `tag` whose style depends on the word at `at`.
     pub(super) fn state(&mut self, tag: &str, at: &str) -> &mut Html<'s> {
         let state = self.value(at).as_str().unwrap_or_default();
         let _ = write!(self.text, "<{tag} data-state-at=\"{at}\" data-state=\"");
@@ -80,8 +80,8 @@ impl<'s> Html<'s> {
         self
     }
 
-    /// An element `tag`, with these attributes of ours, with a child for each item of the list at `at`, as `child`
-    /// writes it, and with the pattern from which the script makes more.
+    /// Adds an element `tag`, with these attributes of ours, with a child from `child` for each item of the list at
+    /// `at`, and with the pattern from which the script makes more.
     pub(super) fn rows(&mut self, tag: &str, attributes: &str, at: &str, child: impl Fn(&mut Html<'s>)) {
         let space = if attributes.is_empty() { "" } else { " " };
         let _ = write!(self.text, "<{tag}{space}{attributes} data-rows=\"{at}\"><template>");

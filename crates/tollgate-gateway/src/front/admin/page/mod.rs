@@ -1,8 +1,8 @@
-//! The operator's page: one document that stands by itself, made of the status. Without scripts it is what it was when it
-//! was asked for; with them it reads `/status.json` each second and draws the last minutes.
+//! The operator's page: one self-contained document, made of the status. Without scripts it stays as requested; with
+//! them it reads `/status.json` each second and draws the last minutes.
 //!
-//! What each panel shows stands in `panels`. Style and script stand in files of their own and are let through the browser's
-//! content security policy by their hashes: whatever else might get into the page does not run.
+//! The panels are in `panels`. Style and script are separate files, allowed by their hashes in the content security
+//! policy: no other script in the page runs.
 
 mod cache;
 mod endpoints;
@@ -20,10 +20,10 @@ use super::cached::Listing;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The picture of the page's tab: a gate. The page asks for nothing else, so it stands in the document.
+/// The page's icon: a gate. It is part of the document, since the page loads nothing else.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='3' fill='%230067b0'/%3E%3Cpath d='M4 4v8M12 4v8M4 7h8' stroke='%23fff' stroke-width='2'/%3E%3C/svg%3E";
 
-/// What the browser may do with the page.
+/// Content security policy of the page.
 pub(super) fn content_security_policy() -> String {
     let (style, script) = (hash(STYLE), hash(SCRIPT));
     format!(
@@ -32,7 +32,7 @@ pub(super) fn content_security_policy() -> String {
     )
 }
 
-/// The page about `status`, whose forms carry `token` and which lists these answers of the cache.
+/// Writes the page about `status`, whose forms contain `token` and which lists these answers of the cache.
 pub(super) fn render(status: &Value, token: &str, listing: &Listing) -> String {
     let mut html = Html::new(status);
     html.raw("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>tollgate monitor</title>");

@@ -1,4 +1,4 @@
-//! What the page shows, panel by panel: the process, the charts (drawn by the script), work processes, connections, limits.
+//! Panels of the page: the process, the charts (drawn by the script), work processes, connections, limits.
 
 use super::super::cached::Listing;
 use super::form::FigureFormat;
@@ -176,7 +176,7 @@ fn connections(html: &mut Html<'_>) {
     html.raw("</div></section>");
 }
 
-/// How callers showed who they are, where anybody is asked.
+/// Panel of authentications, if authentication is on.
 fn authentication(html: &mut Html<'_>) {
     if html.value("/authentication").is_null() {
         return;

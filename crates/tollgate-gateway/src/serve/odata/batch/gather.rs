@@ -1,7 +1,7 @@
-//! The body of a batch, gathered in one piece, with its share of the room that all of them take together.
+//! The body of a batch, gathered in one piece, with its share of the memory budget for all batches.
 //!
-//! It stops at the first limit that is met, while the rest of the body is still on its way: the bytes of one batch, its
-//! requests, or the room for all.
+//! It stops at the first exceeded limit, while the rest of the body is still on its way: the bytes of one batch, its
+//! requests, or the budget for all.
 
 use tollgate_net::http1::Framing;
 use tollgate_net::http1::server::Exchange;
@@ -13,11 +13,11 @@ use crate::visit::Visit;
 use crate::visit::room::BatchShare;
 use crate::work::parts::Buffers;
 
-/// From this length on, and at each doubling of it, what is there is looked through for too many requests: 20,000 of the
+/// From this length on, and at each doubling, the bytes so far are searched for too many requests: 20,000 of the
 /// smallest fill about that much.
 const BEGINNING_BYTES: usize = 1 << 20;
 
-/// A gathered body, with its share of the room and the one for its answer.
+/// A gathered body, with its share of the budget and the one for its answer.
 #[derive(Debug)]
 pub(super) struct Gathered {
     bytes: Vec<u8>,
@@ -31,7 +31,7 @@ impl Gathered {
         &self.bytes
     }
 
-    /// The body, and the share, which the answer may make larger.
+    /// The body, and the share, which may grow with the answer.
     pub(super) fn split(&mut self) -> (&[u8], &mut BatchShare) {
         (&self.bytes, &mut self.share)
     }
@@ -46,7 +46,7 @@ impl Drop for Gathered {
 /// Reads the body of `exchange`.
 ///
 /// # Errors
-/// 413 as soon as a limit of the rules is passed, 503 when there is no room, and all that can befall a body.
+/// 413 as soon as a limit of the rules is exceeded, 503 if there is no memory, and errors of reading a body.
 pub(super) async fn body(
     visit: &Visit<'_>,
     rules: &Rules,

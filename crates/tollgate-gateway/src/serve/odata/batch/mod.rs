@@ -1,9 +1,9 @@
-//! `$batch`: many requests in one (V4 Protocol 11.7 and JSON Format 19; V2: [MS-ODATA] 2.2.6.7), done in one transaction
-//! under one work process, and answered as a whole once that is committed.
+//! `$batch`: many requests in one (V4 Protocol 11.7 and JSON Format 19; V2: [MS-ODATA] 2.2.6.7), done in one
+//! transaction under one work process, and answered as a whole once that is committed.
 //!
-//! What a batch is, and what its requests mean, is decided elsewhere (`tollgate-wire`, [`crate::operation`]), and what
-//! its head says in [`negotiation`]; here is what lies between: limits, whether anything is written, and where the work
-//! is done. A batch that is malformed anywhere is refused as a whole before any of it is done.
+//! The format of a batch and the meaning of its requests are elsewhere (`tollgate-wire`, [`crate::operation`]), its
+//! head is in [`negotiation`]; here are limits, whether anything is written, and where the work is done. A batch that
+//! is malformed anywhere is refused as a whole before any of it is done.
 
 mod gather;
 mod negotiation;
@@ -31,13 +31,13 @@ use negotiation::{BatchFormat, answer_form, request_form};
 use output::Output;
 use run::{Grouping, OnError, Run, Units};
 
-/// Most requests of a batch that is done on the loop, if all of them write: some 15 µs each. Leaving it costs about 30.
+/// Most requests of a batch on the loop, if all of them write: some 15 µs each. Leaving it costs about 30.
 const LOOP_REQUESTS_MAX: usize = 4;
 
-/// How much of a batch is looked through before the loop turns to others: about 50 µs.
+/// Bytes of a batch searched before the loop turns to others: about 50 µs.
 const SCAN_BYTES: usize = 64 * 1024;
 
-/// What a look through a batch showed.
+/// Result of a search through a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Scanned {
     requests: usize,
@@ -46,14 +46,14 @@ struct Scanned {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BatchAccess {
-    /// All requests read.
+    /// It only reads.
     Reads,
-    /// All requests write.
+    /// It only writes.
     Writes,
     Both,
 }
 
-/// A batch with all that doing it needs, so that it can leave the loop.
+/// A batch with all its data, so that it can leave the loop.
 struct Batch {
     body: Gathered,
     form: BatchFormat<String>,
@@ -62,7 +62,7 @@ struct Batch {
     on_error: OnError,
     root_url: String,
     root_path: Box<str>,
-    /// `OData-MaxVersion` of the batch, which is that of its requests, too, but for those that say otherwise.
+    /// `OData-MaxVersion` of the batch, also for requests without one of their own.
     max_version: Option<String>,
     author: Author,
     common: Arc<Common>,
@@ -159,7 +159,7 @@ pub(super) async fn answer(
     Ok(())
 }
 
-/// Does the work here or on a thread that may block, and hands the batch back with what was written.
+/// Does the work here or on a thread that may block, and returns the batch with the written answer.
 async fn done<W>(
     place: WorkPlace,
     service: &Arc<Hosted>,
@@ -187,7 +187,7 @@ where
     }
 }
 
-/// Sends the answer out of its own buffer, which then is free for another.
+/// Sends the answer from its own buffer, which is then free for the next one.
 async fn send(visit: &Visit<'_>, exchange: &mut Exchange<'_>, mut out: Vec<u8>) -> Result<(), Failure> {
     std::mem::swap(&mut exchange.respond().body, &mut out);
     exchange.flush_last_part().await?;
@@ -232,7 +232,7 @@ impl Batch {
     }
 }
 
-/// Looks through the whole batch: whether it is well made and small enough, and what it asks for.
+/// Searches the whole batch: checks its form and size, and finds the access it needs.
 async fn scan(form: &BatchFormat<String>, body: &[u8], requests_max: usize) -> Result<Scanned, Fault> {
     let mut requests = form.requests(body, requests_max);
     let (mut count, mut reads, mut looked_at) = (0, 0, 0);
@@ -259,7 +259,7 @@ async fn scan(form: &BatchFormat<String>, body: &[u8], requests_max: usize) -> R
     Ok(Scanned { requests: count, access: if count == 0 { BatchAccess::Reads } else { access } })
 }
 
-/// Whether the beginning of a batch has too many requests already; that it ends too early is no fault of a beginning.
+/// Checks that the beginning of a batch does not already have too many requests; ending too early is no error here.
 async fn check_beginning(form: &BatchFormat<String>, beginning: &[u8], requests_max: usize) -> Result<(), Fault> {
     let mut requests = form.requests(beginning, requests_max);
     let mut looked_at = 0;

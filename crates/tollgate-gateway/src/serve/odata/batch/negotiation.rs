@@ -1,6 +1,6 @@
-//! What the head of a batch decides: how it is written, and how its answer is.
+//! Formats of a batch and its answer, decided by its head.
 //!
-//! It deliberately does not look into the body.
+//! It does not read the body.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -12,7 +12,7 @@ use tollgate_wire::edm::Version;
 use crate::error::Fault;
 use crate::http::accept;
 
-/// How a batch, or its answer, is written.
+/// Format of a batch, or of its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BatchFormat<B> {
     /// `multipart/mixed` with this boundary.
@@ -30,7 +30,7 @@ impl BatchFormat<String> {
     }
 }
 
-/// How the batch is written, by its Content-Type.
+/// Format of the batch, by its Content-Type.
 pub(super) fn request_form(version: Version, head: &RequestHead) -> Result<BatchFormat<String>, Fault> {
     let said = head.header("content-type").unwrap_or_default();
     if let Some(boundary) = multipart::boundary(said) {
@@ -53,7 +53,7 @@ pub(super) fn request_form(version: Version, head: &RequestHead) -> Result<Batch
     Err(Fault::unsupported_media_type(format!("expected a batch of {readable}, found `{said}`")))
 }
 
-/// How the answer is written: as `Accept` has it, and where it does not care like the batch (Protocol 11.7.1).
+/// Format of the answer: as `Accept` prefers, else that of the batch (Protocol 11.7.1).
 pub(super) fn answer_form(
     version: Version,
     form: &BatchFormat<String>,
@@ -75,7 +75,7 @@ pub(super) fn answer_form(
     }
 }
 
-/// A boundary that nobody can foresee, so that no value of an entity can be made to hold it.
+/// An unpredictable boundary, so that no value of an entity can be made to contain it.
 fn boundary() -> String {
     let half = || RandomState::new().hash_one(0);
     format!("batch_{:016x}{:016x}", half(), half())

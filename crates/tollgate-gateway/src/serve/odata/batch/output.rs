@@ -1,4 +1,4 @@
-//! The answer to a batch in each of its forms: how what was done stands there, and how a change set that failed.
+//! The answer to a batch in each of its formats: the parts for single answers, and for a change set that failed.
 
 use tollgate_net::http1::server::reason;
 use tollgate_wire::batch::{json, multipart};
@@ -8,16 +8,16 @@ use crate::http::answer::Answer;
 /// Writes the answers to the requests of a batch.
 #[derive(Debug)]
 pub(super) enum Output<'b> {
-    /// Multipart to multipart: the structure of the batch again (Protocol 11.7.7.6).
+    /// Multipart for multipart: the same structure as the batch (Protocol 11.7.7.6).
     Mirrored(multipart::ResponseWriter<'b>),
-    /// Multipart to JSON: one part after the other. The number says where the group began.
+    /// Multipart for JSON: one part after the other. The number is the position where the group began.
     Flat(multipart::ResponseWriter<'b>, usize),
     /// JSON.
     Json(json::ResponseWriter, Naming),
 }
 
-/// The change sets of a multipart batch have no names, those of an answer in JSON must (JSON Format 19.5). Requests need
-/// none outside of change sets; clients look for one all the same.
+/// Names for change sets: those of a multipart batch have none, but those of a JSON answer need one (JSON Format 19.5).
+/// Requests outside of change sets need none, but clients look for one all the same.
 #[derive(Debug, Default)]
 pub(super) struct Naming {
     begun: usize,
@@ -26,10 +26,10 @@ pub(super) struct Naming {
     name: Option<String>,
 }
 
-/// How a change set that failed is told.
+/// Form in which a failed change set is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Telling {
-    /// By one answer, that to the request which failed.
+    /// By one answer, to the request that failed.
     Once,
     /// By an answer to each of its requests.
     ToEach,
@@ -51,7 +51,7 @@ impl<'b> Output<'b> {
         Output::Json(json::ResponseWriter::new(out), Naming::default())
     }
 
-    /// A change set begins.
+    /// Begins a change set.
     pub(super) fn begin_group(&mut self, out: &mut Vec<u8>) {
         match self {
             Output::Mirrored(writer) => writer.begin_change_set(out),
@@ -65,7 +65,7 @@ impl<'b> Output<'b> {
         }
     }
 
-    /// Writes the answer to a request; `group` is the name that the batch gives its change set.
+    /// Writes the answer to a request; `group` is the batch's name for its change set.
     pub(super) fn response(&mut self, out: &mut Vec<u8>, id: Option<&str>, group: Option<&str>, answer: &Answer) {
         match self {
             Output::Mirrored(writer) | Output::Flat(writer, _) => {
@@ -80,7 +80,7 @@ impl<'b> Output<'b> {
         }
     }
 
-    /// The change set is done.
+    /// Ends a change set.
     pub(super) fn end_group(&mut self, out: &mut Vec<u8>) {
         match self {
             Output::Mirrored(writer) => writer.end_change_set(out),
@@ -89,8 +89,8 @@ impl<'b> Output<'b> {
         }
     }
 
-    /// Takes back what was written of the change set, which failed. What is to be told of that follows, and the end of
-    /// the change set only where each of its requests is told.
+    /// Removes the output of the change set, which failed. The report of the failure follows; the end of the change set
+    /// follows only if each of its requests is answered.
     pub(super) fn abandon_group(&mut self, out: &mut Vec<u8>) -> Telling {
         match self {
             Output::Mirrored(writer) => {
@@ -109,7 +109,7 @@ impl<'b> Output<'b> {
         }
     }
 
-    /// The answer is complete.
+    /// Completes the answer.
     pub(super) fn finish(self, out: &mut Vec<u8>) {
         match self {
             Output::Mirrored(writer) | Output::Flat(writer, _) => writer.finish(out),

@@ -1,9 +1,9 @@
-//! Does the requests of a batch one after the other, in the transaction that the caller began: each by itself and each
-//! change set as a whole is a unit, which stands or is undone.
+//! Runs the requests of a batch one after the other, in the transaction that the caller began: each by itself and each
+//! change set as a whole is a unit, which is kept or undone as a whole.
 //!
-//! Order and errors follow the form of the batch. Multipart is a sequence that ends at its first error, unless the client
-//! prefers to go on (Protocol 11.7.7.6); the requests of JSON are independent unless they name what they depend on, and
-//! what depends on a failure is 424 (JSON Format 19.1, 19.4); V2 always goes on ([MS-ODATA] 2.2.6.7).
+//! Order and errors follow the form of the batch. Multipart is a sequence that ends at its first error, unless the
+//! client prefers to go on (Protocol 11.7.7.6); the requests of JSON are independent unless they name dependencies, and
+//! those that depend on a failure get 424 (JSON Format 19.1, 19.4); V2 always goes on ([MS-ODATA] 2.2.6.7).
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -24,25 +24,25 @@ use crate::store::{Connection, Store};
 use crate::visit::common::Common;
 use crate::visit::room::BatchShare;
 
-/// What an error means for the requests behind it.
+/// Effect of an error on the following requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnError {
-    /// They are neither done nor answered.
+    /// The following requests neither run nor get an answer.
     Stop,
-    /// They are done, but for those that depend on what failed.
+    /// The following requests run, except those that depend on the failed one.
     Continue,
 }
 
-/// How one unit is kept apart from the next.
+/// Separation of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Units {
     /// By savepoints of a transaction.
     Savepoints,
-    /// Not at all: nothing is written.
+    /// Without savepoints: nothing is written.
     Unmarked,
 }
 
-/// What a group of requests is, and how far the name of what one created reaches.
+/// Kind of request groups, and the reach of names for created entities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Grouping {
     /// Change sets of multipart: they only write.
@@ -54,10 +54,10 @@ pub(super) enum Grouping {
 /// The methods that the requests of a batch may have.
 const METHODS: &str = "DELETE, GET, MERGE, PATCH, POST, PUT";
 
-/// What begins with `$` and is no reference to another request (Protocol 11.7.4).
+/// Names after `$` that are no reference to another request (Protocol 11.7.4).
 const SYSTEM_RESOURCES: [&str; 7] = ["batch", "crossjoin", "all", "entity", "root", "id", "metadata"];
 
-/// All that doing a batch needs, but for the requests.
+/// Context of a batch's run, except the requests.
 pub(super) struct Run<'r> {
     pub(super) service: &'r Hosted,
     pub(super) connection: &'r mut Connection,
@@ -71,7 +71,7 @@ pub(super) struct Run<'r> {
     pub(super) author: &'r Author,
     /// `OData-MaxVersion` of the batch.
     pub(super) max_version: Option<&'r str>,
-    /// The batch's share of the room, of which the answer takes its part.
+    /// The batch's share of the memory budget, including its answer.
     pub(super) share: &'r mut BatchShare,
     pub(super) body_bytes: usize,
 }
@@ -84,20 +84,20 @@ struct Running<'r, 'a, 'o> {
     out: &'o mut Vec<u8>,
     answer: Answer,
     content_ids: ContentIds,
-    /// Whether each request so far, and each group, came to a good end.
+    /// Success of each request so far, and of each group.
     succeeded: Vec<bool>,
     groups_succeeded: Vec<bool>,
     members: Vec<Member<'a>>,
     since: Instant,
 }
 
-/// A request of the change set that is being done.
+/// A request of the current change set.
 struct Member<'a> {
     index: usize,
     id: Option<Cow<'a, str>>,
 }
 
-/// What went wrong with a request, and how its caller is told.
+/// Fault of a request, with the format for its caller.
 struct Refusal {
     fault: Fault,
     format: Format,
@@ -110,10 +110,10 @@ enum Ended {
 }
 
 impl Run<'_> {
-    /// Does all of `requests` and writes the answer behind what is in `out`.
+    /// Runs all of `requests` and appends the answer to `out`.
     ///
     /// # Errors
-    /// What makes the whole batch fail: the caller rolls back.
+    /// An error that fails the whole batch: the caller rolls back.
     pub(super) fn all(self, requests: Requests<'_>, output: Output<'_>, out: &mut Vec<u8>) -> Result<(), Fault> {
         let mut running = Running {
             since: self.common.clock.now(),
@@ -149,7 +149,7 @@ impl Running<'_, '_, '_> {
         }
     }
 
-    /// Does a request that is a unit by itself.
+    /// Performs a request that is a unit by itself.
     fn single(&mut self) -> Result<Ended, Fault> {
         let ended = match self.check() {
             Err(refusal) => {
@@ -175,7 +175,7 @@ impl Running<'_, '_, '_> {
         Ok(ended)
     }
 
-    /// Does the requests up to the end of the group, all or none.
+    /// Performs the requests up to the end of the group, all or none.
     fn group(&mut self) -> Result<Ended, Fault> {
         if self.run.version == Version::V2 {
             // A Content-ID is known within its change set only ([MS-ODATA] 2.2.6.7.1).
@@ -227,7 +227,7 @@ impl Running<'_, '_, '_> {
         }
     }
 
-    /// Tells that a group failed, whose requests were undone.
+    /// Reports that a group failed and its requests were undone.
     fn tell_group(&mut self, name: Option<&str>, culprit: usize, refusal: &Refusal) {
         let members = std::mem::take(&mut self.members);
         for member in &members {
@@ -256,7 +256,7 @@ impl Running<'_, '_, '_> {
         self.members = members;
     }
 
-    /// Whether the request may stand in its group.
+    /// Checks that the request is allowed in its group.
     fn check_member(&self) -> Result<(), Refusal> {
         let reads = matches!(self.method(), Method::Get | Method::Head);
         match self.run.grouping {
@@ -267,7 +267,7 @@ impl Running<'_, '_, '_> {
         }
     }
 
-    /// Whether what the request depends on has come to a good end.
+    /// Checks that the requests it depends on have succeeded.
     fn check(&self) -> Result<(), Refusal> {
         let request = self.requests.request();
         if request.condition == Condition::Present {
@@ -284,7 +284,7 @@ impl Running<'_, '_, '_> {
         }
     }
 
-    /// Does the request; its answer stands in `self.answer` then.
+    /// Performs the request; its answer is then in `self.answer`.
     fn perform(&mut self) -> Result<(), Refusal> {
         let done = self.operate();
         done.map_err(|fault| self.refused(fault))
@@ -363,7 +363,7 @@ impl Running<'_, '_, '_> {
         }
     }
 
-    /// The fault, and the format in which the request's sender is told it.
+    /// The fault, with the format for the request's sender.
     fn refused(&self, fault: Fault) -> Refusal {
         let request = self.requests.request();
         let query = request.target.split_once('?').map(|(_, query)| query);
@@ -371,7 +371,7 @@ impl Running<'_, '_, '_> {
         Refusal { fault, format: negotiation::error(self.run.version, query, Some(&headers)) }
     }
 
-    /// Makes the answer tell what went wrong.
+    /// Writes the fault as the answer.
     fn tell(&mut self, refusal: &Refusal) {
         let request = self.requests.request();
         let path = request.target.split('?').next().unwrap_or_default();
@@ -380,7 +380,7 @@ impl Running<'_, '_, '_> {
         refusal.fault.answer(refusal.format, &mut self.answer);
     }
 
-    /// Whether the batch may go on: it has time, and its answer room.
+    /// Checks that the batch may go on: its time, and the size of its answer.
     fn check_limits(&mut self) -> Result<(), Fault> {
         let rules = &self.run.service.rules;
         let ms_max = rules.batch_ms_max;
@@ -416,13 +416,13 @@ impl Running<'_, '_, '_> {
     }
 }
 
-/// The id that a path begins with, if it begins with a reference to another request.
+/// The id at the beginning of a path, if it is a reference to another request.
 fn reference(path: &str) -> Option<&str> {
     let id = path.strip_prefix('$')?.split('/').next()?;
     (!SYSTEM_RESOURCES.contains(&id)).then_some(id)
 }
 
-/// The fields of a request of a batch, and what it has from the batch.
+/// The fields of a request of a batch, and those inherited from the batch.
 struct BatchPart<'r> {
     request: &'r batch::Request<'r>,
     max_version: Option<&'r str>,

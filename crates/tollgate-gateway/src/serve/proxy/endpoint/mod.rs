@@ -1,8 +1,8 @@
-//! Endpoints: groups of places that answer the same. A group picks the place of a request and learns how it went there:
+//! Endpoints: groups of places with the same answers. A group picks the place of a request and learns the result:
 //! balance, failover, suspension and the limit of what is in flight.
 //!
-//! What it deliberately does not do: connect, send or wait. Nobody queues for a place: a request that finds none is
-//! answered 503 at once, since a queue before a backend that is late makes it later for all.
+//! It does not connect, send or wait. Nobody queues for a place: a request that finds none is answered 503 at once,
+//! since a queue before a slow backend makes it slower for all.
 
 mod place;
 mod state;
@@ -24,19 +24,19 @@ pub(crate) use self::state::{HealthVerdict, Phase};
 use crate::base::config_error::ConfigError;
 use crate::config::{Balance, Endpoint, EndpointLimits, Suspension};
 
-/// The name that the protocol inside of TLS is registered under.
+/// Registered name of the protocol inside TLS (ALPN).
 const PROTOCOL: &str = "http/1.1";
 
-/// Places that answer the same.
+/// Places with the same answers.
 #[derive(Debug)]
 pub(crate) struct Group {
     endpoint: Endpoint,
     members: Box<[Member]>,
-    /// How TLS is spoken there, with the authorities that were in the file.
+    /// TLS client for it, with the authorities from the file.
     tls: Option<(Client, Authorities)>,
-    /// What opens connections to ask whether places are well.
+    /// Connector for health checks.
     checker: OnceLock<Connector>,
-    /// Whose turn it is.
+    /// Position of the next turn.
     turn: AtomicUsize,
     refused: Arc<Refused>,
     clock: Clock,
@@ -45,15 +45,15 @@ pub(crate) struct Group {
 /// One place with its address.
 #[derive(Debug)]
 pub(crate) struct Member {
-    /// Where it is.
+    /// Its address.
     pub(crate) target: Target,
-    /// What is known of it.
+    /// Its state and counters.
     pub(crate) place: Arc<Place>,
-    /// The number that connections to it are kept under.
+    /// Id of the place for its connections.
     pub(crate) id: PlaceId,
 }
 
-/// What was read of the file of authorities.
+/// File of authorities, with its content.
 type Authorities = Option<(PathBuf, Vec<u8>)>;
 
 /// Requests that found no place.
@@ -63,7 +63,7 @@ struct Refused {
     full: AtomicU64,
 }
 
-/// The leave to send one request to one place. Dropped without an ending, it says nothing about the place.
+/// Permit to send one request to one place. Dropped without an ending, it has no effect on the place's state.
 #[derive(Debug)]
 #[must_use = "a permit takes up one of the requests that may be in flight"]
 pub(crate) struct Permit<'g> {
@@ -73,49 +73,49 @@ pub(crate) struct Permit<'g> {
     has_ended: bool,
 }
 
-/// How a request ended at a place.
+/// End of a request at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// It was answered with this status, and the answer was whole.
+    /// It was answered completely, with this status.
     Answered(u16),
-    /// There was no connection.
+    /// No connection could be opened.
     ConnectFailed,
-    /// There was no agreement on TLS, or the certificate was not trusted.
+    /// TLS failed, or the certificate was not trusted.
     TlsFailed,
-    /// It took longer than it may.
+    /// A time limit was exceeded.
     TimedOut,
-    /// The connection ended before the answer did, or what came was no answer.
+    /// The connection ended before the answer did, or the data were no answer.
     Broken,
 }
 
-/// Why a request has no place to go to.
+/// Reason why no place is available for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unavailable {
     /// Every place is suspended.
     Suspended {
-        /// When to come back, in seconds, at least 1.
+        /// Time to retry, in seconds, at least 1.
         retry_after_seconds: u32,
     },
-    /// At each place that is not suspended there is as much in flight as may be.
+    /// Each place that is not suspended has the most requests in flight.
     Full {
-        /// When to come back, in seconds.
+        /// Time to retry, in seconds.
         retry_after_seconds: u32,
     },
-    /// The request was at every place that takes one.
+    /// The request has tried every available place.
     Tried,
 }
 
-/// The places where a request has been.
+/// Places that a request has tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Tried(u64);
 
 impl Tried {
-    /// It was there too.
+    /// Adds a place.
     pub(crate) fn note(&mut self, index: usize) {
         self.0 |= 1 << index;
     }
 
-    /// It was nowhere yet.
+    /// Whether no place was tried yet.
     pub(crate) fn is_none(self) -> bool {
         self.0 == 0
     }
@@ -126,11 +126,11 @@ impl Tried {
 }
 
 impl Group {
-    /// The places of `endpoint`; those that were in `before` under the same name stay what they are, with all that is
-    /// held against them.
+    /// Creates the places of `endpoint`; those already in `before` under the same name keep their state, failures
+    /// included.
     ///
     /// # Errors
-    /// When its file of authorities cannot be used.
+    /// Its file of authorities cannot be used.
     pub(super) fn new(endpoint: &Endpoint, before: Option<&Group>, clock: &Clock) -> Result<Group, ConfigError> {
         let tls = tls(endpoint)?;
         let trusts_the_same = |before: &&Group| match (&before.tls, &tls) {
@@ -167,12 +167,12 @@ impl Group {
         })
     }
 
-    /// What routes call it.
+    /// Name used by routes.
     pub(crate) fn name(&self) -> &Arc<str> {
         &self.endpoint.name
     }
 
-    /// What it was made of.
+    /// Its configuration.
     pub(crate) fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
@@ -182,25 +182,25 @@ impl Group {
         &self.members
     }
 
-    /// What opens connections to ask whether places are well; it trusts whom requests trust.
+    /// Connector for health checks; it trusts the same authorities as requests.
     pub(super) fn checker(&self) -> &Connector {
         self.checker.get_or_init(|| Connector::new(settings(&self.endpoint)))
     }
 
-    /// What asking the place at `index` came to.
+    /// Records the health check of the place at `index`.
     pub(super) fn checked(&self, index: usize, verdict: HealthVerdict) {
         self.members[index].place.checked(verdict, self.clock.now(), &self.endpoint.suspension);
     }
 
-    /// How many requests found every place suspended, and how many found no room.
+    /// Number of requests that found every place suspended, and number that found no room.
     pub(crate) fn refused(&self) -> (u64, u64) {
         (self.refused.suspended.load(Ordering::Relaxed), self.refused.full.load(Ordering::Relaxed))
     }
 
-    /// Leave to send a request somewhere, but not where it was already.
+    /// Picks a place for a request, except those already tried.
     ///
     /// # Errors
-    /// Why there is no such place.
+    /// The reason why there is none.
     pub(crate) fn pick(&self, now: Instant, except: &Tried) -> Result<Permit<'_>, Unavailable> {
         let mut closed = Unavailable::Tried;
         let count = self.members.len();
@@ -247,7 +247,7 @@ impl Group {
         Err(closed)
     }
 
-    /// The place at `index`, if it takes a request; else `closed` knows why, and what is soonest.
+    /// The place at `index`, if it takes a request; else `closed` collects the reason, and the earliest retry.
     fn take(&self, index: usize, now: Instant, except: &Tried, closed: &mut Unavailable) -> Option<Permit<'_>> {
         if except.has(index) {
             return None;
@@ -270,7 +270,7 @@ impl Group {
     }
 }
 
-/// How TLS is spoken at `endpoint`, if it is.
+/// TLS client for `endpoint`, if it uses TLS.
 fn tls(endpoint: &Endpoint) -> Result<Option<(Client, Authorities)>, ConfigError> {
     if !endpoint.urls.iter().any(|target| target.scheme() == Scheme::Https) {
         return Ok(None);
@@ -291,34 +291,34 @@ fn settings(endpoint: &Endpoint) -> ClientSettings {
 }
 
 impl<'g> Permit<'g> {
-    /// Which of the group's places it is for.
+    /// Index of its place in the group.
     pub(crate) fn index(&self) -> usize {
         self.index
     }
 
-    /// The number that connections to the place are kept under.
+    /// Id of the place for its connections.
     pub(crate) fn place(&self) -> PlaceId {
         self.member().id
     }
 
-    /// Its address; the path stands before that of the request.
+    /// Its address; the path is put before that of the request.
     pub(crate) fn target(&self) -> &'g Target {
         &self.member().target
     }
 
-    /// How TLS is spoken there; `None` where it is not.
+    /// TLS client for it; `None` without TLS.
     pub(crate) fn tls(&self) -> Option<&'g Client> {
         let client = self.group.tls.as_ref().map(|(client, _)| client);
         client.filter(|_| self.target().scheme() == Scheme::Https)
     }
 
-    /// How much of it is used, and how long anything may take there.
+    /// Limits on its use and times.
     pub(crate) fn limits(&self) -> &'g EndpointLimits {
         &self.group.endpoint.limits
     }
 
-    /// Tells that an answer with this status began. A trial is over with that: how long the rest takes is up to the client,
-    /// and others shall not wait for it. What breaks later counts as it does for any other request.
+    /// Reports that an answer with this status began. This ends a trial: the client decides how long the rest takes,
+    /// and others shall not wait for it. Later errors count as for any other request.
     pub(crate) fn answers(&mut self, status: u16) {
         if self.turn.is_trial() {
             let Group { endpoint, clock, .. } = self.group;
@@ -327,7 +327,7 @@ impl<'g> Permit<'g> {
         }
     }
 
-    /// Tells that the client broke the exchange off, which says nothing about the place.
+    /// Reports that the client broke off the exchange, which does not count against the place.
     pub(crate) fn left_by_client(self, error: ExchangeError) -> ExchangeError {
         if matches!(error, ExchangeError::Broken(_)) {
             self.member().place.left();
@@ -335,7 +335,7 @@ impl<'g> Permit<'g> {
         error
     }
 
-    /// Tells how the request went.
+    /// Reports the result of the request.
     pub(crate) fn ended(mut self, ending: Ending) {
         self.has_ended = true;
         let Group { endpoint, clock, .. } = self.group;
@@ -356,7 +356,7 @@ impl Drop for Permit<'_> {
 }
 
 impl Ending {
-    /// Which of [`FAILURES`] it is.
+    /// Its index in [`FAILURES`].
     fn failure(self) -> Option<usize> {
         match self {
             Ending::Answered(_) => None,
@@ -367,7 +367,7 @@ impl Ending {
         }
     }
 
-    /// Whether it is a reason to suspend the place. What a client did wrong (4xx) never is.
+    /// Whether it counts towards suspending the place. Errors of a client (4xx) never do.
     fn counts_against(self, rules: &Suspension) -> bool {
         match self {
             Ending::Answered(status) => rules.statuses.contains(&status),

@@ -1,5 +1,5 @@
-//! One place of an endpoint, shared by all loops: its state, what is in flight there, and what was counted. It outlives a
-//! new configuration as long as that names it under the same endpoint.
+//! One place of an endpoint, shared by all loops: its state, its requests in flight, and its counters. It outlives a
+//! new configuration that still names it under the same endpoint.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -8,19 +8,19 @@ use super::Ending;
 use super::state::{Admission, HealthVerdict, Phase, PlaceState, Turn};
 use crate::config::Suspension;
 
-/// The number that connections to a place are kept under: another one as soon as they are to be others.
+/// Id of a place for its connections: a new one as soon as they must not be reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct PlaceId(u32);
 
 impl PlaceId {
-    /// One that was never there before.
+    /// Returns an unused id.
     pub(super) fn next() -> PlaceId {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         PlaceId(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
 
-/// One place of an endpoint. What every request moves has cache lines of its own.
+/// One place of an endpoint. Fields that every request changes have cache lines of their own.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Place {
@@ -40,21 +40,21 @@ const CLASSES: usize = 5;
 /// The names of failures, in the order of [`Ending::failure`].
 pub(crate) const FAILURES: [&str; 4] = ["connect", "tls", "timeout", "broken"];
 
-/// Why a place takes no request.
+/// Reason why a place takes no request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Closed {
-    /// As many as may be are in flight there.
+    /// The most allowed requests are in flight there.
     Full,
     /// It is suspended, for so long.
     Suspended { back_in_ms: u64 },
 }
 
-/// What a place looks like from outside.
+/// A place's state and counters for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Look {
-    /// Whether it may be asked.
+    /// Whether it may be used.
     pub(crate) phase: Phase,
-    /// How long a suspension still lasts.
+    /// Remaining time of a suspension.
     pub(crate) suspended_for: Duration,
     /// Failures in a row.
     pub(crate) failures_in_a_row: u16,
@@ -64,14 +64,14 @@ pub(crate) struct Look {
     pub(crate) answered: [u64; CLASSES],
     /// Failures, in the order of [`FAILURES`].
     pub(crate) failed: [u64; FAILURES.len()],
-    /// How often it was suspended.
+    /// Number of suspensions.
     pub(crate) suspended: u64,
     /// Requests whose client went away.
     pub(crate) left: u64,
 }
 
 impl Place {
-    /// A place that is ready; nothing happened there before `now`.
+    /// Creates a ready place; nothing happened there before `now`.
     pub(super) fn new(now: Instant) -> Place {
         Place {
             state: AtomicU64::new(PlaceState::default().to_word()),
@@ -88,7 +88,7 @@ impl Place {
         self.in_flight.load(Ordering::Relaxed)
     }
 
-    /// Takes a request, unless `in_flight_max` are there already or it is suspended at `now`.
+    /// Admits a request, unless `in_flight_max` are there already or it is suspended at `now`.
     pub(super) fn take(&self, now: Instant, in_flight_max: u32) -> Result<Turn, Closed> {
         let more = |in_flight: u32| (in_flight < in_flight_max).then_some(in_flight + 1);
         let mut word = self.state.load(Ordering::Acquire);
@@ -112,7 +112,7 @@ impl Place {
         }
     }
 
-    /// A request of `turn` ended so; the clock is asked only where that counts against the place.
+    /// Records the end of a request of `turn`; the clock is read only if it counts against the place.
     pub(super) fn ended(&self, turn: Turn, ending: Ending, now: impl Fn() -> Instant, rules: &Suspension) {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
         if let Ending::Answered(status) = ending {
@@ -125,7 +125,7 @@ impl Place {
         self.judge(turn, ending, now, rules);
     }
 
-    /// A trial is over so, while its request goes on under the turn that is returned.
+    /// Records the end of a trial, while its request goes on under the returned turn.
     pub(super) fn tried(&self, turn: Turn, ending: Ending, now: impl Fn() -> Instant, rules: &Suspension) -> Turn {
         self.judge(turn, ending, now, rules);
         PlaceState::from_word(self.state.load(Ordering::Acquire)).turn()
@@ -140,29 +140,29 @@ impl Place {
         }
     }
 
-    /// A request of `turn` ended without saying anything about the place.
+    /// Records the end of a request of `turn` without effect on the place's state.
     pub(super) fn given_up(&self, turn: Turn) {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
         self.change(|state| state.given_up(turn));
     }
 
-    /// The client of a request went away before its answer was whole.
+    /// Counts a request whose client went away before its answer was complete.
     pub(super) fn left(&self) {
         self.left.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A check of its health said that.
+    /// Records the result of a health check.
     pub(crate) fn checked(&self, verdict: HealthVerdict, now: Instant, rules: &Suspension) {
         let now_ms = self.ms(now);
         self.change(|state| state.checked(verdict, now_ms, rules));
     }
 
-    /// Makes it ready, whatever was held against it.
+    /// Makes it ready, whatever its failures.
     pub(crate) fn reset(&self) {
         self.change(|state| (state != PlaceState::default()).then(|| state.ready()));
     }
 
-    /// What it looks like at `now`.
+    /// Its state and counters at `now`.
     pub(crate) fn look(&self, now: Instant) -> Look {
         let state = PlaceState::from_word(self.state.load(Ordering::Acquire));
         let left_ms = if state.phase == Phase::Suspended { state.until_ms.saturating_sub(self.ms(now)) } else { 0 };
@@ -179,7 +179,7 @@ impl Place {
         }
     }
 
-    /// Moves the state on, however many others do so too.
+    /// Updates the state, also under concurrent updates.
     fn change(&self, next: impl Fn(PlaceState) -> Option<PlaceState>) {
         let moved = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
             next(PlaceState::from_word(word)).map(PlaceState::to_word)

@@ -1,37 +1,37 @@
-//! Whether a place may be asked: ready, suspended for longer and longer, or being tried by one request. Pure: a state and
-//! what happened give the next state, so that it can be held in one word that all loops change without a lock.
+//! State of a place: ready, suspended for longer and longer, or being tried by one request. Pure: a state and an event
+//! give the next state, so that it fits in one word that all loops change without a lock.
 //!
-//! It deliberately knows no clock: times are milliseconds since the place was made.
+//! It knows no clock: times are milliseconds since the place was made.
 
 use crate::config::Suspension;
 
-/// Whether a place may be asked.
+/// Whether a place may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Phase {
-    /// It may.
+    /// It may be used.
     #[default]
     Ready,
-    /// It may not, before its time is over.
+    /// It may not be used before its time is over.
     Suspended,
-    /// Its time was over, and one request is trying it.
+    /// Its time was over, and one request is testing it.
     Trying,
 }
 
-/// All that decides over a place, small enough for one word.
+/// State of a place, small enough for one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct PlaceState {
     pub(super) phase: Phase,
     /// Failures in a row while it is ready.
     pub(super) failures: u16,
-    /// How often it was suspended without an answer between.
+    /// Number of suspensions without an answer between.
     pub(super) step: u8,
-    /// Counts suspensions and resets, so that what began before one says nothing about what is after it.
+    /// Counts suspensions and resets, so that requests begun before one have no effect after it.
     epoch: u8,
-    /// When a suspension is over.
+    /// End of a suspension.
     pub(super) until_ms: u64,
 }
 
-/// Under which state a request went to a place.
+/// State under which a request went to a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Turn {
     epoch: u8,
@@ -39,29 +39,29 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Whether the request is the one that tries the place.
+    /// Whether the request is the one that tests the place.
     pub(super) fn is_trial(self) -> bool {
         self.is_trial
     }
 }
 
-/// Whether a request may go to a place.
+/// Decision on sending a request to a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// It may, and nothing changes.
+    /// Admitted; nothing changes.
     Free(Turn),
-    /// It may as the only one, once the state is this.
+    /// Admitted as the only one, once the state is this.
     Trial(Turn, PlaceState),
-    /// It may not, for so long.
+    /// Refused, for so long.
     Not { back_in_ms: u64 },
 }
 
-/// What a check of a place's health said.
+/// Result of a health check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HealthVerdict {
-    /// It answered as it should.
+    /// The place is healthy.
     Well,
-    /// It did not.
+    /// The place is not healthy.
     Unwell,
 }
 
@@ -111,7 +111,7 @@ impl PlaceState {
         Turn { epoch: self.epoch, is_trial: false }
     }
 
-    /// Whether a request may go there at `now_ms`.
+    /// Decides if a request may go there at `now_ms`.
     pub(super) fn admit(self, now_ms: u64) -> Admission {
         let turn = |is_trial| Turn { epoch: self.epoch, is_trial };
         match self.phase {
@@ -125,7 +125,7 @@ impl PlaceState {
         }
     }
 
-    /// The state after a request of `turn` was answered; `None` where nothing changes.
+    /// The state after a request of `turn` was answered; `None` if unchanged.
     pub(super) fn answered(self, turn: Turn) -> Option<PlaceState> {
         let counts = turn.epoch == self.epoch;
         match self.phase {
@@ -135,7 +135,7 @@ impl PlaceState {
         }
     }
 
-    /// The state after a request of `turn` failed; `None` where nothing changes.
+    /// The state after a request of `turn` failed; `None` if unchanged.
     pub(super) fn failed(self, turn: Turn, now_ms: u64, rules: &Suspension) -> Option<PlaceState> {
         let counts = turn.epoch == self.epoch;
         match self.phase {
@@ -151,14 +151,14 @@ impl PlaceState {
         }
     }
 
-    /// The state after a request of `turn` ended without saying anything about the place: its client went away. Another
-    /// may try at once.
+    /// The state after the client of a request of `turn` went away, which does not count against the place. Another may
+    /// test it at once.
     pub(super) fn given_up(self, turn: Turn) -> Option<PlaceState> {
         let was_trying = self.phase == Phase::Trying && turn.is_trial && turn.epoch == self.epoch;
         was_trying.then_some(PlaceState { phase: Phase::Suspended, ..self })
     }
 
-    /// The state after a check of health; `None` where nothing changes.
+    /// The state after a health check; `None` if unchanged.
     pub(super) fn checked(self, verdict: HealthVerdict, now_ms: u64, rules: &Suspension) -> Option<PlaceState> {
         match (verdict, self.phase) {
             (HealthVerdict::Well, Phase::Ready) => (self.failures > 0).then_some(PlaceState { failures: 0, ..self }),
@@ -171,7 +171,7 @@ impl PlaceState {
         }
     }
 
-    /// Ready again, with nothing held against it.
+    /// Ready again, without failures.
     pub(super) fn ready(self) -> PlaceState {
         PlaceState { epoch: self.next_epoch(), ..PlaceState::default() }
     }
@@ -287,7 +287,7 @@ mod tests {
         }
     }
 
-    /// What may happen to a place; the number chooses one of the requests that are under way.
+    /// Events at a place; the number chooses one of the requests under way.
     #[derive(Debug, Clone)]
     enum Event {
         Asked,

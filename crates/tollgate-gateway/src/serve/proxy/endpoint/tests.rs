@@ -32,7 +32,7 @@ impl World {
         self.group.pick(self.clock.now(), &Tried::default())
     }
 
-    /// Where the next request goes, which then ends so.
+    /// Place of the next request, which then ends with `ending`.
     fn goes(&self, ending: Ending) -> Result<usize, Unavailable> {
         let permit = self.pick()?;
         let index = permit.index();

@@ -1,8 +1,8 @@
-//! All routes and endpoints of one configuration, as they are looked up: the longest path wins, then who names the host,
-//! then who names the method.
+//! All routes and endpoints of one configuration, in lookup order: the longest path wins, then routes with a host, then
+//! routes with methods.
 //!
-//! What it deliberately does not do: compare a path in any other way than byte by byte. A path that another server could
-//! read as one of another route is refused, so that no way of writing it leads round an access rule.
+//! Paths are only compared byte by byte. A path that another server could read as one of another route is refused, so
+//! that no spelling bypasses an access rule.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -27,7 +27,7 @@ use crate::work::dispatcher::Dispatcher;
 /// All routes and endpoints of one configuration.
 #[derive(Debug, Default)]
 pub(crate) struct RoutingTable {
-    /// By path; below one path as they are asked.
+    /// By path; below one path in lookup order.
     routes: Vec<ProxyRoute>,
     /// The paths in their order.
     places: Vec<PathRules>,
@@ -35,25 +35,25 @@ pub(crate) struct RoutingTable {
     groups: BTreeMap<Arc<str>, Arc<Group>>,
     /// The endpoints in the order of the configuration, which is how mediators name them.
     by_number: Vec<Arc<Group>>,
-    /// Permits to mediate large messages; they outlive a new configuration.
+    /// Permits to mediate large messages; they survive a new configuration.
     mediating: Option<Dispatcher<()>>,
-    /// Whether answers of any route are kept.
+    /// Whether answers of any route are stored.
     keeps_answers: bool,
 }
 
-/// What a table is made of.
+/// Configuration of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Configured<'c> {
-    /// The requests that are passed on.
+    /// The forwarded requests.
     pub(crate) routes: &'c [Route],
-    /// Where they go.
+    /// Their endpoints.
     pub(crate) endpoints: &'c [Endpoint],
-    /// How messages are mediated.
+    /// Settings of mediation.
     pub(crate) mediation: &'c config::Mediation,
 }
 
 impl<'c> Configured<'c> {
-    /// What a configuration says of it.
+    /// The parts of a configuration for it.
     pub(crate) fn of(config: &'c Config) -> Configured<'c> {
         Configured { routes: &config.routes, endpoints: &config.endpoints, mediation: &config.mediation }
     }
@@ -63,32 +63,32 @@ impl<'c> Configured<'c> {
 #[derive(Debug)]
 struct PathRules {
     path: Box<str>,
-    /// Its routes, as they are asked; none where only a rule is for it.
+    /// Its routes, in lookup order; empty if only a rule names it.
     routes: Range<usize>,
-    /// Who may do what there and below, up to the next one.
+    /// Grants there and below, up to the next one.
     grants: Option<Arc<Grants>>,
 }
 
-/// Requests that are passed on.
+/// Requests that are forwarded.
 #[derive(Debug)]
 pub(crate) struct ProxyRoute {
     path: Box<str>,
     methods: Methods,
     host: Option<Box<str>>,
     to: Option<To>,
-    /// Where they go; `None`: a mediator decides.
+    /// Endpoint of the requests; `None`: a mediator decides.
     pub(crate) endpoint: Option<Arc<Group>>,
-    /// What is spoken.
+    /// Protocol of the route.
     pub(crate) protocol: Protocol,
-    /// When a request is sent once more.
+    /// Condition for sending a request again.
     pub(crate) retry: Retry,
-    /// Bytes of a body that is gathered; 413 beyond.
+    /// Bytes of a gathered body; 413 beyond.
     pub(crate) body_bytes_max: usize,
-    /// What becomes of its messages.
+    /// Mediation of its messages.
     pub(crate) mediation: Mediation,
-    /// What is known of its answers where they are kept.
+    /// Caching properties, if its answers are stored.
     pub(super) caching: Option<Caching>,
-    /// Answers by the class of their status, from 1xx to 5xx; it outlives a new configuration.
+    /// Answers by the class of their status, from 1xx to 5xx; they survive a new configuration.
     answered: Arc<Answered>,
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct ProxyRoute {
 #[repr(align(128))]
 struct Answered([AtomicU64; 5]);
 
-/// What the matched part of a path becomes.
+/// Replacement of the matched part of a path.
 #[derive(Debug)]
 struct To {
     path: Box<str>,
@@ -108,30 +108,30 @@ struct To {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Methods(u16);
 
-/// Whose a request is.
+/// Route of a request.
 #[derive(Debug)]
 pub(crate) enum RouteMatch<'t> {
-    /// A route's.
+    /// A route matches.
     Route {
-        /// Which one.
+        /// The route.
         route: &'t ProxyRoute,
-        /// Who may do what at that path: more may be said of it than of the route's own.
+        /// Grants at that path: rules may be for it and not for the route's own.
         grants: Option<&'t Arc<Grants>>,
     },
-    /// No route's.
+    /// No route matches.
     Nothing,
-    /// That of routes which are for other methods: these.
+    /// Only routes for other methods: these.
     OtherMethods(String),
-    /// Of one route as it stands, and perhaps of another as its backend reads it.
+    /// One route as written, and perhaps another as its backend reads it.
     Ambiguous,
 }
 
 impl RoutingTable {
-    /// What is configured, where `policy` says who may do what, and mediators log to `log`. Places and counters that were
-    /// in `before` stay what they are.
+    /// Creates the configured table with the grants of `policy`; mediators log to `log`. Places and counters in
+    /// `before` are kept.
     ///
     /// # Errors
-    /// What is wrong with a file that an endpoint or a mediator names, or with a mediator.
+    /// An error in a file that an endpoint or a mediator names, or in a mediator.
     pub(crate) fn new(
         Configured { routes: configured, endpoints, mediation }: Configured<'_>,
         policy: &Policy,
@@ -178,7 +178,7 @@ impl RoutingTable {
         Ok(RoutingTable { routes, places, longest, groups, by_number, mediating: Some(mediating), keeps_answers })
     }
 
-    /// Whose a request is. The host is the one that was asked for, with or without its port.
+    /// Finds the route of a request. The host is the requested one, with or without its port.
     pub(crate) fn find(&self, host: Option<&str>, method: Method, path: &str) -> RouteMatch<'_> {
         if self.routes.is_empty() {
             return RouteMatch::Nothing;
@@ -211,7 +211,7 @@ impl RoutingTable {
         self.groups.values()
     }
 
-    /// Whether connections are kept under that number.
+    /// Whether that id is in use.
     pub(crate) fn has(&self, place: PlaceId) -> bool {
         self.groups.values().any(|group| group.members().iter().any(|member| member.id == place))
     }
@@ -221,23 +221,23 @@ impl RoutingTable {
         self.by_number.get(number)
     }
 
-    /// The permits to mediate large messages, where there is a route.
+    /// The permits to mediate large messages, if there is a route.
     pub(crate) fn mediating(&self) -> Option<&Dispatcher<()>> {
         self.mediating.as_ref()
     }
 
-    /// Whether answers of any route are kept.
+    /// Whether answers of any route are stored.
     pub(crate) fn keeps_answers(&self) -> bool {
         self.keeps_answers
     }
 
-    /// Whether some of those are what mediators made.
+    /// Whether some of those are written by mediators.
     pub(crate) fn keeps_what_mediators_made(&self) -> bool {
         let mediates = |mediation: &Mediation| !mediation.request.is_empty() || !mediation.answer.is_empty();
         self.routes.iter().any(|route| route.caching.is_some() && mediates(&route.mediation))
     }
 
-    /// The longest path that fits, and the first of the routes at it or above it.
+    /// Finds the longest matching path, and the first of the routes at it or above it.
     fn find_as_it_stands<'t>(
         &'t self,
         host: Option<&str>,
@@ -255,7 +255,7 @@ impl RoutingTable {
         None
     }
 
-    /// Whose a request would be if it had another method.
+    /// Result for the same request with any other method.
     fn other_methods(&self, host: Option<&str>, path: &str) -> RouteMatch<'_> {
         let routes = self.fitting(path).flat_map(|place| &self.routes[place.routes.clone()]);
         let methods = routes.filter(|route| route.is_for_host(host)).map(|route| route.methods.0);
@@ -278,8 +278,7 @@ impl RoutingTable {
     }
 }
 
-/// The paths of which something is said: those of the routes, and those below them which rules are for. Without a slash
-/// at their ends.
+/// Paths with grants: those of the routes, and those below them that rules name. Without a slash at their ends.
 pub(crate) fn places<'c>(routes: &'c [Route], policy: &'c Policy) -> impl Iterator<Item = &'c str> {
     let below = |path: &&str| routes.iter().any(|route| is_within(path, &route.path));
     let of_rules = policy.paths().map(|path| path.trim_end_matches('/')).filter(below);
@@ -287,7 +286,7 @@ pub(crate) fn places<'c>(routes: &'c [Route], policy: &'c Policy) -> impl Iterat
 }
 
 impl ProxyRoute {
-    /// In which format its clients are told what is wrong.
+    /// Error format for its clients.
     pub(super) fn error_format(&self, request: &RequestHead) -> ErrorFormat {
         match self.protocol {
             Protocol::Soap => ErrorFormat::of_soap(Some(request)),
@@ -317,7 +316,7 @@ impl ProxyRoute {
         }
     }
 
-    /// Whether that is the same route in another configuration.
+    /// Whether it is the same route in another configuration.
     fn is(&self, route: &Route) -> bool {
         *self.path == route.path && self.host.as_deref() == route.host.as_deref() && self.methods == Methods::of(route)
     }
@@ -326,23 +325,23 @@ impl ProxyRoute {
         self.host.as_ref().is_none_or(|own| host.is_some_and(|host| own.eq_ignore_ascii_case(without_port(host))))
     }
 
-    /// The path as it stands in the configuration.
+    /// The path as written in the configuration.
     pub(crate) fn path(&self) -> &str {
         if self.path.is_empty() { "/" } else { &self.path }
     }
 
-    /// The host that it is for.
+    /// The host that it matches.
     pub(crate) fn host(&self) -> Option<&str> {
         self.host.as_deref()
     }
 
-    /// The methods that it is for, separated by commas; `None`: all.
+    /// The methods that it matches, separated by commas; `None`: all.
     pub(crate) fn methods(&self) -> Option<String> {
         (self.methods != Methods::ALL).then(|| self.methods.names())
     }
 
-    /// Writes what is asked of the backend for `path` and `query`, which this route is for: `prefix`, the path of its
-    /// place, then the path as the route has it.
+    /// Writes the backend's target for `path` and `query`, which match this route: `prefix`, the path of its place,
+    /// then the path as the route rewrites it.
     pub(crate) fn write_target(&self, prefix: &str, path: &str, query: Option<&str>, out: &mut Vec<u8>) {
         let begin = out.len();
         out.extend_from_slice(prefix.trim_end_matches('/').as_bytes());
@@ -369,8 +368,8 @@ impl ProxyRoute {
         }
     }
 
-    /// The way back: what a client asks for to have `there` of the backend, a path with all that stands behind it, where
-    /// `prefix` is the path of its place. `None` where that is not reached this way.
+    /// The reverse: the path by which a client reaches `there` of the backend, a path with everything after it, where
+    /// `prefix` is the path of its place. `None` if it is not reached this way.
     pub(crate) fn path_here(&self, prefix: &str, there: &str) -> Option<String> {
         let below = |there: &'_ str, path: &str| {
             let rest = there.strip_prefix(path.trim_end_matches('/'))?;
@@ -384,7 +383,7 @@ impl ProxyRoute {
         Some(if here.starts_with('/') { here } else { format!("/{here}") })
     }
 
-    /// One of its requests was answered with this status.
+    /// Counts an answer with this status.
     pub(crate) fn count(&self, status: u16) {
         let class = usize::from(status / 100).clamp(1, self.answered.0.len()) - 1;
         self.answered.0[class].fetch_add(1, Ordering::Relaxed);
@@ -398,7 +397,7 @@ impl ProxyRoute {
 
 #[cfg(test)]
 impl ProxyRoute {
-    /// A route of all methods that leads to no endpoint.
+    /// Creates a route of all methods without an endpoint.
     pub(in crate::serve::proxy) fn at(path: &str) -> ProxyRoute {
         let processes = Dispatcher::new(vec![()], 0, std::time::Duration::ZERO);
         ProxyRoute {
@@ -420,7 +419,7 @@ impl ProxyRoute {
         }
     }
 
-    /// The same where its path becomes another.
+    /// The same with another path at the backend.
     pub(in crate::serve::proxy) fn to(self, to: &str) -> ProxyRoute {
         ProxyRoute { to: Some(To::new(to)), ..self }
     }

@@ -1,4 +1,4 @@
-//! Which route a request finds, and what is asked of its backend.
+//! Tests of routing, and of the target at the backend.
 
 use super::*;
 use crate::auth::{Access, Allow, Caller, Verb};

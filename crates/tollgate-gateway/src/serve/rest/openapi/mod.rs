@@ -1,7 +1,7 @@
-//! What plain REST has below one root, as an OpenAPI 3.1 document: `/rest/openapi.json`, `/rest/shop/openapi.json`.
+//! OpenAPI 3.1 description of plain REST below one root: `/rest/openapi.json`, `/rest/shop/openapi.json`.
 //!
-//! It is made of the models, the rules and the names of the lists when somebody asks for it first, and kept as long as the
-//! configuration is in force. It deliberately describes nothing that is not asked for by a path below that root.
+//! It is made of the models, the rules and the names of the lists on the first request, and kept as long as the
+//! configuration is active. It describes only paths below that root.
 
 mod operations;
 mod parameters;
@@ -22,7 +22,7 @@ use crate::http::READING;
 use crate::http::conditions::{self, Verdict};
 use crate::visit::Visit;
 
-/// The documents that somebody asked for, each with its root. One per root: there are as many as services, at most.
+/// The descriptions requested so far, each with its root. One per root: at most as many as services.
 #[derive(Debug, Default)]
 pub(crate) struct Descriptions(Mutex<Vec<(Box<str>, Arc<Description>)>>);
 
@@ -32,21 +32,21 @@ struct Description {
     etag: String,
 }
 
-/// One list, and what is needed to describe it.
+/// One list, with the data for describing it.
 struct Subject<'s> {
     service: &'s Published,
     resource: &'s Resource,
     entity_type: &'s EntityType,
     /// The names of the schemas of all sets of the service, in the model's order.
     names: &'s [String],
-    /// How clients may show who they are.
+    /// Authentication schemes for clients.
     schemes: &'s [&'static str],
 }
 
-/// Answers a request for the document of `root`, which is kept in `descriptions`.
+/// Answers a request for the description of `root`, which is kept in `descriptions`.
 ///
 /// # Errors
-/// 401 and 403 by the rules, 405 for other methods than those that read, 412 where `If-Match` fails.
+/// 401 and 403 by the rules, 405 for methods that do not read, 412 if `If-Match` fails.
 pub(crate) fn answer(
     visit: &Visit<'_>,
     (descriptions, services): (&Descriptions, &[Published]),
@@ -148,7 +148,7 @@ fn scheme_of(scheme: &str) -> Value {
     }
 }
 
-/// Names of schemas: of letters and digits that OpenAPI allows, each once.
+/// Names of schemas: unique, with only letters and digits that OpenAPI allows.
 #[derive(Default)]
 struct Names(Vec<String>);
 
@@ -174,7 +174,7 @@ impl Subject<'_> {
         &self.names[set.0]
     }
 
-    /// How whoever does that must show who they are; nothing where nobody is asked.
+    /// Authentication required for the operation; `None` without authentication.
     fn security(&self, verb: Verb) -> Option<Value> {
         let grants = self.service.rest.grants()?;
         let anonymous = Access::new(Caller::anonymous(), Some(grants)).permits(self.resource.set, verb);

@@ -1,4 +1,4 @@
-//! Operations: what each path takes and answers, with the problems that each of them may be told.
+//! Operations: input and answers of each path, with the possible problems.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use crate::auth::Verb;
 use crate::auth::csrf::Csrf;
 use crate::config::rules::IfMatch;
 
-/// Problems by their status: the name of the response, and what it tells.
+/// Problems by their status: the name of the response, and its description.
 const PROBLEMS: [(u16, &str, &str); 15] = [
     (400, "BadRequest", "a parameter, a part of the key or the body is wrong; target names it"),
     (401, "Unauthorized", "who asks has not shown who they are"),
@@ -28,7 +28,7 @@ const PROBLEMS: [(u16, &str, &str); 15] = [
     (507, "InsufficientStorage", "the database has no room"),
 ];
 
-/// What any request may be told besides: by the protocol below, or since we failed.
+/// Name of the response for all other problems: errors of the protocol below, or of the server.
 const OTHERWISE: &str = "Otherwise";
 
 /// The responses that operations refer to.
@@ -72,7 +72,7 @@ pub(super) fn headers() -> Value {
     })
 }
 
-/// The path of the document itself.
+/// The path of the description itself.
 pub(super) fn description() -> Value {
     let document = json_only(json!({ "type": "object" }), "this document");
     let otherwise = json!({ "$ref": format!("#/components/responses/{OTHERWISE}") });
@@ -80,7 +80,7 @@ pub(super) fn description() -> Value {
     json!({ "get": { "operationId": "openapi", "summary": "describes what there is", "responses": responses } })
 }
 
-/// What an operation has beside what all have.
+/// Parts of an operation beside those that all have.
 struct Operation {
     id: String,
     summary: String,
@@ -326,7 +326,7 @@ impl Subject<'_> {
         described
     }
 
-    /// What those who write must show.
+    /// Token required for writing.
     fn token(&self) -> Vec<Value> {
         match self.service.hosted.rules.csrf {
             Csrf::Required => vec![reference("X-CSRF-Token")],

@@ -66,12 +66,12 @@ impl Subject<'_> {
         common.into_iter().chain(own).collect()
     }
 
-    /// The reference to that which chooses what is answered.
+    /// The reference to the parameter that selects the answered fields.
     pub(super) fn fields(&self) -> Value {
         reference(&format!("{}.fields", self.name()))
     }
 
-    /// The parts of its key, and where they stand in a path.
+    /// The path template with the parts of its key, and their parameters.
     pub(super) fn key(&self) -> (String, Vec<Value>) {
         let mut path = String::new();
         let mut parameters = Vec::new();
@@ -88,7 +88,7 @@ impl Subject<'_> {
         (path, parameters)
     }
 
-    /// Its own parameters, each with a name that a component may have.
+    /// Its own parameters, each with a valid component name.
     fn own(&self) -> impl Iterator<Item = (String, Value)> {
         let leaves = &self.entity_type.leaves;
         let names = || leaves.iter().map(|leaf| rest::name(&leaf.path));
@@ -140,7 +140,7 @@ impl Subject<'_> {
     }
 }
 
-/// What a list says of its conditions as a whole.
+/// Description of a list's conditions as a whole.
 pub(super) fn of_conditions() -> String {
     format!("All conditions must hold, at most {CONDITIONS_MAX} of them. `name=value` may be written `name.eq=value`.")
 }

@@ -1,5 +1,5 @@
-//! Schemas of values, entities and what is sent for them: types with their ranges and lengths, what may be null, what must
-//! be there.
+//! Schemas of values, entities and request bodies: types with their ranges and lengths, nullable and required
+//! properties.
 
 use serde_json::{Map, Value, json};
 use tollgate_wire::edm::{
@@ -9,16 +9,16 @@ use tollgate_wire::value::Value as Stored;
 
 use super::Subject;
 
-/// What an entity is described for.
+/// Purpose of a description of an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
-    /// It is answered as a whole.
+    /// Answered as a whole.
     Answered,
-    /// It is answered as far as `fields` chose.
+    /// Answered with the properties chosen by `fields`.
     Selected,
-    /// It is to be created.
+    /// Sent to create it.
     Created,
-    /// It is to be changed.
+    /// Sent to change it.
     Changed,
 }
 
@@ -163,7 +163,7 @@ impl Subject<'_> {
         nullable(schema, may_be_null)
     }
 
-    /// The value of a property: of a collection, which itself is never null, an array.
+    /// Schema of a property's value: an array for a collection, which itself is never null.
     fn leaf(&self, leaf: &Leaf, purpose: Purpose) -> Value {
         let one = leaf.primitive.item().map_or(leaf.primitive, Item::primitive);
         let schema = match self.enumeration(leaf) {
@@ -180,25 +180,25 @@ impl Subject<'_> {
         }
     }
 
-    /// Of which the values of a property are members.
+    /// The enumeration of a property's values.
     fn enumeration(&self, leaf: &Leaf) -> Option<&Enumeration> {
         leaf.enumeration.map(|enumeration| &*self.service.hosted.model.enumerations[enumeration.0])
     }
 
-    /// What a property is compared with, or a part of a key: of whatever length.
+    /// Schema of a value to compare with a property, or of a part of a key: of any length.
     pub(super) fn asked(&self, leaf: &Leaf) -> Value {
         self.enumeration(leaf).map_or_else(|| asked(leaf.primitive), named)
     }
 
-    /// Whether an entity cannot be created without a value for it, of whatever type it is.
+    /// Whether an entity cannot be created without a value for it, of any type.
     fn must_be_sent(&self, leaf: usize) -> bool {
         !self.entity_type.leaves[leaf].nullable
             && self.entity_type.provided(LeafId(leaf)).is_none()
             && self.entity_type.declares(LeafId(leaf)) == SubtypeId::ROOT
     }
 
-    /// Tells of the property that says of which type an entity is what its values mean, and of a property that only
-    /// entities of a derived type have which type that is.
+    /// Describes the values of the discriminator property, and the type of properties that only entities of a derived
+    /// type have.
     fn tell_types(&self, property: usize, purpose: Purpose, schema: &mut Value) {
         let Some(hierarchy) = &self.entity_type.hierarchy else { return };
         let discriminator = &self.entity_type.leaves[hierarchy.discriminator.0];
@@ -226,7 +226,7 @@ impl Subject<'_> {
     }
 }
 
-/// What a column holds that tells types apart.
+/// JSON value of a discriminator column.
 fn as_json(stored: &Stored) -> Option<Value> {
     match stored {
         Stored::Integer(number) => Some((*number).into()),
@@ -235,7 +235,7 @@ fn as_json(stored: &Stored) -> Option<Value> {
     }
 }
 
-/// The schema, or null.
+/// The schema, nullable if needed.
 fn nullable(mut schema: Value, may_be_null: bool) -> Value {
     if !may_be_null {
         return schema;
@@ -251,7 +251,7 @@ fn nullable(mut schema: Value, may_be_null: bool) -> Value {
     schema
 }
 
-/// A value in a document.
+/// Schema of a value in a document.
 fn value(primitive: Primitive) -> Value {
     match primitive {
         // Without quotes JSON has no word for them.
@@ -287,7 +287,7 @@ fn value(primitive: Primitive) -> Value {
     }
 }
 
-/// What names members, and nothing else.
+/// Schema of the names of members, and nothing else.
 fn named(enumeration: &Enumeration) -> Value {
     let names = enumeration.members.iter().map(|member| member.name.as_str());
     match enumeration.arity {
@@ -299,7 +299,7 @@ fn named(enumeration: &Enumeration) -> Value {
     }
 }
 
-/// What is answered of an enumeration: names as a rule, but the database may have what has none.
+/// Schema of an answered enumeration: usually names, but the database may have values without one.
 fn shown(enumeration: &Enumeration) -> Value {
     let names: Vec<&str> = enumeration.members.iter().map(|member| member.name.as_str()).collect();
     let one = if enumeration.arity == Arity::Flags { "any of" } else { "one of" };
@@ -307,7 +307,7 @@ fn shown(enumeration: &Enumeration) -> Value {
     json!({ "type": "string", "description": description, "examples": names })
 }
 
-/// A value that is compared with, or a part of a key: of whatever length.
+/// Schema of a value to compare with, or of a part of a key: of any length.
 fn asked(primitive: Primitive) -> Value {
     use Primitive as P;
     let integer = |format: &str, least: i64, most: i64| json!({ "type": "integer", "format": format, "minimum": least, "maximum": most });
