@@ -17,6 +17,7 @@ pub mod round_trips;
 mod ruler;
 pub mod scaling;
 mod theft;
+mod unwatched;
 pub mod variance;
 mod verdict;
 

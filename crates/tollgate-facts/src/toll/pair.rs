@@ -3,6 +3,7 @@
 //! It knows nothing of the family of claims that a ratio belongs to.
 
 use super::theft::{self, Without};
+use super::unwatched;
 use super::{Left, unconfirmed};
 use crate::results::{
     BetweenStarts, ByRanks, Cell, Drift, Experiment, Figure, Gap, GapKind, RunResult, Settings, Toll, TollVerdict,
@@ -21,10 +22,10 @@ pub(super) type Logs = BTreeMap<u32, f64>;
 
 /// Two variants at one level, the second being what the first is divided by.
 pub(crate) struct Pair<'a> {
-    run: &'a RunResult,
-    variant: &'a str,
-    baseline: &'a str,
-    level: u64,
+    pub(super) run: &'a RunResult,
+    pub(super) variant: &'a str,
+    pub(super) baseline: &'a str,
+    pub(super) level: u64,
     pub(super) over: Over,
     /// The trials of either.
     pub(super) trials: [Vec<&'a Trial>; 2],
@@ -182,7 +183,8 @@ impl<'a> Pair<'a> {
             };
             has_zero.then(|| format!("{what}: a ratio to zero says nothing"))
         };
-        told.or_else(elsewhere).or_else(unwatched).or_else(without_cell).or_else(nothing)
+        let beside = || (figure == Figure::SubjectCpu).then(|| unwatched::reason(self)).flatten();
+        told.or_else(elsewhere).or_else(unwatched).or_else(beside).or_else(without_cell).or_else(nothing)
     }
 
     /// The reason why a time is that of generator and subject together.

@@ -194,7 +194,15 @@ mod tests {
         let at = |micros: u64| start + Duration::from_micros(micros);
         let opened = Opened { begun: at(10), connect_ns: 20_000, tls_ns: Some(300_000) };
         let (sent, first_byte, finished) = (at(335), at(435), at(440));
-        let answer = Answer { sent, first_byte, finished, own: Duration::ZERO, body_bytes: 0, opened: Some(opened) };
+        let answer = Answer {
+            sent,
+            first_byte,
+            finished,
+            own: Duration::ZERO,
+            body_bytes: 0,
+            received_bytes: 0,
+            opened: Some(opened),
+        };
         let mut phases = Phases::default();
         phases.record(at(0), &answer, &opened);
         phases.record(at(0), &answer, &Opened { tls_ns: None, ..opened });

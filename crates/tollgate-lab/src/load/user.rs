@@ -51,6 +51,8 @@ pub(crate) struct Answer {
     pub(crate) own: Duration,
     /// Bytes of its body.
     pub(crate) body_bytes: u64,
+    /// Bytes of its head, its framing and its body.
+    pub(crate) received_bytes: u64,
     /// Where the time went, if it opened its connection.
     pub(crate) opened: Option<Opened>,
 }
@@ -203,10 +205,11 @@ impl User {
                 return Err(Failure::status(exchanged.status));
             }
             let Exchanged { sent, first_byte, last_byte: finished, lay, body_bytes, .. } = exchanged;
+            let received_bytes = exchanged.head_bytes + exchanged.framing_bytes + body_bytes;
             // Bytes may lie for want of others before them. A worker looks again and again: what it reads had not been there when it did
             // so before.
             let own = lay.unwrap_or_default().min(asleep::before(finished));
-            return Ok(Answer { sent, first_byte, finished, own, body_bytes, opened });
+            return Ok(Answer { sent, first_byte, finished, own, body_bytes, received_bytes, opened });
         }
     }
 

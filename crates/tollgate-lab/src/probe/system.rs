@@ -51,9 +51,13 @@ impl Ticks {
     /// Share of the cores' time that programs used beyond those that used `own_ns`, 0 to 1: interrupts are nobody's, so it may
     /// be more where the kernel charges them to programs.
     pub(crate) fn others_share(self, own_ns: f64) -> f64 {
-        let others =
-            (self.total - self.total.min(self.idle + self.steal + self.interrupts)) as f64 - own_ns / TICK_NS as f64;
-        others.max(0.0) / self.total.max(1) as f64
+        self.others_ns(own_ns).max(0.0) / (self.total.max(1) * TICK_NS) as f64
+    }
+
+    /// The same in nanoseconds; below 0 where the ticks of a short time miss some.
+    pub(crate) fn others_ns(self, own_ns: f64) -> f64 {
+        let used = self.total - self.total.min(self.idle + self.steal + self.interrupts);
+        (used * TICK_NS) as f64 - own_ns
     }
 
     /// Time that was stolen from all of the cores together, in milliseconds.

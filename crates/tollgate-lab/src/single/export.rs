@@ -130,7 +130,7 @@ pub fn jtl(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     let users = result.concurrency;
     let sent = result.bytes_sent / (result.requests + result.errors.values().sum::<u64>()).max(1);
     for sample in log.map_or(&[][..], |log| &log.samples) {
-        let Sample { start_ns, opening_ns, total_ns, waiting_ns, failed, body_bytes } = *sample;
+        let Sample { start_ns, opening_ns, total_ns, waiting_ns, failed, received_bytes } = *sample;
         let [start, elapsed, latency, connect] =
             [start_ns, total_ns, opening_ns + waiting_ns, opening_ns].map(|ns| ns as f64 / NS_PER_MS);
         let (code, message, failure) = match failed {
@@ -141,7 +141,7 @@ pub fn jtl(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
         };
         writeln!(
             out,
-            "{at:.0},{elapsed:.0},load,{code},{message},load 1-1,text,{success},{failure},{body_bytes},{sent},{users},\
+            "{at:.0},{elapsed:.0},load,{code},{message},load 1-1,text,{success},{failure},{received_bytes},{sent},{users},\
              {users},{url},{latency:.0},0,{connect:.0}",
             at = begun_ms + start,
             success = failed.is_none(),

@@ -509,6 +509,11 @@ pub(crate) fn trial_of(name: &str, turn: Turn<'_>, measured: &Measured) -> Trial
         generator_cpu_us: measured.used.cpu_ns as f64 / 1e3,
         generator_busiest_cpu_us: measured.used.busiest_cpu_ns as f64 / 1e3,
         generator_run_queue_us: measured.used.run_queue_max_ns as f64 / 1e3,
+        others_cpu_us: measured.passed.subject_cpu_ns.filter(|_| measured.passed.ticks.total > 0).map(|subject_ns| {
+            let behind_ns = measured.passed.behind_cpu_ns.unwrap_or(0);
+            let own_ns = subject_ns as f64 + behind_ns as f64 + measured.used.cpu_ns as f64;
+            measured.passed.ticks.others_ns(own_ns) / 1e3
+        }),
         stolen_share: measured.passed.ticks.steal_share(),
         ..turn.trial(name, measured.start)
     }

@@ -74,8 +74,8 @@ pub struct Sample {
     pub waiting_ns: u64,
     /// How it failed; absent of a valid answer. Then only its start and its total time are known.
     pub failed: Option<ErrorClass>,
-    /// Bytes of its body.
-    pub body_bytes: u64,
+    /// Bytes of its head and its body; 0 of a failed one.
+    pub received_bytes: u64,
 }
 
 impl Detail {
@@ -108,16 +108,16 @@ impl Detail {
         if answer.opened.is_some() {
             self.opening.saturating_record(opening_ns);
         }
-        let body_bytes = answer.body_bytes;
-        let sample = Sample { start_ns: 0, opening_ns, total_ns, waiting_ns, failed: None, body_bytes };
+        let received_bytes = answer.received_bytes;
+        let sample = Sample { start_ns: 0, opening_ns, total_ns, waiting_ns, failed: None, received_bytes };
         self.note(intended, sample);
     }
 
     /// A failed request, which is in no time.
     pub(crate) fn failed(&mut self, class: ErrorClass, intended: Instant, total_ns: u64) {
-        let (opening_ns, waiting_ns, body_bytes) = (0, 0, 0);
+        let (opening_ns, waiting_ns, received_bytes) = (0, 0, 0);
         let failed = Some(class);
-        self.note(intended, Sample { start_ns: 0, opening_ns, total_ns, waiting_ns, failed, body_bytes });
+        self.note(intended, Sample { start_ns: 0, opening_ns, total_ns, waiting_ns, failed, received_bytes });
     }
 
     fn note(&mut self, intended: Instant, sample: Sample) {

@@ -11,3 +11,4 @@ pub(crate) mod run;
 pub(super) mod secrets;
 pub(super) mod selection;
 pub(crate) mod versus;
+mod watched;

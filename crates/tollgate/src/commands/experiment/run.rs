@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tollgate_facts::results::{RunResult, TollVerdict, Verdict};
+use tollgate_lab::experiment::Location;
 use tollgate_lab::run::{Ending, RunOptions, StopFlag};
 use tollgate_report::{self, RenderOptions};
 
 use super::expected::{self, Expected};
 use super::selection::{self, Selection};
+use super::watched::watch_local;
 use crate::commands::output;
 use crate::failure::{Exit, Failure};
 use crate::progress::ProgressLine;
@@ -56,7 +58,15 @@ const REPORT: &str = "report.html";
 
 /// Runs the experiment.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
-    let options = selection::run_options(&arguments.selection, arguments.out.clone(), arguments.seed)?;
+    let mut options = selection::run_options(&arguments.selection, arguments.out.clone(), arguments.seed)?;
+    // What is wrong is said before anything else.
+    tollgate_lab::run::check(&options).map_err(selection::failure)?;
+    let of_file = options.experiment.variants.iter().filter_map(|variant| match &variant.at {
+        Location::Url(url) => Some((variant.name.clone(), url.clone())),
+        Location::Gateway(_) | Location::Here(_) => None,
+    });
+    let asked: Vec<_> = options.subjects.iter().cloned().chain(of_file).collect();
+    watch_local(&mut options, asked, "--subject-pid")?;
     carried_out(options, &arguments.expected, None, arguments.json, out)
 }
 

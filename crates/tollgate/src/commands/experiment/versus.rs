@@ -3,23 +3,20 @@
 //!
 //! Deliberately not here: measuring (the lab), and what is printed (`run` prints the same).
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
-use std::net::ToSocketAddrs;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
 use tollgate_lab::experiment::Experiment;
-use tollgate_lab::probe::listener::{Listener, listeners};
 use tollgate_lab::run::RunOptions;
 use tollgate_lab::secret::hide;
 use tollgate_lab::traffic::header::completed;
-use tollgate_net::http1::client::Target;
 
 use super::expected::Expected;
 use super::selection::{Amount, failure, serve_program};
+use super::watched::watch_local;
 use super::{run, secrets};
 use crate::commands::asking::{Answers, PLAIN, Request, Tls, with_scheme};
 use crate::failure::{Exit, Failure};
@@ -31,7 +28,7 @@ Examples:
   tollgate versus -c 20 -A me:secret --i-may-load old.example --i-may-load new.example \\
       https://old.example/items https://new.example/items
   tollgate versus --command 'gzip -k -f big.log' 'xz -k -f big.log' 'zstd -k -f big.log'
-  tollgate versus --until-width 1% --threshold 'toll(b) < 1.05' http://127.0.0.1:8080/ http://127.0.0.1:8081/
+  tollgate versus --until-width 1% --threshold 'toll(b).time < 1.05' http://127.0.0.1:8080/ http://127.0.0.1:8081/
 
 The first is called a, the next b, and so on; a is what the others are held against.
 
@@ -122,7 +119,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     if !arguments.command {
         options.own_request = arguments.request.own(&arguments.answers)?;
         tollgate_lab::run::check(&options).map_err(failure)?;
-        arguments.watch_local(&mut options)?;
+        let things = arguments.things.iter().enumerate();
+        watch_local(&mut options, things.map(|(place, thing)| (name(place), with_scheme(thing))), "--pid")?;
     }
     run::carried_out(options, &arguments.expected, arguments.html.as_deref(), arguments.json, out)
 }
@@ -163,36 +161,6 @@ impl Arguments {
     fn headers(&self) -> Vec<(String, String)> {
         if self.command { Vec::new() } else { completed(self.request.said(), self.request.implied(Some(PLAIN))) }
     }
-
-    /// Watches whoever listens on this machine where an address leads, and says so.
-    fn watch_local(&self, options: &mut RunOptions) -> Result<(), Failure> {
-        let mut told: BTreeMap<u32, String> = BTreeMap::new();
-        for (place, thing) in self.things.iter().enumerate() {
-            let name = name(place);
-            if self.pids.iter().any(|pid| pid.name == name) {
-                continue;
-            }
-            for Listener { process, name: program } in local(&with_scheme(thing)) {
-                options.subject_pids.push((name.clone(), process));
-                told.entry(process).or_insert_with(|| format!("{program} (process {process})"));
-            }
-        }
-        if told.is_empty() {
-            return Ok(());
-        }
-        let all: Vec<String> = told.into_values().collect();
-        let text = format!("watched on this machine: {}; --pid names others", all.join(", "));
-        writeln!(std::io::stderr(), "{text}").map_err(Failure::output)
-    }
-}
-
-/// Who listens on this machine where a URL leads.
-fn local(url: &str) -> Vec<Listener> {
-    let Ok(target) = Target::parse(url) else { return Vec::new() };
-    let addresses = (target.host().trim_matches(['[', ']']), target.port()).to_socket_addrs();
-    // A name may stand for several: `localhost` is ::1 first, and a server often listens at 127.0.0.1 alone.
-    let here = addresses.into_iter().flatten().filter(|address| address.ip().to_canonical().is_loopback());
-    here.map(listeners).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 /// The words of a command, as a shell reads them.

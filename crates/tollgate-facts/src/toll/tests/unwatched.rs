@@ -1,0 +1,33 @@
+//! CPU time that other programs use beside one variant alone.
+
+use super::*;
+
+/// What the toll on CPU time says where other programs use so much beside the variant, and so much beside the baseline.
+fn found(beside: [f64; 2], factor: f64, seed: u64) -> (TollVerdict, String) {
+    let mut noise = Noise::of(seed);
+    let mut trials = synthetic(&mut noise, &["bare", "layered"], &[1.0, factor], 8);
+    for trial in &mut trials {
+        let other = if trial.variant == "layered" { beside[0] } else { beside[1] };
+        trial.others_cpu_us = Some(other + 2.0 * noise.normal());
+    }
+    let tolls = tolls_of(&["bare", "layered"], &trials, &[]);
+    let toll = tolls.into_iter().find(|toll| toll.figure == Figure::SubjectCpu).unwrap();
+    (toll.verdict, toll.note.unwrap_or_default())
+}
+
+#[test]
+fn a_proxy_whose_backend_is_not_watched_is_no_cheaper_than_the_backend() {
+    // The proxy alone needs half of what the backend needs; the backend works all the same.
+    let (verdict, note) = found([9.0, 0.0], 0.5, 1);
+    assert_eq!(verdict, TollVerdict::Refused, "{note}");
+    assert!(note.contains("9 µs more CPU time per request beside layered than beside bare"), "{note}");
+    let (verdict, note) = found([0.0, 9.0], 2.0, 1);
+    assert!(verdict == TollVerdict::Refused && note.contains("beside bare than beside layered"), "{note}");
+}
+
+#[test]
+fn other_programs_that_use_the_same_beside_both_refuse_nothing() {
+    let refused = (1..=200).filter(|seed| found([30.0, 30.0], 1.0, *seed).0 == TollVerdict::Refused).count();
+    assert!(refused <= 2, "{refused} of 200");
+    assert_eq!(found([30.5, 30.0], 1.5, 1).0, TollVerdict::Dearer, "so little changes nothing");
+}
