@@ -84,6 +84,12 @@ impl Quantity {
         (self.of)(cell).filter(|found| found.mean.is_finite())
     }
 
+    /// Whether a single load has it.
+    pub fn is_of_load(self) -> bool {
+        const OF_LOAD: [&str; 9] = ["rps", "mean", "p50", "p90", "p95", "p99", "p999", "max", "bytes"];
+        OF_LOAD.contains(&self.name) || self.is_of_errors()
+    }
+
     /// A single load's value.
     pub fn of_load(self, load: &QuickResult) -> Option<Estimate> {
         // A cell's throughput is a mean of blocks; a single load has none.

@@ -19,7 +19,6 @@ use super::basic::{self, Credentials};
 use super::caller::Caller;
 use super::certificate::{self, CertificateUser, Owners};
 use super::current::CurrentUsers;
-use super::password::Memory;
 use super::users::{Users, UsersError, Verdict};
 use super::verified::{Digest, Kept, Verified};
 use crate::base::log::Log;
@@ -59,8 +58,8 @@ struct Basic {
     key: hmac::Key,
     kept_for: Duration,
     known_to_all: Mutex<Verified>,
-    /// Limits how many hash at once, and has the memory for it; the others wait in a bounded queue.
-    hashing: Dispatcher<Memory>,
+    /// Limits how many hash at once; the others wait in a bounded queue.
+    hashing: Dispatcher<()>,
 }
 
 /// State of one loop, used without locks.
@@ -160,7 +159,7 @@ impl Authentication {
         clock: Clock,
         log: Arc<Log>,
     ) -> Authentication {
-        let hashes = (0..config.hashes_at_once).map(|_| Memory::default()).collect();
+        let hashes = vec![(); config.hashes_at_once as usize];
         let basic = config.takes_basic().then(|| Basic {
             challenge: basic::challenge(&config.realm),
             key: hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new()).expect("the system gives random bytes"),
@@ -252,7 +251,7 @@ impl Authentication {
 
     /// Turns for hashing a password.
     #[cfg(test)]
-    pub(crate) fn turns(&self) -> Dispatcher<Memory> {
+    pub(crate) fn turns(&self) -> Dispatcher<()> {
         self.basic.as_ref().unwrap().hashing.clone()
     }
 
@@ -272,7 +271,7 @@ impl Authentication {
             let message = "expected a name and a password in base64, with a colon between them";
             return Err(Fault::unauthenticated(Arc::clone(&basic.challenge), message));
         };
-        let mut turn = basic.hashing.acquire(&Task::of(exchange.request())).await.map_err(|refused| {
+        let turn = basic.hashing.acquire(&Task::of(exchange.request())).await.map_err(|refused| {
             outcomes.overloaded.fetch_add(1, Ordering::Relaxed);
             Fault::overloaded(match refused {
                 Refused::QueueFull { queue_max } => {
@@ -287,15 +286,9 @@ impl Authentication {
         }
         let (users, edition) = self.users.users();
         let shown: String = name.chars().take(LOGGED_CHARACTERS_MAX).collect();
-        let hashing = basic.hashing.clone();
         let job = tokio::task::spawn_blocking(move || {
-            let verdict = users.verify(&name, password.as_bytes(), &mut turn);
-            // The next one needs the memory at once, and nobody else does.
-            if hashing.occupancy().waiting == 0 {
-                turn.release();
-            }
             // The turn goes along: a client that goes away meanwhile makes no room for another hash.
-            (verdict, turn)
+            (users.verify(&name, password.as_bytes()), turn)
         });
         let (verdict, turn) = job.await.map_err(|panic| Fault::internal(format!("verifying ended badly: {panic}")))?;
         match verdict {

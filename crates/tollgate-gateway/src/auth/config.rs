@@ -332,9 +332,13 @@ impl Default for AuthenticationTable {
 }
 
 impl Authentication {
-    /// Whether anybody is asked who they are.
-    pub(crate) fn asks(&self) -> bool {
-        self.takes_basic() || !self.certificate_users.is_empty()
+    /// Whether callers who did not show who they are may change anything, or whatever no rule is for.
+    pub(crate) fn is_open(&self) -> bool {
+        let asks = self.takes_basic() || !self.certificate_users.is_empty();
+        let is_open = |allow: &Allow| allow.0.contains(&Principal::Anyone);
+        let is_reading = |verb: &Verb| *verb == Verb::Get;
+        let writes = |rule: &&AccessRule| rule.methods.as_ref().is_none_or(|verbs| !verbs.iter().all(is_reading));
+        !asks || is_open(&self.default) || self.rules.iter().filter(writes).any(|rule| is_open(&rule.allow))
     }
 
     /// Whether names and passwords are accepted.

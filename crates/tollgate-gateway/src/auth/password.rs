@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use argon2::{Algorithm, Argon2, Block, Params, Version};
+use argon2::{Algorithm, Argon2, Params, Version};
 use ring::rand::{SecureRandom, SystemRandom};
 use tollgate_wire::base64;
 
@@ -26,26 +26,6 @@ pub struct Hash {
     cost: Cost,
     salt: Box<[u8]>,
     output: Box<[u8]>,
-}
-
-/// Memory in which passwords are hashed, one after another. It grows to what the most expensive one needs.
-#[derive(Default)]
-pub struct Memory(Vec<Block>);
-
-impl Memory {
-    /// Gives it back to the system.
-    pub(super) fn release(&mut self) {
-        self.0 = Vec::new();
-    }
-
-    fn of(&mut self, params: &Params) -> &mut [Block] {
-        let count = params.block_count();
-        if self.0.len() < count {
-            // Nothing of it is read before it was written.
-            self.0 = vec![Block::new(); count];
-        }
-        &mut self.0[..count]
-    }
 }
 
 // The table of limits.
@@ -107,7 +87,7 @@ impl Hash {
     /// If the system has no random bytes.
     pub fn of(password: &[u8], cost: Cost) -> Result<Hash, String> {
         let mut hash = Hash::nobodys(cost.check()?);
-        hash.output = hash.compute(password, &mut Memory::default());
+        hash.output = hash.compute(password);
         Ok(hash)
     }
 
@@ -145,20 +125,18 @@ impl Hash {
     }
 
     /// Whether it is the hash of this password. The time does not depend on the result.
-    pub fn verifies(&self, password: &[u8], memory: &mut Memory) -> bool {
-        let computed = self.compute(password, memory);
+    pub fn verifies(&self, password: &[u8]) -> bool {
+        let computed = self.compute(password);
         let differences = computed.iter().zip(&self.output).fold(0, |seen, (left, right)| seen | (left ^ right));
         differences == 0
     }
 
-    fn compute(&self, password: &[u8], memory: &mut Memory) -> Box<[u8]> {
+    fn compute(&self, password: &[u8]) -> Box<[u8]> {
         let Cost { memory_kib, passes, lanes } = self.cost;
         let params = Params::new(memory_kib, passes, lanes, Some(self.output.len())).expect("the cost was checked");
-        let blocks = memory.of(&params);
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
         let mut output = vec![0; self.output.len()];
-        let hashed = argon2.hash_password_into_with_memory(password, &self.salt, &mut output, blocks);
-        hashed.expect("lengths of salt, output and memory were checked");
+        argon2.hash_password_into(password, &self.salt, &mut output).expect("lengths of salt and output were checked");
         output.into()
     }
 }
@@ -205,9 +183,8 @@ mod tests {
         assert!(text.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{text}");
         let read = Hash::parse(&text).unwrap();
         assert_eq!(read, hash);
-        let mut memory = Memory::default();
-        assert!(read.verifies(b"open sesame", &mut memory));
-        assert!(!read.verifies(b"open sesam", &mut memory) && !read.verifies(b"", &mut memory));
+        assert!(read.verifies(b"open sesame"));
+        assert!(!read.verifies(b"open sesam") && !read.verifies(b""));
         assert_ne!(Hash::of(b"open sesame", Cost::default()).unwrap(), hash, "each has a salt of its own");
         assert!(!format!("{hash:?}").contains(text.rsplit('$').next().unwrap()));
     }
@@ -217,11 +194,7 @@ mod tests {
         // `echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32 -e`, of the reference implementation's own tests.
         let known = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
         let hash = Hash::parse(known).unwrap();
-        let mut memory = Memory::default();
-        assert!(hash.verifies(b"password", &mut memory) && !hash.verifies(b"Password", &mut memory));
-        // Memory that has held other hashes, larger and smaller ones, changes nothing.
-        let small = Hash::of(b"other", Cost::default()).unwrap();
-        assert!(small.verifies(b"other", &mut memory) && hash.verifies(b"password", &mut memory));
+        assert!(hash.verifies(b"password") && !hash.verifies(b"Password"));
         assert_eq!(hash.to_string(), known);
     }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::caller::User;
-use super::password::{Cost, Hash, Memory, PASSWORD_BYTES_MAX};
+use super::password::{Cost, Hash, PASSWORD_BYTES_MAX};
 
 /// The users of a gateway.
 #[derive(Debug, Default)]
@@ -133,17 +133,17 @@ impl Users {
     }
 
     /// Verifies a name and a password. Takes some 20 ms and [`Cost::memory_kib`], whether there is such a user or not.
-    pub fn verify(&self, name: &str, password: &[u8], memory: &mut Memory) -> Verdict {
+    pub fn verify(&self, name: &str, password: &[u8]) -> Verdict {
         if password.len() > PASSWORD_BYTES_MAX {
             return Verdict::Refused;
         }
         match self.users.get(name) {
-            Some(KnownUser { user, hash: Some(hash) }) if hash.verifies(password, memory) => {
+            Some(KnownUser { user, hash: Some(hash) }) if hash.verifies(password) => {
                 Verdict::Verified(Arc::clone(user))
             }
             Some(KnownUser { hash: Some(_), .. }) => Verdict::Refused,
             Some(KnownUser { hash: None, .. }) | None => {
-                let _ = Hash::nobodys(self.cost_of_unknown(name)).verifies(password, memory);
+                let _ = Hash::nobodys(self.cost_of_unknown(name)).verifies(password);
                 Verdict::Refused
             }
         }
@@ -223,12 +223,12 @@ mod tests {
         assert_eq!(users.count(), 3);
         let ann = users.user("ann").unwrap();
         assert_eq!((&*ann.name, &*ann.groups), ("ann", &["agents".into(), "night-shift".into()][..]));
-        assert_eq!(users.verify("ann", b"password", &mut Memory::default()), Verdict::Verified(Arc::clone(ann)));
+        assert_eq!(users.verify("ann", b"password"), Verdict::Verified(Arc::clone(ann)));
         for (name, password) in [("ann", "Password"), ("Ann", "password"), ("zoë", "password"), ("zoë", "*"), ("", "")]
         {
-            assert_eq!(users.verify(name, password.as_bytes(), &mut Memory::default()), Verdict::Refused, "{name}");
+            assert_eq!(users.verify(name, password.as_bytes()), Verdict::Refused, "{name}");
         }
-        assert_eq!(users.verify("ann", &[b'p'; PASSWORD_BYTES_MAX + 1], &mut Memory::default()), Verdict::Refused);
+        assert_eq!(users.verify("ann", &[b'p'; PASSWORD_BYTES_MAX + 1]), Verdict::Refused);
     }
 
     #[test]
@@ -265,9 +265,7 @@ mod tests {
         let groups = ["agents".to_owned(), "x.y".to_owned()];
         let made = line("ann", "pässword".as_bytes(), &groups).unwrap();
         let users = Users::parse(&made, "users").unwrap();
-        let Verdict::Verified(user) = users.verify("ann", "pässword".as_bytes(), &mut Memory::default()) else {
-            panic!("{made}")
-        };
+        let Verdict::Verified(user) = users.verify("ann", "pässword".as_bytes()) else { panic!("{made}") };
         assert_eq!(user.groups.len(), 2);
         for (name, password, group) in
             [("a:b", "x", "g"), ("#a", "x", "g"), ("a", "", "g"), ("a", "x", "g,h"), ("a", "x\n", "g")]

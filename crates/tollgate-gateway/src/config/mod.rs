@@ -320,12 +320,10 @@ impl Config {
             true => "reachable from this machine only".to_owned(),
             false => format!("reachable from other machines at {}", exposed.join(" and ")),
         };
-        let who = match (&self.authentication.users, self.authentication.asks()) {
-            (_, false) => "anyone who connects".to_owned(),
-            (Some(file), true) => {
-                format!("users of {} by {} access rules", file.display(), self.authentication.rules.len())
-            }
-            (None, true) => format!("owners of certificates by {} access rules", self.authentication.rules.len()),
+        let who = match (self.authentication.is_open(), &self.authentication.users) {
+            (true, _) => "anyone who connects may".to_owned(),
+            (false, Some(file)) => format!("only users of {} may, as access rules say,", file.display()),
+            (false, None) => "only owners of known certificates may, as access rules say,".to_owned(),
         };
         let writable = self.services.iter().filter(|service| !service.read_only).map(|service| &*service.name);
         let writable: Vec<&str> = writable.collect();
@@ -333,11 +331,16 @@ impl Config {
             true => "read".to_owned(),
             false => format!("read, and write to {} (--read-only prevents that)", writable.join(", ")),
         };
+        let forwarded = match self.routes.len() {
+            0 => "",
+            1 => "; a route forwards all methods",
+            _ => "; routes forward all methods",
+        };
         let operator = match &self.admin.user {
             Some(user) => format!("the operator's page is for {user}"),
             None => "the operator's page is for anyone on this machine".to_owned(),
         };
-        [reached, format!("{who} may {what}"), operator]
+        [reached, format!("{who} {what}{forwarded}"), operator]
     }
 
     /// The addresses that other machines may reach.
@@ -350,7 +353,7 @@ impl Config {
     pub(crate) fn exposed_to_anyone(&self) -> Option<&SocketAddr> {
         let certified = self.tls.iter().filter(|listener| listener.requires_certificates());
         let certified: Vec<&SocketAddr> = certified.flat_map(|listener| &listener.addresses).collect();
-        let is_open = !self.listen.may_expose && !self.authentication.asks();
+        let is_open = !self.listen.may_expose && self.authentication.is_open();
         self.exposed().find(|address| is_open && !certified.contains(address))
     }
 

@@ -145,7 +145,7 @@ fn opened(service: &Service, remarks: &mut Vec<String>) -> Result<(Opened, Vec<M
                 remarks.push(format!("{}: the database cannot be written: all of it is read-only", service.name));
             }
             if access == DatabaseAccess::Read {
-                model.entity_sets.iter_mut().for_each(|set| set.changes = Changes::NONE);
+                forbid_changes(&mut model);
             }
             if model.entity_sets.is_empty() {
                 remarks.push(format!("{}: there is no table that could be served", service.name));
@@ -220,6 +220,12 @@ fn with_pool(service: &Service, model: Model, (database, locking): (Database, Lo
     Ok(Opened { model, database, pool, rows })
 }
 
+/// Removes whatever changes anything from a model: changes of entities, and actions.
+fn forbid_changes(model: &mut Model) {
+    model.entity_sets.iter_mut().for_each(|set| set.changes = Changes::NONE);
+    model.function_imports.retain(|import| import.effect().is_none());
+}
+
 /// Opens our own database, which `create` fills if it is empty.
 fn made(
     service: &Service,
@@ -230,7 +236,7 @@ fn made(
     let opened = database(service, mapping, sqlite::File::Made)?;
     create(&mut opened.0.connection()?)?;
     if service.read_only {
-        model.entity_sets.iter_mut().for_each(|set| set.changes = Changes::NONE);
+        forbid_changes(&mut model);
     }
     with_pool(service, model, opened)
 }

@@ -83,7 +83,7 @@ impl fmt::Display for StartError {
             ),
             StartError::Exposed { address } => write!(
                 formatter,
-                "anyone who reaches {address} could use all services: add users (`--users FILE`), listen on a loopback address, or say --i-may-expose (`may_expose = true` in [listen])"
+                "anyone who reaches {address} could use services without signing in: add users (`--users FILE`) and rules, listen on a loopback address, or say --i-may-expose (`may_expose = true` in [listen])"
             ),
             StartError::PlainBasic { address } => write!(
                 formatter,

@@ -81,9 +81,11 @@ pub fn histograms(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
 
 /// A second of a load.
 struct Second {
-    /// When it ended.
+    /// When it ended, the last one with the load.
     at: jiff::Timestamp,
+    /// Its valid answers, and by how much of a second: the last one may be shorter.
     requests: u64,
+    per_second: f64,
     /// Mean response time; absent where nothing was answered.
     mean_ms: Option<f64>,
 }
@@ -95,7 +97,9 @@ fn seconds(quick: &Quick) -> Vec<Second> {
         let (requests, total_ns) = bins.iter().fold((0, 0), |sum, bin| (sum.0 + bin.0, sum.1 + bin.1));
         let mean_ms = (requests > 0).then(|| total_ns as f64 / requests as f64 / NS_PER_MS);
         let after = jiff::SignedDuration::from_secs(place as i64 + 1);
-        Second { at: quick.started.checked_add(after).unwrap_or(quick.started), requests, mean_ms }
+        let at = quick.started.checked_add(after).unwrap_or(quick.started).min(end(quick));
+        let length_s = (quick.took.as_secs_f64() - place as f64).clamp(BIN.as_secs_f64(), 1.0);
+        Second { at, requests, per_second: requests as f64 / length_s, mean_ms }
     };
     quick.recorder.bins().chunks(bins).enumerate().map(second).collect()
 }
@@ -106,7 +110,7 @@ fn seconds(quick: &Quick) -> Vec<Second> {
 /// Those of writing.
 pub fn csv(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "second,time,requests,mean_ms")?;
-    for (number, Second { at, requests, mean_ms }) in (1..).zip(seconds(quick)) {
+    for (number, Second { at, requests, mean_ms, .. }) in (1..).zip(seconds(quick)) {
         let mean_ms = mean_ms.map(|mean_ms| format!("{mean_ms:.3}")).unwrap_or_default();
         writeln!(out, "{number},{at:.0},{requests},{mean_ms}")?;
     }
@@ -167,8 +171,8 @@ pub fn prometheus(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     };
     let at = |second: &Second| second.at.as_nanosecond() as f64 / 1e9;
     let plain = |value: f64, second: &Second| (String::new(), value, at(second));
-    let requests = seconds.iter().map(|second| plain(second.requests as f64, second)).collect();
-    gauge("requests_per_second", "Valid answers of a second.", requests)?;
+    let requests = seconds.iter().map(|second| plain(second.per_second, second)).collect();
+    gauge("requests_per_second", "Valid answers per second.", requests)?;
     let means = seconds.iter().filter_map(|second| Some(plain(second.mean_ms? / 1e3, second))).collect();
     gauge("response_mean_seconds", "Mean response time of the valid answers of a second.", means)?;
     let percentile = |(percent, time): &(f64, Option<f64>)| {
@@ -189,9 +193,14 @@ pub fn prometheus(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
 /// Those of writing.
 pub fn influx(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     let result = &quick.result;
+    // A backslash at the end would hide the space behind it.
+    let url = match result.url.strip_suffix('\\') {
+        Some(url) => format!("{url}%5C"),
+        None => result.url.clone(),
+    };
     let url: String =
-        result.url.chars().flat_map(|c| [',', '=', ' '].contains(&c).then_some('\\').into_iter().chain([c])).collect();
-    for Second { at, requests, mean_ms } in seconds(quick) {
+        url.chars().flat_map(|c| [',', '=', ' '].contains(&c).then_some('\\').into_iter().chain([c])).collect();
+    for Second { at, requests, mean_ms, .. } in seconds(quick) {
         let mean = mean_ms.map(|mean_ms| format!(",response_mean_ms={mean_ms}")).unwrap_or_default();
         writeln!(out, "tollgate_load,url={url} requests={requests}i{mean} {}", at.as_nanosecond())?;
     }
@@ -218,7 +227,7 @@ pub fn otlp(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     let of_second = |second: &Second, value: f64| json!({"timeUnixNano": time(second.at), "asDouble": value});
     let of_load = |key: &str, name: &str, value: f64| json!({"timeUnixNano": time(end(quick)), "asDouble": value, "attributes": [attribute(key, name)]});
     let gauge = |name: &str, unit: &str, points: Vec<Value>| json!({"name": format!("tollgate.load.{name}"), "unit": unit, "gauge": {"dataPoints": points}});
-    let requests = seconds.iter().map(|second| of_second(second, second.requests as f64)).collect();
+    let requests = seconds.iter().map(|second| of_second(second, second.per_second)).collect();
     let means = seconds.iter().filter_map(|second| Some(of_second(second, second.mean_ms? / 1e3))).collect();
     let percentile = |(percent, time): &(f64, Option<f64>)| {
         Some(of_load("quantile", &(percent / 100.0).to_string(), (*time)? / 1e3))

@@ -107,9 +107,11 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 /// Where nothing was answered, there is no time to be read.
 fn answers(evidence: &Evidence<'_>) -> Option<Finding> {
-    let failed = evidence.failed();
-    let reason = format!("no request was answered as it was wanted, {failed} failed");
-    let remedy = "find out why they fail: the classes of failures stand above, with the first of each";
+    let reason = match evidence.failed() {
+        0 => "no request was answered".to_owned(),
+        _ => "every request failed".to_owned(),
+    };
+    let remedy = "see the classes of failures above, with the first answer of each";
     (evidence.result.requests == 0).then(|| refused(reason, remedy, (0.0, 1.0)))
 }
 

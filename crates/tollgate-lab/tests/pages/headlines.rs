@@ -175,7 +175,7 @@ fn what_was_not_measured_is_named_and_what_is_open_is_said_to_be_open() {
     let trust = found.trust.unwrap();
     assert!(trust.light == Light::Care && trust.text.contains(": the interval includes 1."), "{trust:?}");
     run.tolls.clear();
-    assert_eq!(answer(&run).text, "This run shows no toll: see the doubts below.");
+    assert_eq!(answer(&run).text, "No toll can be stated: the figures are refused or doubtful.");
     run.experiment.variants.iter_mut().for_each(|variant| variant.baseline = None);
     assert!(answer(&run).text.starts_with("Nothing was compared"));
 }

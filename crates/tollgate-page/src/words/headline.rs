@@ -63,7 +63,7 @@ fn unsaid(run: &RunResult) -> &'static str {
         _ if run.experiment.variants.iter().all(|variant| variant.baseline.is_none()) => {
             "Nothing was compared, so there is no toll: no variant has a baseline."
         }
-        _ => "This run shows no toll: see the doubts below.",
+        _ => "No toll can be stated: the figures are refused or doubtful.",
     }
 }
 

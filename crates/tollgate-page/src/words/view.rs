@@ -86,28 +86,26 @@ impl<'r> View<'r> {
         for doubt in doubts(run, &cells) {
             match doubt.levels(&cells) {
                 // Which percentiles it is about differs from cell to cell.
-                Some(_) if rules::is_own_delay(doubt.rule) => own.push((doubt, true)),
+                Some(_) if rules::is_own_delay(doubt.rule) => own.push(doubt),
                 Some(levels) => shared.push(Shared { doubt, levels }),
-                None => own.push((doubt, false)),
+                None => own.push(doubt),
             }
         }
         let row = |cell: &'r Cell| {
-            let here = own.iter().zip(1..).filter(|((doubt, _), _)| doubt.of(cell).is_some());
-            let mut refusals = here.clone().filter(|((doubt, _), _)| doubt.verdict == Verdict::Refused);
-            let is_the_cells = |(doubt, is_shared): &(Doubt<'_>, bool)| {
-                !is_shared && doubt.of(cell).is_some_and(|found| is_of_all(run, found))
-            };
+            let here = own.iter().zip(1..).filter(|(doubt, _)| doubt.of(cell).is_some());
+            let mut refusals = here.clone().filter(|(doubt, _)| doubt.verdict == Verdict::Refused);
+            let is_the_cells = |doubt: &Doubt<'_>| doubt.of(cell).is_some_and(|found| is_of_all(run, found));
             Row {
                 cell,
                 is_bottom: run.experiment.variant(&cell.variant).is_some_and(|variant| variant.baseline.is_none()),
                 tolls: tolls(run, &cell.variant, cell.level),
                 by_tollgate: by_tollgate(run, &cell.variant, cell.level),
-                is_closed_refused: refusals.any(|((doubt, _), _)| !rules::is_at_rate(doubt.rule)),
+                is_closed_refused: refusals.any(|(doubt, _)| !rules::is_at_rate(doubt.rule)),
                 marks: here.filter(|(doubt, _)| is_the_cells(doubt)).map(|(_, number)| number).collect(),
             }
         };
         let rows = cells.into_iter().map(row).collect();
-        Self { run, rows, shared, doubts: own.into_iter().map(|(doubt, _)| doubt).collect() }
+        Self { run, rows, shared, doubts: own }
     }
 
     /// Whether any request failed anywhere.
@@ -257,7 +255,7 @@ impl Timed {
 }
 
 /// Percentiles that tables have.
-const PRINTED: [Rank; 3] = [Rank::P50, Rank::P95, Rank::P99];
+const PRINTED: [Rank; 5] = [Rank::P50, Rank::P90, Rank::P95, Rank::P99, Rank::P999];
 
 /// The percentiles that a finding of the generator's own delay is about; absent of another finding.
 fn delayed(run: &RunResult, found: &Validity) -> Option<Timed> {

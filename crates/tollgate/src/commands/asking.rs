@@ -32,7 +32,7 @@ pub(crate) struct Request {
     pub(crate) method: Option<String>,
 
     /// Use the method HEAD
-    #[arg(short = 'i', conflicts_with_all = ["method", "post", "put"], help_heading = "Request")]
+    #[arg(short = 'i', conflicts_with_all = ["method", "post", "put", "text", "json_body", "form"], help_heading = "Request")]
     pub(crate) head: bool,
 
     /// Header field; replaces tollgate's own of that name. In `load`, Host may name another host than the URL; may be
@@ -157,7 +157,7 @@ impl Request {
             return Ok(Some(json.clone().into_bytes()));
         }
         if !self.form.is_empty() {
-            return Ok(Some(form(&self.form, feed)));
+            return form(&self.form, feed).map(Some);
         }
         Ok(self.text.clone().map(String::into_bytes))
     }
@@ -247,27 +247,34 @@ impl FromStr for FormField {
     }
 }
 
-/// The fields as `application/x-www-form-urlencoded`. A feed's places stay, and are filled with encoded values.
-fn form(fields: &[FormField], feed: Fed) -> Vec<u8> {
+/// The fields as `application/x-www-form-urlencoded`. Places of a feed stay, and are filled with encoded values.
+fn form(fields: &[FormField], feed: Fed) -> Result<Vec<u8>, Failure> {
     let mut out = Vec::new();
-    for (number, FormField { name, value }) in fields.iter().enumerate() {
-        if number > 0 {
+    for FormField { name, value } in fields {
+        if !out.is_empty() {
             out.push(b'&');
         }
-        Escape::Url.write(name.as_bytes(), &mut out);
-        out.push(b'=');
-        let pieces = if feed == Fed::Yes { template::parse(value).unwrap_or_default() } else { Vec::new() };
-        let mut rest = 0;
-        for piece in pieces {
-            let Piece::Value { position, .. } = piece else { continue };
-            let end = value[position..].find("}}").map_or(value.len(), |end| position + end + 2);
-            Escape::Url.write(&value.as_bytes()[rest..position], &mut out);
-            out.extend_from_slice(&value.as_bytes()[position..end]);
-            rest = end;
+        for (number, text) in [name, value].into_iter().enumerate() {
+            if number > 0 {
+                out.push(b'=');
+            }
+            let pieces = match feed {
+                Fed::Yes => template::parse(text)
+                    .map_err(|error| Failure::usage(format_args!("--form: `{text}`: {}", error.message)))?,
+                Fed::No => Vec::new(),
+            };
+            let mut rest = 0;
+            for piece in pieces {
+                let Piece::Value { position, .. } = piece else { continue };
+                let end = text[position..].find("}}").map_or(text.len(), |end| position + end + 2);
+                Escape::Url.write(&text.as_bytes()[rest..position], &mut out);
+                out.extend_from_slice(&text.as_bytes()[position..end]);
+                rest = end;
+            }
+            Escape::Url.write(&text.as_bytes()[rest..], &mut out);
         }
-        Escape::Url.write(&value.as_bytes()[rest..], &mut out);
     }
-    out
+    Ok(out)
 }
 
 /// What stands in a file, or on stdin.
@@ -340,8 +347,8 @@ mod tests {
     #[test]
     fn a_form_is_encoded_around_the_places_of_a_feed() {
         let fields = ["a b=1&2", "c={{id}} é"].map(|text| text.parse().unwrap());
-        assert_eq!(form(&fields, Fed::No), b"a%20b=1%262&c=%7B%7Bid%7D%7D%20%C3%A9");
-        assert_eq!(form(&fields, Fed::Yes), b"a%20b=1%262&c={{id}}%20%C3%A9");
+        assert_eq!(form(&fields, Fed::No).unwrap(), b"a%20b=1%262&c=%7B%7Bid%7D%7D%20%C3%A9");
+        assert_eq!(form(&fields, Fed::Yes).unwrap(), b"a%20b=1%262&c={{id}}%20%C3%A9");
     }
 
     #[test]

@@ -65,7 +65,11 @@ fn thresholds(texts: &[String]) -> Result<Vec<Threshold>, Failure> {
         let threshold = Threshold::parse(text).map_err(wrong)?;
         threshold.check(&[], &[], Runs::One).map_err(wrong)?;
         match threshold.asked {
-            Asked::Of(_) => Ok(threshold),
+            Asked::Of(of) if of.is_of_load() => Ok(threshold),
+            Asked::Of(of) => {
+                Err(Failure::usage(format_args!("--threshold: `{text}`: a single load has no {}", of.name))
+                    .hint("tollgate versus and tollgate run watch the server's process"))
+            }
             _ => Err(Failure::usage(format_args!("--threshold: `{text}`: a single load has no tolls"))
                 .hint("tollgate versus compares two URLs")),
         }

@@ -45,8 +45,9 @@ fn a_threshold_that_does_not_hold_ends_with_its_own_code() {
     // Who expects something of failures has said how many are too many.
     let nothing = "/rest/nothing/here";
     run(&["--threshold", "error-share < 1 %"], nothing).check(99, "FAILED   error-share < 1 %: 100 %", "");
-    run(&["--threshold", "errors <= 100"], nothing).check(3, "passed   errors <= 100: 100", "no request was answered");
-    run(&["--threshold", "p50 < 1 s"], nothing).check(99, "FAILED   p50 < 1 s, refused: no request was answered", "");
+    run(&["--threshold", "errors <= 100"], nothing).check(3, "passed   errors <= 100: 100", "every request failed");
+    run(&["--threshold", "p50 < 1 s"], nothing).check(99, "FAILED   p50 < 1 s, refused: every request failed", "");
+    run(&["--threshold", "memory < 1 GiB"], FLIGHT).check(2, "", "a single load has no memory");
     run(&["--threshold", "p5 < 1 s"], FLIGHT).check(2, "", "--threshold: ");
     run(&["--threshold", "toll(a).cpu < 2"], FLIGHT).check(2, "", "--threshold: ");
     let json = run(&["--json", "--threshold", "errors == 0"], FLIGHT).out;

@@ -77,7 +77,7 @@ fn a_database_file_keeps_the_flights() {
 #[test]
 fn nothing_beyond_this_machine_is_open_to_anyone_unless_that_is_said() {
     let open = ["serve", "--listen", "0.0.0.0:0", "--admin", "127.0.0.1:0"];
-    tollgate(open).finish().check(2, "", "anyone who reaches 0.0.0.0:0 could use all services");
+    tollgate(open).finish().check(2, "", "anyone who reaches 0.0.0.0:0 could use services");
     let gateway = serving(&["--i-may-expose"]);
     gateway.running.signal(Signal::TERM);
     gateway.running.finish().check(0, "", "tollgate: reachable from this machine only\n");
@@ -92,9 +92,13 @@ fn what_is_read_only_refuses_every_change() {
         ("DELETE", "/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/CarrierCollection('AA')"),
         ("POST", "/rest/records"),
         ("DELETE", "/rest/records?all=true"),
+        ("POST", "/rest/mass-change/insertAll"),
+        ("POST", "/rest/mass-change/deleteAllRecs"),
     ] {
         assert_eq!(sent(method, &format!("{}{path}", gateway.url), "{}"), 405, "{method} {path}");
     }
+    // It has no actions.
+    assert_eq!(sent("POST", &format!("{}/odata/v4/flights/UpdateAgencyPhoneNo", gateway.url), "{}"), 404);
     assert_eq!(get(&format!("{}/rest/carriers/AA", gateway.url)).0, 200);
     gateway.running.signal(Signal::TERM);
     gateway.running.finish().check(0, "", "anyone who connects may read\n");

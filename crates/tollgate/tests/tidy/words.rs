@@ -25,6 +25,8 @@ const BANNED: &[Phrase] = &[
     ("Made room", "Evicted"),
     ("Waited for another", "Coalesced"),
     ("moods of the machine", "changes of the machine"),
+    ("answered as it was wanted", "every request failed"),
+    ("charges it in full", "avoids coordinated omission"),
 ];
 
 /// Nouns that are counted.

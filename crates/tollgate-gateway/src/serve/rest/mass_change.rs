@@ -34,6 +34,10 @@ pub(super) async fn answer(
         _ => Verb::Get,
     };
     visit.access.check(set, verb)?;
+    let changes = service.model.entity_sets[set.0].changes;
+    if (verb == Verb::Post && !changes.insert) || (verb == Verb::Delete && !changes.delete) {
+        return Err(Fault::method_not_allowed(exchange.request().method_text(), "OPTIONS").into());
+    }
     let (request, response) = exchange.split();
     match (request.method(), what) {
         (Method::Options, _) => {

@@ -105,6 +105,10 @@ impl<'a> Search<'a> {
         if let Some(element) = element {
             has(self.kept, element).map_err(Failure::content)?;
         }
+        if !self.checks.json.is_empty() && self.came_bytes != self.kept.len() as u64 {
+            let text = format!("the answer has {} bytes: JSON values are looked for in 1 MiB at most", self.came_bytes);
+            return Err(Failure::content(text));
+        }
         self.checks.json.iter().try_for_each(|value| value.check(self.kept)).map_err(Failure::content)?;
         self.known.0.borrow_mut().clone_from(self.kept);
         Ok(())

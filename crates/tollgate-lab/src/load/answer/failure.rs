@@ -97,13 +97,23 @@ impl From<ExchangeError> for Failure {
     }
 }
 
-/// The message of an OData error, or the first line of a plain text.
+/// Longest text of a server that is repeated, in characters.
+const WORDS_MAX: usize = 200;
+
+/// The words of a server, on one line and without control characters.
 fn words(body: &[u8]) -> Option<String> {
+    let text = message(body)?;
+    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(WORDS_MAX).collect();
+    Some(plain.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// The message of an OData error, or the first line of a plain text.
+fn message(body: &[u8]) -> Option<String> {
     if let Ok(json) = serde_json::from_slice::<serde_json::Value>(body) {
         let error = json.get("error").unwrap_or(&json);
         let message = error.get("message").unwrap_or(error);
         let text = message.as_str().or_else(|| message.get("value")?.as_str())?;
-        return Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        return Some(text.to_owned());
     }
     // An answer may be cut off within a character.
     let text = body.utf8_chunks().next()?.valid().trim().lines().next()?.trim_end();
@@ -121,6 +131,7 @@ mod tests {
         check("", "503 Service Unavailable");
         check("busy\n", "503 Service Unavailable: busy");
         check("<html>no", "503 Service Unavailable");
+        check("\u{1b}[31mred\u{7}\n", "503 Service Unavailable: [31mred");
         check("Traceback:\n  line 1", "503 Service Unavailable: Traceback:");
         check("{\"error\":{\"message\":\"pool\"}}", "503 Service Unavailable: pool");
         check("{\"error\":{\"message\":{\"lang\":\"en\",\"value\":\"pool\"}}}", "503 Service Unavailable: pool");

@@ -28,7 +28,8 @@ impl FromStr for JsonValue {
 }
 
 impl JsonValue {
-    /// Holds it against an answer. Texts, numbers, truth values and whole objects are compared as they are written.
+    /// Holds it against an answer. Texts, numbers, truth values and whole objects are compared as they are written; what is
+    /// `null` is wanted as nothing.
     ///
     /// # Errors
     /// What the answer has instead.
@@ -40,6 +41,7 @@ impl JsonValue {
                 let found = String::from_utf8_lossy(&found);
                 Err(format!("`{pointer}` of the answer is `{found}` instead of `{value}`"))
             }
+            false if value == "null" => Ok(()),
             false => Err(format!("the answer has no `{pointer}`, which should be `{value}`")),
         }
     }
@@ -76,7 +78,10 @@ fn value_at(body: &[u8], path: &[String], out: &mut Vec<u8>) -> Result<bool, Rea
                 }
             },
             Event::ArrayBegin => {
-                let Ok(index) = name.parse::<usize>() else { return Ok(false) };
+                // RFC 6901, section 4: no sign and no leading zero.
+                let is_index =
+                    name == "0" || (!name.starts_with('0') && name.bytes().all(|byte| byte.is_ascii_digit()));
+                let Some(index) = name.parse::<usize>().ok().filter(|_| is_index) else { return Ok(false) };
                 for _ in 0..index {
                     let depth = reader.depth();
                     reader.next()?;
@@ -126,6 +131,8 @@ mod tests {
         check("/a=b=c", r#"{"a":"b=c"}"#, Ok(()));
         check("/x~1y=true", r#"{"x/y":true}"#, Ok(()));
         check("/status=ok", r#"{"status":"busy"}"#, Err("`/status` of the answer is `busy` instead of `ok`"));
+        check("/a=null", r#"{"a":null}"#, Ok(()));
+        check("/a/01=2", r#"{"a":[1,2]}"#, Err("the answer has no `/a/01`, which should be `2`"));
         check("/status=ok", "{}", Err("the answer has no `/status`, which should be `ok`"));
         let found = "/a=1".parse::<JsonValue>().unwrap().check(b"<html>");
         assert!(found.unwrap_err().starts_with("the answer is no JSON: "));

@@ -101,7 +101,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(super) users: Option<PathBuf>,
 
-    /// Refuse every change, whoever asks
+    /// Refuse every change of the services; routes still forward all methods
     #[arg(long)]
     pub(super) read_only: bool,
 

@@ -169,7 +169,7 @@ pub(crate) struct Arguments {
     pub(super) proxy: Option<String>,
 
     /// Connect to this Unix socket instead of the URL's host
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["proxy", "resolve", "bind"], help_heading = "Connections")]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["proxy", "resolve", "bind", "buffer_bytes"], help_heading = "Connections")]
     pub(super) unix_socket: Option<PathBuf>,
 
     /// Allow load on this remote host; may be repeated
@@ -188,7 +188,7 @@ pub(crate) struct Arguments {
     pub(super) chunked: Option<NonZeroUsize>,
 
     /// Send the body in a SOAP envelope for this action; a fault counts as a failure
-    #[arg(long, value_name = "ACTION", help_heading = "Request")]
+    #[arg(long, value_name = "ACTION", conflicts_with_all = ["json_body", "form"], help_heading = "Request")]
     pub(super) soap: Option<String>,
 
     /// SOAP version [default: that of the file's envelope, else 1.1]

@@ -68,8 +68,11 @@ impl<'a> Files<'a> {
         ];
         let exported = arguments.export.iter().map(|export| (&export.path, export.writer));
         let all = asked.into_iter().filter_map(|(path, writer)| Some((path.as_ref()?, writer))).chain(exported);
-        let mut files = Vec::new();
+        let mut files: Vec<(&Path, File, Writer)> = Vec::new();
         for (path, writer) in all {
+            if files.iter().any(|(known, ..)| known == path) {
+                return Err(Failure::usage(format_args!("two outputs would be written to {}", path.display())));
+            }
             let file = File::create(path)
                 .map_err(|error| Failure::usage(format_args!("cannot write {}: {error}", path.display())))?;
             files.push((path.as_path(), file, writer));

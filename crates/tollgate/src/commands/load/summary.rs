@@ -21,8 +21,10 @@ const PERCENTILES: [(f64, &str, bool); 4] =
 /// Rules that the text says in its own words: a missing percentile, and the hint at `--expect-body`.
 const SAID_OTHERWISE: [&str; 2] = ["samples", "content"];
 
-/// Rules about the machine: of so few requests that there is no percentile they change nothing that is read.
-const OF_PERCENTILES: [&str; 6] = ["client-saturation", "run-queue", "stalls", "own-delay", "joint", "steal"];
+/// Rules about the machine, which change nothing that is read of a few requests.
+const OF_MACHINE: [&str; 5] = ["client-saturation", "run-queue", "stalls", "joint", "steal"];
+/// From so many requests on throughput is read.
+const REQUESTS_MIN: u64 = 30;
 
 /// Writes what was found.
 pub(super) fn write(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
@@ -100,7 +102,8 @@ fn asked(result: &QuickResult) -> String {
     let tls = match (&result.subject.tls, result.handshakes) {
         (Some(tls), Some(Handshaken { full, resumed, .. })) => {
             let protocol = tls.split(',').next().unwrap_or_default();
-            format!(", {protocol} ({} full handshakes, {} resumed)", whole(full), whole(resumed))
+            let plural = if full == 1 { "" } else { "s" };
+            format!(", {protocol} ({} full handshake{plural}, {} resumed)", whole(full), whole(resumed))
         }
         _ => String::new(),
     };
@@ -165,7 +168,8 @@ fn doubts(result: &QuickResult, lines_max: usize) -> Vec<String> {
     let is_shown = |mark: &&Mark| match mark.verdict {
         Verdict::Refused => true,
         _ if SAID_OTHERWISE.contains(&mark.rule) => false,
-        _ => has_percentiles || !OF_PERCENTILES.contains(&mark.rule),
+        _ if OF_MACHINE.contains(&mark.rule) => result.requests >= REQUESTS_MIN,
+        _ => has_percentiles || mark.rule != "own-delay",
     };
     let mut lines: Vec<String> = result.validity.iter().filter(is_shown).map(doubt).collect();
     if result.validity.iter().any(|mark| mark.rule == "content" && mark.verdict == Verdict::Marked) {
@@ -190,7 +194,11 @@ fn threshold(result: &ThresholdResult) -> String {
     let finding = result.findings.first();
     let unit = finding.map_or("", |finding| finding.unit.as_str());
     let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
-    let value = finding.and_then(|finding| finding.value).map(|value| format!(": {}{unit}", three_digits(value)));
+    let number = |value: f64| {
+        let is_count = unit.is_empty() && value.fract().abs() < f64::EPSILON;
+        if is_count { whole(value as u64) } else { three_digits(value) }
+    };
+    let value = finding.and_then(|finding| finding.value).map(|value| format!(": {}{unit}", number(value)));
     let within = finding.and_then(|finding| Some((finding.low?, finding.high?)));
     let within = within.map(|(low, high)| format!(" [{}, {}]", three_digits(low), three_digits(high)));
     let reason = finding.and_then(|finding| finding.reason.as_ref()).map(|reason| format!(", {reason}"));

@@ -202,7 +202,10 @@ fn classes(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
             users if result.staged.is_some() => format!("up to {users} users who wait"),
             users => format!("{users} users who wait"),
         };
-        writeln!(out, "Load:                   closed, {who}: a stall shows once for each; --rate charges it in full")?;
+        writeln!(
+            out,
+            "Load:                   closed, {who}: a stall delays each user once; --rate avoids coordinated omission"
+        )?;
     }
     let valid = result.requests_per_second;
     writeln!(out, "Valid answers:          {}, {valid:.2} per second", result.requests)?;

@@ -132,7 +132,7 @@ fn the_text_is_abs_and_behind_it_what_ab_leaves_out() {
      100%     4.500 (longest request)
 
     URL:                    http://…@127.0.0.1:8080/a
-    Load:                   closed, 20 users who wait: a stall shows once for each; --rate charges it in full
+    Load:                   closed, 20 users who wait: a stall delays each user once; --rate avoids coordinated omission
     Valid answers:          9997, 19994.00 per second
     95 % intervals (ms):    p50 [0.940, 0.961], p98 [1.900, -]
     Failed as length        1
