@@ -40,7 +40,8 @@ pub(super) fn errors(seen: &LoadSeen<'_>) -> Option<Finding> {
 pub(crate) fn generator_errors(errors: &BTreeMap<String, u64>) -> Option<Finding> {
     let count = |class: &NetworkClass| errors.get(class.name()).copied().unwrap_or(0);
     let (ports, descriptors) = (count(&NetworkClass::PortsExhausted), count(&NetworkClass::DescriptorsExhausted));
-    let reason = format!("the load generator had no port for {ports} requests and no file descriptor for {descriptors}");
+    let reason =
+        format!("the load generator had no port for {ports} requests and no file descriptor for {descriptors}");
     let remedy = "widen net.ipv4.ip_local_port_range, raise `ulimit -n`, or use fewer users";
     (ports + descriptors > 0).then(|| refused(reason, remedy, ((ports + descriptors) as f64, 0.0)))
 }

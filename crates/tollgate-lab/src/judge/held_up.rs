@@ -163,7 +163,10 @@ mod tests {
             // Ten seconds of two cores.
             let ticks = Ticks { total: 2000, idle: 20, steal: 20, interrupts: 160 };
             let found = joint(ticks, own).unwrap();
-            assert_eq!(found.reason, format!("all cores were busy 99 % of the time{told}, so only CPU cost can be attributed"));
+            assert_eq!(
+                found.reason,
+                format!("all cores were busy 99 % of the time{told}, so only CPU cost can be attributed")
+            );
             assert!(found.remedy.contains(helps), "{found:?}");
         };
         let seconds = |seconds: f64| Some(seconds * 1e6);

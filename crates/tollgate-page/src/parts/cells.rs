@@ -42,7 +42,9 @@ fn doubts(view: &View<'_>) -> Section {
     };
     let mut blocks = vec![match (view.doubts.is_empty(), view.shared.is_empty()) {
         (true, true) => Block::Legend(vec!["All checks passed".to_owned()]),
-        (true, false) => Block::Legend(vec!["No cell has a doubt of its own; what concerns all of them stands at the top".to_owned()]),
+        (true, false) => Block::Legend(vec![
+            "No cell has a doubt of its own; what concerns all of them stands at the top".to_owned(),
+        ]),
         (false, _) => Block::Doubts(view.doubts.iter().map(doubt).collect()),
     }];
     let failures = view.rows.iter().flat_map(|row| {

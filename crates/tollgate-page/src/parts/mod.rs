@@ -19,9 +19,9 @@ pub mod watched;
 use crate::blocks::{Block, Depth, Page, Section, Table};
 use crate::number;
 use crate::words::headline::{self, Claim};
-use crate::words::{marked, sentence};
 use crate::words::thresholds;
 use crate::words::view::View;
+use crate::words::{marked, sentence};
 use method::Method;
 
 /// Variants that one chart shows: more can neither be told apart nor fit a page of half a megabyte. The tables have

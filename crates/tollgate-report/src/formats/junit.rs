@@ -92,9 +92,8 @@ fn of_threshold(experiment: &Experiment, result: &ThresholdResult) -> Case {
 fn of_cell(view: &View<'_>, row: &Row<'_>) -> Case {
     let (cell, experiment) = (row.cell, &view.run.experiment);
     let seconds = if cell.unit_time_ms.mean.is_finite() { cell.unit_time_ms.mean / 1000.0 } else { 0.0 };
-    let of = |verdict: Verdict| {
-        view.run.findings(&cell.variant, cell.level).filter(move |found| found.verdict == verdict)
-    };
+    let of =
+        |verdict: Verdict| view.run.findings(&cell.variant, cell.level).filter(move |found| found.verdict == verdict);
     let refusals = of(Verdict::Refused);
     let marked = of(Verdict::Marked).map(|mark| format!("{}: {}. {}", mark.rule, mark.reason, mark.remedy));
     let tolls = row.tolls.each().map(|toll| {

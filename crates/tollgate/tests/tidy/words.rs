@@ -29,9 +29,36 @@ const BANNED: &[Phrase] = &[
 
 /// Nouns that are counted.
 const COUNTED: &[&str] = &[
-    "answers", "blocks", "cells", "connections", "cores", "documents", "entities", "errors", "factors", "failures", "files",
-    "handshakes", "iterations", "levels", "loads", "passes", "processes", "records", "requests", "rows", "runs",
-    "samples", "seconds", "segments", "starts", "steps", "threads", "trials", "users", "variants",
+    "answers",
+    "blocks",
+    "cells",
+    "connections",
+    "cores",
+    "documents",
+    "entities",
+    "errors",
+    "factors",
+    "failures",
+    "files",
+    "handshakes",
+    "iterations",
+    "levels",
+    "loads",
+    "passes",
+    "processes",
+    "records",
+    "requests",
+    "rows",
+    "runs",
+    "samples",
+    "seconds",
+    "segments",
+    "starts",
+    "steps",
+    "threads",
+    "trials",
+    "users",
+    "variants",
 ];
 
 /// Most words of a sentence in the first document that anybody reads …
@@ -85,7 +112,8 @@ fn prose(text: &str) -> Vec<String> {
         if bare.starts_with("```") {
             is_code = !is_code;
         }
-        let is_prose = !is_code && !line.starts_with("    ") && !["#", "|", "```"].iter().any(|sign| bare.starts_with(sign));
+        let is_prose =
+            !is_code && !line.starts_with("    ") && !["#", "|", "```"].iter().any(|sign| bare.starts_with(sign));
         let begins = bare.is_empty() || !is_prose || ["- ", "* "].iter().any(|sign| bare.starts_with(sign));
         if begins {
             paragraphs.push(String::new());
@@ -125,7 +153,8 @@ fn what_is_wrong_is_found() {
     assert_eq!(plural("in 1 requests").as_deref(), Some("1 requests"));
     assert_eq!(plural("in 11 requests, 0.1 requests, 1 request"), None);
     assert!(is_misspelled("took 5 us.") && is_misspelled("{us:.0} us") && !is_misspelled("let us, 5 users"));
-    let text = "# A heading of many words\n\nOne two. Three four\nfive six.\n\n```sh\na b c d e f g\n```\n- one two\n- three";
+    let text =
+        "# A heading of many words\n\nOne two. Three four\nfive six.\n\n```sh\na b c d e f g\n```\n- one two\n- three";
     assert_eq!(too_long(text, 3), ["Three four five six."]);
     assert_eq!(too_long(text, 4), [""; 0]);
 }
@@ -133,9 +162,14 @@ fn what_is_wrong_is_found() {
 #[test]
 fn nobody_reads_a_phrase_that_nobody_says() {
     let line = |(place, line): &(String, String)| {
-        unwritten(line).map(|(phrase, better)| format!("{place}: \u{201c}{phrase}\u{201d}, rather \u{201c}{better}\u{201d}")).collect()
+        unwritten(line)
+            .map(|(phrase, better)| format!("{place}: \u{201c}{phrase}\u{201d}, rather \u{201c}{better}\u{201d}"))
+            .collect()
     };
-    check("phrases that PLAIN English has better ones for", lines(|_| true).iter().flat_map::<Vec<_>, _>(line).collect());
+    check(
+        "phrases that PLAIN English has better ones for",
+        lines(|_| true).iter().flat_map::<Vec<_>, _>(line).collect(),
+    );
 }
 
 #[test]
@@ -149,7 +183,10 @@ fn one_is_singular() {
 fn microseconds_have_one_spelling() {
     let printed = lines(|path| path.ends_with(".snap") || path.ends_with(".rs"));
     let wrong = printed.iter().filter(|(_, line)| is_misspelled(line));
-    check("microseconds that are not \u{b5}s", wrong.map(|(place, line)| format!("{place}: {}", line.trim())).collect());
+    check(
+        "microseconds that are not \u{b5}s",
+        wrong.map(|(place, line)| format!("{place}: {}", line.trim())).collect(),
+    );
 }
 
 #[test]

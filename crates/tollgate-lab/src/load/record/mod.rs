@@ -8,6 +8,7 @@ pub mod detail;
 pub(crate) mod heartbeat;
 pub mod interactive;
 pub mod little;
+pub mod live;
 pub mod portions;
 pub mod recorder;
 pub mod staged;

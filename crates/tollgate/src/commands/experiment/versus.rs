@@ -23,6 +23,7 @@ use super::selection::{Amount, failure, serve_program};
 use super::{run, secrets};
 use crate::commands::asking::{Answers, PLAIN, Request, Tls, with_scheme};
 use crate::failure::{Exit, Failure};
+use crate::progress::Shown;
 use crate::values::{Assignment, count};
 
 const EXAMPLES: &str = "\
@@ -97,6 +98,9 @@ pub(crate) struct Arguments {
     /// Print result.json to stdout in the place of the table
     #[arg(long, help_heading = "Output")]
     json: bool,
+
+    #[command(flatten)]
+    shown: Shown,
 }
 
 /// Compares them.
@@ -124,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         tollgate_lab::run::check(&options).map_err(failure)?;
         arguments.watch_local(&mut options)?;
     }
-    run::carried_out(options, &arguments.expected, arguments.html.as_deref(), arguments.json, out)
+    run::carried_out(options, &arguments.expected, arguments.html.as_deref(), (arguments.json, arguments.shown), out)
 }
 
 /// What the n-th is called.
@@ -177,7 +181,7 @@ impl Arguments {
                 told.entry(process).or_insert_with(|| format!("{program} (process {process})"));
             }
         }
-        if told.is_empty() {
+        if told.is_empty() || self.shown.quiet {
             return Ok(());
         }
         let all: Vec<String> = told.into_values().collect();

@@ -99,7 +99,9 @@ fn closed(view: &View<'_>, title: &str, rows: &[&Row<'_>]) -> Table {
             ("p95", &|row| time(row, Rank::P95)),
             ("p99", &|row| time(row, Rank::P99)),
             (">200 ms", &|row| number::or_nothing(share(row.cell)).into()),
-            ("CPU µs", &|row| number::optional(row.cell.subject.map(|subject| subject.cpu_us_per_request.mean)).into()),
+            ("CPU µs", &|row| {
+                number::optional(row.cell.subject.map(|subject| subject.cpu_us_per_request.mean)).into()
+            }),
             ("handshakes/s", &|row| number::optional(handshakes(row.cell).filter(|rate| *rate > 0.0)).into()),
             ("toll on time", &|row| toll_on(row, Figure::UnitTime)),
             ("toll on CPU", &|row| toll_on(row, Figure::SubjectCpu)),
