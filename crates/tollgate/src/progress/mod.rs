@@ -177,7 +177,7 @@ impl Output {
                 if at < *due {
                     return String::new();
                 }
-                *due = at + *every;
+                *due = (*due + *every).max(at);
                 format!("{}\n", text::line(view))
             }
         }

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use ring::digest;
+use serde::Serialize;
 use tollgate_net::clock::Clock;
 use tollgate_net::http1::Method;
 use tollgate_net::http1::server::{Counters, Exchange, ExchangeError, Response, Server, Service, Shutdown};
@@ -17,7 +18,8 @@ use tollgate_net::limits::Limits;
 use tollgate_net::listen::ListenOptions;
 use tollgate_wire::base64;
 
-use super::Shared;
+use super::state::View;
+use super::{Shared, text};
 use crate::failure::Failure;
 
 const STYLE: &str = include_str!("page/page.css");
@@ -75,6 +77,15 @@ impl Drop for Served {
     }
 }
 
+/// `/state.json`.
+#[derive(Serialize)]
+struct PageState {
+    #[serde(flatten)]
+    view: View,
+    /// How far it is, in words.
+    far: String,
+}
+
 /// What is answered.
 struct Page {
     document: String,
@@ -113,7 +124,9 @@ impl Service for Page {
                     response.header("content-security-policy", &self.policy);
                 }
                 "/state.json" => {
-                    let state = serde_json::to_string(&self.shared.view()).expect("names and numbers are JSON");
+                    let view = self.shared.view();
+                    let state = PageState { far: text::how_far(&view), view };
+                    let state = serde_json::to_string(&state).expect("names and numbers are JSON");
                     write(response, "application/json", &state);
                 }
                 _ => {

@@ -17,8 +17,8 @@ const TIMES_OVER: Duration = Duration::from_secs(10);
 const ANSWERS_FOR_P99: u64 = 100;
 /// What is at hand for a shorter time has no figures of its own yet.
 const AT_HAND_LEAST: Duration = Duration::from_millis(500);
-/// Width of a point of the chart; looks come in step with it.
-const POINT: Duration = Duration::from_secs(1);
+/// Least width of a point of the chart: a second, but for what a look may come early.
+const POINT: Duration = Duration::from_millis(900);
 /// Points that are kept: the last ten minutes.
 const POINTS_MAX: usize = 600;
 
@@ -85,7 +85,7 @@ pub(crate) struct Point {
     pub(crate) failed: u64,
 }
 
-/// How it is at one moment; `/state.json` is one.
+/// How it is at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct View {
     pub(crate) title: String,
@@ -229,7 +229,7 @@ impl State {
             let begun = std::iter::once(&self.begun);
             let all = begun.chain(self.looks.iter().filter(|(looked, _)| *looked > self.begun.0));
             // The latest that is long enough ago, or else the oldest.
-            let from = all.filter(|(looked, _)| at.saturating_sub(*looked) >= most || *looked == self.begun.0).last();
+            let from = all.rev().find(|(looked, _)| at.saturating_sub(*looked) >= most || *looked == self.begun.0);
             let (from, before) = from.unwrap_or(&self.begun);
             (counted.since(before), at.saturating_sub(*from))
         };

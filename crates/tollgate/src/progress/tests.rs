@@ -47,16 +47,27 @@ impl Simulated {
 fn a_load_shows_time_figures_and_the_last_forty_seconds() {
     let mut load = Simulated::new(Aim::Load { ramp_up: Duration::ZERO, lasts: Some(seconds(60.0)), requests: None });
     load.go_on(1, 4_000, 2);
-    insta::assert_snapshot!(load.lines(), @"");
+    insta::assert_snapshot!(load.lines(), @r"
+    0 s of 60 s, ETA 60 s
+    8,000/s, p50 2.01 ms, p99 2.01 ms, no errors
+    ");
     load.go_on(9, 4_000, 2);
     load.go_on(2, 0, 2);
     load.go_on(90, 2_000, 4);
     load.counted.failed = 12;
     load.go_on(5, 1_000, 8);
-    insta::assert_snapshot!(load.lines(), @"");
-    insta::assert_snapshot!(text::line(&load.state.view(load.at())), @"");
+    insta::assert_snapshot!(load.lines(), @r"
+    53 s of 60 s, ETA 7 s
+    2,000/s, p50 4.01 ms, p99 8.03 ms, 12 errors (0.005 %)
+    ██████████████████████████████████████▄▄ max 4,000/s
+    ");
+    insta::assert_snapshot!(text::line(&load.state.view(load.at())), @"53 s of 60 s, ETA 7 s; 2,000/s, p50 4.01 ms, p99 8.03 ms, 12 errors (0.005 %)");
     load.go_on(20, 0, 0);
-    insta::assert_snapshot!(load.lines(), @"");
+    insta::assert_snapshot!(load.lines(), @r"
+    63 s, ending
+    0/s, p50 -, p99 -, 12 errors (0.005 %)
+    ████████████████████████████▄▄▂          max 4,000/s
+    ");
 }
 
 #[test]
@@ -64,11 +75,24 @@ fn users_who_come_first_are_in_the_eta_and_in_no_count() {
     let aim = Aim::Load { ramp_up: seconds(4.0), lasts: None, requests: Some(10_000) };
     let mut load = Simulated::new(aim);
     load.go_on(6, 500, 1);
-    insta::assert_snapshot!(load.lines(), @"");
+    insta::assert_snapshot!(load.lines(), @r"
+    3 s, ETA unknown, 0 of 10,000 requests
+    users are coming, nothing counts yet
+    1,000/s, p50 1.00 ms, p99 1.00 ms, no errors
+    ███ max 1,000/s
+    ");
     load.go_on(4, 500, 1);
-    insta::assert_snapshot!(load.lines(), @"");
+    insta::assert_snapshot!(load.lines(), @r"
+    5 s of 14 s, ETA 9 s, 1,000 of 10,000 requests
+    1,000/s, p50 1.00 ms, p99 1.00 ms, no errors
+    █████ max 1,000/s
+    ");
     load.go_on(18, 500, 1);
-    insta::assert_snapshot!(load.lines(), @"");
+    insta::assert_snapshot!(load.lines(), @r"
+    14 s, ending, 10,000 of 10,000 requests
+    1,000/s, p50 1.00 ms, p99 1.00 ms, no errors
+    ██████████████ max 1,000/s
+    ");
 }
 
 #[test]
@@ -101,7 +125,12 @@ fn a_run_says_its_trial_and_its_eta_from_the_first_second() {
     state.hear(Duration::ZERO, &Progress::Planned { trials: 48, duration: seconds(150.0) }, counted);
     state.hear(Duration::ZERO, &Progress::WarmingUp { variant: "rest-json" }, counted);
     run.go_on(4, 1_000, 1);
-    insta::assert_snapshot!(run.lines(), @"");
+    insta::assert_snapshot!(run.lines(), @r"
+    2 s of 2 min 30 s, ETA 2 min 28 s, 0 of 48 trials
+    warming up rest-json
+    2,000/s, p50 1.00 ms, p99 1.00 ms, no errors
+    ██ max 2,000/s
+    ");
     // Trials that are shorter than what is looked at have figures when they are over.
     let (at, counted) = (run.at(), run.counted.clone());
     run.state.hear(at, &Progress::Measuring { variant: "rest-json", level: 20 }, &counted);
@@ -110,13 +139,23 @@ fn a_run_says_its_trial_and_its_eta_from_the_first_second() {
     run.state.hear(at + seconds(0.2), &trial(1, 120.0, 2_500.0), &counted);
     run.state.hear(at + seconds(0.3), &Progress::Measuring { variant: "odata-v4-json", level: 20 }, &counted);
     run.go_on(1, 200, 9);
-    insta::assert_snapshot!(run.lines(), @"");
+    insta::assert_snapshot!(run.lines(), @r"
+    2 s of 2 min 2 s, ETA 2 min 0 s, 1 of 48 trials
+    rest-json at 20
+    2,500/s, p50 2.01 ms, p99 2.01 ms, no errors
+    ██ max 2,000/s
+    ");
     // And longer ones while they last.
     run.go_on(3, 200, 9);
-    insta::assert_snapshot!(run.lines(), @"");
+    insta::assert_snapshot!(run.lines(), @r"
+    4 s of 2 min 3 s, ETA 119 s, 1 of 48 trials
+    odata-v4-json at 20
+    471/s, p50 8.98 ms, p99 8.98 ms, no errors
+    ██▄▂ max 2,000/s
+    ");
     run.state.part("comparison 2 of 20".to_owned());
     let view = run.state.view(run.at() + seconds(200.0));
-    insta::assert_snapshot!(text::line(&view), @"");
+    insta::assert_snapshot!(text::line(&view), @"3 min 24 s, longer than planned, 1 of 48 trials; comparison 2 of 20: odata-v4-json at 20; 471/s, p50 8.98 ms, p99 8.98 ms, no errors");
 }
 
 #[test]
@@ -124,7 +163,10 @@ fn a_run_without_workers_of_ours_has_no_figures() {
     let mut state = State::new("distance".to_owned(), Aim::Plan);
     state.hear(Duration::ZERO, &Progress::Starting { variant: "native" }, &LiveReading::default());
     state.look(seconds(1.0), LiveReading::default());
-    insta::assert_snapshot!(text::lines(&state.view(seconds(1.0)), 60).join("\n"), @"");
+    insta::assert_snapshot!(text::lines(&state.view(seconds(1.0)), 60).join("\n"), @r"
+    1 s, ETA unknown
+    starting native
+    ");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::state::{Figures, Portion, View};
+use super::state::{Figures, Point, Portion, View};
 use crate::readable::{readable, three_digits, whole};
 
 /// Seconds of the chart.
@@ -38,11 +38,14 @@ pub(super) fn line(view: &View) -> String {
 }
 
 /// `12 s of 30 s, ETA 18 s`, with trials or requests.
-fn how_far(view: &View) -> String {
+pub(super) fn how_far(view: &View) -> String {
     let elapsed = Duration::from_secs(view.elapsed_s as u64);
     let mut text = match view.left_s.map(f64::ceil) {
         None => format!("{}, ETA unknown", readable(elapsed)),
-        Some(left_s) if left_s < 1.0 => format!("{}, ending", readable(elapsed)),
+        Some(left_s) if left_s < 1.0 => {
+            let is_late = view.trials.is_some_and(|trials| trials.done < trials.of);
+            format!("{}, {}", readable(elapsed), if is_late { "longer than planned" } else { "ending" })
+        }
         Some(left_s) => {
             let left = Duration::from_secs(left_s as u64);
             format!("{} of {}, ETA {}", readable(elapsed), readable(elapsed + left), readable(left))
@@ -58,8 +61,13 @@ fn how_far(view: &View) -> String {
 
 fn figures(now: &Figures) -> String {
     let ms = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{} ms", three_digits(value)));
-    let per_second = now.per_second.map_or_else(|| "-".to_owned(), three_digits);
+    let per_second = now.per_second.map_or_else(|| "-".to_owned(), rate);
     format!("{per_second}/s, p50 {}, p99 {}", ms(now.p50_ms), ms(now.p99_ms))
+}
+
+/// Where nothing is answered, it has no digits.
+fn rate(per_second: f64) -> String {
+    if per_second > 0.0 { three_digits(per_second) } else { "0".to_owned() }
 }
 
 fn errors(view: &View) -> String {
@@ -73,16 +81,16 @@ fn errors(view: &View) -> String {
 
 /// Throughput of the last seconds as bars, a second each, with the highest; absent before the first.
 fn chart(view: &View, columns: usize) -> Option<String> {
-    let rate = |point: &super::state::Point| point.figures.per_second.unwrap_or_default();
+    let height = |point: &Point| point.figures.per_second.unwrap_or_default();
     let all = &view.points[view.points.len().saturating_sub(CHART_SECONDS)..];
-    let most = all.iter().map(rate).fold(0.0, f64::max);
-    let scale = format!(" max {}/s", three_digits(most));
+    let most = all.iter().map(height).fold(0.0, f64::max);
+    let scale = format!(" max {}/s", rate(most));
     let seconds = columns.checked_sub(scale.len()).filter(|seconds| *seconds > 0)?;
     let shown = &all[all.len().saturating_sub(seconds)..];
     let bar = |value: f64| {
         let place = (value / most.max(f64::MIN_POSITIVE) * BARS.len() as f64).ceil() as usize;
         if place == 0 { ' ' } else { BARS[place.min(BARS.len()) - 1] }
     };
-    let bars: String = shown.iter().map(|point| bar(rate(point))).collect();
+    let bars: String = shown.iter().map(|point| bar(height(point))).collect();
     (!bars.is_empty()).then(|| bars + &scale)
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::coarse::{PLACES, place, within};
+use super::places::{PLACES, place, within};
 
 /// Counts of one worker, who alone writes them: each is one load and one store, without a lock.
 #[derive(Debug)]

@@ -41,13 +41,8 @@ function show(state) {
   say("title", state.title);
   document.title = state.title;
   say("doing", state.doing);
-  const left = state.left_s === null ? null : Math.ceil(state.left_s), elapsed = Math.floor(state.elapsed_s);
-  let far = left === null ? `${span(elapsed)}, ETA unknown` : left < 1 ? `${span(elapsed)}, ending` : `${span(elapsed)} of ${span(elapsed + left)}, ETA ${span(left)}`;
-  for (const what of ["trials", "requests"]) {
-    if (state[what]) far += `, ${whole.format(state[what].done)} of ${whole.format(state[what].of)} ${what}`;
-  }
-  say("far", far);
-  if (left === null) at("bar").removeAttribute("value");
+  say("far", state.far);
+  if (state.left_s === null) at("bar").removeAttribute("value");
   else at("bar").value = state.elapsed_s / Math.max(state.elapsed_s + state.left_s, 0.001);
   const now = state.now ?? { per_second: null, p50_ms: null, p99_ms: null };
   say("rate", now.per_second === null ? "–" : `${number(now.per_second)}/s`);
