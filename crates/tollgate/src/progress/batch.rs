@@ -51,7 +51,8 @@ fn write(text: &str) {
 fn line(generate::Progress { waited, stored, set_aside }: generate::Progress, at: Duration) -> String {
     let done = stored + set_aside;
     let per_second = done as f64 / at.as_secs_f64().max(f64::MIN_POSITIVE);
-    let mut text = format!("  {} of {} documents, {}/s", whole(done), whole(waited), three_digits(per_second));
+    let plural = if waited == 1 { "" } else { "s" };
+    let mut text = format!("  {} of {} document{plural}, {}/s", whole(done), whole(waited), three_digits(per_second));
     if done > 0 {
         let left = at.mul_f64(waited.saturating_sub(done) as f64 / done as f64);
         text = format!("{text}, ETA {}", readable(Duration::from_secs(left.as_secs_f64().ceil() as u64)));

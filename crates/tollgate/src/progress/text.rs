@@ -51,9 +51,10 @@ pub(super) fn how_far(view: &View) -> String {
             format!("{} of {}, ETA {}", readable(elapsed), readable(elapsed + left), readable(left))
         }
     };
-    for (portion, what) in [(view.trials, "trials"), (view.requests, "requests")] {
+    for (portion, what) in [(view.trials, "trial"), (view.requests, "request")] {
         if let Some(Portion { done, of }) = portion {
-            text = format!("{text}, {} of {} {what}", whole(done), whole(of));
+            let plural = if of == 1 { "" } else { "s" };
+            text = format!("{text}, {} of {} {what}{plural}", whole(done), whole(of));
         }
     }
     text
