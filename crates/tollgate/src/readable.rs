@@ -1,4 +1,4 @@
-//! How long something takes, as a person reads it at a glance.
+//! Times and numbers, as a person reads them at a glance.
 //!
 //! It reads no flags: that is `values`.
 
@@ -11,6 +11,33 @@ pub(crate) fn readable(duration: Duration) -> String {
     }
     let seconds = duration.as_secs_f64().ceil() as u64;
     if seconds < 120 { format!("{seconds} s") } else { format!("{} min {} s", seconds / 60, seconds % 60) }
+}
+
+/// A whole number with thousands grouped.
+pub(crate) fn whole(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Three significant digits, thousands grouped.
+pub(crate) fn three_digits(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    match value.abs() {
+        size if size >= 1000.0 => whole(value.round() as u64),
+        size if size >= 99.95 => format!("{value:.0}"),
+        size if size >= 9.995 => format!("{value:.1}"),
+        size if size >= 0.9995 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
 }
 
 #[cfg(test)]

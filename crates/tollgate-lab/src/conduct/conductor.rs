@@ -137,10 +137,28 @@ struct Clock {
     began: Instant,
     /// Trials before that.
     before: usize,
-    /// Time that went into no trial.
-    aside: Duration,
+    /// Time that went into beginning anew, and how often that was.
+    aside: (Duration, u32),
+    /// How often it is still to come.
+    beginnings_left: u32,
     /// Trials in all.
     planned: usize,
+}
+
+impl Clock {
+    /// Begins now, with so many trials done of those planned.
+    fn new(before: usize, planned: usize) -> Clock {
+        Clock { began: Instant::now(), before, aside: (Duration::ZERO, 0), beginnings_left: 0, planned }
+    }
+
+    /// What is likely left after this time and so many trials, where beginning anew takes as long as it took, at first
+    /// about as long as the `warm_up`.
+    fn left(&self, elapsed: Duration, done: usize, warm_up: Duration) -> Duration {
+        let (aside, beginnings) = self.aside;
+        let each = elapsed.saturating_sub(aside) / (done.saturating_sub(self.before) as u32).max(1);
+        let beginning = aside.checked_div(beginnings).unwrap_or(warm_up);
+        each * self.planned.saturating_sub(done) as u32 + beginning * self.beginnings_left
+    }
 }
 
 /// A run under way.
@@ -178,7 +196,7 @@ impl<'a> Beginning<'a> {
         let store = Store::choose(options.out.as_deref(), &options.experiment.name, started)?;
         let (experiment, cores, book) = (options.experiment.clone(), Cores::divide(), Book::default());
         let result = blank(options, &plan, &cores, started);
-        let clock = Clock { began: Instant::now(), before: 0, aside: Duration::ZERO, planned: 0 };
+        let clock = Clock::new(0, 0);
         Ok(Conductor { options, experiment, plan, cores, observer, stop, store, result, book, clock, kind: () })
     }
 
@@ -249,7 +267,7 @@ impl<K: Kind> Conductor<'_, K> {
 
     /// From here on so many trials are measured in all.
     pub(crate) fn plan_trials(&mut self, planned: usize) {
-        self.clock = Clock { began: Instant::now(), before: self.trials(), aside: Duration::ZERO, planned };
+        self.clock = Clock::new(self.trials(), planned);
     }
 
     /// Measures blocks in their order.
@@ -259,19 +277,23 @@ impl<K: Kind> Conductor<'_, K> {
             if start != block.start {
                 let began = Instant::now();
                 K::begin_anew(self, subjects, block.level)?;
-                self.clock.aside += began.elapsed();
+                self.clock.aside.0 += began.elapsed();
+                self.clock.aside.1 += 1;
                 start = block.start;
             }
+            let later = blocks[place_of_block..].windows(2);
+            self.clock.beginnings_left = later.filter(|pair| pair[0].start != pair[1].start).count() as u32;
             for (place, &variant) in block.order.iter().enumerate() {
                 let name = &self.experiment.variants[variant].name;
                 if self.result.gaps.iter().any(|gap| gap.variant == *name && gap.level == block.level) {
                     continue;
                 }
+                self.observer.progress(&Progress::Measuring { variant: name, level: block.level });
                 K::trial(self, subjects, Turn { block, place, variant })?;
                 if K::STORES == Stores::EachTrial {
                     self.save()?;
                 }
-                self.tell(variant, block.level);
+                self.tell(variant, block.level, self.result.trials.last());
             }
             if K::STORES == Stores::EachBlock {
                 self.save()?;
@@ -285,12 +307,13 @@ impl<K: Kind> Conductor<'_, K> {
     }
 
     /// Tells the observer that a trial is done.
-    pub(crate) fn tell(&self, variant: usize, level: u64) {
-        let (done, Clock { began, before, aside, planned }) = (self.trials(), &self.clock);
-        let each = began.elapsed().saturating_sub(*aside) / (done.saturating_sub(*before) as u32).max(1);
-        let left = each * planned.saturating_sub(done) as u32;
+    pub(crate) fn tell(&self, variant: usize, level: u64, trial: Option<&Trial>) {
+        let (done, planned) = (self.trials(), &self.clock.planned);
+        let left = self.clock.left(self.clock.began.elapsed(), done, self.plan.warm_up);
         let variant = &self.experiment.variants[variant].name;
-        self.observer.progress(&Progress::Trial { done, planned: *planned, variant, level, left });
+        let per_second = trial.filter(|trial| trial.duration_ms > 0.0 && trial.variant == *variant);
+        let per_second = per_second.map(|trial| trial.requests as f64 / trial.duration_ms * 1e3);
+        self.observer.progress(&Progress::Trial { done, planned: *planned, variant, level, left, per_second });
     }
 
     /// Stores everything measured so far.
@@ -377,5 +400,26 @@ fn blank(options: &RunOptions, plan: &Plan, cores: &Cores, started: jiff::Timest
         },
         published: experiment.published.clone(),
         ..RunResult::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_the_trials_to_come_and_the_beginnings_to_come() {
+        let check = |clock: &Clock, elapsed_s: u64, done: usize, expected_s: u64| {
+            let left = clock.left(Duration::from_secs(elapsed_s), done, Duration::from_secs(5));
+            assert_eq!(left, Duration::from_secs(expected_s), "{clock:?}");
+        };
+        let mut clock = Clock::new(2, 12);
+        check(&clock, 4, 4, 16);
+        clock.beginnings_left = 2;
+        check(&clock, 4, 4, 26);
+        (clock.aside, clock.beginnings_left) = ((Duration::from_secs(3), 1), 1);
+        check(&clock, 13, 7, 13);
+        clock.beginnings_left = 0;
+        check(&clock, 23, 12, 0);
     }
 }

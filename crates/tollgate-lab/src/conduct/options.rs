@@ -7,6 +7,7 @@ use tollgate_net::link::LinkMode;
 use tollgate_net::tls::ClientSettings;
 
 use crate::experiment::{Experiment, Variant};
+use crate::load::record::live::LiveCounters;
 use crate::plan::PlanOptions;
 use crate::subject::{Peer, PostgresError};
 use crate::traffic::request::{AnswerLength, OwnRequest};
@@ -111,6 +112,18 @@ pub enum Progress<'a> {
         /// Name of the variant.
         variant: &'a str,
     },
+    /// There are workers: what they count can be read from here on, at any time.
+    Loading {
+        /// Their counts, which grow from trial to trial.
+        counters: &'a LiveCounters,
+    },
+    /// A trial begins.
+    Measuring {
+        /// Name of the variant.
+        variant: &'a str,
+        /// The level.
+        level: u64,
+    },
     /// A trial is done and stored.
     Trial {
         /// Trials done.
@@ -123,6 +136,8 @@ pub enum Progress<'a> {
         level: u64,
         /// What is likely left of the run.
         left: Duration,
+        /// Requests, or runs of a command, that it had answered in a second; absent where it took no time.
+        per_second: Option<f64>,
     },
     /// Something may be left on a subject of the user's that the run could not take away.
     Left {

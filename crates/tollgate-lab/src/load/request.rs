@@ -162,7 +162,7 @@ async fn ask(mut asker: Asker, number: usize, shared: Rc<Waiting>) -> User {
         if let Some(from) = shared.counted_from.get() {
             break from;
         }
-        let uncounted = shared.uncounted.get_or_init(RefCell::default);
+        let uncounted = shared.uncounted.get_or_init(|| RefCell::new(recorder.borrow().aside()));
         let Some(ended) = asker.unit(uncounted, Begun::in_time(previous), |_| {}).await else {
             recorder.borrow_mut().tally.out_of_rows += 1;
             return asker.user;

@@ -26,6 +26,7 @@ use super::pace::gate::Gate;
 use super::pass::Pass;
 use super::record::course::Course;
 use super::record::heartbeat::Heartbeat;
+use super::record::live::{LiveCounter, LiveCounters};
 use super::record::recorder::Recorder;
 use super::renewal::{self, Greetings, Renewal};
 use super::request::{Requests, Uncounted};
@@ -46,6 +47,7 @@ const AFTER_CANCEL: Duration = Duration::from_millis(500);
 pub struct Worker {
     orders: Option<mpsc::UnboundedSender<Command>>,
     reports: Receiver<Report>,
+    live: Arc<LiveCounter>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -151,6 +153,7 @@ struct Tools {
     pacer: Pacer,
     heartbeat: Heartbeat,
     closing: Rc<Closing>,
+    live: Arc<LiveCounter>,
     timeout: Duration,
 }
 
@@ -165,6 +168,8 @@ impl Worker {
         let (orders, commands) = mpsc::unbounded_channel();
         let (report, reports) = channel();
         let (announce, announced) = channel();
+        let live = Arc::new(LiveCounter::default());
+        let counted = Arc::clone(&live);
         let thread = std::thread::Builder::new()
             .name("load".to_owned())
             .spawn(move || {
@@ -172,7 +177,7 @@ impl Worker {
                 let entered = door.map_or(Ok(()), |door| door.enter());
                 let entered = entered.map_err(|error| format!("the load cannot get to its end of the line: {error}"));
                 // Whoever started this thread waits for what it says.
-                match entered.and_then(|()| prepare(timeout)) {
+                match entered.and_then(|()| prepare(timeout, counted)) {
                     Ok((runtime, tools)) => {
                         let _ = announce.send(Ok(()));
                         work(&runtime, tools, commands, &report);
@@ -181,7 +186,7 @@ impl Worker {
                 }
             })
             .map_err(|error| format!("no thread for the load: {error}"))?;
-        let worker = Worker { orders: Some(orders), reports, thread: Some(thread) };
+        let worker = Worker { orders: Some(orders), reports, live, thread: Some(thread) };
         announced.recv().unwrap_or_else(|_| Err("the load thread ended at its start".to_owned()))?;
         Ok(worker)
     }
@@ -198,6 +203,11 @@ impl Worker {
     ) -> Result<Vec<Worker>, String> {
         let core = |index: usize| cores.get(index).copied().filter(|_| count <= cores.len());
         (0..count).map(|index| Worker::start(core(index), timeout, door.cloned())).collect()
+    }
+
+    /// What these workers count while they load, from trial to trial.
+    pub(crate) fn counters(workers: &[Worker]) -> LiveCounters {
+        LiveCounters::new(workers.iter().map(|worker| Arc::clone(&worker.live)))
     }
 
     /// Begins a trial. Dropping what is returned ends it at once; its report is then marked as aborted.
@@ -286,7 +296,7 @@ fn work(runtime: &Runtime, mut tools: Tools, mut commands: mpsc::UnboundedReceiv
     });
 }
 
-fn prepare(timeout: Duration) -> Result<(Runtime, Tools), String> {
+fn prepare(timeout: Duration, live: Arc<LiveCounter>) -> Result<(Runtime, Tools), String> {
     let runtime = asleep::noting(tokio::runtime::Builder::new_current_thread().enable_all()).build();
     let runtime = runtime.map_err(|error| format!("no runtime for the load: {error}"))?;
     let thread_use = ThreadUse::of_this_thread().map_err(|error| format!("/proc/thread-self/schedstat: {error}"))?;
@@ -296,7 +306,7 @@ fn prepare(timeout: Duration) -> Result<(Runtime, Tools), String> {
         timers.map_err(|error| format!("no timer for the load: {error}"))?
     };
     let (rendered, closing) = (Rc::default(), Rc::default());
-    Ok((runtime, Tools { rendered, thread_use, pacer, heartbeat, closing, timeout }))
+    Ok((runtime, Tools { rendered, thread_use, pacer, heartbeat, closing, live, timeout }))
 }
 
 /// Draws the connections of all who ask anew, and says what came of it. Who does not ask now only parts with its own; who
@@ -319,7 +329,8 @@ async fn draw(
 }
 
 async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept, tools: &mut Tools) -> Report {
-    let Order { target, work, renewal, load, gate, course, recorder, .. } = order;
+    let Order { target, work, renewal, load, gate, course, mut recorder, .. } = order;
+    recorder.live = Some(Arc::clone(&tools.live));
     let connector = kept.connector.get_or_insert_with(|| {
         let connector = Connector::new(target.tls.clone()).socket(target.socket).route(target.route.clone());
         Rc::new(connector.exchange_timeout(tools.timeout))
@@ -349,7 +360,8 @@ async fn carry_out(order: Order, cancel: oneshot::Receiver<()>, kept: &mut Kept,
     };
     let asked = async {
         if renewal == Renewal::Anew {
-            let aside = draw(&work, &asking, (&mut users, &mut resting, &mut kept.resting)).await;
+            let mut aside = draw(&work, &asking, (&mut users, &mut resting, &mut kept.resting)).await;
+            aside.live = Some(Arc::clone(&tools.live));
             let _ = uncounted.set(RefCell::new(aside));
         }
         if let Work::Script(script) = &work {

@@ -11,6 +11,7 @@ pub use crate::conduct::conductor::{Ending, RunOutcome};
 pub use crate::conduct::options::{Observer, Progress, RunError, RunOptions};
 pub use crate::conduct::stop::StopFlag;
 pub use crate::conduct::store::{HISTOGRAMS, RESULT};
+pub use crate::load::record::live::{LiveCounters, LiveReading};
 
 use crate::conduct::conductor::Beginning;
 use crate::kinds;

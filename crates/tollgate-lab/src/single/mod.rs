@@ -27,7 +27,7 @@ pub use crate::traffic::model::Rate;
 pub use crate::traffic::request::AnswerLength;
 use tollgate_facts::results::load::QuickResult;
 
-use crate::conduct::options::RunError;
+use crate::conduct::options::{Observer, Progress, RunError};
 use crate::conduct::stop::StopFlag;
 use crate::cores::Cores;
 use crate::load::answer::odata_batch::BatchForm;
@@ -193,15 +193,15 @@ pub struct Quick {
 /// # Errors
 /// As [`quick_recorded`].
 pub fn quick(load: &QuickLoad, stop: &StopFlag) -> Result<QuickResult, RunError> {
-    quick_recorded(load, stop).map(|quick| quick.result)
+    quick_recorded(load, &(), stop).map(|quick| quick.result)
 }
 
-/// Loads one URL.
+/// Loads one URL, and tells the observer once where its counts can be read meanwhile.
 ///
 /// # Errors
 /// A URL that is none, a host that may not be loaded, a message that cannot be sent, a load of nobody, or a generator that
 /// cannot start.
-pub fn quick_recorded(load: &QuickLoad, stop: &StopFlag) -> Result<Quick, RunError> {
+pub fn quick_recorded(load: &QuickLoad, observer: &dyn Observer, stop: &StopFlag) -> Result<Quick, RunError> {
     let threads = load.threads.unwrap_or(1).min(load.concurrency);
     if threads == 0 {
         return Err(RunError::Usage("there must be at least 1 user and 1 thread".to_owned()));
@@ -213,6 +213,7 @@ pub fn quick_recorded(load: &QuickLoad, stop: &StopFlag) -> Result<Quick, RunErr
     let cores = Cores::divide();
     let workers = Worker::start_all(threads, &cores.generator, load.timeout, None).map_err(RunError::Failed)?;
     let gate = Arc::new(Gate::new(threads, Meter { cores: cores.all, ..Meter::default() }));
+    observer.progress(&Progress::Loading { counters: &Worker::counters(&workers) });
     let started = jiff::Timestamp::now();
     let cancels = order(load, &workers, (&target, &script), &gate);
     let go_on = || (!stop.is_stopped()).then_some(LOOK_EVERY);

@@ -14,12 +14,14 @@ use tollgate_facts::results::load::QuickResult;
 use tollgate_facts::results::{Outcome, Verdict};
 use tollgate_facts::threshold::{self, Asked, Runs, Threshold};
 use tollgate_lab::run::{RunError, StopFlag};
-use tollgate_lab::single::{Quick, quick_recorded};
+use tollgate_lab::secret;
+use tollgate_lab::single::{Quick, QuickLoad, quick_recorded};
 
 pub(crate) use arguments::{Arguments, with_short_help};
 use files::Files;
 
 use crate::failure::{Exit, Failure};
+use crate::progress::{Aim, LiveView};
 use crate::signals;
 
 /// From this verbosity on the first request and its answer are shown.
@@ -35,7 +37,10 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     let stop = StopFlag::new();
     let asked = stop.clone();
     signals::on_stop(move || asked.stop())?;
-    let mut quick = quick_recorded(&load, &stop).map_err(|error| match error {
+    let view = LiveView::begin(arguments.shown, secret::hide(&load.url), aim(&load))?;
+    let quick = quick_recorded(&load, &view, &stop);
+    view.end();
+    let mut quick = quick.map_err(|error| match error {
         RunError::Usage(_) => Failure::usage(error),
         RunError::Failed(_) => Failure::failed(error),
     })?;
@@ -56,6 +61,17 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     let expects_errors =
         thresholds.iter().any(|threshold| matches!(threshold.asked, Asked::Of(of) if of.is_of_errors()));
     ended(&quick.result, expects_errors)
+}
+
+/// What ends the load.
+fn aim(load: &QuickLoad) -> Aim {
+    let requests = match (load.requests, load.duration) {
+        (None, None) => Some(1),
+        // A feed ends it, after as many as there are rows for.
+        (Some(u64::MAX), _) => None,
+        (requests, _) => requests,
+    };
+    Aim::Load { ramp_up: load.ramp_up, lasts: load.duration, requests }
 }
 
 /// What is expected of the figures, read.

@@ -1,14 +1,16 @@
 //! `tollgate load` in daily use: bodies on the command line, thresholds, files for other tools, sockets and tunnels.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixListener;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::helper::{get, serving, tollgate};
+use crate::helper::{get, serving, tollgate, wait_for};
 use crate::load::FLIGHT;
 
 #[test]
@@ -31,6 +33,47 @@ fn a_body_may_stand_on_the_command_line() {
     run(&["--json-body", "{x"]).check(2, "", "--json-body is not JSON: ");
     run(&["--form", "a"]).check(2, "", "expected NAME=VALUE");
     run(&["--body", "a", "-p", "b"]).check(2, "", "cannot be used with");
+}
+
+#[test]
+fn a_quiet_load_says_nothing_but_its_result() {
+    let gateway = serving(&[]);
+    for line in [&["-q"][..], &["--quiet", "--live", "0"]] {
+        let load = tollgate([&["load", "-n", "100", "-k"], line, &[&format!("{}{FLIGHT}", gateway.url)]].concat());
+        let load = load.finish();
+        assert_eq!(load.check(0, "none failed", "").err, "", "{line:?}");
+    }
+    let taken = ["load", "-n", "1", "--live", gateway.url.trim_start_matches("http://"), "http://127.0.0.1:1/"];
+    tollgate(taken).finish().check(2, "", "--live 127.0.0.1:");
+}
+
+#[test]
+fn a_load_can_be_looked_at_while_it_lasts() {
+    let gateway = serving(&[]);
+    let mut load = Command::new(env!("CARGO_BIN_EXE_tollgate"));
+    let url = format!("{}{FLIGHT}", gateway.url);
+    load.args(["load", "-t", "1h", "-k", "--live", "0", &url]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut load = load.spawn().unwrap();
+    let mut stderr = BufReader::new(load.stderr.take().unwrap());
+    let mut line = String::new();
+    stderr.read_line(&mut line).unwrap();
+    let page = line.trim_end().strip_prefix("live view: ").unwrap();
+    assert!(page.starts_with("http://127.0.0.1:"), "{page}");
+    let state = wait_for("figures", || {
+        let (status, body) = get(&format!("{page}state.json"));
+        let state: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(status, 200);
+        state["now"]["p99_ms"].is_number().then_some(state)
+    });
+    assert_eq!((&state["title"], &state["failed"]), (&url.as_str().into(), &0.into()), "{state:#}");
+    assert!(state["answered"].as_u64().unwrap() >= 100 && state["left_s"].as_f64().unwrap() > 0.0, "{state:#}");
+    let (_, body) = get(page);
+    assert!(body.starts_with("<!doctype html>"), "{body}");
+    kill_process(Pid::from_child(&load), Signal::INT).unwrap();
+    let mut out = String::new();
+    load.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert!(out.starts_with("Interrupted, partial figures: "), "{out}");
+    assert_eq!(load.wait().unwrap().code(), Some(130));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 use super::Connecting;
 use crate::conduct::conductor::{Halt, Turn};
+use crate::conduct::options::Progress;
 use crate::kinds::http::encrypting::{Encrypting, RateSize};
 use crate::kinds::http::session::{Session, subject_of, trial_of};
 use crate::kinds::http::subjects::watched::Watched;
@@ -53,17 +54,18 @@ impl Session<'_, '_, Connecting> {
                 let users = self.options.experiment.users(level) * USERS_FACTOR;
                 let load = Load::at_a_rate(users as usize, rate, End::after(planned.slice));
                 let asked = Asked { work: Asking::Request, load, level, renewal: Renewal::Kept };
-                let measured = self.load(subject, asked, Course::Parts(planned.slice))?;
                 let name = &self.options.experiment.variants[*variant].name;
+                self.observer.progress(&Progress::Measuring { variant: name, level });
+                let measured = self.load(subject, asked, Course::Parts(planned.slice))?;
                 let tag = format!("{name}@{level}!rate");
                 let stored = self.store.write_times(&tag, measured.start, measured.wall, &measured.recorder.response);
                 self.book.further += 1;
                 let is_last_of_block = block.order[place + 1..].iter().all(|later| later != variant);
                 let trial = trial_of(name, turn, &measured);
-                self.kind.cells.add_at_rate(*variant, trial, (offer, planned), &measured, is_last_of_block);
+                self.kind.cells.add_at_rate(*variant, trial.clone(), (offer, planned), &measured, is_last_of_block);
                 self.kind.generator.keep(measured.recorder);
                 stored.map_err(Halt::Ours)?;
-                self.tell(*variant, level);
+                self.tell(*variant, level, Some(&trial));
             }
             // There are many trials, and no figure of one stands by itself.
             self.save()?;

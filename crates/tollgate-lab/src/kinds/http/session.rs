@@ -23,6 +23,7 @@ use crate::load::record::course::{BIN, Course};
 use crate::load::renewal::Renewal;
 use crate::load::scenario::{Conduct, Program, mixed};
 use crate::load::target::{Connection, LoadTarget};
+use crate::load::worker::Worker;
 use crate::plan::schedule::Block;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
 use crate::probe::instructions::{Count, Counting};
@@ -125,11 +126,14 @@ impl<W: Way> Session<'_, '_, W> {
         self.check_link(Moment::Before)?;
         let towards = remote::addresses(self.kind.sites, self.kind.way.line().is_some());
         self.result.machine.network = Some(kernel_network(&towards));
+        let counters = Worker::counters(&self.kind.generator.workers);
+        self.observer.progress(&Progress::Loading { counters: &counters });
         let mut subjects = self.begin_all(Vec::new())?;
         W::warm_up(self, &mut subjects.all)?;
         // What is cold takes longer than it will, and a cell would be skipped for it.
         let blocks = W::blocks(self, &mut subjects.all)?;
-        self.plan_trials(blocks.iter().map(|block| block.order.len()).sum());
+        let closed: usize = blocks.iter().map(|block| block.order.len()).sum();
+        self.plan_trials(closed + self.plan.rate_trials());
         self.blocks(&blocks, &mut subjects)?;
         W::behind(self, &mut subjects.all)?;
         drop(subjects);

@@ -1,36 +1,20 @@
 //! Times in coarse places, so that many parts of a load can have a distribution each: those of a single load's time, in
 //! which answers are counted while it lasts, and blocks of a run.
 //!
-//! A place is a 64th of a halving: 1 % wide. What it deliberately does not do: give a time back.
+//! What it deliberately does not do: give a time back.
 
 use std::time::Instant;
 
 use hdrhistogram::Histogram;
 
+use super::places::{OCTAVE_MAX, OCTAVE_MIN, PLACES, PLACES_BITS, place};
 use super::recorder::nanoseconds;
 use tollgate_facts::stats::percentile_interval::Cluster;
 
-/// Shorter times are all in the first place: 2^10 ns.
-const OCTAVE_MIN: u32 = 10;
-/// Longer ones are all in the last: 2^36 ns are 69 s, beyond what a recorder tells apart.
-const OCTAVE_MAX: u32 = 36;
-/// Places of an octave, as a power of two.
-const PLACES_BITS: u32 = 6;
-/// All places: 6.5 KiB of counts.
-const PLACES: usize = ((OCTAVE_MAX - OCTAVE_MIN) as usize) << PLACES_BITS;
 /// Most stretches of a load: from half as many on, whatever it lasts.
 const STRETCHES: usize = 64;
 /// A stretch is that many nanoseconds at first, as a power of two: a millisecond.
 const WIDTH_BITS: u32 = 20;
-
-/// The place of a time.
-#[inline]
-fn place(ns: u64) -> usize {
-    let ns = ns.clamp(1 << OCTAVE_MIN, (1 << OCTAVE_MAX) - 1);
-    let octave = ns.ilog2();
-    let within = (ns >> (octave - PLACES_BITS)) as usize & ((1 << PLACES_BITS) - 1);
-    ((octave - OCTAVE_MIN) as usize) << PLACES_BITS | within
-}
 
 /// The part of a place's times that is longer than this one, which is in it.
 fn beyond_within(ns: u64) -> f64 {
@@ -158,18 +142,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-
-    #[test]
-    fn a_place_is_at_most_a_64th_wide_and_none_is_left_out() {
-        assert_eq!((place(0), place(1 << OCTAVE_MIN), place(u64::MAX)), (0, 0, PLACES - 1));
-        let mut ns = 1_u64 << OCTAVE_MIN;
-        while ns < 1 << OCTAVE_MAX {
-            let next = ns + (1 << (ns.ilog2() - PLACES_BITS));
-            assert_eq!(place(next.min((1 << OCTAVE_MAX) - 1)), (place(ns) + 1).min(PLACES - 1), "{ns}");
-            assert_eq!(place(next - 1), place(ns));
-            ns = next;
-        }
-    }
 
     #[test]
     fn what_is_beyond_a_time_is_counted_to_a_place() {

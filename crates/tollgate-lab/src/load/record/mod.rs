@@ -8,6 +8,8 @@ pub mod detail;
 pub(crate) mod heartbeat;
 pub mod interactive;
 pub mod little;
+pub mod live;
+mod places;
 pub mod portions;
 pub mod recorder;
 pub mod staged;

@@ -4,6 +4,7 @@
 //! It deliberately judges nothing and drops nothing: a failure has its class, its time and, for the first, its text.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use derive_more::{AddAssign, Deref, DerefMut};
@@ -12,6 +13,7 @@ use hdrhistogram::Histogram;
 use super::course::{Bins, Course};
 use super::detail::Detail;
 use super::interactive::Cycles;
+use super::live::LiveCounter;
 use super::staged::StagedRecord;
 use crate::load::answer::Verdict;
 use crate::load::answer::failure::{ErrorClass, Failure};
@@ -90,6 +92,8 @@ pub struct Recorder {
     pub before: Option<Box<Tally>>,
     /// The counts.
     pub tally: Tally,
+    /// Where the same is counted for whoever looks meanwhile: the worker's own.
+    pub(crate) live: Option<Arc<LiveCounter>>,
     bins: Option<Bins>,
 }
 
@@ -245,6 +249,11 @@ impl Recorder {
         Recorder { detail: Some(Box::new(detail)), ..Recorder::default() }
     }
 
+    /// An empty one for what the same worker asks while nothing counts.
+    pub(crate) fn aside(&self) -> Recorder {
+        Recorder { live: self.live.clone(), ..Recorder::default() }
+    }
+
     /// Forgets everything and keeps the memory, so that recording faults no page in.
     pub fn reset(&mut self, course: Course, start: Instant) {
         self.response.reset();
@@ -287,6 +296,9 @@ impl Recorder {
         self.service.saturating_record(nanoseconds(finished, sent));
         self.tally.requests += 1;
         self.tally.response_total_ns += response_ns;
+        if let Some(live) = &self.live {
+            live.answered(response_ns);
+        }
         if let Some(bins) = &mut self.bins {
             bins.answered(finished, response_ns);
         }
@@ -352,6 +364,9 @@ impl Recorder {
     pub(crate) fn failure(&mut self, failure: &Failure, intended: Instant, finished: Instant) {
         let time_ns = nanoseconds(finished, intended);
         self.tally.failed_total_ns += time_ns;
+        if let Some(live) = &self.live {
+            live.failed();
+        }
         self.failed.get_or_insert_default().saturating_record(time_ns);
         if let Some(detail) = &mut self.detail {
             detail.failed(failure.class, intended, time_ns);

@@ -76,7 +76,7 @@ fn block(server: &TruthServer, class: &str, connections: usize, slice: Duration,
         let url = server.url(&format!("{of_engine}/x"));
         let (duration, concurrency, ramp_up) = (Some(slice), connections, RAMP_UP);
         let load = QuickLoad { duration, concurrency, ramp_up, ..QuickLoad::new(url) };
-        recorder.add(&quick_recorded(&load, &StopFlag::new()).unwrap().recorder);
+        recorder.add(&quick_recorded(&load, &(), &StopFlag::new()).unwrap().recorder);
     };
     let by_bare = || bare_times(server, &of_bare, connections, (RAMP_UP, slice));
     by_engine();

@@ -16,7 +16,7 @@ use super::selection::{self, Selection};
 use super::watched::watch_local;
 use crate::commands::output;
 use crate::failure::{Exit, Failure};
-use crate::progress::ProgressLine;
+use crate::progress::{Aim, LiveView, Shown};
 use crate::signals;
 
 const EXAMPLES: &str = "\
@@ -28,7 +28,7 @@ Examples:
   tollgate run protocol --quick --threshold 'p99(rest-json, 20) < 5 ms' --threshold 'toll.cpu < 2' --junit run.xml
   tollgate run mine.toml --subject theirs=http://127.0.0.1:9000/items --subject-pid theirs=4711
 
-Results go to stdout, progress to stderr (only on a terminal). The run's folder holds result.json, written after every trial, report.html and the histograms. Ctrl-C saves what is done, marks it partial and exits with 130.";
+Results go to stdout, progress to stderr (a line every 10 s where that is no terminal). The run's folder holds result.json, written after every trial, report.html and the histograms. Ctrl-C saves what is done, marks it partial and exits with 130.";
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -51,6 +51,9 @@ pub(crate) struct Arguments {
     /// Print result.json to stdout instead of the table
     #[arg(long, help_heading = "Output")]
     pub(super) json: bool,
+
+    #[command(flatten)]
+    pub(super) shown: Shown,
 }
 
 /// The report's name in the run's folder.
@@ -66,8 +69,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         Location::Gateway(_) | Location::Here(_) => None,
     });
     let asked: Vec<_> = options.subjects.iter().cloned().chain(of_file).collect();
-    watch_local(&mut options, asked, "--subject-pid")?;
-    carried_out(options, &arguments.expected, None, arguments.json, out)
+    watch_local(&mut options, asked, "--subject-pid", arguments.shown.quiet)?;
+    carried_out(options, &arguments.expected, None, (arguments.json, arguments.shown), out)
 }
 
 /// Runs what an experiment and its options come to, and prints what came out.
@@ -75,7 +78,7 @@ pub(super) fn carried_out(
     mut options: RunOptions,
     expected: &Expected,
     html: Option<&Path>,
-    as_json: bool,
+    (as_json, shown): (bool, Shown),
     out: &mut dyn Write,
 ) -> Result<Exit, Failure> {
     let thresholds = expected.read()?;
@@ -85,9 +88,9 @@ pub(super) fn carried_out(
     let asked = stop.clone();
     signals::on_stop(move || asked.stop())?;
 
-    let progress = ProgressLine::on_stderr();
-    let outcome = tollgate_lab::run::run(&options, &progress, &stop);
-    progress.end();
+    let view = LiveView::begin(shown, options.experiment.name.clone(), Aim::Plan)?;
+    let outcome = tollgate_lab::run::run(&options, &view, &stop);
+    view.end();
     let outcome = outcome.map_err(selection::failure)?;
 
     let report = outcome.directory.join(REPORT);

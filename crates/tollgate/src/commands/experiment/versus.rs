@@ -20,6 +20,7 @@ use super::watched::watch_local;
 use super::{run, secrets};
 use crate::commands::asking::{Answers, PLAIN, Request, Tls, with_scheme};
 use crate::failure::{Exit, Failure};
+use crate::progress::Shown;
 use crate::values::{Assignment, count};
 
 const EXAMPLES: &str = "\
@@ -94,6 +95,9 @@ pub(crate) struct Arguments {
     /// Print result.json to stdout instead of the table
     #[arg(long, help_heading = "Output")]
     json: bool,
+
+    #[command(flatten)]
+    shown: Shown,
 }
 
 /// Compares them.
@@ -120,9 +124,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         options.own_request = arguments.request.own(&arguments.answers)?;
         tollgate_lab::run::check(&options).map_err(failure)?;
         let things = arguments.things.iter().enumerate();
-        watch_local(&mut options, things.map(|(place, thing)| (name(place), with_scheme(thing))), "--pid")?;
+        watch_local(&mut options, things.map(|(place, thing)| (name(place), with_scheme(thing))), "--pid", arguments.shown.quiet)?;
     }
-    run::carried_out(options, &arguments.expected, arguments.html.as_deref(), arguments.json, out)
+    run::carried_out(options, &arguments.expected, arguments.html.as_deref(), (arguments.json, arguments.shown), out)
 }
 
 /// What the n-th is called.

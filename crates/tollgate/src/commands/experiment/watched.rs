@@ -16,6 +16,7 @@ pub(super) fn watch_local(
     options: &mut RunOptions,
     asked: impl IntoIterator<Item = (String, String)>,
     flag: &str,
+    is_quiet: bool,
 ) -> Result<(), Failure> {
     let mut found: BTreeMap<u32, String> = BTreeMap::new();
     for (name, url) in asked {
@@ -27,7 +28,7 @@ pub(super) fn watch_local(
             found.entry(process).or_insert_with(|| format!("{program} (process {process})"));
         }
     }
-    if found.is_empty() {
+    if found.is_empty() || is_quiet {
         return Ok(());
     }
     let all: Vec<String> = found.into_values().collect();

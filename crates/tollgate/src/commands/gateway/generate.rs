@@ -2,6 +2,7 @@
 //!
 //! Deliberately not here: the batch itself, and what a configuration may say of it.
 
+use std::cell::RefCell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -92,8 +93,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     let stop = Stop::default();
     let asked = stop.clone();
     signals::on_stop(move || asked.begin())?;
-    let line = BatchLine::on_stderr();
-    let report = batch.run(arguments.processes as usize, &stop, move |progress| line.draw(progress));
+    let line = RefCell::new(BatchLine::on_stderr());
+    let report = batch.run(arguments.processes as usize, &stop, move |progress| line.borrow_mut().draw(progress));
     let report = report.map_err(|error| told(&error, &location))?;
     write(&report, arguments.json, out).map_err(Failure::output)?;
     match (report.ended, report.left) {

@@ -17,6 +17,7 @@ use tollgate_lab::traffic::statuses::Statuses;
 use super::asked::Place;
 use super::files::Export;
 use crate::commands::asking::{Request, Tls, with_scheme};
+use crate::progress::Shown;
 use crate::values::{Credentials, count, requests_per_second, seconds_or_time};
 
 const EXAMPLES: &str = "\
@@ -48,7 +49,7 @@ Exit codes: 0 done, 1 requests failed, 2 usage, 3 the figures are refused, 99 a 
 (what was done is printed).";
 
 /// Flags that `-h` lists; the others are for `--help-all`.
-const FIRST: [&str; 34] = [
+const FIRST: [&str; 36] = [
     "url",
     "requests",
     "concurrency",
@@ -81,6 +82,8 @@ const FIRST: [&str; 34] = [
     "html",
     "export",
     "ab",
+    "quiet",
+    "live",
     "help",
     "help_all",
 ];
@@ -285,9 +288,8 @@ pub(crate) struct Arguments {
     #[arg(short = 'v', value_name = "N", default_value_t = 0, help_heading = "Output")]
     pub(super) verbosity: u8,
 
-    /// Accepted for ab compatibility; no effect
-    #[arg(short = 'q', help_heading = "Output")]
-    pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) shown: Shown,
 
     /// Accepted for ab compatibility; a failed request never ends the load
     #[arg(short = 'r', help_heading = "Output")]

@@ -10,6 +10,7 @@ use tollgate_facts::results::load::{Handshaken, Mark, Offered, QuickResult};
 use tollgate_facts::results::{Arrivals, Outcome, ThresholdResult, Verdict};
 
 use super::text;
+use crate::readable::{three_digits, whole};
 
 /// Lines of a load without stages and thresholds.
 const LINES_MAX: usize = 15;
@@ -215,33 +216,6 @@ fn row(label: &str, text: &str) -> String {
 fn of_all(some: u64, what: &str, all: u64) -> String {
     let plural = if all == 1 { "" } else { "s" };
     format!("{} of {} {what}{plural}", whole(some), whole(all))
-}
-
-/// A whole number with thousands grouped.
-fn whole(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Three significant digits, thousands grouped.
-fn three_digits(value: f64) -> String {
-    if !value.is_finite() {
-        return "-".to_owned();
-    }
-    match value.abs() {
-        size if size >= 1000.0 => whole(value.round() as u64),
-        size if size >= 99.95 => format!("{value:.0}"),
-        size if size >= 9.995 => format!("{value:.1}"),
-        size if size >= 0.9995 => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
-    }
 }
 
 /// Bytes in the unit that fits.

@@ -21,7 +21,7 @@ use folder::Folder;
 use crate::commands::experiment::{secrets, selection};
 use crate::commands::output;
 use crate::failure::{Exit, Failure};
-use crate::progress::ProgressLine;
+use crate::progress::{Aim, LiveView, Shown};
 use crate::signals;
 
 const EXAMPLES: &str = "\
@@ -78,10 +78,10 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     signals::on_stop(move || asked.stop())?;
 
     let folder = Folder::of(arguments.out.as_deref())?;
-    let line = ProgressLine::on_stderr();
-    let comparing = Comparing { line: &line, begun: Cell::new(0), asked: arguments.comparisons };
+    let view = LiveView::begin(Shown::default(), "selfcheck".to_owned(), Aim::Plan)?;
+    let comparing = Comparing { view: &view, begun: Cell::new(0), asked: arguments.comparisons };
     let found = selfcheck::check(&options, arguments.comparisons, folder.path(), &comparing, &stop);
-    line.end();
+    view.end();
     let found = found.map_err(selection::failure)?;
 
     if arguments.json {
@@ -115,9 +115,9 @@ fn options(arguments: &Arguments) -> Result<RunOptions, Failure> {
     })
 }
 
-/// Draws the line of each run, and says which comparison it is.
+/// Shows each run, and says which comparison it is.
 struct Comparing<'a> {
-    line: &'a ProgressLine,
+    view: &'a LiveView,
     begun: Cell<u32>,
     asked: u32,
 }
@@ -126,13 +126,11 @@ impl Observer for Comparing<'_> {
     fn progress(&self, progress: &Progress<'_>) {
         match progress {
             Progress::Planned { .. } => {
-                self.line.progress(progress);
+                self.view.progress(progress);
                 self.begun.set(self.begun.get() + 1);
-                self.line.name(format!("comparison {} of {}", self.begun.get(), self.asked));
+                self.view.part(format!("comparison {} of {}", self.begun.get(), self.asked));
             }
-            // The next comparison is drawn on the same line.
-            Progress::Finished => {}
-            _ => self.line.progress(progress),
+            _ => self.view.progress(progress),
         }
     }
 }
