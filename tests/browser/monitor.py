@@ -270,4 +270,5 @@ def main():
     print("the monitor works in a browser")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -98,7 +98,10 @@ fn the_page_is_well_formed_and_its_ids_are_unique() {
 fn the_page_needs_no_network_and_runs_its_own_script_only() {
     for (name, page) in pages() {
         let script = page.find("<script>").unwrap();
-        assert!(page[..script].ends_with("</main>\n") && page.matches("<script").count() == 1, "{name}: all is there before");
+        assert!(
+            page[..script].ends_with("</main>\n") && page.matches("<script").count() == 1,
+            "{name}: all is there before"
+        );
         let policy = page.split("Content-Security-Policy\" content=\"").nth(1).and_then(|rest| rest.split('"').next());
         let rules: Vec<&str> = policy.unwrap().split("; ").collect();
         assert_eq!(rules[0], "default-src 'none'", "{name}");
@@ -106,10 +109,7 @@ fn the_page_needs_no_network_and_runs_its_own_script_only() {
             assert!(rule.starts_with(of) && rule.len() == of.len() + 45, "{name}: one hash: {rule}");
         }
         for (element, attributes) in elements(&page) {
-            assert!(
-                !["link", "img", "iframe", "object", "use", "image"].contains(&element.as_str()),
-                "{name}"
-            );
+            assert!(!["link", "img", "iframe", "object", "use", "image"].contains(&element.as_str()), "{name}");
             for (key, value) in &attributes {
                 assert!(!key.starts_with("on") && key != "src", "{name}: {element} {key}");
                 assert!(
@@ -139,7 +139,9 @@ fn the_contents_lead_to_every_section_by_its_words() {
         assert_eq!(list.map(links).unwrap_or_default(), ids, "{name}");
     }
     let page = page(&fixture::protocol());
-    for id in ["what-each-variant-costs", "every-figure", "doubts-about-these-figures", "over-time", "how-it-was-measured"] {
+    for id in
+        ["what-each-variant-costs", "every-figure", "doubts-about-these-figures", "over-time", "how-it-was-measured"]
+    {
         assert!(page.contains(&format!("<section id=\"{id}\">")), "{id}");
     }
 }
@@ -159,13 +161,15 @@ fn neither_doubts_nor_points_are_tab_stops_without_a_script() {
 #[test]
 fn every_series_says_the_values_of_its_points() {
     let page = page(&fixture::protocol());
-    let series: Vec<&str> = page.split("<g data-series=").skip(1).filter_map(|rest| rest.split("</g>").next()).collect();
+    let series: Vec<&str> =
+        page.split("<g data-series=").skip(1).filter_map(|rest| rest.split("</g>").next()).collect();
     assert!(series.len() > 20, "{}", series.len());
     for drawn in series {
         let texts = drawn.split("data-points=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
         let told = texts.split('|').filter(|text| !text.is_empty()).count();
         let markers = drawn.matches("class=\"dot").count() + drawn.matches("class=\"hollow").count();
-        let corners = drawn.split(" d=\"").nth(1).map_or(0, |path| path.split('"').next().unwrap().matches(['M', 'L']).count());
+        let corners =
+            drawn.split(" d=\"").nth(1).map_or(0, |path| path.split('"').next().unwrap().matches(['M', 'L']).count());
         let expected = if markers > 0 { markers } else { corners };
         assert!(told == 0 || told == expected, "{told} of {expected}: {drawn}");
     }

@@ -138,14 +138,16 @@ fn of_trials(view: &View<'_>, tried: &Tried) -> Option<Figure> {
     let level = view::answer_level(run).or_else(|| run.trials.iter().map(|trial| trial.level).max())?;
     let points = |variant: &str| -> Vec<(f64, f64)> {
         let trials = run.trials_of(variant, level);
-        let slices: Vec<(f64, f64)> = trials.iter().map(|trial| (trial.start_ms / 1e3, trial.duration_ms / 1e3)).collect();
+        let slices: Vec<(f64, f64)> =
+            trials.iter().map(|trial| (trial.start_ms / 1e3, trial.duration_ms / 1e3)).collect();
         let middle = |trial: &&Trial| ((trial.start_ms + trial.duration_ms / 2.0) / 1e3, (tried.value)(trial));
         let found: Vec<(f64, f64)> = trials.iter().map(middle).filter(|(_, value)| value.is_finite()).collect();
         over_time::joined(&found, &slices)
     };
     let variants = run.experiment.variants.iter().enumerate();
     let found = variants.map(|(key, variant)| (key, variant.name.as_str(), points(&variant.name)));
-    let found: Vec<(usize, &str, Vec<(f64, f64)>)> = found.filter(|(.., points)| points.len() > 1).take(SHOWN_MAX).collect();
+    let found: Vec<(usize, &str, Vec<(f64, f64)>)> =
+        found.filter(|(.., points)| points.len() > 1).take(SHOWN_MAX).collect();
     if found.iter().all(|(.., points)| points.iter().all(|(_, value)| *value <= 0.0)) {
         return None;
     }

@@ -30,7 +30,7 @@ pub(super) fn table(table: &Table) -> String {
 }
 
 fn whole(table: &Table) -> String {
-    let body = format!("{}{}", bare(table), download(table, "As CSV"));
+    let body = format!("{}{}", bare(table), download(table, "Download as CSV"));
     match (table.is_folded, table.title.as_str()) {
         (true, title) => format!("<details><summary>Data: {}</summary>{body}</details>", escape(title)),
         (false, "") => body + &glossary(table),
