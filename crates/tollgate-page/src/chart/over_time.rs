@@ -23,7 +23,7 @@ pub struct Panel {
 }
 
 /// Points drawn in one chart, over all its panels: what a page of half a megabyte can spend on it.
-pub const POINTS_MAX: usize = 600;
+pub const POINTS_MAX: usize = 360;
 /// Points of one panel, whatever the number of panels.
 const PANEL_POINTS_MIN: usize = 30;
 

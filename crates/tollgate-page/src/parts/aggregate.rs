@@ -5,7 +5,7 @@
 use crate::blocks::Table;
 use crate::number;
 use crate::words::sentence;
-use crate::words::view::View;
+use crate::words::view::{self, View};
 use tollgate_facts::results::{Cell, StepFound};
 
 /// A kilobyte of JMeter's.
@@ -32,8 +32,12 @@ pub struct Sampled {
     pub bytes: Option<(u64, u64)>,
 }
 
+/// Cells of which every one has its line; of more those of one level have.
+const CELLS_MAX: usize = 24;
+
 /// The cells of a run, of all levels or of one, each step of a scenario below its cell; absent where nothing was requested.
 pub fn of_run(view: &View<'_>, level: Option<u64>) -> Option<Table> {
+    let level = level.or_else(|| (view.rows.len() > CELLS_MAX).then(|| view::answer_level(view.run)).flatten());
     let shown = view.rows.iter().map(|row| row.cell).filter(|cell| level.is_none_or(|level| cell.level == level));
     let asked = shown.filter(|cell| cell.connections > 0 && (cell.requests > 0 || !cell.errors.is_empty()));
     let lines = asked.flat_map(|cell| {

@@ -101,7 +101,7 @@ const TRIED: [Tried; 3] = [
 ];
 
 /// Points of all lines of one chart.
-const TRIED_POINTS_MAX: usize = 240;
+const TRIED_POINTS_MAX: usize = 120;
 
 /// CPU, memory, work processes and slowest answers of the subjects over time, at the highest level that was watched.
 pub fn section(view: &View<'_>) -> Option<Section> {

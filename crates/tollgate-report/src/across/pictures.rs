@@ -12,7 +12,7 @@ use tollgate_page::text::{capitalized, slug};
 
 /// Rows of one picture, and dots of all runs in them: more are a page of their own. The tables have all.
 const ROWS_MAX: usize = 24;
-const DOTS_MAX: usize = 96;
+const DOTS_MAX: usize = 80;
 /// Variants whose lines are drawn over the levels, and points of all runs in these pictures.
 const VARIANTS_MAX: usize = 8;
 const POINTS_MAX: usize = 120;
