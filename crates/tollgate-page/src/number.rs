@@ -147,6 +147,8 @@ pub fn signed(value: f64, unit: &str) -> String {
     let sign = if value < 0.0 { "−" } else { "+" };
     match unit {
         "bytes" => format!("{sign}{}", bytes(value.abs())),
+        // As earlier results have it.
+        "us" => format!("{sign}{} µs", three_digits(value.abs())),
         _ => format!("{sign}{} {unit}", three_digits(value.abs())),
     }
 }

@@ -24,6 +24,13 @@ pub fn cut(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
+/// A text as a part of a name or an address: its ASCII letters and digits in lower case, with hyphens between words.
+pub fn slug(text: &str) -> String {
+    let text = text.to_lowercase();
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}
+
 /// Lines of at most so many characters, broken between words: `first` stands before the first one, `others` before each
 /// of the others. A word that is longer has a line of its own.
 pub fn broken(text: &str, most: usize, first: &str, others: &str) -> Vec<String> {
@@ -55,5 +62,10 @@ mod tests {
     #[test]
     fn a_text_that_is_cut_says_so() {
         assert_eq!([cut("abcd", 4), cut("abcde", 4), cut("ab", 0)], ["abcd", "abc…", "…"]);
+    }
+
+    #[test]
+    fn a_name_is_made_of_words() {
+        assert_eq!([slug("Doubts about these: figures?"), slug("é <&>")], ["doubts-about-these-figures", ""]);
     }
 }

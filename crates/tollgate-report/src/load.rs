@@ -8,6 +8,7 @@ use tollgate_page::blocks::{Answer, Block, Figure, Page, Picture, Section, Table
 use tollgate_page::chart::lines::{self, Kind, Line, Point};
 use tollgate_page::chart::{Size, percentiles};
 use tollgate_page::number;
+use tollgate_page::parts::aggregate::{self, Sampled};
 use tollgate_page::parts::staged;
 
 /// The page.
@@ -90,7 +91,7 @@ fn distribution(result: &QuickResult) -> Section {
     let head = ["served within", "ms", "95 % from", "to", "without the generator's own delay"];
     let table = Table::new("", head).with(within.map(row));
     let description = "Response time in milliseconds by the share of requests that were faster.";
-    let chart = percentiles::chart("response time, ms", vec![percentiles::line("response time", 1, &result.curve)]);
+    let chart = percentiles::chart("response time (ms)", vec![percentiles::line("response time", 1, &result.curve)]);
     let note = match &result.offered {
         Some(_) => "From when a request was due to its last byte. Each step to the right is a tenfold rarer request.",
         None => {
@@ -134,7 +135,7 @@ fn course(result: &QuickResult) -> Option<Section> {
     let head = ["until second", "answers per second", "mean response time, ms"];
     let table = Table::new("", head).with(result.course.iter().map(row));
     let rate = chart("Answers per second", "rate", "answers per second", 1, |point| Some(point.requests_per_second));
-    let time = chart("Mean response time", "time", "mean response time, ms", 2, |point| point.response_time_ms);
+    let time = chart("Mean response time", "time", "mean response time (ms)", 2, |point| point.response_time_ms);
     let note = "By the moment at which answers were whole.";
     let figure = Figure { pictures: vec![rate, time], ..Figure::new("The course", note) };
     Some(Section::background("", vec![Block::Figure(figure.data(table, "course.csv"))]))
@@ -220,7 +221,22 @@ fn facts(result: &QuickResult) -> Section {
         let verdict = law.verdict();
         fact("Little's law", format!("{} users asked, {:.2} found: {verdict}", law.users, law.found));
     }
-    Section::main("Facts", vec![Block::Table(table)])
+    Section::main("Facts", vec![Block::Table(table), Block::Table(aggregate(result))])
+}
+
+/// As JMeter would show it.
+fn aggregate(result: &QuickResult) -> Table {
+    let line = Sampled {
+        label: result.url.clone(),
+        answers: result.requests,
+        failed: result.errors.values().sum(),
+        mean_ms: result.response_time_ms.mean,
+        least_ms: result.connection_times_ms.as_ref().map(|times| times.total.min),
+        most_ms: result.response_time_ms.max,
+        seconds: result.duration_ms / 1e3,
+        bytes: Some((result.bytes_received, result.bytes_sent)),
+    };
+    aggregate::table([line]).folded()
 }
 
 #[cfg(test)]
@@ -316,7 +332,7 @@ mod tests {
             assert!(page.contains(text), "{text} in {page}");
         }
         assert_eq!(page.matches("<svg").count(), 6, "three charts, each for wide and narrow screens");
-        assert!(page.len() < 500_000 && !page.contains("<script"));
+        assert!(page.len() < 500_000 && page.matches("<script").count() == 1);
     }
 
     #[test]

@@ -69,7 +69,7 @@ fn stages_and_steps_of_a_marked_or_refused_cell_say_so() {
         plain.iter().for_each(|part| assert!(!shown[from..until].contains(part), "{part}: {shown}"));
         assert!(rendered("markdown", &run).contains("The stages"));
     };
-    let link = "<sup>[<a href=\"#doubt-1\">1</a>";
+    let link = "<sup>[<a tabindex=\"-1\" href=\"#doubt-1\">1</a>";
     check(&[], "", &[], &["class=\"refused\"", "<sup>"]);
     check(&[("stalls", Marked)], " [1]", &[link], &["class=\"refused\""]);
     assert!(!rendered("terminal", &run(&[("steady", Marked)])).contains("not steady"));

@@ -76,6 +76,9 @@ pub struct Cell {
     pub why: Option<String>,
 }
 
+/// Units in which a head may end: they are taken for the column's unit, so that every table has them in one place.
+const UNITS: [&str; 11] = ["ms", "KB/s", "µs", "%", "ppm", "1/s", "/s", "kB", "MB", "cores", "µs/request"];
+
 /// A column, or its head, and what it says of a row.
 pub type ColumnOf<'c, H, T, C> = (H, &'c dyn Fn(&T) -> C);
 
@@ -145,7 +148,12 @@ impl Column {
 
 impl<T: Into<String>> From<T> for Column {
     fn from(head: T) -> Self {
-        Self::of(head, "", 1)
+        let head = head.into();
+        let is_unit = |(what, last): &(&str, &str)| UNITS.contains(last) && what.starts_with(char::is_alphabetic);
+        match head.rsplit_once(' ').filter(is_unit) {
+            Some((what, unit)) => Self::of(what.trim_end_matches(','), unit, 1),
+            None => Self::of(head, "", 1),
+        }
     }
 }
 

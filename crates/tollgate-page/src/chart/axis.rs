@@ -7,6 +7,10 @@ use crate::text::cut;
 
 /// Height of a line of text in a chart.
 pub(super) const TEXT_HEIGHT: f64 = 14.0;
+/// Height of one line of a key.
+pub(super) const KEY_HEIGHT: f64 = 18.0;
+/// Room for the values beside a small panel: `60,000`.
+const PANEL_TICKS_WIDTH: f64 = 48.0;
 /// Mean width of a character of that text.
 pub(super) const CHARACTER_WIDTH: f64 = 6.3;
 
@@ -55,7 +59,7 @@ pub(super) fn ruled(canvas: &mut Canvas, plot: Plot, scale: &Scale, ticks: &[(f6
 
 /// Vertical rules at round values of a logarithmic scale, those that fit with their value and `unit` below them.
 pub(super) fn rules(canvas: &mut Canvas, plot: Plot, scale: &Scale, about: usize, unit: &str, right: f64) {
-    let mut free_from = f64::NEG_INFINITY;
+    let mut free_from = 0.0;
     for (tick, text) in labelled_each(scale.ticks(about)) {
         let x = scale.at(tick);
         canvas.line("rule", (x, plot.top), (x, plot.bottom));
@@ -87,6 +91,21 @@ pub(super) fn key<T: AsRef<str>>(canvas: &mut Canvas, class: &str, names: &[T]) 
     }
 }
 
+/// Where the entries of a key stand: beside each other as far as they fit.
+pub(super) fn key_places(names: &[&str], width: f64) -> Vec<(f64, f64)> {
+    let (mut x, mut y) = (0.0, 0.0);
+    let mut places = Vec::with_capacity(names.len());
+    for name in names {
+        let needed = text_width(name) + 34.0;
+        if x > 0.0 && x + needed > width {
+            (x, y) = (0.0, y + KEY_HEIGHT);
+        }
+        places.push((x, y));
+        x += needed;
+    }
+    places
+}
+
 /// A word where there is nothing to draw.
 pub(super) fn nothing(canvas: &mut Canvas, plot: Plot) {
     let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
@@ -110,7 +129,7 @@ pub(super) fn panels(
         let left = (index % columns) as f64 * panel_width;
         let top = 24.0 + (index / columns) as f64 * height;
         let (right, bottom) = (left + panel_width - 18.0, top + height - foot);
-        draw(&mut canvas, index, Plot { left: left + 40.0, top: top + 22.0, right, bottom });
+        draw(&mut canvas, index, Plot { left: left + PANEL_TICKS_WIDTH, top: top + 22.0, right, bottom });
     }
     if count == 0 {
         canvas.text("axis", Anchor::Middle, (width / 2.0, 80.0), nothing);

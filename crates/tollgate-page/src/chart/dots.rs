@@ -6,6 +6,7 @@ use super::lines::Point;
 use super::scale::{Scale, Spacing};
 use super::svg::{Anchor, Canvas};
 use super::{Size, Standing, key_class};
+use crate::number;
 
 /// What is drawn.
 pub struct Dots<'a> {
@@ -35,8 +36,6 @@ const DOT_HEIGHT: f64 = 12.0;
 const ROW_GAP: f64 = 12.0;
 /// Room for a name that stands above its row.
 const NAME_HEIGHT: f64 = 15.0;
-/// Height of one line of the key.
-const KEY_HEIGHT: f64 = 18.0;
 const FOOT_HEIGHT: f64 = 40.0;
 /// Most of the width that names may take beside their rows.
 const NAMES_SHARE_MAX: f64 = 0.34;
@@ -49,8 +48,9 @@ pub fn draw(size: Size, chart: &Dots<'_>) -> Canvas {
     let names_width = if is_narrow { 0.0 } else { (longest + 18.0).min(width * NAMES_SHARE_MAX) };
     let own_name = if is_narrow { NAME_HEIGHT } else { 0.0 };
     let row_height = own_name + DOT_HEIGHT * chart.runs.len() as f64 + ROW_GAP;
-    let key = key_places(chart, width);
-    let key_height = key.last().map_or(0.0, |last| last.1) + KEY_HEIGHT;
+    let names: Vec<&str> = chart.runs.iter().map(|(name, _)| name.as_str()).collect();
+    let key = axis::key_places(&names, width);
+    let key_height = key.last().map_or(0.0, |last| last.1) + axis::KEY_HEIGHT;
     let bottom = key_height + 8.0 + row_height * chart.rows.len() as f64;
     let plot = Plot { left: names_width + 8.0, top: key_height + 8.0, right: width - 14.0, bottom };
 
@@ -58,9 +58,12 @@ pub fn draw(size: Size, chart: &Dots<'_>) -> Canvas {
     let scale = Scale::over(Spacing::Logarithmic, ends.chain(chart.one), plot.left, plot.right).with_margin(0.04);
 
     let mut canvas = Canvas::new(width, bottom + FOOT_HEIGHT);
-    for ((name, key), (x, y)) in chart.runs.iter().zip(&key) {
-        canvas.marker(Standing::Plain, *key, (x + 6.0, y + 8.0));
-        canvas.text("label", Anchor::Start, (x + 16.0, y + 12.0), &fitted(name, width - 20.0));
+    canvas.label_values("", chart.label);
+    for (place, ((name, key), (x, y))) in chart.runs.iter().zip(&key).enumerate() {
+        canvas.label(place, |canvas| {
+            canvas.marker(Standing::Plain, *key, (x + 6.0, y + 8.0));
+            canvas.text("label", Anchor::Start, (x + 16.0, y + 12.0), &fitted(name, width - 20.0));
+        });
     }
     axis::rules(&mut canvas, plot, &scale, if is_narrow { 5 } else { 8 }, chart.unit, width);
     canvas.text("axis", Anchor::End, (plot.right, plot.bottom + 33.0), chart.label);
@@ -75,14 +78,25 @@ pub fn draw(size: Size, chart: &Dots<'_>) -> Canvas {
         if index > 0 {
             canvas.line("rule", (0.0, top), (plot.right, top));
         }
-        for (place, (dot, (_, key))) in row.dots.iter().zip(&chart.runs).enumerate() {
-            let Some(dot) = dot.filter(|dot| scale.shows(dot.y)) else { continue };
-            let y = dots_top + DOT_HEIGHT * (place as f64 + 0.5);
-            if scale.shows(dot.low) && scale.shows(dot.high) && dot.high > dot.low {
-                canvas.line(&format!("whisker {}", key_class(*key)), (scale.at(dot.low), y), (scale.at(dot.high), y));
+    }
+    for (place, (name, key)) in chart.runs.iter().enumerate() {
+        let of_run =
+            chart.rows.iter().enumerate().filter_map(|(row, found)| Some((row, found, (*found.dots.get(place)?)?)));
+        let dots: Vec<(usize, &DotRow, Point)> = of_run.filter(|(_, _, dot)| scale.shows(dot.y)).collect();
+        let text =
+            |(_, row, dot): &(usize, &DotRow, Point)| (row.name.clone(), dot.text(number::three_digits) + chart.unit);
+        let texts: Vec<(String, String)> = dots.iter().map(text).collect();
+        canvas.series(place, name, &texts, |canvas| {
+            for (row, _, dot) in &dots {
+                let top = plot.top + *row as f64 * row_height + own_name + ROW_GAP / 2.0;
+                let y = top + DOT_HEIGHT * (place as f64 + 0.5);
+                if scale.shows(dot.low) && scale.shows(dot.high) && dot.high > dot.low {
+                    let ends = [dot.low, dot.high].map(|end| (scale.at(end), y));
+                    canvas.line(&format!("whisker {}", key_class(*key)), ends[0], ends[1]);
+                }
+                canvas.marker(dot.standing, *key, (scale.at(dot.y), y));
             }
-            canvas.marker(dot.standing, *key, (scale.at(dot.y), y));
-        }
+        });
     }
     if let Some(one) = chart.one.map(|one| scale.at(one)) {
         for index in 0..chart.rows.len() {
@@ -92,21 +106,6 @@ pub fn draw(size: Size, chart: &Dots<'_>) -> Canvas {
         }
     }
     canvas
-}
-
-/// Where the entries of the key stand: beside each other as far as they fit.
-fn key_places(chart: &Dots<'_>, width: f64) -> Vec<(f64, f64)> {
-    let (mut x, mut y) = (0.0, 0.0);
-    let mut places = Vec::with_capacity(chart.runs.len());
-    for (name, _) in &chart.runs {
-        let needed = axis::text_width(name) + 34.0;
-        if x > 0.0 && x + needed > width {
-            (x, y) = (0.0, y + KEY_HEIGHT);
-        }
-        places.push((x, y));
-        x += needed;
-    }
-    places
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
-//! Distributions over bins of one width, laid over each other as outlines; what lies beyond the last bin stands in a
-//! slot of its own, so that a tail is seen and not stretched.
+//! Distributions over bars that are equally wide on a logarithmic axis, laid over each other as outlines; what is shorter
+//! than the first bar or longer than the last stands in a slot of its own, so that a tail is seen and not stretched.
 
 use super::axis::{self, Plot, fitted, text_width};
 use super::scale::{Scale, Spacing};
 use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
+use crate::number;
 
 /// One distribution.
 pub struct Outline<'a> {
@@ -12,36 +13,48 @@ pub struct Outline<'a> {
     pub name: &'a str,
     /// Index of its colour.
     pub key: usize,
-    /// Share of each bin, 0 to 1, from zero.
+    /// Share of what lies below the first bar, 0 to 1.
+    pub below: f64,
+    /// Share of each bar.
     pub shares: Vec<f64>,
-    /// Share of what lies beyond the last bin.
+    /// Share of what lies beyond the last bar.
     pub beyond: f64,
 }
 
-/// The bins.
+/// The bars.
 #[derive(Debug, Clone, Copy)]
-pub struct Bins<'a> {
-    /// Width of each.
-    pub width: f64,
-    /// How many are drawn.
+pub struct Bars<'a> {
+    /// Where the first one begins, above zero.
+    pub from: f64,
+    /// Where the last one ends.
+    pub to: f64,
+    /// How many there are.
     pub count: usize,
     /// Their unit.
     pub unit: &'a str,
 }
 
+impl Bars<'_> {
+    /// The ends of all bars: one more than there are bars, each as many times the one before it.
+    pub fn edges(&self) -> Vec<f64> {
+        let share = |bar: usize| bar as f64 / self.count.max(1) as f64;
+        (0..=self.count).map(|bar| self.from * (self.to / self.from).powf(share(bar))).collect()
+    }
+}
+
 const PLOT_HEIGHT: f64 = 220.0;
 const KEY_HEIGHT: f64 = 18.0;
 const TICKS: usize = 6;
-/// Least room of the slot behind the last bin.
-const SLOT_WIDTH: f64 = 64.0;
-/// Room between the last bin and the slot.
-const SLOT_GAP: f64 = 14.0;
+/// Least room of the slots before the first and behind the last bar.
+const SLOT_WIDTH: f64 = 52.0;
+/// Room between them and the bars.
+const SLOT_GAP: f64 = 12.0;
 
 /// Draws it.
-pub fn draw(size: Size, bins: Bins<'_>, outlines: &[Outline<'_>]) -> Canvas {
+pub fn draw(size: Size, bars: Bars<'_>, outlines: &[Outline<'_>]) -> Canvas {
     let width = size.width();
-    let edge = bins.width * bins.count as f64;
-    let texts: Vec<String> = outlines.iter().map(|outline| key_text(outline, edge, bins.unit)).collect();
+    let edges = bars.edges();
+    let texts: Vec<String> = outlines.iter().map(|outline| key_text(outline, bars)).collect();
     let columns = (width / (texts.iter().map(|text| text_width(text)).fold(60.0, f64::max) + 30.0)).floor().max(1.0);
     let rows = outlines.len().div_ceil(columns as usize);
     let top = 14.0 + rows as f64 * KEY_HEIGHT + 26.0;
@@ -49,40 +62,58 @@ pub fn draw(size: Size, bins: Bins<'_>, outlines: &[Outline<'_>]) -> Canvas {
     for (index, (outline, text)) in outlines.iter().zip(&texts).enumerate() {
         let (row, column) = (index / columns as usize, index % columns as usize);
         let at = (column as f64 * width / columns + 6.0, 10.0 + row as f64 * KEY_HEIGHT);
-        canvas.line(&format!("line {}", key_class(outline.key)), (at.0 - 6.0, at.1), (at.0 + 14.0, at.1));
-        let room = width / columns - 26.0;
-        canvas.text("label", Anchor::Start, (at.0 + 20.0, at.1 + 4.0), &fitted(text, room));
+        canvas.label(index, |canvas| {
+            canvas.line(&format!("line {}", key_class(outline.key)), (at.0 - 6.0, at.1), (at.0 + 14.0, at.1));
+            let room = width / columns - 26.0;
+            canvas.text("label", Anchor::Start, (at.0 + 20.0, at.1 + 4.0), &fitted(text, room));
+        });
     }
 
-    let shares = || outlines.iter().flat_map(|outline| outline.shares.iter().copied().chain([outline.beyond]));
-    let plot = Plot { left: 46.0, top, right: width - SLOT_WIDTH - SLOT_GAP, bottom: top + PLOT_HEIGHT };
+    let shares =
+        || outlines.iter().flat_map(|outline| outline.shares.iter().copied().chain([outline.below, outline.beyond]));
+    let below = (46.0, 46.0 + SLOT_WIDTH);
+    let plot = Plot { left: below.1 + SLOT_GAP, top, right: width - SLOT_WIDTH - SLOT_GAP, bottom: top + PLOT_HEIGHT };
+    let beyond = (plot.right + SLOT_GAP, width);
     let y = Scale::over(Spacing::Linear, shares().map(|share| share * 100.0).chain([0.0]), plot.bottom, plot.top);
     let y = y.rounded(TICKS);
-    let x = Scale::over(Spacing::Linear, [0.0, edge].into_iter(), plot.left, plot.right);
-    axis::vertical(&mut canvas, plot, &y, &axis::labelled(y.ticks(TICKS)), "% of the answers");
-    let ticks = axis::labelled(x.ticks(TICKS));
-    axis::horizontal(&mut canvas, plot, &x, &ticks, bins.unit);
-
-    let slot = (plot.right + SLOT_GAP, width);
-    canvas.line("base", (slot.0, plot.bottom), (slot.1, plot.bottom));
-    let beyond = format!("≥ {}", axis::labelled(vec![edge]).remove(0).1);
-    canvas.text("tick", Anchor::Middle, ((slot.0 + slot.1) / 2.0, plot.bottom + 17.0), &beyond);
+    let x = Scale::over(Spacing::Logarithmic, edges.iter().copied(), plot.left, plot.right);
+    let whole = Plot { left: below.0, ..plot };
+    axis::vertical(&mut canvas, whole, &y, &axis::labelled(y.ticks(TICKS)), "% of the answers");
+    axis::horizontal(&mut canvas, plot, &x, &axis::labelled_each(x.ticks(TICKS)), bars.unit);
+    let slots = [
+        (below, format!("< {}", number::three_digits(bars.from))),
+        (beyond, format!("≥ {}", number::three_digits(bars.to))),
+    ];
+    for (slot, text) in &slots {
+        canvas.line("base", (slot.0, plot.bottom), (slot.1, plot.bottom));
+        canvas.text("tick", Anchor::Middle, ((slot.0 + slot.1) / 2.0, plot.bottom + 17.0), text);
+    }
+    canvas.label_values(bars.unit, "% of the answers");
     for (index, outline) in outlines.iter().enumerate() {
         let class = format!("line {}", key_class(outline.key));
         let mut points = vec![(plot.left, plot.bottom)];
-        for (bin, share) in outline.shares.iter().take(bins.count).enumerate() {
+        for (ends, share) in edges.windows(2).zip(&outline.shares) {
             let height = y.at(share * 100.0);
-            points.push((x.at(bin as f64 * bins.width), height));
-            points.push((x.at((bin + 1) as f64 * bins.width), height));
+            points.extend([(x.at(ends[0]), height), (x.at(ends[1]), height)]);
         }
         points.push((points.last().map_or(plot.left, |last| last.0), plot.bottom));
-        canvas.path(&class, &straightened(points));
-        // A column each, so that none hides another.
-        let room = (slot.1 - slot.0) / outlines.len().max(1) as f64;
-        let at = slot.0 + (index as f64 + 0.5) * room;
-        if outline.beyond > 0.0 {
-            canvas.path(&class, &[(at, plot.bottom), (at, y.at(outline.beyond * 100.0))]);
-        }
+        // Two corners a bar, and one before and behind them.
+        let text = |ends: &[f64]| format!("{} to {}", number::three_digits(ends[0]), number::three_digits(ends[1]));
+        let of_bar = edges.windows(2).zip(&outline.shares);
+        let told = of_bar.flat_map(|(ends, share)| vec![(text(ends), number::three_digits(share * 100.0)); 2]);
+        let none = || std::iter::once((String::new(), String::new()));
+        let told: Vec<(String, String)> = none().chain(told).chain(none()).collect();
+        canvas.series(index, outline.name, &told, |canvas| {
+            canvas.path(&class, &points);
+            // A column each, so that none hides another.
+            for (slot, share) in [(below, outline.below), (beyond, outline.beyond)] {
+                let room = (slot.1 - slot.0) / outlines.len().max(1) as f64;
+                let at = slot.0 + (index as f64 + 0.5) * room;
+                if share > 0.0 {
+                    canvas.path(&class, &[(at, plot.bottom), (at, y.at(share * 100.0))]);
+                }
+            }
+        });
     }
     if outlines.is_empty() {
         axis::nothing(&mut canvas, plot);
@@ -91,46 +122,34 @@ pub fn draw(size: Size, bins: Bins<'_>, outlines: &[Outline<'_>]) -> Canvas {
 }
 
 /// The name with the share that lies beyond.
-fn key_text(outline: &Outline<'_>, edge: f64, unit: &str) -> String {
+fn key_text(outline: &Outline<'_>, bars: Bars<'_>) -> String {
     let percent = outline.beyond * 100.0;
     let share = match percent {
         _ if percent <= 0.0 => "none".to_owned(),
         _ if percent < 0.01 => "< 0.01 %".to_owned(),
         _ => format!("{percent:.2} %"),
     };
-    format!("{}: {share} ≥ {} {unit}", outline.name, axis::labelled(vec![edge]).remove(0).1)
-}
-
-/// The same outline without points in the middle of a straight line: a page has half a megabyte.
-fn straightened(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
-    let mut kept: Vec<(f64, f64)> = Vec::with_capacity(points.len());
-    for point in points {
-        let is_level = |a: (f64, f64), b: (f64, f64)| (a.1 - b.1).abs() < 0.05 && (point.1 - b.1).abs() < 0.05;
-        if let [.., before, last] = kept.as_slice()
-            && is_level(*before, *last)
-        {
-            kept.pop();
-        }
-        kept.push(point);
-    }
-    kept
+    format!("{}: {share} ≥ {} {}", outline.name, number::three_digits(bars.to), bars.unit)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const BARS: Bars<'static> = Bars { from: 1.0, to: 60.0, count: 3, unit: "ms" };
+
     #[test]
-    fn what_is_straight_needs_no_point_in_its_middle() {
-        let kept = straightened(vec![(0.0, 9.0), (1.0, 9.0), (2.0, 9.0), (2.0, 5.0), (3.0, 5.0), (3.0, 9.0)]);
-        assert_eq!(kept, [(0.0, 9.0), (2.0, 9.0), (2.0, 5.0), (3.0, 5.0), (3.0, 9.0)]);
+    fn bars_are_equally_wide_on_a_logarithmic_axis() {
+        let edges = Bars { from: 2.0, to: 16.0, count: 3, ..BARS }.edges();
+        let expected = [2.0, 4.0, 8.0, 16.0];
+        assert!(edges.iter().zip(expected).all(|(edge, expected)| (edge - expected).abs() < 1e-9), "{edges:?}");
     }
 
     #[test]
     fn what_lies_beyond_is_said_with_its_share() {
-        let text = |beyond| key_text(&Outline { name: "http", key: 0, shares: vec![], beyond }, 60.0, "ms");
-        assert_eq!(text(0.0), "http: none ≥ 60 ms");
-        assert_eq!(text(0.000_05), "http: < 0.01 % ≥ 60 ms");
-        assert_eq!(text(0.021), "http: 2.10 % ≥ 60 ms");
+        let text = |beyond| key_text(&Outline { name: "http", key: 0, below: 0.0, shares: vec![], beyond }, BARS);
+        assert_eq!(text(0.0), "http: none ≥ 60.0 ms");
+        assert_eq!(text(0.000_05), "http: < 0.01 % ≥ 60.0 ms");
+        assert_eq!(text(0.021), "http: 2.10 % ≥ 60.0 ms");
     }
 }

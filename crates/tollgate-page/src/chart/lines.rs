@@ -4,6 +4,7 @@ use super::axis::{self, Plot, TEXT_HEIGHT, fitted, text_width};
 use super::scale::{Scale, Spacing};
 use super::svg::{Anchor, Canvas};
 use super::{Size, Standing, key_class};
+use crate::number;
 use tollgate_facts::stats::Estimate;
 
 /// A line chart.
@@ -35,6 +36,8 @@ pub struct Axis {
     pub spacing: Spacing,
     /// Values that are marked; round ones if there are none.
     pub ticks: Vec<(f64, String)>,
+    /// How the value of a point is written.
+    pub write: fn(f64) -> String,
 }
 
 /// One line.
@@ -85,6 +88,12 @@ impl Point {
     pub fn of(x: f64, estimate: Estimate, standing: Standing) -> Self {
         Self { x, y: estimate.mean, low: estimate.low, high: estimate.high, standing }
     }
+
+    /// The value with its interval, if it has one.
+    pub(super) fn text(&self, write: fn(f64) -> String) -> String {
+        let interval = (self.high > self.low).then(|| format!(" [{}, {}]", write(self.low), write(self.high)));
+        write(self.y) + &interval.unwrap_or_default()
+    }
 }
 
 impl Lines {
@@ -97,12 +106,18 @@ impl Lines {
 impl Axis {
     /// An axis from zero with round values.
     pub fn linear(label: impl Into<String>) -> Self {
-        Self { label: label.into(), spacing: Spacing::Linear, ticks: Vec::new() }
+        Self { label: label.into(), spacing: Spacing::Linear, ticks: Vec::new(), write: number::three_digits }
     }
 
     /// An axis on which equal ratios are equally far apart, with round values.
     pub fn logarithmic(label: impl Into<String>) -> Self {
         Self { spacing: Spacing::Logarithmic, ..Self::linear(label) }
+    }
+
+    /// A value as its mark says it, else as values of this axis are written.
+    fn text(&self, value: f64) -> String {
+        let marked = self.ticks.iter().find(|(tick, _)| tick.total_cmp(&value).is_eq());
+        marked.map_or_else(|| (self.write)(value), |(_, text)| text.clone())
     }
 }
 
@@ -114,6 +129,8 @@ impl Line {
 }
 
 const TICKS: usize = 6;
+/// Most of the width that names may take beside the plot.
+const NAMES_SHARE_MAX: f64 = 0.33;
 /// How far from the right edge a line may end and still be led to its name.
 const LEADER_LENGTH_MAX: f64 = 24.0;
 
@@ -122,8 +139,14 @@ pub fn draw(size: Size, chart: &Lines) -> Canvas {
     let width = size.width();
     let height = if size == Size::Narrow { 290.0 } else { 310.0 };
     let names = chart.lines.iter().map(|line| text_width(&line.name)).fold(0.0, f64::max);
-    let label_width = (names + 4.0).min(width * 0.33);
-    let (top, right, bottom) = (30.0, width - label_width - 20.0, height - 42.0);
+    // Names that have no room at the ends of their lines stand above the plot.
+    let is_beside = names + 4.0 <= width * NAMES_SHARE_MAX;
+    let label_width = if is_beside { names + 4.0 } else { 0.0 };
+    let named: Vec<&str> = chart.lines.iter().map(|line| line.name.as_str()).collect();
+    let key = if is_beside { Vec::new() } else { axis::key_places(&named, width) };
+    let key_height = key.last().map_or(0.0, |last| last.1 + axis::KEY_HEIGHT);
+    let height = height + key_height;
+    let (top, right, bottom) = (30.0 + key_height, width - label_width - 20.0, height - 42.0);
 
     let points = || chart.lines.iter().flat_map(|line| &line.points);
     let zero = (chart.y.spacing == Spacing::Linear).then_some(0.0);
@@ -150,37 +173,54 @@ pub fn draw(size: Size, chart: &Lines) -> Canvas {
         canvas.text("note", anchor, (at + shift, top), &note.text);
     }
 
+    canvas.label_values(&chart.x.label, &chart.y.label);
     let mut ends = Vec::new();
-    for line in &chart.lines {
+    for (place, line) in chart.lines.iter().enumerate() {
         let shown: Vec<&Point> = line.points.iter().filter(|point| x.shows(point.x) && y.shows(point.y)).collect();
         let places: Vec<(f64, f64)> = shown.iter().map(|point| (x.at(point.x), y.at(point.y))).collect();
         let Some(&end) = places.last() else { continue };
         let key = key_class(line.key);
         let class = if line.kind == Kind::Ideal { format!("ideal {key}") } else { format!("line {key}") };
-        canvas.path(&class, &places);
-        if line.kind == Kind::Measured {
-            for (point, place) in shown.iter().zip(&places) {
+        let text = |point: &&Point| (chart.x.text(point.x), point.text(chart.y.write));
+        let texts: Vec<(String, String)> =
+            if line.kind == Kind::Ideal { Vec::new() } else { shown.iter().map(text).collect() };
+        canvas.series(place, &line.name, &texts, |canvas| {
+            canvas.path(&class, &places);
+            for (point, place) in shown.iter().zip(&places).filter(|_| line.kind == Kind::Measured) {
                 if y.shows(point.low) && y.shows(point.high) && point.high > point.low {
                     canvas.line(&format!("whisker {key}"), (place.0, y.at(point.low)), (place.0, y.at(point.high)));
                 }
                 canvas.marker(point.standing, line.key, *place);
             }
-        }
-        ends.push((line, end));
+        });
+        ends.push((place, line, end));
     }
 
-    let places: Vec<f64> = ends.iter().map(|(_, end)| end.1).collect();
+    let places: Vec<f64> = ends.iter().map(|(_, _, end)| end.1).collect();
     let spread = axis::spread(&places, TEXT_HEIGHT, plot.top + 2.0, plot.bottom);
     let edge = plot.right + 4.0;
-    for ((line, end), y) in ends.iter().zip(spread) {
+    for (place, (line, (x, y))) in
+        chart.lines.iter().zip(&key).enumerate().filter(|(_, (line, _))| !line.name.is_empty())
+    {
+        canvas.label(place, |canvas| {
+            match line.kind {
+                Kind::Ideal => canvas.line("ideal", (*x, y + 8.0), (x + 12.0, y + 8.0)),
+                _ => canvas.marker(Standing::Plain, line.key, (x + 6.0, y + 8.0)),
+            }
+            canvas.text("label", Anchor::Start, (x + 16.0, y + 12.0), &fitted(&line.name, width - 20.0));
+        });
+    }
+    for ((place, line, end), y) in ends.iter().zip(spread).filter(|_| is_beside) {
         // A line that ends early is known by its marker: a leader across the plot would be read as data.
         if (y - end.1).abs() > 3.0 && end.0 > plot.right - LEADER_LENGTH_MAX {
             canvas.line("leader", (end.0 + 5.0, end.1), (edge, y));
         }
-        if line.kind != Kind::Ideal {
-            canvas.marker(Standing::Plain, line.key, (edge + 6.0, y));
-        }
-        canvas.text("label", Anchor::Start, (edge + 14.0, y + 4.0), &fitted(&line.name, label_width));
+        canvas.label(*place, |canvas| {
+            if line.kind != Kind::Ideal {
+                canvas.marker(Standing::Plain, line.key, (edge + 6.0, y));
+            }
+            canvas.text("label", Anchor::Start, (edge + 14.0, y + 4.0), &fitted(&line.name, label_width));
+        });
     }
     if ends.is_empty() {
         axis::nothing(&mut canvas, plot);

@@ -23,9 +23,9 @@ pub struct Panel {
 }
 
 /// Points drawn in one chart, over all its panels: what a page of half a megabyte can spend on it.
-pub const POINTS_MAX: usize = 600;
+pub const POINTS_MAX: usize = 240;
 /// Points of one panel, whatever the number of panels.
-const PANEL_POINTS_MIN: usize = 30;
+const PANEL_POINTS_MIN: usize = 20;
 
 const PANEL_HEIGHT: f64 = 118.0;
 const TICKS: usize = 3;

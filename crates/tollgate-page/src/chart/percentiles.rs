@@ -2,6 +2,7 @@
 //! right is a tenfold rarer request (1 / (1 - q), logarithmic).
 
 use super::lines::{Axis, Kind, Line, Lines, Point};
+use crate::number;
 
 /// Quantiles that are named on the axis.
 const NAMED: [(f64, &str); 5] = [(0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.9 %"), (0.9999, "99.99 %")];
@@ -18,7 +19,11 @@ pub fn chart(label: &str, lines: Vec<Line>) -> Lines {
     let furthest = lines.iter().flat_map(|line| &line.points).map(|point| point.x).fold(0.0, f64::max);
     let ticks = NAMED.iter().map(|(quantile, text)| (rarity(*quantile), (*text).to_owned()));
     let ticks = ticks.filter(|(x, _)| *x <= furthest * 1.001).collect();
-    let x = Axis { ticks, ..Axis::logarithmic("share of requests that were faster") };
+    let x = Axis {
+        ticks,
+        write: |x| format!("{} %", number::grouped((1.0 - 1.0 / x) * 100.0, 2)),
+        ..Axis::logarithmic("share of requests that were faster")
+    };
     Lines::new(x, Axis::logarithmic(label), lines)
 }
 

@@ -1,5 +1,6 @@
 //! Writing SVG: shapes with classes, coordinates with one decimal, every text escaped.
 
+use super::Size;
 use super::palette::{Standing, key_class, outline};
 use std::fmt::Write;
 
@@ -16,11 +17,48 @@ pub struct Canvas {
     width: f64,
     height: f64,
     body: String,
+    /// What the values of points are, to the right and upwards, where points can be asked for theirs.
+    labels: Option<(String, String)>,
 }
 
 impl Canvas {
     pub(super) fn new(width: f64, height: f64) -> Self {
-        Self { width, height, body: String::with_capacity(4096) }
+        Self { width, height, body: String::with_capacity(4096), labels: None }
+    }
+
+    /// Says what the values of points are, to the right and upwards.
+    pub(super) fn label_values(&mut self, x: &str, y: &str) {
+        self.labels = Some((x.to_owned(), y.to_owned()));
+    }
+
+    /// One series, drawn by `draw`: a page can hide it, and tell the values of its points, the texts to the right and
+    /// upwards of each, in the order in which it is drawn. A narrow picture has none: they are those of the wide one
+    /// before it, and a page has half a megabyte.
+    pub(super) fn series(
+        &mut self,
+        place: usize,
+        name: &str,
+        points: &[(String, String)],
+        draw: impl FnOnce(&mut Self),
+    ) {
+        let plain = |text: &str| escape(text).replace(['|', ';'], ",");
+        let points: Vec<String> = points.iter().map(|(x, y)| format!("{};{}", plain(x), plain(y))).collect();
+        match self.width <= Size::Narrow.width() {
+            true => self.push(format_args!("<g data-series=\"{place}\">")),
+            false => {
+                let (name, points) = (escape(name), points.join("|"));
+                self.push(format_args!("<g data-series=\"{place}\" data-name=\"{name}\" data-points=\"{points}\">"));
+            }
+        }
+        draw(self);
+        self.push(format_args!("</g>"));
+    }
+
+    /// What names the series at this place.
+    pub(super) fn label(&mut self, place: usize, draw: impl FnOnce(&mut Self)) {
+        self.push(format_args!("<g data-label=\"{place}\">"));
+        draw(self);
+        self.push(format_args!("</g>"));
     }
 
     pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
@@ -81,8 +119,11 @@ impl Canvas {
     pub fn finish(self, id: &str, title: &str, description: &str) -> String {
         let (width, height) = (coordinate(self.width), coordinate(self.height));
         let id = escape(id);
+        let labels = self.labels.map_or_else(String::new, |(x, y)| {
+            format!(" data-x-label=\"{}\" data-y-label=\"{}\"", escape(&x), escape(&y))
+        });
         format!(
-            "<svg class=\"chart\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
+            "<svg class=\"chart\"{labels} viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
              aria-labelledby=\"{id}-title {id}-desc\"><title id=\"{id}-title\">{}</title><desc id=\"{id}-desc\">{}</desc>\
              {}</svg>",
             escape(title),

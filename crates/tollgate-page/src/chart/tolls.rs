@@ -41,8 +41,9 @@ const HEAD_HEIGHT: f64 = 28.0;
 const FOOT_HEIGHT: f64 = 24.0;
 /// Least room for the numbers: `1.83× [1.80, 1.86]`.
 const TEXT_WIDTH_MIN: f64 = 126.0;
-/// Room for the names.
-const NAMES_WIDTH: f64 = 160.0;
+/// Least room for the names, and most of the width that they may take.
+const NAMES_WIDTH_MIN: f64 = 160.0;
+const NAMES_SHARE_MAX: f64 = 0.25;
 
 /// Draws it: panels side by side, or below each other where it is narrow.
 pub fn draw(size: Size, rows: &[TollRow<'_>], panels: &[TollPanel]) -> Canvas {
@@ -53,7 +54,11 @@ pub fn draw(size: Size, rows: &[TollRow<'_>], panels: &[TollPanel]) -> Canvas {
     let count = panels.len().max(1) as f64;
     let (names_width, panel_width, height) = match is_narrow {
         true => (0.0, width, (panel_height + 14.0) * count),
-        false => (NAMES_WIDTH, (width - NAMES_WIDTH) / count, panel_height),
+        false => {
+            let longest = rows.iter().map(|row| axis::text_width(row.name) + 24.0).fold(NAMES_WIDTH_MIN, f64::max);
+            let names_width = longest.min(width * NAMES_SHARE_MAX);
+            (names_width, (width - names_width) / count, panel_height)
+        }
     };
     let mut canvas = Canvas::new(width, height);
     let bars = || panels.iter().flat_map(|panel| panel.bars.iter().flatten());

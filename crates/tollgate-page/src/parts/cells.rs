@@ -1,6 +1,6 @@
 //! The table of all cells, with what its signs mean and the doubts that concern it directly below.
 
-use super::{models, raw, staged, steps};
+use super::{aggregate, models, raw, staged, steps};
 use crate::blocks::{self, Block, Cell, Column, ColumnOf, Depth, Section, Table, TableRow, Tone};
 use crate::gather::by_key;
 use crate::number::{self, NOTHING};
@@ -22,7 +22,8 @@ pub fn sections(view: &View<'_>, depth: Depth) -> Vec<Option<Section>> {
         true => vec![Block::Text("No cell was measured.".to_owned())],
         false => {
             let legend = Block::Legend(legend(view));
-            vec![Block::Table(table(view, shown)), legend, Block::Table(resources(view, shown))]
+            let own = vec![Block::Table(table(view, shown)), legend, Block::Table(resources(view, shown))];
+            own.into_iter().chain(aggregate::of_run(view, shown).map(Block::Table)).collect()
         }
     };
     if shown.is_some() {

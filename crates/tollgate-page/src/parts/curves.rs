@@ -64,7 +64,8 @@ fn level_axis(view: &View<'_>) -> Axis {
         unit if experiment.factor.replace('-', " ") == unit => unit.to_owned(),
         unit => format!("{} ({unit})", experiment.factor),
     };
-    Axis { label, spacing, ticks: levels.iter().map(|level| (*level as f64, number::whole(*level))).collect() }
+    let ticks = levels.iter().map(|level| (*level as f64, number::whole(*level))).collect();
+    Axis { spacing, ticks, ..Axis::linear(label) }
 }
 
 /// Time of a unit of work over the levels, with the ideal where they share it.
@@ -121,7 +122,7 @@ pub fn unit_time(view: &View<'_>) -> Figure {
     };
     let marked: Vec<Note> = steps.iter().map(note_of).collect();
     let title = format!("Time of {}", sentence::one(noun));
-    let label = format!("ms per {noun}");
+    let label = format!("time of {} (ms)", sentence::one(noun));
     let draw = |size| {
         let all = measured(view, &variants, |cell| cell.unit_time_ms).into_iter().chain(ideal(size)).collect();
         let chart = Lines::new(level_axis(view), Axis::logarithmic(&label), all);
@@ -212,7 +213,7 @@ fn distribution(view: &View<'_>, level: u64) -> Figure {
     let cells = view.at(level).filter_map(|row| Some((view::key(view.run, &row.cell.variant)?, row.cell)));
     let cells: Vec<(usize, &Cell)> = cells.collect();
     let lines = cells.iter().take(SHOWN_MAX).map(|(key, cell)| percentiles::line(&cell.variant, *key, &cell.curve));
-    let chart = percentiles::chart("response time, ms", lines.collect());
+    let chart = percentiles::chart("response time (ms)", lines.collect());
     let description = "One curve a variant: the share of requests and the time that they stayed below.";
     let time = |of: fn(&Percentiles) -> Option<f64>| {
         move |(_, cell): &&(usize, &Cell)| number::optional(of(&cell.response_time_ms))
@@ -223,12 +224,12 @@ fn distribution(view: &View<'_>, level: u64) -> Figure {
         &[
             ("variant", &|(_, cell)| cell.variant.clone()),
             ("mean ms", &time(|times| Some(times.mean))),
-            ("p50", &time(|times| times.p50)),
-            ("p90", &time(|times| times.p90)),
-            ("p95", &time(|times| times.p95)),
-            ("p99", &time(|times| times.p99)),
-            ("p99.9", &time(|times| times.p999)),
-            ("max", &time(|times| Some(times.max))),
+            ("p50 ms", &time(|times| times.p50)),
+            ("p90 ms", &time(|times| times.p90)),
+            ("p95 ms", &time(|times| times.p95)),
+            ("p99 ms", &time(|times| times.p99)),
+            ("p99.9 ms", &time(|times| times.p999)),
+            ("max ms", &time(|times| Some(times.max))),
             ("requests", &|(_, cell)| number::whole(cell.requests)),
         ],
     );

@@ -2,6 +2,7 @@
 //!
 //! None of them asks of which kind the result is: a kind takes the ones that fit, and says what differs.
 
+pub mod aggregate;
 pub mod cards;
 pub mod cells;
 pub mod curves;

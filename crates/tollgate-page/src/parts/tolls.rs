@@ -26,7 +26,7 @@ pub fn section_at(view: &View<'_>, levels: &[(u64, Option<&str>)]) -> Option<Sec
     let last = levels.len().saturating_sub(1);
     let figures = levels.iter().enumerate();
     let figures = figures.map(|(place, (level, why))| Block::Figure(at(view, *level, *why, place, place == last)));
-    Some(Section::background("", figures.collect()))
+    Some(Section::background("Tolls", figures.collect()))
 }
 
 /// Toll bars at one level; those of the last one have the table of all levels.

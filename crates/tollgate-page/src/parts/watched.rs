@@ -1,13 +1,15 @@
-//! The charts over time: CPU, memory, work processes and the slowest answers of each variant's subject.
+//! The charts over time: throughput, response times and failures trial by trial, and CPU, memory, work processes and the
+//! slowest answers of each variant's subject.
 
 use super::SHOWN_MAX;
 use crate::blocks::{Block, Figure, Section, Table};
 use crate::chart::Size;
+use crate::chart::lines::{self, Axis, Kind, Line, Lines, Point};
 use crate::chart::over_time::{self, Panel};
 use crate::number;
 use crate::words::sentence;
-use crate::words::view::View;
-use tollgate_facts::results::{RunResult, Series};
+use crate::words::view::{self, View};
+use tollgate_facts::results::{RunResult, Series, Trial};
 
 /// One thing that is watched: names of its series, heading, unit and how it is drawn.
 struct Watched {
@@ -65,6 +67,42 @@ const WATCHED: [Watched; 4] = [
     },
 ];
 
+/// A figure that every trial has, over the time of its variant.
+struct Tried {
+    id: &'static str,
+    heading: &'static str,
+    note: &'static str,
+    label: &'static str,
+    value: fn(&Trial) -> f64,
+}
+
+const TRIED: [Tried; 3] = [
+    Tried {
+        id: "throughput-over-time",
+        heading: "Throughput over time",
+        note: "Valid answers of each trial by its length.",
+        label: "answers/s",
+        value: |trial| trial.requests as f64 / (trial.duration_ms / 1e3),
+    },
+    Tried {
+        id: "response-time-over-time",
+        heading: "Response time over time",
+        note: "Mean of each trial's valid answers.",
+        label: "response time (ms)",
+        value: |trial| trial.response_time_mean_ms,
+    },
+    Tried {
+        id: "errors-over-time",
+        heading: "Errors over time",
+        note: "Failed requests of each trial.",
+        label: "failed requests",
+        value: |trial| trial.errors as f64,
+    },
+];
+
+/// Points of all lines of one chart.
+const TRIED_POINTS_MAX: usize = 120;
+
 /// CPU, memory, work processes and slowest answers of the subjects over time, at the highest level that was watched.
 pub fn section(view: &View<'_>) -> Option<Section> {
     of(view, &WATCHED)
@@ -77,8 +115,9 @@ pub fn section_without_work_processes(view: &View<'_>) -> Option<Section> {
 }
 
 fn of(view: &View<'_>, all: &[Watched]) -> Option<Section> {
-    let figures: Vec<Block> =
-        all.iter().filter_map(|watched| over_time_figure(view, watched)).map(Block::Figure).collect();
+    let tried = TRIED.iter().filter_map(|tried| of_trials(view, tried));
+    let seen = all.iter().filter_map(|watched| over_time_figure(view, watched));
+    let figures: Vec<Block> = tried.chain(seen).map(Block::Figure).collect();
     let legend = "Seconds in which the variant itself ran: its slices are joined, the turns of the others cut out";
     let legend = Block::Legend(vec![legend.to_owned()]);
     (!figures.is_empty()).then(|| Section::background("Over time", std::iter::once(legend).chain(figures).collect()))
@@ -90,6 +129,48 @@ pub fn own_time(run: &RunResult, series: &Series, unit: f64) -> Vec<(f64, f64)> 
     let slices: Vec<(f64, f64)> = own.map(|trial| (trial.start_ms / 1e3, trial.duration_ms / 1e3)).collect();
     let points: Vec<(f64, f64)> = series.points.iter().map(|(ms, value)| (ms / 1e3, value / unit)).collect();
     over_time::joined(&points, &slices)
+}
+
+/// A value of each trial in the middle of it, a line for each variant, at the level that stands for the run; absent where
+/// all are none.
+fn of_trials(view: &View<'_>, tried: &Tried) -> Option<Figure> {
+    let run = view.run;
+    let level = view::answer_level(run).or_else(|| run.trials.iter().map(|trial| trial.level).max())?;
+    let points = |variant: &str| -> Vec<(f64, f64)> {
+        let trials = run.trials_of(variant, level);
+        let slices: Vec<(f64, f64)> =
+            trials.iter().map(|trial| (trial.start_ms / 1e3, trial.duration_ms / 1e3)).collect();
+        let middle = |trial: &&Trial| ((trial.start_ms + trial.duration_ms / 2.0) / 1e3, (tried.value)(trial));
+        let found: Vec<(f64, f64)> = trials.iter().map(middle).filter(|(_, value)| value.is_finite()).collect();
+        over_time::joined(&found, &slices)
+    };
+    let variants = run.experiment.variants.iter().enumerate();
+    let found = variants.map(|(key, variant)| (key, variant.name.as_str(), points(&variant.name)));
+    let found: Vec<(usize, &str, Vec<(f64, f64)>)> =
+        found.filter(|(.., points)| points.len() > 1).take(SHOWN_MAX).collect();
+    if found.iter().all(|(.., points)| points.iter().all(|(_, value)| *value <= 0.0)) {
+        return None;
+    }
+    let every = found.iter().map(|(.., points)| points.len()).sum::<usize>().div_ceil(TRIED_POINTS_MAX);
+    let line = |(key, name, points): &(usize, &str, Vec<(f64, f64)>)| {
+        let shown = points.chunks(every.max(1)).filter_map(|stretch| stretch.last());
+        Line::new(*name, *key, Kind::Curve, shown.map(|(at, value)| Point::plain(*at, *value)).collect())
+    };
+    let lines = || found.iter().map(line).collect();
+    let title = format!("{} at {}", tried.heading, sentence::level(&run.experiment, level));
+    let cut = if every > 1 { format!(" Of {every} trials the last one is drawn.") } else { String::new() };
+    let note = format!("{}{cut}", tried.note);
+    let draw = |size| lines::draw(size, &Lines::new(Axis::linear("seconds"), Axis::linear(tried.label), lines()));
+    let of = |values: &[(f64, f64)], fold: fn(f64, f64) -> f64| {
+        number::optional(values.iter().map(|point| point.1).reduce(fold))
+    };
+    let mean = |points: &[(f64, f64)]| points.iter().map(|point| point.1).sum::<f64>() / points.len() as f64;
+    let row = |(_, name, points): &(usize, &str, Vec<(f64, f64)>)| {
+        let [least, most] = [of(points, f64::min), of(points, f64::max)];
+        vec![(*name).to_owned(), least, number::three_digits(mean(points)), most, number::whole(points.len() as u64)]
+    };
+    let table = Table::new("", ["variant", "least", "mean", "most", "trials"]).with(found.iter().map(row));
+    Some(Figure::new(title, &note).picture(tried.id, &note, Size::Full, draw).data(table, format!("{}.csv", tried.id)))
 }
 
 fn over_time_figure(view: &View<'_>, watched: &Watched) -> Option<Figure> {

@@ -6,5 +6,6 @@ pub mod headline;
 pub mod marked;
 pub(crate) mod peers;
 pub mod sentence;
+pub mod terms;
 pub mod thresholds;
 pub mod view;

@@ -11,7 +11,7 @@ mod tests;
 use tables::What;
 use tollgate_facts::across::{Across, CANCELS, UNPAIRED};
 use tollgate_page::blocks::{Answer, Block, Page, Section, Table};
-use tollgate_page::text::capitalized;
+use tollgate_page::text::{capitalized, slug};
 use tollgate_page::words::{sentence, thresholds};
 
 /// Rows of all tables of one section on a page with pictures.
@@ -63,7 +63,7 @@ fn section(across: &Across, what: What) -> Option<Section> {
     let tables: Vec<Table> = of_all.into_iter().chain(tables::ratio_tables(across, what)).collect();
     let page_rows_max = Some(TABLE_ROWS_MAX / tables.len().max(1));
     let limited = |table: Table| {
-        let file = format!("{}.csv", pictures::slug(&table.title));
+        let file = format!("{}.csv", slug(&table.title));
         Block::Table(Table { page_rows_max, ..table.file(file) })
     };
     blocks.extend(tables.into_iter().map(limited));

@@ -8,11 +8,11 @@ use tollgate_page::chart::dots::{self, DotRow, Dots};
 use tollgate_page::chart::lines::{self, Axis, Kind, Line, Lines, Point};
 use tollgate_page::chart::{Size, Standing};
 use tollgate_page::number;
-use tollgate_page::text::capitalized;
+use tollgate_page::text::{capitalized, slug};
 
 /// Rows of one picture, and dots of all runs in them: more are a page of their own. The tables have all.
 const ROWS_MAX: usize = 24;
-const DOTS_MAX: usize = 96;
+const DOTS_MAX: usize = 80;
 /// Variants whose lines are drawn over the levels, and points of all runs in these pictures.
 const VARIANTS_MAX: usize = 8;
 const POINTS_MAX: usize = 120;
@@ -137,11 +137,4 @@ fn run_names(across: &Across) -> Vec<(String, usize)> {
     };
     let name = |run: &RunHead| format!("run {}: {}", run.number, short(&run.name));
     across.runs.iter().map(|run| (name(run), run.number as usize)).collect()
-}
-
-/// A text as a part of a name.
-pub(super) fn slug(text: &str) -> String {
-    let text = text.to_lowercase();
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join("-")
 }

@@ -1,18 +1,24 @@
-//! `report.html`: a page as one file that needs no network, no script and no other file.
+//! `report.html`: a page as one file that needs no network and no other file.
 //!
-//! Every picture has its table and its CSV beside it. It is written as well-formed XML, so that a test can hold it against a
-//! parser.
+//! Every picture has its table and its CSV beside it. All of it can be read without its script, which sorts and copies tables
+//! and names the points of charts. Its content security policy lets only this script and this style pass, by their hashes. It
+//! is written as well-formed XML, so that a test can hold it against a parser.
 
+mod contents;
 mod parts;
 
 use super::RenderOptions;
 use parts::{figure, list, table, unbroken};
+use ring::digest;
 use std::fmt::Write;
 use tollgate_page::blocks::{Block, Card, Doubt, Facts, Light, Page, Trust};
 use tollgate_page::chart::{escape, key_class};
 use tollgate_page::text::stopped;
+use tollgate_wire::base64;
 
 const STYLE: &str = include_str!("style.css");
+/// As a comment of the script the marks of XML let it hold `<` and `&`.
+const SCRIPT: &str = concat!("//<![CDATA[\n", include_str!("script.js"), "//]]>");
 
 /// The page.
 pub(crate) fn text(page: &Page, _: &RenderOptions) -> String {
@@ -23,9 +29,11 @@ pub(crate) fn text(page: &Page, _: &RenderOptions) -> String {
     let answer = &page.answer;
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <meta name=\"color-scheme\" content=\"light dark\"/>\n{generator}\
-         <meta name=\"description\" content=\"{}\"/>\n<title>{}: {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n",
+         <meta name=\"description\" content=\"{}\"/>\n<title>{}: {}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n",
+        content_security_policy(),
         escape(&answer.text),
         escape(&page.name),
         escape(&page.question)
@@ -52,16 +60,30 @@ pub(crate) fn text(page: &Page, _: &RenderOptions) -> String {
         let _ = write!(html, "<p class=\"banner\" role=\"note\">{}</p>", escape(&stopped(why)));
     }
     let _ = writeln!(html, "<p class=\"meta\">{}</p></header>", escape(&page.origin));
-    for section in &page.sections {
-        html.push_str("<section>");
+    let ids = contents::ids(&page.sections);
+    html.push_str(&contents::list(&page.sections, &ids));
+    for (section, id) in page.sections.iter().zip(&ids) {
+        let _ = write!(html, "<section id=\"{id}\">");
         if !section.heading.is_empty() {
             let _ = write!(html, "<h2>{}</h2>", escape(&section.heading));
         }
         section.blocks.iter().for_each(|found| html.push_str(&block(found)));
         html.push_str("</section>\n");
     }
-    html.push_str("</main>\n</body>\n</html>\n");
+    let _ = write!(html, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n");
     html
+}
+
+/// What a browser may do with the page.
+fn content_security_policy() -> String {
+    let [style, script] = [STYLE, SCRIPT].map(hash);
+    format!("default-src 'none'; style-src '{style}'; script-src '{script}'; base-uri 'none'; form-action 'none'")
+}
+
+fn hash(text: &str) -> String {
+    let mut hash = b"sha256-".to_vec();
+    base64::encode(&mut hash, digest::digest(&digest::SHA256, text.as_bytes()).as_ref());
+    String::from_utf8(hash).expect("base64 is ASCII")
 }
 
 fn block(block: &Block) -> String {
@@ -118,4 +140,20 @@ fn pairs(entries: &[(String, String)]) -> String {
     let pair =
         |(name, text): &(String, String)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(text));
     entries.iter().map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_style_nor_script_ends_its_element_early() {
+        assert!(!STYLE.contains(['<', '&']) && !SCRIPT.contains("</") && SCRIPT.matches("]]>").count() == 1);
+    }
+
+    #[test]
+    fn the_policy_has_hashes_as_a_browser_computes_them() {
+        // The digest of the empty text, as the specification of CSP has it in base64.
+        assert_eq!(hash(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+    }
 }

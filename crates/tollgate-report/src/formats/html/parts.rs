@@ -4,12 +4,16 @@ use crate::formats::csv;
 use std::fmt::Write;
 use tollgate_page::blocks::{Cell, Figure, Picture, Table, TableRow, Tone};
 use tollgate_page::chart::{escape, key_class};
+use tollgate_page::words::terms;
 use tollgate_wire::url::encode_beside;
 
 /// Rows of a table that is written a second time, as CSV.
 const CSV_ROWS_MAX: usize = 100;
 /// Rows of a table that may be cut and that are seen at once.
 const ROWS_OPEN_MAX: usize = 12;
+
+/// Characters of a row's name that stand in one line.
+const NAME_CHARACTERS_MAX: usize = 34;
 
 /// A table under its title, with its file; the first column heads its row, what reads as numbers is set right.
 pub(super) fn table(table: &Table) -> String {
@@ -26,11 +30,23 @@ pub(super) fn table(table: &Table) -> String {
 }
 
 fn whole(table: &Table) -> String {
-    let body = format!("{}{}", bare(table), download(table, "As CSV"));
+    let body = format!("{}{}", bare(table), download(table, "Download as CSV"));
     match (table.is_folded, table.title.as_str()) {
         (true, title) => format!("<details><summary>Data: {}</summary>{body}</details>", escape(title)),
-        (false, "") => body,
-        (false, title) => format!("<h3>{}</h3>{body}", escape(title)),
+        (false, "") => body + &glossary(table),
+        (false, title) => format!("<h3>{}</h3>{body}{}", escape(title), glossary(table)),
+    }
+}
+
+/// The terms in a table's heads with their meaning, for those who have no mouse to ask a head with.
+fn glossary(table: &Table) -> String {
+    let known = table.columns.iter().filter_map(|column| Some((column.head.as_str(), terms::meaning(&column.head)?)));
+    let entries: String = known
+        .map(|(head, meaning)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(head), escape(meaning)))
+        .collect();
+    match entries.is_empty() {
+        true => entries,
+        false => format!("<details class=\"terms\"><summary>Terms in this table</summary><dl>{entries}</dl></details>"),
     }
 }
 
@@ -50,7 +66,11 @@ fn bare(table: &Table) -> String {
             (true, "") => "<small>\u{a0}</small>".to_owned(),
             (true, unit) => format!("<small>{}</small>", escape(unit)),
         };
-        let _ = write!(html, "<th scope=\"col\"{}>{}{unit}</th>", class(place), escape(&column.head));
+        let head = match terms::meaning(&column.head) {
+            Some(meaning) => format!("<abbr title=\"{}\">{}</abbr>", escape(meaning), escape(&column.head)),
+            None => escape(&column.head),
+        };
+        let _ = write!(html, "<th scope=\"col\"{}>{head}{unit}</th>", class(place));
     }
     html.push_str("</tr></thead><tbody>");
     for (place, row) in table.rows.iter().enumerate() {
@@ -70,15 +90,21 @@ fn bare(table: &Table) -> String {
 
 fn one(cell: &Cell, column: usize, class: &str, key: Option<usize>, rest: usize) -> String {
     let (open, close) = if column == 0 { ("th scope=\"row\"", "th") } else { ("td", "td") };
-    let class = if cell.takes_rest { format!(" class=\"onset\" colspan=\"{rest}\"") } else { class.to_owned() };
+    let is_long = column == 0 && cell.text.chars().count() > NAME_CHARACTERS_MAX;
+    let class = match (cell.takes_rest, is_long) {
+        (true, _) => format!(" class=\"onset\" colspan=\"{rest}\""),
+        (false, true) => " class=\"long\"".to_owned(),
+        (false, false) => class.to_owned(),
+    };
     let why = cell.why.as_deref().map(|why| format!(" title=\"{}\"", escape(why))).unwrap_or_default();
     let swatch = key.map(|key| format!("<i class=\"swatch {}\" aria-hidden=\"true\"></i>", key_class(key)));
     format!("<{open}{class}{why}>{}{}{}</{close}>", swatch.unwrap_or_default(), escape(&cell.text), marks(&cell.marks))
 }
 
-/// The numbers of doubts, each a link to what it says.
+/// The numbers of doubts, each a link to what it says. None is a tab stop: there may be fifty of them, and the list of
+/// contents leads to all doubts.
 fn marks(numbers: &[usize]) -> String {
-    let link = |number: &usize| format!("<a href=\"#doubt-{number}\">{number}</a>");
+    let link = |number: &usize| format!("<a tabindex=\"-1\" href=\"#doubt-{number}\">{number}</a>");
     match numbers {
         [] => String::new(),
         numbers => format!(" <sup>[{}]</sup>", numbers.iter().map(link).collect::<Vec<_>>().join(",")),

@@ -3,17 +3,19 @@
 use tollgate_facts::results::{Cell, Flow, FlowSide, FlowStep, Linear};
 use tollgate_page::blocks::{Block, Figure, Picture, Section, Table};
 use tollgate_page::chart::Size;
-use tollgate_page::chart::histogram::{self, Bins, Outline};
+use tollgate_page::chart::histogram::{self, Bars, Outline};
 use tollgate_page::chart::sequence::{self, Arrow, Side};
 use tollgate_page::number;
 use tollgate_page::words::view::{self, View};
 
-/// Share of the answers of each variant that the drawn bins hold at least; what is slower stands beyond them.
+/// Share of the answers of each variant that the drawn bars hold at least; what is slower stands beyond them.
 const DRAWN_SHARE: f64 = 0.995;
-/// Fewest bins that are drawn: fewer would look like a whole distribution and be none.
+/// Fewest bins of the result behind the bars: fewer would look like a whole distribution and be none.
 const BINS_MIN: usize = 10;
-/// Most bins that are drawn and listed.
+/// Most bins behind them.
 const BINS_MAX: usize = 200;
+/// Bars of a picture: up to 200 bins from the first one on make each at most 1.25 times as long as the one before.
+const BARS: usize = 24;
 
 /// The distributions; absent where none is known.
 pub(super) fn distributions(view: &View<'_>) -> Option<Section> {
@@ -39,23 +41,30 @@ fn histogram(view: &View<'_>, load: &str, id: &str, of: fn(&Cell) -> Option<&Lin
     let bin_ms = found.iter().map(|(_, _, linear)| linear.bin_ms).find(|width| *width > 0.0)?;
     let found: Vec<_> = found.into_iter().filter(|(_, _, linear)| linear.bin_ms.total_cmp(&bin_ms).is_eq()).collect();
     let count = found.iter().map(|(_, _, linear)| holding(linear)).max().unwrap_or(0).clamp(BINS_MIN, BINS_MAX);
-    let all: Vec<Outline<'_>> = found.iter().map(|(key, name, linear)| outline(*key, name, linear, count)).collect();
+    // All that is in the first bin is shorter than the first bar: where it lies in there nobody knows.
+    let bars = Bars { from: bin_ms, to: bin_ms * count as f64, count: BARS, unit: "ms" };
+    let edges = bars.edges();
+    let all: Vec<Outline<'_>> = found.iter().map(|(key, name, linear)| outline(*key, name, linear, &edges)).collect();
     let title = format!("Response times at {}, {load}", run.experiment.level_title(level));
-    let edge = (bin_ms * count as f64).to_string();
-    let note =
-        format!("Bins of {bin_ms} ms. What took {edge} ms or longer stands at the right, with its share in the key.");
-    let draw = |size| histogram::draw(size, Bins { width: bin_ms, count, unit: "ms" }, &all);
+    let [from, to] = [bars.from, bars.to].map(number::three_digits);
+    let note = format!(
+        "Bars are equally wide on the logarithmic axis, made of bins of {bin_ms} ms. What took less than {from} ms stands at \
+         the left. What took {to} ms or longer stands at the right, with its share in the key."
+    );
+    let draw = |size| histogram::draw(size, bars, &all);
     let names = all.iter().map(|outline| format!("{}, %", outline.name));
     let mut table = Table::new("", ["ms from".to_owned(), "to below".to_owned()].into_iter().chain(names));
     let percent = |share: f64| number::grouped(share * 100.0, 3);
-    for bin in 0..count {
-        let mut row = [bin, bin + 1].map(|edge| (bin_ms * edge as f64).to_string()).to_vec();
-        row.extend(all.iter().map(|outline| percent(outline.shares.get(bin).copied().unwrap_or(0.0))));
-        table.push(row);
+    let mut push = |[low, high]: [String; 2], share: &dyn Fn(&Outline<'_>) -> f64| {
+        table
+            .push([low, high].into_iter().chain(all.iter().map(|outline| percent(share(outline)))).collect::<Vec<_>>());
+    };
+    push(["0".to_owned(), from], &|outline| outline.below);
+    for (bar, ends) in edges.windows(2).enumerate() {
+        let share = |outline: &Outline<'_>| outline.shares.get(bar).copied().unwrap_or(0.0);
+        push([ends[0], ends[1]].map(number::three_digits), &share);
     }
-    let mut last = vec![edge, "any".to_owned()];
-    last.extend(all.iter().map(|outline| percent(outline.beyond)));
-    table.push(last);
+    push([to, "any".to_owned()], &|outline| outline.beyond);
     let id = format!("histogram-{id}");
     Some(Figure::new(title, &note).picture(&id, &note, Size::Half, draw).data(table, format!("{id}.csv")))
 }
@@ -75,11 +84,22 @@ fn holding(linear: &Linear) -> usize {
     linear.counts.iter().position(is_enough).map_or(linear.counts.len(), |bin| bin + 1)
 }
 
-fn outline<'a>(key: usize, name: &'a str, linear: &Linear, count: usize) -> Outline<'a> {
+/// Its shares between these edges; within a bin answers are taken to lie evenly.
+fn outline<'a>(key: usize, name: &'a str, linear: &Linear, edges: &[f64]) -> Outline<'a> {
     let all = answers(linear);
-    let shares = linear.counts.iter().take(count).map(|bin| *bin as f64 / all).collect();
-    let beyond: f64 = linear.counts.iter().skip(count).chain([&linear.overflow]).map(|bin| *bin as f64).sum();
-    Outline { name, key, shares, beyond: beyond / all }
+    let faster: Vec<f64> = edges.iter().map(|edge| answers_below(linear, *edge) / all).collect();
+    let shares = faster.windows(2).map(|ends| ends[1] - ends[0]).collect();
+    let ends = faster.first().zip(faster.last());
+    let (below, beyond) = ends.map_or((0.0, 1.0), |(first, last)| (*first, 1.0 - last));
+    Outline { name, key, below, shares, beyond }
+}
+
+/// Answers that took less than this.
+fn answers_below(linear: &Linear, edge_ms: f64) -> f64 {
+    // An edge between two bins is theirs, whatever its last digit.
+    let bins = edge_ms / linear.bin_ms + 1e-9;
+    let part = |(bin, count): (usize, &u64)| (bins - bin as f64).clamp(0.0, 1.0) * *count as f64;
+    linear.counts.iter().enumerate().map(part).sum()
 }
 
 /// The messages of each kind of handshake; absent where none was looked at.
@@ -130,16 +150,25 @@ mod tests {
     }
 
     #[test]
-    fn nearly_all_answers_lie_in_the_drawn_bins_and_the_rest_is_told() {
-        let check = |counts: &[u64], overflow: u64, expected: usize, beyond: f64| {
+    fn nearly_all_answers_lie_in_the_drawn_bars_and_the_rest_is_told() {
+        let check = |counts: &[u64], overflow: u64, bins: usize, below: f64, beyond: f64| {
             let linear = linear(counts, overflow);
-            assert_eq!(holding(&linear), expected, "{counts:?}");
-            let outline = outline(0, "http", &linear, expected);
-            assert!((outline.beyond - beyond).abs() < 1e-12, "{}", outline.beyond);
-            assert!((outline.shares.iter().sum::<f64>() + outline.beyond - 1.0).abs() < 1e-12);
+            assert_eq!(holding(&linear), bins, "{counts:?}");
+            let bars = Bars { from: 2.0, to: 2.0 * bins.max(2) as f64, count: 7, unit: "ms" };
+            let outline = outline(0, "http", &linear, &bars.edges());
+            let found = [outline.below - below, outline.beyond - beyond];
+            assert!(found.iter().all(|off| off.abs() < 1e-6), "{counts:?}: {} {}", outline.below, outline.beyond);
+            assert!((outline.shares.iter().sum::<f64>() + below + beyond - 1.0).abs() < 1e-6);
         };
-        check(&[1000, 0, 0, 1], 0, 1, 1.0 / 1001.0);
-        check(&[500, 500, 1], 4, 2, 5.0 / 1005.0);
-        check(&[1, 1], 98, 2, 0.98);
+        check(&[1000, 0, 0, 1], 0, 1, 1000.0 / 1001.0, 1.0 / 1001.0);
+        check(&[500, 500, 1], 4, 2, 500.0 / 1005.0, 5.0 / 1005.0);
+        check(&[1, 1], 98, 2, 0.01, 0.98);
+        check(&[10, 20, 30, 40], 0, 4, 0.1, 0.0);
+    }
+
+    #[test]
+    fn a_bar_has_its_part_of_a_bin() {
+        let outline = outline(0, "http", &linear(&[0, 8, 2], 0), &[2.0, 3.0, 4.0, 6.0]);
+        assert!(outline.shares.iter().zip([0.4, 0.4, 0.2]).all(|(share, expected)| (share - expected).abs() < 1e-6));
     }
 }
