@@ -124,7 +124,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         options.own_request = arguments.request.own(&arguments.answers)?;
         tollgate_lab::run::check(&options).map_err(failure)?;
         let things = arguments.things.iter().enumerate();
-        watch_local(&mut options, things.map(|(place, thing)| (name(place), with_scheme(thing))), "--pid", arguments.shown.quiet)?;
+        watch_local(
+            &mut options,
+            things.map(|(place, thing)| (name(place), with_scheme(thing))),
+            "--pid",
+            arguments.shown.quiet,
+        )?;
     }
     run::carried_out(options, &arguments.expected, arguments.html.as_deref(), (arguments.json, arguments.shown), out)
 }
