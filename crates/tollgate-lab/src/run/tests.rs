@@ -353,7 +353,7 @@ fn entities_are_left_out_by_their_status_and_counted() {
         assert_eq!((cell.errors.len(), cell.left_out_per_unit), (0, Some(1.0)), "{cell:#?}");
     }
     let page = tollgate_report::render("terminal", &found, crate::kinds::page, &Default::default());
-    assert!(page.contains("one: 1.00 entities of a pass were left out by their status"), "{page}");
+    assert!(page.contains("one: 1.00 entities of a pass were left out because of their status"), "{page}");
     let found = walk(&[410], "/thinned", "failed").unwrap().result;
     assert!(found.cells.iter().all(|cell| cell.errors.contains_key("status-404") && cell.left_out_per_unit.is_none()));
     let error = walk(&[404], "/gone", "nothing").unwrap_err().to_string();

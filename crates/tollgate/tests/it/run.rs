@@ -61,7 +61,7 @@ fn wait_for_first_trial(folder: &Path) {
 #[test]
 fn a_run_leaves_its_result_and_its_report() {
     let folder = folder();
-    let run = tollgate(["run", "mine.toml", "--out", "run"]).within(folder.path()).finish();
+    let run = tollgate(["run", "mine.toml", "--out", "run", "--quiet"]).within(folder.path()).finish();
     assert!(matches!(run.code, 0 | 3), "{run:#?}");
     assert!(run.out.contains("report.html") && run.err.is_empty(), "{run:#?}");
     let result = stored(folder.path()).unwrap();
