@@ -131,6 +131,9 @@ pub fn own_time(run: &RunResult, series: &Series, unit: f64) -> Vec<(f64, f64)> 
     over_time::joined(&points, &slices)
 }
 
+/// A variant's key and name, and its figure over time.
+type Course<'r> = (usize, &'r str, Vec<(f64, f64)>);
+
 /// A value of each trial in the middle of it, a line for each variant, at the level that stands for the run; absent where
 /// all are none.
 fn of_trials(view: &View<'_>, tried: &Tried) -> Option<Figure> {
@@ -146,13 +149,12 @@ fn of_trials(view: &View<'_>, tried: &Tried) -> Option<Figure> {
     };
     let variants = run.experiment.variants.iter().enumerate();
     let found = variants.map(|(key, variant)| (key, variant.name.as_str(), points(&variant.name)));
-    let found: Vec<(usize, &str, Vec<(f64, f64)>)> =
-        found.filter(|(.., points)| points.len() > 1).take(SHOWN_MAX).collect();
+    let found: Vec<Course<'_>> = found.filter(|(.., points)| points.len() > 1).take(SHOWN_MAX).collect();
     if found.iter().all(|(.., points)| points.iter().all(|(_, value)| *value <= 0.0)) {
         return None;
     }
     let every = found.iter().map(|(.., points)| points.len()).sum::<usize>().div_ceil(TRIED_POINTS_MAX);
-    let line = |(key, name, points): &(usize, &str, Vec<(f64, f64)>)| {
+    let line = |(key, name, points): &Course<'_>| {
         let shown = points.chunks(every.max(1)).filter_map(|stretch| stretch.last());
         Line::new(*name, *key, Kind::Curve, shown.map(|(at, value)| Point::plain(*at, *value)).collect())
     };
@@ -165,7 +167,7 @@ fn of_trials(view: &View<'_>, tried: &Tried) -> Option<Figure> {
         number::optional(values.iter().map(|point| point.1).reduce(fold))
     };
     let mean = |points: &[(f64, f64)]| points.iter().map(|point| point.1).sum::<f64>() / points.len() as f64;
-    let row = |(_, name, points): &(usize, &str, Vec<(f64, f64)>)| {
+    let row = |(_, name, points): &Course<'_>| {
         let [least, most] = [of(points, f64::min), of(points, f64::max)];
         vec![(*name).to_owned(), least, number::three_digits(mean(points)), most, number::whole(points.len() as u64)]
     };
