@@ -11,8 +11,7 @@ pub(super) fn how_contents_are_checked(cell: &Cell) -> &'static str {
     match cell.played {
         Some(_) => "give each step an `assert`, a `status` or an `extract`",
         None => {
-            "say by `key`, `contains` or an element of the `answer` (of a URL on the command line by --expect-body or --detail) \
-             what it must hold: its length alone is no content"
+            "use --expect-body TEXT or --detail TEMPLATE, or in a file `contains`, `key` or an element of the `answer`"
         }
     }
 }
