@@ -14,7 +14,7 @@ pub(crate) fn shown_in_each(run: &RunResult) -> [(&'static str, String); 3] {
         let text = match name {
             // Marks stand right behind what they mark.
             "html" => (1..100)
-                .map(|number| format!("<a href=\"#doubt-{number}\">"))
+                .map(|number| format!("<a tabindex=\"-1\" href=\"#doubt-{number}\">"))
                 .chain(["</a>", "<sup>", "</sup>"].map(str::to_owned))
                 .fold(text, |text, tag| text.replace(&tag, ""))
                 .split('<')
