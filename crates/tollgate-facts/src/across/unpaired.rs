@@ -58,7 +58,7 @@ struct InRun<'r> {
     barred: Barred,
 }
 
-/// The verdict of a refused or shared figure, with the reason; absent if its ratio can be trusted.
+/// The verdict of a figure that is refused or not attributable, with the reason; absent if its ratio can be trusted.
 type Barred = Option<(TollVerdict, String)>;
 
 /// Figures of cells.

@@ -109,7 +109,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 fn answers(evidence: &Evidence<'_>) -> Option<Finding> {
     let reason = match evidence.failed() {
         0 => "no request was answered".to_owned(),
-        _ => "every request failed".to_owned(),
+        failed => format!("every request failed: {failed} of {failed}"),
     };
     let remedy = "see the classes of failures above, with the first answer of each";
     (evidence.result.requests == 0).then(|| refused(reason, remedy, (0.0, 1.0)))
