@@ -82,7 +82,7 @@ fn it_says_how_late_it_was_itself_when_asked_and_when_it_ends() {
     ask(&server, "constant-1000", 20, 2);
     let line = "constant-1000: 20 answers left after they were due, half of them by at most ";
     let error = server.error();
-    assert!(error.starts_with(line) && error.ends_with(" us\n"), "{error}");
+    assert!(error.starts_with(line) && error.ends_with(" µs\n"), "{error}");
     assert_eq!(server.end(), error);
 }
 

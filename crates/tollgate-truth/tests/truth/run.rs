@@ -163,8 +163,10 @@ struct Counting<'a> {
 
 impl Observer for Counting<'_> {
     fn progress(&self, progress: &Progress<'_>) {
-        if !matches!(progress, Progress::Trial { .. }) {
-            return self.before.set(None);
+        match progress {
+            Progress::Trial { .. } => (),
+            Progress::Measuring { .. } | Progress::Loading { .. } => return,
+            _ => return self.before.set(None),
         }
         let now = self.classes.map(|class| {
             let did = self.server.did(class);
