@@ -138,6 +138,22 @@ pub struct RunResult {
     /// in results that do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Instructions>,
+    /// Processes that a subject's processes asked while it was warmed up, and whose CPU time nobody watches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unwatched: Vec<Unwatched>,
+}
+
+/// A process on this machine that the processes of a subject have TCP connections to, and that is none of them.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Unwatched {
+    /// The variant of the subject.
+    pub variant: String,
+    /// The processes of the subject that are watched with all that they start.
+    pub watched: Vec<u32>,
+    /// The number of the process.
+    pub process: u32,
+    /// Its name.
+    pub name: String,
 }
 
 impl RunResult {

@@ -1,10 +1,11 @@
-//! The rule of CPU time that was not watched: other programs that used more of it beside one of two variants.
+//! The rules of CPU time that was not watched: a process that one of two variants asks and the other does not, and other
+//! programs that used more CPU time beside one of them.
 //!
 //! A proxy that passes requests on looks cheap if its backend is not watched. What other programs of the machine use by
 //! themselves is as much beside either of them, block by block.
 
 use super::pair::{Logs, Pair};
-use crate::results::{Piece, Trial};
+use crate::results::{Piece, Trial, Unwatched};
 use crate::stats::{by_key, mean, mean_interval};
 
 /// Probability of a refusal where other programs use the same beside both.
@@ -13,6 +14,25 @@ const FALSE_REFUSAL: f64 = 0.001;
 const SHARE_MIN: f64 = 0.1;
 /// A smaller share of the difference in watched CPU time changes no conclusion.
 const DIFFERENCE_SHARE_MIN: f64 = 0.5;
+
+/// The reason why the CPU time and the instructions of one variant are only a part: its processes ask one that nobody
+/// watches, and that is not asked for the other one, too.
+pub(super) fn asked_by_one(pair: &Pair<'_>) -> Option<String> {
+    let of = |name: &str| pair.run.unwatched.iter().filter(|found| found.variant == name).collect::<Vec<_>>();
+    let [variants, baselines] = [pair.variant, pair.baseline].map(of);
+    let lacks =
+        |found: &Unwatched, in_other: &[&Unwatched]| in_other.iter().all(|other| other.process != found.process);
+    let only = variants.iter().find(|found| lacks(found, &baselines));
+    let Unwatched { variant, watched, process, name } =
+        only.or_else(|| baselines.iter().find(|found| lacks(found, &variants)))?;
+    let flags: Vec<String> =
+        watched.iter().chain([process]).map(|process| format!("--subject-pid {variant}={process}")).collect();
+    Some(format!(
+        "{variant} asks {name} (process {process}) on this machine, which is not watched, so its CPU time is a part: name \
+         all of its processes ({}; for `versus` --pid)",
+        flags.join(" ")
+    ))
+}
 
 /// The reason why a toll on CPU time is not the whole difference. Absent where nothing shows it.
 pub(super) fn reason(pair: &Pair<'_>) -> Option<String> {

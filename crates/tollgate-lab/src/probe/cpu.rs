@@ -49,10 +49,14 @@ impl CpuClocks {
         self.with_started(Started::look_around).unwrap_or(0)
     }
 
+    /// The processes themselves, without those that they started.
+    pub(crate) fn roots(&self) -> Vec<u32> {
+        self.clocks.iter().map(|(process, _)| *process).collect()
+    }
+
     /// The processes that were there at the last look.
     pub(crate) fn processes(&self) -> Vec<u32> {
-        let own = || self.clocks.iter().map(|(process, _)| *process).collect();
-        self.with_started(|started| started.processes()).unwrap_or_else(own)
+        self.with_started(|started| started.processes()).unwrap_or_else(|| self.roots())
     }
 
     fn with_started<T>(&self, of: impl FnOnce(&mut Started) -> T) -> Option<T> {

@@ -1,10 +1,10 @@
-//! Which processes of this machine listen on a port.
+//! Which processes of this machine listen on a port, and which of them others have connections to.
 //!
-//! It deliberately does not know what they serve: behind a port may stand another program that passes on.
+//! It does not know what they serve: behind a port may stand another program that passes on.
 
 use std::collections::HashSet;
 use std::fs;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::process;
 
@@ -20,13 +20,37 @@ pub struct Listener {
 /// Those that listen on an address of this machine, as far as we may look into them. A process whose parent is one of them is not told:
 /// it is its parent's worker.
 pub fn listeners(address: SocketAddr) -> Vec<Listener> {
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| fs::read_to_string(table).unwrap_or_default());
-    let sockets: HashSet<String> = tables.iter().flat_map(|table| sockets(table, address)).collect();
+    let tables = tables("/proc/net");
+    holders(&tables.iter().flat_map(|table| sockets(table, address)).collect())
+}
+
+/// Those that these processes have TCP connections to now, on this machine and in the network namespace of the first one,
+/// themselves and the caller left out.
+pub(crate) fn asked_by(processes: &[u32]) -> Vec<Listener> {
+    let Some(first) = processes.first() else { return Vec::new() };
+    let tables = tables(&format!("/proc/{first}/net"));
+    let own: HashSet<String> = processes.iter().flat_map(|process| open_sockets(*process)).collect();
+    let asked: HashSet<SocketAddr> = tables.iter().flat_map(|table| asked_from(table, &own)).collect();
+    let sockets = asked.iter().flat_map(|address| tables.iter().flat_map(|table| sockets(table, *address)));
+    // What listens in a process of theirs is no other's.
+    let others: HashSet<String> = sockets.filter(|socket| !own.contains(socket)).collect();
+    let mut found = holders(&others);
+    found.retain(|listener| listener.process != std::process::id());
+    found
+}
+
+/// The kernel's tables of TCP sockets of IPv4 and IPv6.
+fn tables(folder: &str) -> [String; 2] {
+    ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("{folder}/{table}")).unwrap_or_default())
+}
+
+/// The processes that hold one of these sockets, without workers of others among them.
+fn holders(sockets: &HashSet<String>) -> Vec<Listener> {
     if sockets.is_empty() {
         return Vec::new();
     }
-    let all =
-        process::all().into_iter().flatten().filter(|(process, _)| is_program(*process) && holds(*process, &sockets));
+    let is_holder = |process: u32| open_sockets(process).any(|socket| sockets.contains(&socket));
+    let all = process::all().into_iter().flatten().filter(|(process, _)| is_program(*process) && is_holder(*process));
     let all: Vec<_> = all.collect();
     let is_worker = |parent: u32| all.iter().any(|(process, _)| *process == parent);
     let roots = all.iter().filter(|(_, stat)| !is_worker(stat.parent));
@@ -41,13 +65,60 @@ fn is_program(process: u32) -> bool {
 /// What links to the sockets in a table of the kernel that listen on an address, or on its port at any.
 fn sockets(table: &str, address: SocketAddr) -> impl Iterator<Item = String> {
     let names = names(address);
-    table.lines().filter_map(move |line| {
-        // Number, own address, the other's, state (0A listens), queues, timer, retransmissions, user, timeout, inode.
-        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        fields.get(1)?;
-        let listens = names.iter().any(|name| name == fields[1]) && *fields.get(3)? == "0A";
-        listens.then(|| format!("socket:[{}]", fields.get(9).copied().unwrap_or_default()))
+    rows(table)
+        .filter(move |row| row.state == LISTENS && names.iter().any(|name| name == row.own))
+        .map(|row| row.link())
+}
+
+/// The addresses of this machine that these sockets are connected to. What begins or ends a connection counts as well.
+fn asked_from<'t>(table: &'t str, own: &'t HashSet<String>) -> impl Iterator<Item = SocketAddr> + 't {
+    let connected = rows(table).filter(|row| row.state != LISTENS && own.contains(&row.link()));
+    connected.filter_map(|row| {
+        let (own, other) = (address(row.own)?, address(row.other)?);
+        // A connection to another address of this machine begins at that same one.
+        (other.ip().is_loopback() || other.ip() == own.ip()).then_some(other)
     })
+}
+
+/// The state of a socket that waits for connections.
+const LISTENS: &str = "0A";
+
+/// A socket as the kernel's tables tell it.
+struct Row<'t> {
+    own: &'t str,
+    other: &'t str,
+    state: &'t str,
+    inode: &'t str,
+}
+
+impl Row<'_> {
+    /// What the files of its process link to.
+    fn link(&self) -> String {
+        format!("socket:[{}]", self.inode)
+    }
+}
+
+/// All rows below the heading.
+fn rows(table: &str) -> impl Iterator<Item = Row<'_>> {
+    table.lines().skip(1).filter_map(|line| {
+        // Number, own address, the other's, state, queues, timer, retransmissions, user, timeout, inode.
+        let mut fields = line.split_ascii_whitespace().skip(1);
+        let (own, other, state) = (fields.next()?, fields.next()?, fields.next()?);
+        Some(Row { own, other, state, inode: fields.nth(5)? })
+    })
+}
+
+/// The address that a name in these tables stands for.
+fn address(name: &str) -> Option<SocketAddr> {
+    let (host, port) = name.split_once(':')?;
+    let word = |at: usize| Some(u32::from_str_radix(host.get(at..at + 8)?, 16).ok()?.to_ne_bytes());
+    let ip = if host.len() == 8 {
+        IpAddr::from(Ipv4Addr::from(word(0)?))
+    } else {
+        let words = [word(0)?, word(8)?, word(16)?, word(24)?];
+        IpAddr::from(Ipv6Addr::from(<[u8; 16]>::try_from(words.concat()).ok()?))
+    };
+    Some(SocketAddr::new(ip.to_canonical(), u16::from_str_radix(port, 16).ok()?))
 }
 
 /// How the kernel's tables name an address, and those that stand for it: words of four bytes in hexadecimal, each as a
@@ -67,17 +138,18 @@ fn names(address: SocketAddr) -> Vec<String> {
     hosts.into_iter().map(|host| format!("{host}:{:04X}", address.port())).collect()
 }
 
-fn holds(process: u32, sockets: &HashSet<String>) -> bool {
-    let Ok(open) = fs::read_dir(format!("/proc/{process}/fd")) else { return false };
-    open.flatten().any(|entry| {
-        let link = fs::read_link(entry.path());
-        link.is_ok_and(|link| link.to_str().is_some_and(|link| sockets.contains(link)))
-    })
+/// What the open files of a process link to if they are sockets; nothing where they are not shown.
+fn open_sockets(process: u32) -> impl Iterator<Item = String> {
+    let open = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    let links = open.filter_map(|entry| fs::read_link(entry.path()).ok()?.into_os_string().into_string().ok());
+    links.filter(|link| link.starts_with("socket:"))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream};
+    use std::os::fd::OwnedFd;
+    use std::process::{Child, Command, Stdio};
 
     use super::*;
 
@@ -88,6 +160,61 @@ mod tests {
             listeners(listening.local_addr().unwrap()).into_iter().map(|found| found.process).collect();
         assert_eq!(found, [std::process::id()]);
         drop(listening);
+    }
+
+    /// A process that holds a socket and does nothing; dropping it ends it.
+    struct Holder(Child);
+
+    impl Holder {
+        fn of(socket: impl Into<OwnedFd>) -> Holder {
+            Holder(Command::new("sleep").arg("600").stdin(Stdio::from(socket.into())).spawn().unwrap())
+        }
+    }
+
+    impl Drop for Holder {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    #[test]
+    fn whoever_a_process_asks_is_found() {
+        for host in ["127.0.0.1", "127.0.0.2", "[::1]"] {
+            let Ok(listening) = TcpListener::bind(format!("{host}:0")) else { continue };
+            let connected = TcpStream::connect(listening.local_addr().unwrap()).unwrap();
+            let (backend, proxy) = (Holder::of(listening), Holder::of(connected));
+            let asked = |processes: &[u32]| -> Vec<u32> {
+                asked_by(processes).into_iter().map(|found| found.process).collect()
+            };
+            let (backend, proxy) = (backend.0.id(), proxy.0.id());
+            assert_eq!(asked(&[proxy]), [backend], "{host}");
+            assert_eq!(asked(&[backend]), [0; 0], "it is asked and asks nobody");
+            assert_eq!(asked(&[proxy, backend]), [0; 0], "it is watched as well");
+        }
+        assert_eq!(asked_by(&[]), []);
+    }
+
+    #[test]
+    fn the_lab_itself_is_nobody_who_is_asked() {
+        let listening = TcpListener::bind("127.0.0.1:0").unwrap();
+        let proxy = Holder::of(TcpStream::connect(listening.local_addr().unwrap()).unwrap());
+        assert_eq!(asked_by(&[proxy.0.id()]), []);
+    }
+
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn a_connection_is_to_this_machine_if_it_leads_to_a_loopback_address_or_to_its_own() {
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
+                     0: 0100007F:9C40 0100007F:1F90 01 00000000:00000000 00:00000000 00000000     0        0 41 1\n   \
+                     1: 0501A8C0:9C41 0501A8C0:0050 08 00000000:00000000 00:00000000 00000000     0        0 42 1\n   \
+                     2: 0501A8C0:9C42 0601A8C0:0050 01 00000000:00000000 00:00000000 00000000     0        0 43 1\n   \
+                     3: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 44 1\n   \
+                     4: 0000000000000000FFFF00000100007F:9C43 0000000000000000FFFF00000200007F:1F92 01 0:0 0:0 0 0 0 45 1\n   \
+                     5: 0100007F:9C44 0100007F:1F93 01 00000000:00000000 00:00000000 00000000     0        0 46 1\n";
+        let own: HashSet<String> = (41..=45).map(|inode| format!("socket:[{inode}]")).collect();
+        let asked: Vec<String> = asked_from(table, &own).map(|address| address.to_string()).collect();
+        assert_eq!(asked, ["127.0.0.1:8080", "192.168.1.5:80", "127.0.0.2:8082"]);
     }
 
     #[test]

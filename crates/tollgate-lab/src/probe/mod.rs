@@ -4,6 +4,7 @@
 //! Everything here reads; nothing here judges (see [`crate::judge`]) or runs while a request is being timed on the
 //! same thread.
 
+pub(crate) mod behind;
 pub mod cpu;
 pub mod generator;
 pub mod instructions;

@@ -305,6 +305,12 @@ pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
     if tolls.time.is_some_and(|time| time.verdict == TollVerdict::Joint) {
         parts.push(format!("the time over {baseline} cannot be attributed (shared CPU)"));
     }
+    let is_refused = |toll: Option<&Toll>| toll.is_some_and(|toll| toll.verdict == TollVerdict::Refused);
+    // What refuses both is said of the time.
+    if is_refused(tolls.cpu) && !is_refused(tolls.time) {
+        let why = tolls.cpu.and_then(|toll| toll.note.as_deref()).unwrap_or("see its doubts");
+        parts.push(format!("the toll on CPU time over {baseline} is refused: {why}"));
+    }
     Some(format!("{variant} at {}: {}", level(&run.experiment, at), parts.join("; ")))
 }
 

@@ -39,6 +39,28 @@ fn two_addresses_are_compared_by_what_they_answer_and_whoever_listens_there_is_w
 }
 
 #[test]
+fn a_proxy_before_a_server_has_no_cpu_time_without_that_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let behind = serving(&["--service", "echo"]);
+    let configuration = format!(
+        "[listen]\naddresses = [\"127.0.0.1:0\"]\n[[endpoint]]\nname = \"echo\"\nurls = [\"{}\"]\n\
+         [[route]]\npath = \"/echo\"\nendpoint = \"echo\"\n",
+        behind.url
+    );
+    fs::write(folder.path().join("proxy.toml"), configuration).unwrap();
+    let proxy = serving(&[folder.path().join("proxy.toml").to_str().unwrap()]);
+    let [direct, through] = [&behind, &proxy].map(|server| format!("{}/echo?bytes=64", server.url));
+    let run = tollgate(["versus", &direct, &through, "--blocks", "2", "--out", "run"]).within(folder.path()).finish();
+    assert!(matches!(run.code, 0 | 3), "{run:#?}");
+    let result = result(folder.path());
+    let found = &result["unwatched"][0];
+    assert_eq!((&found["variant"], &found["process"]), (&"b".into(), &behind.running.process().into()), "{found:#}");
+    assert_eq!(found["watched"], serde_json::json!([proxy.running.process()]));
+    let cpu = result["tolls"].as_array().unwrap().iter().find(|toll| toll["figure"] == "subject-cpu").unwrap();
+    assert_eq!(cpu["verdict"], "refused", "{cpu:#}");
+}
+
+#[test]
 fn an_address_that_answers_wrongly_is_named_before_anything_is_measured() {
     let folder = tempfile::tempdir().unwrap();
     let gateway = serving(&[]);

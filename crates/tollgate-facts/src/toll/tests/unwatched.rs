@@ -1,6 +1,7 @@
 //! CPU time that other programs use beside one variant alone.
 
 use super::*;
+use crate::results::Unwatched;
 
 /// What the toll on CPU time says where other programs use so much beside the variant, and so much beside the baseline.
 fn found(beside: [f64; 2], factor: f64, seed: u64) -> (TollVerdict, String) {
@@ -30,4 +31,34 @@ fn other_programs_that_use_the_same_beside_both_refuse_nothing() {
     let refused = (1..=200).filter(|seed| found([30.0, 30.0], 1.0, *seed).0 == TollVerdict::Refused).count();
     assert!(refused <= 2, "{refused} of 200");
     assert_eq!(found([30.5, 30.0], 1.5, 1).0, TollVerdict::Dearer, "so little changes nothing");
+}
+
+#[test]
+fn a_process_that_only_one_of_two_asks_refuses_what_is_said_of_cpu_time_alone() {
+    let trials = synthetic(&mut Noise::of(1), &["bare", "layered"], &[1.0, 0.5], 8);
+    let verdicts = |unwatched: &[(&str, u32)]| {
+        let mut run = run_of(experiment(&["bare", "layered"]), &trials, &[]);
+        run.unwatched = unwatched
+            .iter()
+            .map(|(variant, process)| Unwatched {
+                variant: (*variant).to_owned(),
+                watched: vec![7],
+                process: *process,
+                name: "python3".to_owned(),
+            })
+            .collect();
+        let tolls = compute(&run);
+        let of = |figure: Figure| tolls.iter().find(|toll| toll.figure == figure).unwrap().clone();
+        (of(Figure::SubjectCpu), of(Figure::UnitTime).verdict)
+    };
+    let (cpu, time) = verdicts(&[("layered", 8)]);
+    assert_eq!((cpu.verdict, time), (TollVerdict::Refused, TollVerdict::Cheaper));
+    assert_eq!(
+        cpu.note.unwrap(),
+        "layered asks python3 (process 8) on this machine, which is not watched, so its CPU time is a part: name all of its \
+         processes (--subject-pid layered=7 --subject-pid layered=8; for `versus` --pid)"
+    );
+    assert!(verdicts(&[("bare", 8)]).0.note.unwrap().starts_with("bare asks python3"));
+    assert_eq!(verdicts(&[("bare", 8), ("layered", 9)]).0.verdict, TollVerdict::Refused);
+    assert_eq!(verdicts(&[("bare", 8), ("layered", 8)]).0.verdict, TollVerdict::Cheaper, "it is left out of both");
 }

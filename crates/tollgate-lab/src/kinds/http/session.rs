@@ -26,11 +26,13 @@ use crate::load::target::{Connection, LoadTarget};
 use crate::load::worker::Worker;
 use crate::plan::schedule::Block;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
+use crate::probe::behind::Behind;
+use crate::probe::cpu::CpuClocks;
 use crate::probe::instructions::{Count, Counting};
 use crate::probe::interface::kernel_network;
 use crate::traffic::feed::FeedEnd;
 use crate::traffic::model::{End, Load, Pace};
-use tollgate_facts::results::{self, Moment, OpenRate, Trial};
+use tollgate_facts::results::{self, Moment, OpenRate, Trial, Unwatched};
 use tollgate_facts::stats::warm_up::{self, WarmUp, mser5};
 use tollgate_facts::toll::{round_trips, scaling};
 
@@ -266,7 +268,16 @@ impl<W: Way> Session<'_, '_, W> {
         for subject in subjects {
             let name = &self.options.experiment.variants[subject.variant].name;
             self.observer.progress(&Progress::WarmingUp { variant: name });
-            let is_steady = self.warm_up(subject)?;
+            let [watched, behind] = [&subject.meter.subject, &subject.meter.behind].map(CpuClocks::roots);
+            let looking = Behind::begin([watched.clone(), behind].concat());
+            let is_steady = self.warm_up(subject);
+            for (process, program) in looking.map(Behind::end).unwrap_or_default() {
+                let found = Unwatched { variant: name.clone(), watched: watched.clone(), process, name: program };
+                if !self.result.unwatched.contains(&found) {
+                    self.result.unwatched.push(found);
+                }
+            }
+            let is_steady = is_steady?;
             let only = (W::PROCESSES == Processes::OfEachLevel).then_some(self.kind.at);
             self.kind.cells.started(subject.variant, only, is_steady);
             self.part(subject.variant);
