@@ -27,5 +27,5 @@ pub mod value;
 pub use body::entry;
 pub use document::{content, error, links};
 pub use plan::relation;
-pub use text::{base64, date, decimal, escape, number, suggest};
+pub use text::{base64, csp, date, decimal, escape, number, suggest};
 pub use value::items;

@@ -3,6 +3,7 @@
 //! It deliberately decides nothing: its callers place the texts.
 
 pub mod base64;
+pub mod csp;
 pub mod date;
 pub mod decimal;
 pub mod escape;

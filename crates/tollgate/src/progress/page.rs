@@ -9,14 +9,13 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use ring::digest;
 use serde::Serialize;
 use tollgate_net::clock::Clock;
 use tollgate_net::http1::Method;
 use tollgate_net::http1::server::{Counters, Exchange, ExchangeError, Response, Server, Service, Shutdown};
 use tollgate_net::limits::Limits;
 use tollgate_net::listen::ListenOptions;
-use tollgate_wire::base64;
+use tollgate_wire::csp;
 
 use super::state::View;
 use super::{Shared, text};
@@ -159,17 +158,11 @@ fn document() -> String {
 
 /// What the browser may do with the page.
 fn policy() -> String {
-    let (style, script) = (hash(STYLE), hash(SCRIPT));
+    let (style, script) = (csp::source(STYLE), csp::source(SCRIPT));
     format!(
         "default-src 'none'; style-src '{style}'; script-src '{script}'; connect-src 'self'; img-src data:; \
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
-}
-
-fn hash(text: &str) -> String {
-    let mut hash = b"sha256-".to_vec();
-    base64::encode(&mut hash, digest::digest(&digest::SHA256, text.as_bytes()).as_ref());
-    String::from_utf8(hash).expect("base64 is ASCII")
 }
 
 #[cfg(test)]
