@@ -1,6 +1,6 @@
-//! Which processes of this machine listen on a port.
+//! Processes of this machine that listen on a port.
 //!
-//! It deliberately does not know what they serve: behind a port may stand another program that passes on.
+//! It does not know what they serve: they may forward to another program.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,17 +8,17 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::process;
 
-/// A process that listens.
+/// A listening process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listener {
-    /// Its number.
+    /// Its process id.
     pub process: u32,
-    /// What it calls itself.
+    /// Its process name.
     pub name: String,
 }
 
-/// Those that listen on an address of this machine, as far as we may look into them. A process whose parent is one of them is not told:
-/// it is its parent's worker.
+/// Finds the processes that listen on an address of this machine, as far as permissions allow. A process whose parent
+/// is one of them is left out: it is its parent's worker.
 pub fn listeners(address: SocketAddr) -> Vec<Listener> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| fs::read_to_string(table).unwrap_or_default());
     let sockets: HashSet<String> = tables.iter().flat_map(|table| sockets(table, address)).collect();
@@ -33,12 +33,12 @@ pub fn listeners(address: SocketAddr) -> Vec<Listener> {
     roots.map(|(process, stat)| Listener { process: *process, name: stat.name.clone() }).collect()
 }
 
-/// The first process holds sockets for others, and starts all of them.
+/// Excludes process 1, which has sockets for others and starts all programs.
 fn is_program(process: u32) -> bool {
     process > 1
 }
 
-/// What links to the sockets in a table of the kernel that listen on an address, or on its port at any.
+/// Finds link texts of sockets in a kernel table that listen on an address, or on its port at any address.
 fn sockets(table: &str, address: SocketAddr) -> impl Iterator<Item = String> {
     let names = names(address);
     table.lines().filter_map(move |line| {
@@ -50,8 +50,8 @@ fn sockets(table: &str, address: SocketAddr) -> impl Iterator<Item = String> {
     })
 }
 
-/// How the kernel's tables name an address, and those that stand for it: words of four bytes in hexadecimal, each as a
-/// number of this machine.
+/// Returns the names of an address in the kernel's tables, with its wildcard addresses: hexadecimal words of four
+/// bytes, each in this machine's byte order.
 fn names(address: SocketAddr) -> Vec<String> {
     let words = |bytes: &[u8]| -> String {
         let word = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_ne_bytes);
