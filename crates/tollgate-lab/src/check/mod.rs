@@ -1,6 +1,6 @@
-//! Whether a machine is fit for measuring, and whether the lab finds tolls that it knows.
+//! Checks whether a machine is fit for measuring, and whether the lab finds known tolls.
 //!
-//! It measures nothing of anybody's subjects.
+//! It measures no subject of the user.
 
 pub mod doctor;
 pub mod selfcheck;

@@ -1,13 +1,14 @@
-//! Parameters of a list's URL with which its entities are asked, too: a client's number, a language, the key of an API.
+//! Query parameters of a list's URL that are repeated in the URLs of its entities: the SAP client, a language, an API
+//! key.
 //!
-//! OData tells them by their names: what begins with `$` is the list's alone, and anything else is every request's. Plain
-//! REST has no such rule, and a filter that an entity's address does not know may be refused there: so of its parameters
-//! only secrets and SAP's own (`sap-client`) go along. What a link or a template says itself stands.
+//! In OData, parameters that begin with `$` are the list's alone; all others apply to every request. Plain REST has no
+//! such rule, and an entity's URL may refuse an unknown filter: only secrets and SAP's own (`sap-client`) are repeated.
+//! A link's or template's own parameters win.
 
 use crate::secret;
 use crate::traffic::request::ListFormat;
 
-/// The path and query of a link that was found in the list at `base`, with what goes along of that list's own query.
+/// Returns the path and query of a link found in the list at `base`, with the list's parameters that are repeated.
 pub(super) fn carry(base: &str, format: Option<ListFormat>, link: String) -> String {
     let Some((_, query)) = base.split_once('?') else { return link };
     let is_odata = !matches!(format, Some(ListFormat::Json | ListFormat::Xml));

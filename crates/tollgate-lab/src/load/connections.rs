@@ -1,7 +1,7 @@
-//! What connections cost: handshakes by kind, where the time of a first request went, and what it took on the wire.
+//! Cost of connections: handshakes by kind, phases of first requests, and bytes on the wire.
 //!
-//! Recorded by users, one [`Opened`] for each request that opened its connection; kept with the
-//! [`Recorder`](super::record::recorder::Recorder) of their worker.
+//! Users record one [`Opened`] for each request that opened its connection; the
+//! [`Recorder`](super::record::recorder::Recorder) of their worker keeps them.
 
 use std::time::Instant;
 
@@ -13,13 +13,13 @@ use super::record::recorder::{Times, nanoseconds};
 use super::user::Answer;
 use tollgate_facts::results::SocketCounts;
 
-/// Of so many connections, the kernel is asked about one: it takes about 1 µs.
+/// One connection in this many is sampled by asking the kernel, which takes about 1 µs.
 const LOOKED_AT_EACH: u64 = 16;
 
 /// First requests on their connections, from connecting to the last byte of the answer, added up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, AddAssign)]
 pub struct FirstRequests {
-    /// How many.
+    /// Number of requests.
     pub count: u64,
     /// Bytes sent below TLS, its handshake included.
     pub wire_sent_bytes: u64,
@@ -27,13 +27,13 @@ pub struct FirstRequests {
     pub wire_received_bytes: u64,
     /// Round trips that were waited for: one for TCP, then each time that bytes came back after some were sent.
     pub round_trips: u64,
-    /// Of how many the kernel was asked.
+    /// Number of connections that were sampled.
     pub looked_at: u64,
-    /// Segments that those sent, without data too (TCP_INFO).
+    /// Segments sent by those, also without data (TCP_INFO).
     pub segments_sent: u64,
-    /// Segments that those received, without data too (TCP_INFO).
+    /// Segments received by those, also without data (TCP_INFO).
     pub segments_received: u64,
-    /// Segments that those sent again (TCP_INFO).
+    /// Segments retransmitted by those (TCP_INFO).
     pub retransmitted: u64,
     /// Their smoothed round-trip times in nanoseconds (TCP_INFO).
     pub round_trip_time_ns: u64,
@@ -58,12 +58,12 @@ impl FirstRequests {
     }
 }
 
-/// What was seen of the connections that a load used, each when it was closed or the load was over.
+/// Observations of the connections of a load, each taken when it was closed or the load was over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConnectionsUsed {
-    /// What the kernel counted of their sockets.
+    /// The kernel's counts of their sockets.
     pub sockets: SocketCounts,
-    /// What they agreed on, and how many of them: a server has one way, or a few.
+    /// Agreed TLS parameters, each with its number of connections: a server has one set, or a few.
     pub agreed: Vec<(Agreed, u64)>,
 }
 
@@ -82,7 +82,7 @@ impl ConnectionsUsed {
     }
 }
 
-/// What was counted already of a connection's socket.
+/// Values of a connection's socket counters that were counted already.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counted {
     sent: u32,
@@ -92,7 +92,7 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Adds what `connection` agreed on, and what its socket did since this was asked last. It is a system call of about 1 µs.
+    /// Adds what `connection` agreed on, and what its socket did since the last call. One system call, about 1 µs.
     pub(crate) fn count(&mut self, connection: &ClientConnection, used: &mut ConnectionsUsed) {
         if let Some(agreed) = connection.opening().agreed {
             used.count_agreed(agreed, 1);
@@ -108,23 +108,23 @@ impl Counted {
     }
 }
 
-/// Where the time of requests that opened a connection went: each part from the end of the one before it. Together they
-/// are the response time, but for the moments between.
+/// Phases of requests that opened a connection, each from the end of the one before it. Together they make up the
+/// response time, except for the moments between.
 #[derive(Debug, Clone, Default)]
 pub struct Phases {
     /// From the intended start until connecting began.
     pub waited: Times,
-    /// Until TCP stood.
+    /// Until the TCP connection was open.
     pub connect: Times,
-    /// Until TLS stood; empty without.
+    /// Until the TLS handshake was done; empty without TLS.
     pub tls: Times,
     /// From the send to the first byte of the answer.
     pub first_byte: Times,
-    /// From there to its last byte.
+    /// From the first byte to the last byte.
     pub last_byte: Times,
 }
 
-/// How a request opened its connection.
+/// Phases of opening a connection for a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Opened {
     begun: Instant,
@@ -133,19 +133,19 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// One that began to connect at `begun`.
+    /// Creates one for a connection that began to connect at `begun`.
     pub(crate) fn of(begun: Instant, Opening { connect_ns, tls_ns, .. }: Opening) -> Opened {
         Opened { begun, connect_ns, tls_ns }
     }
 
-    /// Connecting and the handshake of TLS.
+    /// Time to connect and do the TLS handshake.
     pub(crate) fn opening_ns(&self) -> u64 {
         self.connect_ns + self.tls_ns.unwrap_or(0)
     }
 }
 
 impl Phases {
-    /// How many requests opened their connection, and their times added up, in nanoseconds.
+    /// Returns the number of requests that opened their connection, and their total time in nanoseconds.
     pub(crate) fn all(&self) -> (u64, f64) {
         let parts = [&self.waited, &self.connect, &self.tls, &self.first_byte, &self.last_byte];
         (self.connect.len(), parts.iter().map(|part| part.mean() * part.len() as f64).sum())
@@ -162,7 +162,7 @@ impl Phases {
         self.last_byte.saturating_record(nanoseconds(answer.finished, answer.first_byte));
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Forgets everything but keeps the memory.
     pub(crate) fn reset(&mut self) {
         self.all_mut().into_iter().for_each(|times| times.reset());
     }

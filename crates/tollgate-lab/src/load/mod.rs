@@ -1,7 +1,6 @@
-//! The load generator: workers that ask, check the answers and record.
+//! The load generator: workers that send requests, check the answers and record.
 //!
-//! What it deliberately does not do: decide what is compared (see [`crate::run`]) or whether a figure may be read
-//! (see [`crate::judge`]).
+//! It does not decide what is compared (see [`crate::run`]) or whether a figure is valid (see [`crate::judge`]).
 
 pub mod answer;
 mod carried;

@@ -1,5 +1,4 @@
-//! What the users of a walk share during a pass, on whichever worker they are: the entities to get, which is next, and
-//! where they wait for each other.
+//! State shared by the users of a walk during a pass, across workers: the entities to get, the next one, and a barrier.
 //!
 //! With one worker the cursor is moved by plain loads and stores; only users of several workers pay for an atomic step.
 
@@ -19,7 +18,7 @@ pub struct Pass {
     barrier: Barrier,
 }
 
-/// The entities of a pass, and when the users' part of it began.
+/// The entities of a pass, and the start of the users' part.
 pub(super) type Now = (Arc<[Detail]>, Instant);
 
 /// One entity to get.
@@ -27,30 +26,30 @@ pub(super) type Now = (Arc<[Detail]>, Instant);
 pub(super) struct Detail {
     /// The rendered request.
     pub(super) request: Vec<u8>,
-    /// The key that the list gives it.
+    /// Its key in the list.
     pub(super) key: Vec<String>,
-    /// The same, ready to be searched for.
+    /// The same, prepared for searching.
     pub(super) expected: Option<Expected>,
 }
 
 impl Pass {
-    /// A pass of so many users on so many workers.
+    /// Creates a pass for this many users and workers.
     pub fn new(users: usize, workers: usize) -> Pass {
         Pass { now: Mutex::default(), next: AtomicUsize::new(0), workers, barrier: Barrier::new(users) }
     }
 
-    /// Lets the users begin on these entities as soon as all of them wait, or go home without any.
+    /// Lets the users begin on these entities once all of them wait, or ends the walk if there are none.
     pub(super) fn set(&self, now: Option<Now>) {
         self.next.store(0, Ordering::Relaxed);
         *self.now.lock().unwrap_or_else(PoisonError::into_inner) = now;
     }
 
-    /// What is to be got; `None` when there will be no further pass.
+    /// Returns the entities to get; `None` if there is no further pass.
     pub(super) fn now(&self) -> Option<Now> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The position of an entity that nobody has got yet; beyond the end when all are taken.
+    /// Returns the position of an entity that no user has taken; beyond the end if all are taken.
     #[inline]
     pub(super) fn take(&self) -> usize {
         if self.workers > 1 {
@@ -61,7 +60,7 @@ impl Pass {
         position
     }
 
-    /// Waits for all users. What one wrote before it, the others see behind it.
+    /// Waits for all users. What one wrote before, the others see afterwards.
     pub(super) async fn meet(&self) {
         self.barrier.wait().await;
     }

@@ -1,25 +1,24 @@
-//! Whether the machine has the ports that a load needs: every connection to one server takes one of our own.
+//! Check for enough local ports: every connection to one server takes one.
 //!
-//! Connections that end with their last request leave the waiting (TIME_WAIT) to the server, which closes first; so
-//! what is needed is those that are open at once, and those that are being closed. Descriptors are looked at by whoever
-//! starts the process.
+//! Connections that end with their last request leave TIME_WAIT to the server, which closes first; so ports are needed
+//! only for open and closing connections. Descriptors are checked elsewhere, at process start.
 
 use std::fs;
 
 use super::pace::closing::CLOSING_MAX;
 use super::target::Connection;
 
-/// Ports that are left to everybody else on the machine.
+/// Ports left for other programs.
 const SPARE: u64 = 256;
 
-/// Holds what users who connect like this need against what the network namespace of the calling thread has.
+/// Compares the ports that users need with those of the calling thread's network namespace.
 ///
-/// Connections in TIME_WAIT are not counted: the kernel tells how many there are, but not on whose side and to where, and
-/// only those of ours to the same server could be in the way. Where they are, it is an error of its own class, which
+/// Connections in TIME_WAIT are not counted: the kernel reports how many there are, but not their side and peer, and
+/// only ours to the same server could be in the way. If they are, requests fail with a class of their own, which
 /// refuses the figures.
 ///
 /// # Errors
-/// Both numbers, and what helps.
+/// Both numbers, and the remedy.
 pub(crate) fn check(users: usize, connection: Connection) -> Result<(), String> {
     let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok().and_then(|text| range(&text));
     // A kernel that does not say is asked no further.

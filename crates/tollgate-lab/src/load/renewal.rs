@@ -1,7 +1,7 @@
-//! Connections drawn anew: users part with those that they kept and open others, before anything counts.
+//! Renewal of connections: users close theirs and open others, before the measurement.
 //!
-//! A server may treat connections unlike for as long as they live: by the process or the core that took them, or by a
-//! path through a balancer. What it deliberately does not do: decide when (see [`crate::experiment::Connections`]).
+//! A server may treat connections differently for as long as they live: by the process or core that accepted them, or
+//! by a path through a balancer. It does not decide when (see [`crate::experiment::Connections`]).
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,26 +14,26 @@ use super::user::{Asking, User};
 /// Connections of one worker that are opened at once, so that a short backlog takes them.
 const AT_ONCE_MAX: usize = 64;
 
-/// Whether the users of a trial keep the connections that they have.
+/// Fate of the users' connections at the start of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Renewal {
-    /// They go on with them.
+    /// Users keep them.
     #[default]
     Kept,
-    /// They part with them and open others, of which nothing counts.
+    /// Users close them and open others, unmeasured.
     Anew,
 }
 
-/// What is asked on connections that go and come; empty where nobody knows what may be asked there.
+/// Requests on closed and opened connections; empty if no harmless request is known.
 #[derive(Debug, Default)]
 pub(super) struct Greetings {
-    /// Asked as the last request on the old one, so that the server closes it and keeps the port that waits.
+    /// Last request on the old connection, so that the server closes it and keeps the port in TIME_WAIT.
     pub(super) last: Vec<u8>,
-    /// Asked as the first one on the new one, which is then past its slow start.
+    /// First request on the new connection, which is then past its slow start.
     pub(super) first: Vec<u8>,
 }
 
-/// Has each of these users part with its connection and open another one.
+/// Lets each of these users close its connection and open another one.
 pub(super) async fn renew(
     users: Vec<User>,
     asking: &Rc<Asking>,
@@ -57,7 +57,7 @@ pub(super) async fn renew(
     renewed
 }
 
-/// Has each of these users part with its connection.
+/// Lets each of these users close its connection.
 pub(super) async fn part(users: Vec<User>, asking: &Rc<Asking>, last: &[u8]) {
     for mut user in users {
         user.part(asking, last).await;

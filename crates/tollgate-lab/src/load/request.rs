@@ -1,9 +1,10 @@
-//! One request after the other, the same or a feed's: the workload of quick loads, and of variants that are a single URL.
+//! One request after the other, always the same or with a feed's rows: the workload of quick loads, and of variants
+//! that are a single URL.
 //!
-//! A request is its own unit of work. Content is checked where the variant says what an answer contains. Users wait for
-//! their answers (a closed load), or ask at a rate, whatever the subject does (an open one): then response times count from
-//! the intended start, so that a subject which stalls is charged with all that came meanwhile. What this deliberately does
-//! not do: judge its own lateness; [`crate::judge`] does.
+//! A request is its own unit of work. Its content is checked if the variant says what an answer contains. Users wait
+//! for their answers (a closed load), or send at a rate (an open load): then response times count from the intended
+//! start, so that a stalled subject is charged with all requests that came meanwhile. Whether the generator itself is
+//! late is judged by [`crate::judge`].
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -23,7 +24,7 @@ use super::script::{Place, Script, Writer};
 use super::user::{Asking, User};
 use crate::traffic::model::{Load, Pace, Rate};
 
-/// What the users of one worker ask, and where it is written down.
+/// Requests of one worker's users, and their record.
 pub(super) struct Requests {
     pub(super) asking: Rc<Asking>,
     pub(super) script: Arc<Script>,
@@ -35,14 +36,14 @@ pub(super) struct Requests {
     pub(super) known: LastRight,
 }
 
-/// One user who asks.
+/// One sending user.
 struct Asker {
     user: User,
     requests: Rc<Requests>,
     writer: Writer,
-    /// What is looked at of an answer.
+    /// Bytes of an answer that are kept for checks.
     kept: Vec<u8>,
-    /// What was answered on its connection, where a single load wants to know.
+    /// Response times on its connection, for a single load.
     portions: Portions,
 }
 
@@ -108,22 +109,22 @@ impl Doer for Asker {
     }
 }
 
-/// Where it is written down what happens before anything counts; made when something does.
+/// Record of requests before the measurement; made when there is one.
 pub(super) type Uncounted = Rc<OnceCell<RefCell<Recorder>>>;
 
 /// A closed load under way.
 struct Waiting {
     uncounted: Uncounted,
-    /// Requests begun that count.
+    /// Measured requests begun.
     begun: Cell<u64>,
-    /// When the first user came.
+    /// Start of the first user.
     start: Instant,
-    /// Since when requests count; absent while users still come.
+    /// Start of the measurement; absent while users still come.
     counted_from: Cell<Option<Instant>>,
 }
 
-/// Asks until the load's end with all `users`, one task each, and gives them back. `on_counted` is called when
-/// requests are to count, where that is not the start, and says from which moment on they do.
+/// Sends requests until the load's end with all `users`, one task each, and returns the users. `on_counted` is called
+/// when the measurement begins after the start, and returns that moment.
 pub(super) async fn run(
     users: Vec<User>,
     requests: Requests,
@@ -149,7 +150,7 @@ pub(super) async fn run(
     users
 }
 
-/// Asks until the end: while users still come for nothing that counts.
+/// Sends requests until the end, unmeasured while users still come.
 async fn ask(mut asker: Asker, number: usize, shared: Rc<Waiting>) -> User {
     let requests = Rc::clone(&asker.requests);
     let Requests { load, recorder, .. } = &*requests;
@@ -180,7 +181,7 @@ async fn ask(mut asker: Asker, number: usize, shared: Rc<Waiting>) -> User {
     asker.user
 }
 
-/// Asks at the load's rate, and gives the users back.
+/// Sends requests at the load's rate, and returns the users.
 pub(super) async fn at_a_rate(mut resting: Vec<User>, requests: Requests, rate: Rate, pacer: &mut Pacer) -> Vec<User> {
     let start = Instant::now();
     requests.recorder.borrow_mut().begin_stages(requests.load.stages.as_ref(), start);

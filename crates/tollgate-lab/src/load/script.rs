@@ -1,7 +1,7 @@
-//! What is sent, request after request: one message, or one with places that a feed's rows fill. All that can be is
-//! rendered before time counts; a request is then its bytes, or copied together into its user's buffer.
+//! Requests of a load: one message, or one with places for a feed's rows. All that can be is rendered before the
+//! measurement; a request is then ready, or assembled in its user's buffer.
 //!
-//! What it deliberately does not do: ask, or judge what is answered.
+//! It does not send, and does not check answers.
 
 use std::cell::Cell;
 
@@ -14,52 +14,52 @@ use crate::traffic::feed::template::{self, Escape, Piece, TemplateError};
 use crate::traffic::feed::{Feed, Values, Way};
 use crate::traffic::model::Lane;
 
-/// A message as its user wrote it; with a feed, target, fields and body may have places for its values.
+/// A message as its user wrote it; with a feed, its target, fields and body may have places for values.
 #[derive(Debug, Clone)]
 pub struct Message {
     /// The method, in capitals.
     pub method: String,
     /// The `Host` field's value.
     pub authority: String,
-    /// What belongs into the request line.
+    /// The target in the request line.
     pub target: String,
-    /// Header fields; each is sent, also where others have its name.
+    /// Header fields; all are sent, also several of one name.
     pub headers: Vec<(String, String)>,
     /// The body; absent for none.
     pub body: Option<Body>,
-    /// How the body is framed.
+    /// Framing of the body.
     pub framing: BodyFraming,
 }
 
 /// A body.
 #[derive(Debug, Clone)]
 pub enum Body {
-    /// These bytes; with a feed they are text.
+    /// Plain bytes; with a feed they are text.
     Plain(Vec<u8>),
-    /// Texts around parts, each of which takes a row of its own.
+    /// Several parts, each with a row of its own.
     Parted(Parted),
 }
 
-/// A body of parts that are written for each row, such as a batch.
+/// A body with parts for each row, such as a batch.
 #[derive(Debug, Clone)]
 pub struct Parted {
-    /// What stands before each part; as many as there are parts in a request.
+    /// Text before each part; as many as there are parts in a request.
     pub before: Vec<Vec<u8>>,
-    /// The part, of which each row has its own.
+    /// The part, once for each row.
     pub parts: Vec<Vec<u8>>,
-    /// What stands behind the last one.
+    /// Text after the last part.
     pub behind: Vec<u8>,
 }
 
-/// What is sent.
+/// Requests of a load.
 #[derive(Debug, Clone)]
 pub struct Script(Sent);
 
 #[derive(Debug, Clone)]
 enum Sent {
-    /// The same again and again: while its connection goes on, and as the last one on it.
+    /// The same request every time: for a connection that goes on, and as the last one on it.
     Fixed { going_on: Vec<u8>, last: Vec<u8> },
-    /// A row's.
+    /// Requests with the rows of a feed.
     Fed(Feed, Box<Form>),
 }
 
@@ -70,15 +70,15 @@ struct Form {
     going_on: Head,
     last: Head,
     body: Vec<BodyPiece>,
-    /// Rows that one request takes.
+    /// Rows in one request.
     rows: usize,
 }
 
-/// What stands before a body; a last request's has not all the fields of the others.
+/// The request before its body; the last one on a connection has other fields.
 #[derive(Debug, Clone)]
 struct Head {
     template: RequestTemplate,
-    /// For each slot, its column among the values.
+    /// Column of each slot.
     columns: Vec<u32>,
 }
 
@@ -89,7 +89,7 @@ enum BodyPiece {
 }
 
 impl Script {
-    /// The same request for a target's own path.
+    /// Creates a script with the same request for a target's own path.
     pub fn of_target(target: &LoadTarget) -> Script {
         let (mut going_on, mut last) = (Vec::new(), Vec::new());
         target.render(target.target.path_and_query(), &mut going_on);
@@ -97,11 +97,11 @@ impl Script {
         Script(Sent::Fixed { going_on, last })
     }
 
-    /// A message, with the rows of a feed if there is one. `always_last` says that each request is the last one on its
-    /// connection.
+    /// Creates a script from a message, with the rows of a feed if there is one. `always_last` makes each request the
+    /// last one on its connection.
     ///
     /// # Errors
-    /// What cannot stand in a request, or is no place or no column, and where.
+    /// Invalid text, an unknown place or column, with its position.
     pub fn new(message: &Message, feed: Option<Feed>, always_last: bool) -> Result<Script, String> {
         let mut filling = Filling { feed: feed.as_ref(), values: Values::default(), slots: Vec::new() };
         let going_on = filling.head(message, always_last)?;
@@ -114,13 +114,13 @@ impl Script {
         }))
     }
 
-    /// The first request, at this place on its connection.
+    /// Renders the first request, at this place on its connection.
     pub(crate) fn first(&self, place: Place) -> Vec<u8> {
         let mut writer = self.writer(Lane::WHOLE, 0);
         self.next(&mut writer, &Cell::new(0), place).map(<[u8]>::to_vec).unwrap_or_default()
     }
 
-    /// What the user with this number in this lane writes its requests with.
+    /// Creates the writer of the user with this number in this lane.
     pub(super) fn writer(&self, lane: Lane, user: usize) -> Writer {
         let way = match &self.0 {
             Sent::Fixed { .. } => None,
@@ -129,7 +129,8 @@ impl Script {
         Writer { way, rows: Vec::new(), out: Vec::new() }
     }
 
-    /// A user's next request; `None` once the feed has no more rows. `shared` counts the rows that the lane has taken.
+    /// Returns a user's next request; `None` once the feed has no more rows. `shared` counts the rows that the lane has
+    /// taken.
     #[inline]
     pub(super) fn next<'w>(&'w self, writer: &'w mut Writer, shared: &Cell<u64>, place: Place) -> Option<&'w [u8]> {
         match &self.0 {
@@ -148,14 +149,14 @@ impl Script {
     }
 }
 
-/// Whether more requests follow on the connection.
+/// Place of a request on its connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     GoingOn,
     Last,
 }
 
-/// What a user writes its requests with: its way through a feed's rows, and memory.
+/// State with which a user writes requests: its position in a feed, and memory.
 pub(super) struct Writer {
     way: Option<Box<Way>>,
     rows: Vec<u32>,
@@ -163,7 +164,7 @@ pub(super) struct Writer {
 }
 
 impl Form {
-    /// Of a form without a feed the one request that it has.
+    /// Renders the only request of a form without a feed.
     fn only(&self, place: Place) -> Vec<u8> {
         let mut out = Vec::new();
         self.render(&vec![0; self.rows], place, &mut out);
@@ -181,14 +182,14 @@ impl Form {
     }
 }
 
-/// The fields that are sent: all of them, in their order. What the last request says of its connection is ours.
+/// Returns the fields to send, all in their order. The last request has our own `Connection` field.
 fn fields(headers: &[(String, String)], is_last: bool) -> impl Iterator<Item = (&str, &str)> {
     let kept = headers.iter().filter(move |(name, _)| !(is_last && name.eq_ignore_ascii_case("connection")));
     let kept = kept.map(|(name, value)| (name.as_str(), value.as_str()));
     kept.chain(is_last.then_some(("Connection", "close")))
 }
 
-/// Finds the columns that a message names; without a feed whatever looks like a place stays as it is.
+/// Resolves the columns in a message; without a feed, text like a place is left as it is.
 struct Filling<'f> {
     feed: Option<&'f Feed>,
     values: Values,
@@ -226,7 +227,7 @@ impl Filling<'_> {
         Ok(Head { template, columns: std::mem::take(&mut self.slots) })
     }
 
-    /// The pieces of a field with this name, or without a name of the target; what goes into their places is kept.
+    /// Returns the pieces of the field with this name, or of the target; keeps the values of its places.
     fn field<'t>(&mut self, field: Option<&str>, text: &'t str) -> Result<Vec<FieldPiece<'t>>, String> {
         let allowed = if field.is_none() { RequestTemplate::is_target_text } else { RequestTemplate::is_field_text };
         let (place, default) = match field {
@@ -245,7 +246,7 @@ impl Filling<'_> {
         pieces.into_iter().map(fill).collect()
     }
 
-    /// The body's pieces, and how many rows a request takes.
+    /// Returns the body's pieces, and the number of rows in a request.
     fn body(&mut self, message: &Message) -> Result<(Vec<BodyPiece>, usize), String> {
         match &message.body {
             None => Ok((Vec::new(), 1)),
@@ -278,7 +279,7 @@ impl Filling<'_> {
     }
 }
 
-/// The pieces of a text; without a feed it is one.
+/// Returns the pieces of a text; without a feed it is one.
 fn pieces<'t>(text: &'t str, place: &str, feed: Option<&Feed>) -> Result<Vec<Piece<'t>>, String> {
     if feed.is_none() {
         return Ok(vec![Piece::Text(text)]);
@@ -289,7 +290,7 @@ fn pieces<'t>(text: &'t str, place: &str, feed: Option<&Feed>) -> Result<Vec<Pie
     })
 }
 
-/// Position of a column of the feed.
+/// Returns the position of a column of the feed.
 fn column(table: &Table, name: &str, place: &str) -> Result<usize, String> {
     let known = || table.columns.iter().map(String::as_str);
     known()
@@ -301,7 +302,7 @@ fn line(text: &str, position: usize) -> usize {
     1 + text[..position].matches('\n').count()
 }
 
-/// A text with the values of one row in its places.
+/// Fills a text with the values of one row.
 ///
 /// # Errors
 /// As [`Script::new`], for this text.

@@ -1,5 +1,4 @@
-//! A place to load: where it is, and how a request to it is written. All that its requests have in common is rendered
-//! once.
+//! Target of a load: its address, and its requests. The common parts of requests are rendered once.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -16,43 +15,43 @@ use super::scenario::Program;
 use crate::traffic::request::RequestShape;
 use crate::traffic::statuses::Statuses;
 
-/// Where and how a variant is asked. Shared by all workers.
+/// Target of a variant's requests. Shared by all workers.
 #[derive(Debug, Clone)]
 pub struct LoadTarget {
     /// Host, port and the first path.
     pub target: Target,
-    /// How answers are understood.
+    /// Interpretation of its answers.
     pub shape: RequestShape,
-    /// How long its connections live.
+    /// Lifetime of its connections.
     pub connection: Connection,
-    /// How TLS is spoken with it, where its URL is https.
+    /// Settings of TLS, if its URL is https.
     pub tls: ClientSettings,
-    /// How its sockets are.
+    /// Options of its sockets.
     pub socket: SocketOptions,
-    /// What is asked of answers beside what the shape says.
+    /// Checks of answers beside those of the shape.
     pub checks: Checks,
-    /// Where connections go, if not to the target's own host and port.
+    /// Address of connections, if not the target's own host and port.
     pub via: Option<Target>,
-    /// How connections get there.
+    /// Route of connections.
     pub route: Route,
     /// The scenario that is played there; absent for other work.
     pub program: Option<Arc<Program>>,
-    /// The fields that all its requests carry, each name once.
+    /// Fields of all its requests, each name once.
     pub(super) fields: Vec<(String, String)>,
-    /// Tells whether an answer is the entity that was asked for.
+    /// Checker for the requested entity in an answer.
     pub(super) checker: Option<Checker>,
-    /// As requests are written while their connection goes on.
+    /// Template of requests on a connection that goes on.
     template: RequestTemplate,
-    /// As the last one on a connection is: the server is to close it, and keeps the port that waits (TIME_WAIT).
+    /// Template of the last request on a connection: the server closes it, and keeps the port in TIME_WAIT.
     last: RequestTemplate,
 }
 
 impl LoadTarget {
-    /// A target whose requests carry the shape's headers and then `headers`, a later field replacing an earlier one of
-    /// the same name.
+    /// Creates a target whose requests have the shape's headers and then `headers`; a later field replaces an earlier
+    /// one of the same name.
     ///
     /// # Errors
-    /// A method or field that cannot stand in a request.
+    /// An invalid method or field.
     pub fn new(
         target: Target,
         shape: RequestShape,
@@ -94,20 +93,20 @@ impl LoadTarget {
         })
     }
 
-    /// The same, with TLS spoken in this way; a [`TlsChoice`](tollgate_net::tls::TlsChoice) alone will do.
+    /// Sets TLS; a [`TlsChoice`](tollgate_net::tls::TlsChoice) alone is enough.
     #[must_use]
     pub fn with_tls(mut self, tls: impl Into<ClientSettings>) -> LoadTarget {
         self.tls = tls.into();
         self
     }
 
-    /// The same asked in the same way, whose answers are understood as this shape says.
+    /// Sets the shape of its answers; requests stay the same.
     #[must_use]
     pub(crate) fn understood(self, shape: RequestShape) -> LoadTarget {
         LoadTarget { checker: read::checker(&shape), shape, ..self }
     }
 
-    /// Whether its connections are opened while time counts and may take up a TLS session.
+    /// Whether connections are opened during the measurement and may resume a TLS session.
     pub(super) fn takes_up_sessions(&self) -> bool {
         let opens = self.connection != Connection::KeepAlive;
         opens && self.target.scheme() == Scheme::Https && self.tls.resumption == Resumption::Allowed
@@ -118,18 +117,18 @@ impl LoadTarget {
         self.template.render(&[encoded(path_and_query)], out);
     }
 
-    /// Writes it as the last one on its connection.
+    /// Writes it as the last request on its connection.
     pub(super) fn render_last(&self, path_and_query: &str, out: &mut Vec<u8>) {
         self.last.render(&[encoded(path_and_query)], out);
     }
 
-    /// Which kind of answer its requests get.
+    /// Returns the kind of answer to its requests.
     pub fn answers(&self) -> Answers {
         self.template.answers()
     }
 }
 
-/// How an answer comes and what of it is wanted.
+/// Method of a request, kind of its answer, and wanted statuses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner<'a> {
     pub(crate) answers: Answers,
@@ -138,26 +137,26 @@ pub(crate) struct Manner<'a> {
 }
 
 impl Manner<'_> {
-    /// Whether asking twice is the same as asking once (RFC 9110, section 9.2.2).
+    /// Whether a repeated request has the same effect as one (RFC 9110, section 9.2.2).
     pub(super) fn is_idempotent(&self) -> bool {
         matches!(self.method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE")
     }
 }
 
-/// How long connections live.
+/// Lifetime of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Connection {
-    /// As long as the server keeps them.
+    /// As long as the server keeps them open.
     #[default]
     KeepAlive,
-    /// So many requests each.
+    /// A fixed number of requests each.
     Requests(NonZeroU32),
     /// One request each.
     New,
 }
 
 impl Connection {
-    /// Whether a connection on which so many requests were answered takes no more.
+    /// Whether a connection takes no more requests after `answered` answers.
     pub(super) fn is_spent(self, answered: u64) -> bool {
         match self {
             Connection::KeepAlive => false,
@@ -167,15 +166,15 @@ impl Connection {
     }
 }
 
-/// A request target may hold only what RFC 3986 allows: anything else of a link is percent-encoded, `%` stays.
+/// Percent-encodes all characters of a link that RFC 3986 forbids in a request target; `%` stays.
 fn encoded(path_and_query: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(path_and_query.len());
     encode_beside(&mut out, path_and_query.as_bytes(), b"-._~!$&'()*+,;=:@/?%[]");
     out
 }
 
-/// The path and query that `link` names for someone who read it at `base` (a path and query): RFC 3986, section 5.2,
-/// but for the authority, since a link is followed on the subject itself, whatever name it has for itself.
+/// Resolves `link` in the answer for `base` (a path and query) into a path and query, by RFC 3986, section 5.2. The
+/// authority is ignored: links are followed on the subject itself, whatever name it gives itself.
 pub(super) fn resolve(base: &str, link: &str) -> String {
     let link = link.split('#').next().unwrap_or_default();
     let rest = match link.split_once("://") {
@@ -199,7 +198,7 @@ pub(super) fn resolve(base: &str, link: &str) -> String {
     }
 }
 
-/// Where a path stands: all up to its last slash.
+/// Returns a path up to its last slash.
 pub(crate) fn folder(path_and_query: &str) -> &str {
     let path = path_and_query.split('?').next().unwrap_or_default();
     path.rfind('/').map_or("/", |end| &path[..=end])

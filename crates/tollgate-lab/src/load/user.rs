@@ -1,6 +1,6 @@
-//! One user of a closed load: asks, waits for the whole answer, and asks again on the same connection.
+//! One user: sends a request, waits for the whole answer, and sends the next on the same connection.
 //!
-//! What it deliberately does not do: decide what is asked, or whether an answer's content is right.
+//! It does not decide what to send, or whether the content of an answer is right.
 
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -23,47 +23,46 @@ use super::record::detail::First;
 use super::record::recorder::Recorder;
 use super::target::{Connection, LoadTarget, Manner};
 
-/// A connection that waited so long may have been closed by a server that lets none idle; one that was answered a
-/// moment ago and breaks is a failure like any other.
+/// Idle time after which a server may have closed a connection; if one breaks sooner, that is a failure like any other.
 const IDLE_LEAST: Duration = Duration::from_secs(1);
-/// Full handshakes by which sessions are prepared, at most: an RSA key takes milliseconds for each.
+/// Full handshakes to prepare sessions, at most: each takes milliseconds with an RSA key.
 const PRIMED_MAX: usize = 512;
 
-/// One user with the connection that it keeps between trials, and the end of the last answer there.
+/// One user with the connection that it keeps between trials, and the end of its last answer.
 #[derive(Debug, Default)]
 pub(crate) struct User {
     // A pointer, since it is taken and put back for each request, and is part of what each poll of its task returns.
     kept: Option<(Box<ClientConnection>, Instant)>,
-    /// What was counted of its socket.
+    /// Counts already taken from its socket.
     counted: Counted,
 }
 
-/// A whole answer with a status that was wanted.
+/// A whole answer with a wanted status.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answer {
-    /// When the request went out.
+    /// Time at which the request was sent.
     pub(crate) sent: Instant,
-    /// When the first byte was read.
+    /// Time at which the first byte was read.
     pub(crate) first_byte: Instant,
-    /// When the last byte was read.
+    /// Time at which the last byte was read.
     pub(crate) finished: Instant,
-    /// What of its time is the generator's own doing: for so long its last byte lay there, or it was begun late.
+    /// The generator's share of its time: its last byte lay unread, or the request began late.
     pub(crate) own: Duration,
     /// Bytes of its body.
     pub(crate) body_bytes: u64,
     /// Bytes of its head, its framing and its body.
     pub(crate) received_bytes: u64,
-    /// Where the time went, if it opened its connection.
+    /// Phases of opening its connection, if it did.
     pub(crate) opened: Option<Opened>,
 }
 
-/// What all requests of a trial have in common.
+/// State shared by all requests of a trial.
 pub(crate) struct Asking {
     pub(crate) connector: Rc<Connector>,
     pub(crate) target: Arc<LoadTarget>,
-    /// Where connections stay until the server has closed them.
+    /// Connections waiting for the server to close them.
     pub(crate) closing: Rc<Closing>,
-    /// Where the target's host is, asked once a trial: a resolver's time is not the subject's.
+    /// Addresses of the target's host, resolved once a trial: a resolver's time is not the subject's.
     pub(crate) addresses: OnceCell<Vec<SocketAddr>>,
 }
 
@@ -72,7 +71,7 @@ impl Asking {
         self.connector.open_at(&self.target.target, self.addresses().await?).await
     }
 
-    /// A connection that is new, and counted.
+    /// Opens a new connection and counts it.
     async fn opened(&self, recorder: &RefCell<Recorder>) -> Result<Box<ClientConnection>, ConnectError> {
         let opened = self.open().await;
         let tally = &mut recorder.borrow_mut().tally;
@@ -91,9 +90,8 @@ impl Asking {
         self.addresses.get_or_try_init(|| self.connector.resolve(reached_at)).await
     }
 
-    /// Where connections are opened while time counts and may take up a TLS session, sees to it that so many can, each
-    /// its own, by asking `request` as often over connections with full handshakes: what a trial of resumed handshakes
-    /// finds there. A subject that cannot be asked is left to the trial, which tells of it.
+    /// Prepares a TLS session for each user, if connections are opened during the measurement and may resume one, by
+    /// sending `request` over connections with full handshakes. A failure is left to the trial, which reports it.
     pub(crate) async fn prime(&self, users: usize, request: &[u8]) {
         let (target, sessions) = (&self.target.target, users.min(PRIMED_MAX));
         if !self.target.takes_up_sessions() {
@@ -130,7 +128,7 @@ impl User {
         self.ask_as(asking, request, sink, recorder, manner, |_| {}).await
     }
 
-    /// The same in a manner of its own, and with the head of the whole answer shown.
+    /// The same with expectations of its own, and `on_head` for the head of the answer.
     pub(crate) async fn ask_as<B: BodySink>(
         &mut self,
         asking: &Asking,
@@ -213,15 +211,15 @@ impl User {
         }
     }
 
-    /// Adds what is seen of the connection that it keeps, and what its socket did since this was asked last. Not while time
-    /// counts: it is a system call.
+    /// Adds the state of its connection, and the socket's counts since the last call. Not for use during the
+    /// measurement: it is a system call.
     pub(crate) fn count_connection(&mut self, used: &mut ConnectionsUsed) {
         if let Some((connection, _)) = &self.kept {
             self.counted.count(connection, used);
         }
     }
 
-    /// Parts with its connection, if it has one. Where `last` may be asked there, the server is left to close it.
+    /// Gives up its connection, if any. If a `last` request is known, the server closes it.
     pub(super) async fn part(&mut self, asking: &Asking, last: &[u8]) {
         let Some((mut connection, _)) = self.kept.take() else { return };
         if !last.is_empty() && connection.exchange(last, asking.target.answers(), &mut Discard).await.is_ok() {
@@ -229,7 +227,7 @@ impl User {
         }
     }
 
-    /// Opens a connection, and asks `first` there if that is anything. Where either fails it has none, and it is told.
+    /// Opens a connection, and sends `first` there unless it is empty. A failure of either is recorded.
     pub(super) async fn meet(&mut self, asking: &Asking, first: &[u8], recorder: &RefCell<Recorder>) {
         let failed = match asking.opened(recorder).await {
             Ok(connection) => {

@@ -1,9 +1,9 @@
-//! The walk: get a collection, then every entity that its answer names, shared by all users. One pass is one unit of
-//! work; a trial ends on a whole pass.
+//! The walk: get a collection, then every entity in it, shared by all users. One pass is one unit of work; a trial ends
+//! on a whole pass.
 //!
-//! The links come out of the list's own answer in every pass, and every entity is checked to be the one asked for: an
-//! answer equal to one that was already read and found right is right by comparison, any other is read. The time that
-//! the generator itself takes to read the list is no part of the pass.
+//! In every pass the links come from the list just read, and every entity is checked to be the requested one: an answer
+//! equal to an earlier right one is right, any other is read. The time that the generator itself takes to read the list
+//! is not part of the pass.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -25,16 +25,16 @@ use super::target::{LoadTarget, resolve};
 use super::user::{Answer, Asking, User};
 use crate::traffic::model::End;
 
-/// Pages of one list: a server that never ends its list is stopped here.
+/// Pages of one list, at most: a server whose list never ends is stopped here.
 const PAGES_MAX: usize = 10_000;
-/// After a list that failed, the next is asked for so much later: a server in trouble is not hammered.
+/// Wait after a failed list, so that a failing server is not flooded.
 const AFTER_FAILURE: Duration = Duration::from_millis(20);
 
-/// What a worker knows of a variant's collection from the passes before.
+/// A worker's knowledge of a variant's collection from earlier passes.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
     pages: Vec<Page>,
-    /// Whether pages changed since `details` were made of them.
+    /// Whether pages changed since `details` were built.
     is_changed: bool,
     details: Arc<[Detail]>,
     scratch: Vec<u8>,
@@ -49,7 +49,7 @@ struct Page {
     links: Links,
 }
 
-/// Entities and, for each, an answer that was read and found to be it.
+/// Entities and, for each, an answer that was read and found right.
 #[derive(Debug, Default)]
 struct Known {
     details: Arc<[Detail]>,
@@ -57,7 +57,7 @@ struct Known {
     kept_bytes: usize,
 }
 
-/// What the users of one worker share.
+/// State shared by the users of one worker.
 struct Shared {
     asking: Rc<Asking>,
     recorder: Rc<RefCell<Recorder>>,
@@ -65,8 +65,8 @@ struct Shared {
     known: RefCell<Known>,
 }
 
-/// Walks with all `users`, one task each, and gives back what the next trial goes on with. Of the worker that leads until
-/// an end, one user gets the list; all others wait for it.
+/// Walks with all `users`, one task each, and returns the state for the next trial. On the leading worker, one user
+/// gets the list; all others wait for it.
 pub(super) async fn run(
     mut walk: Walk,
     mut users: Vec<User>,
@@ -91,7 +91,7 @@ pub(super) async fn run(
     (walk, users)
 }
 
-/// The leader: gets the list, lets all users share its entities, and decides when the trial is over.
+/// Runs the leader: it gets the list, lets all users share its entities, and decides when the trial is over.
 async fn lead(walk: &mut Walk, user: &mut User, shared: &Shared, start: Instant, end: End) {
     loop {
         let list_time = match get_list(walk, user, shared).await {
@@ -119,7 +119,7 @@ async fn lead(walk: &mut Walk, user: &mut User, shared: &Shared, start: Instant,
     shared.pass.meet().await;
 }
 
-/// Any other user.
+/// Runs any other user.
 async fn follow(mut user: User, shared: Rc<Shared>) -> User {
     loop {
         shared.pass.meet().await;
@@ -129,7 +129,7 @@ async fn follow(mut user: User, shared: Rc<Shared>) -> User {
     }
 }
 
-/// Gets all pages of the list, sees to it that the walk's details are its entities, and says how long the subject took.
+/// Gets all pages of the list, updates the walk's details, and returns the subject's time.
 async fn get_list(walk: &mut Walk, user: &mut User, shared: &Shared) -> Result<Duration, ()> {
     let target = Arc::clone(&shared.asking.target);
     let first = target.target.path_and_query();
@@ -230,7 +230,7 @@ async fn get_details(user: &mut User, shared: &Shared, (details, begun): Now) {
     }
 }
 
-/// Gets one answer; one that is not the `known` one is read.
+/// Gets one answer, and reads it if it is not the `known` one.
 async fn get<T>(
     user: &mut User,
     shared: &Shared,
@@ -259,7 +259,7 @@ fn judge(position: usize, detail: &Detail, body: &[u8], shared: &Shared) -> Resu
 }
 
 impl Known {
-    /// Goes over to other entities; what was found right of the same ones stays right.
+    /// Changes to other entities; known right answers are kept if they are the same.
     fn follow(&mut self, details: &Arc<[Detail]>) {
         if Arc::ptr_eq(&self.details, details) {
             return;
@@ -273,7 +273,7 @@ impl Known {
         self.details = Arc::clone(details);
     }
 
-    /// Keeps an answer that was found right, while there is room.
+    /// Keeps a right answer, while there is room.
     fn keep(&mut self, position: usize, body: &[u8]) {
         let before = self.right[position].as_ref().map_or(0, |right| right.len());
         let kept_bytes = self.kept_bytes - before + body.len();
@@ -284,7 +284,7 @@ impl Known {
     }
 }
 
-/// The entities of all pages, with their requests.
+/// Collects the entities of all pages, with their requests.
 fn details_of(pages: &[Page], target: &LoadTarget) -> Arc<[Detail]> {
     let base = target.target.path_and_query();
     let links = pages.iter().flat_map(|page| &page.links.links);

@@ -1,7 +1,7 @@
-//! A worker: one thread on one core of the generator, one runtime, one task for each of its users. Connections and what
-//! is known of a collection stay between trials.
+//! A worker: one thread on one core of the generator, with one runtime and a task for each user. Connections and
+//! knowledge of collections are kept between trials.
 //!
-//! Orders and reports cross threads between trials only; within one, nothing is shared with other threads.
+//! Orders and reports cross threads only between trials; during a trial, nothing is shared with other threads.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -39,10 +39,10 @@ use crate::cores;
 use crate::probe::generator::{ThreadUse, Used};
 use crate::traffic::model::{Load, Pace};
 
-/// After a cancellation a worker reports at once; a longer silence is looked at again.
+/// Wait for a worker's report after a cancellation, before waiting again.
 const AFTER_CANCEL: Duration = Duration::from_millis(500);
 
-/// A thread that loads. Dropping it ends the thread.
+/// A load thread. Dropping it ends the thread.
 #[derive(Debug)]
 pub struct Worker {
     orders: Option<mpsc::UnboundedSender<Command>>,
@@ -51,66 +51,66 @@ pub struct Worker {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What a worker is told to do.
+/// Order for a worker: one trial.
 pub struct Order {
-    /// Under which number connections and knowledge are kept: one for each variant.
+    /// Number under which connections and knowledge are kept: one for each variant.
     pub slot: usize,
-    /// What is loaded, and how its connections live.
+    /// Target of the load, with the lifetime of connections.
     pub target: Arc<LoadTarget>,
-    /// What is asked.
+    /// Requests to send.
     pub work: Work,
-    /// Whether its users keep the connections that they have.
+    /// Whether its users keep their connections or renew them.
     pub renewal: Renewal,
-    /// This worker's share of the load: by how many users or at which rate, and until when. Only single requests come
-    /// at a rate, and only their users come one after another.
+    /// This worker's share of the load: number of users or rate, and end. Only scripts and scenarios come at a rate, or
+    /// with users who come one after another.
     pub load: Load,
-    /// Where its workers meet before anything counts, and where it is said when that begins and ends.
+    /// Gate at which workers meet; it records the start and end of the measurement.
     pub gate: Arc<Gate>,
-    /// Whether the course over time is recorded.
+    /// Recording of the course over time.
     pub course: Course,
-    /// Where it is written down; reused, so that no page is faulted in while time counts.
+    /// Record of the trial; reused, so that its memory causes no page faults.
     pub recorder: Recorder,
 }
 
-/// What a worker is to ask.
+/// Work of a worker.
 #[derive(Debug, Clone)]
 pub enum Work {
-    /// Its part of the pass that all workers share; one of the first lane's users gets the list.
+    /// Its part of the pass that all workers share; one user of the first lane gets the list.
     Walk(Arc<Pass>),
-    /// Requests as a script has them. Before they count, users get the TLS sessions that these are to take up.
+    /// Requests of a script. Before the measurement, users get the TLS sessions to resume.
     Script(Arc<Script>),
-    /// A scenario, again and again; its workers begin to count together, and end it together.
+    /// A scenario, repeated; its workers begin and end the measurement together.
     Scenario(Arc<Program>, Conduct),
-    /// Transfers of records, which one worker does alone.
+    /// Transfers of records, by a single worker.
     Insert(Box<Transfer>),
 }
 
-/// What a worker did.
+/// Report of a worker.
 #[derive(Debug)]
 pub struct Report {
-    /// What it wrote down.
+    /// Record of the trial.
     pub recorder: Recorder,
-    /// When the first request that counts could go out.
+    /// Start of the measurement.
     pub started: Instant,
-    /// When the last answer was in, or what counts was over.
+    /// Arrival of the last answer, or end of the measurement.
     pub finished: Instant,
-    /// What the thread used in between.
+    /// CPU use of the thread in between.
     pub used: Used,
-    /// Whether it came to its end.
+    /// Whether the trial was completed.
     pub end: ReportEnd,
 }
 
-/// How a trial ended.
+/// End of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportEnd {
-    /// On a whole unit of work.
+    /// After a whole unit of work.
     Whole,
-    /// It was cancelled: what was recorded is not a trial.
+    /// Cancelled: the record is not a trial.
     Cancelled,
 }
 
 impl Work {
-    /// What is asked on connections that go and come: of a scenario nothing, whose steps may not stand alone.
+    /// Returns the requests on closed and opened connections; none for a scenario, whose steps may not work alone.
     fn greetings(&self, target: &LoadTarget) -> Greetings {
         let mut greetings = Greetings::default();
         match self {
@@ -128,26 +128,26 @@ impl Work {
 }
 
 enum Command {
-    /// To be ended at once when the other end is dropped.
+    /// Runs a trial, until the other end is dropped.
     Run(Box<Order>, oneshot::Receiver<()>),
     Forget(usize),
 }
 
-/// What a worker keeps for one slot.
+/// State of a worker for one slot.
 #[derive(Default)]
 struct Kept {
     users: Vec<User>,
-    /// Users of a scenario on their way, each with a connection of its own.
+    /// Users of a scenario between trials, each with its own connection.
     resting: Vec<scenario::Resting>,
     walk: walk::Walk,
     aside: User,
-    /// TLS sessions are the slot's own: another variant may not take them up.
+    /// Holder of TLS sessions, for this slot only: another variant must not resume them.
     connector: Option<Rc<Connector>>,
 }
 
-/// What a worker has for all slots.
+/// Resources of a worker for all slots.
 struct Tools {
-    /// The requests of the last transfer, for their memory.
+    /// The requests of the last transfer, whose memory is reused.
     rendered: Rc<insert::Rendered>,
     thread_use: ThreadUse,
     pacer: Pacer,
@@ -158,11 +158,10 @@ struct Tools {
 }
 
 impl Worker {
-    /// Starts a worker on `core`, or anywhere, and behind a door, if there is any; each of its requests may take as long
-    /// as `timeout`.
+    /// Starts a worker on `core`, or anywhere, and behind a door, if there is one; each request may take `timeout`.
     ///
     /// # Errors
-    /// What failed on its thread: the way through the door, the runtime, its timer, or /proc.
+    /// A failure on its thread: the way through the door, the runtime, its timer, or /proc.
     pub fn start(core: Option<usize>, timeout: Duration, door: Option<Door>) -> Result<Worker, String> {
         tollgate_net::tcp::begin_stamping();
         let (orders, commands) = mpsc::unbounded_channel();
@@ -191,7 +190,7 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Starts so many workers, each on a core of its own where there are enough of them.
+    /// Starts several workers, each on a core of its own if there are enough.
     ///
     /// # Errors
     /// As [`Worker::start`].
@@ -205,12 +204,12 @@ impl Worker {
         (0..count).map(|index| Worker::start(core(index), timeout, door.cloned())).collect()
     }
 
-    /// What these workers count while they load, from trial to trial.
+    /// Returns the live counts of these workers, across trials.
     pub(crate) fn counters(workers: &[Worker]) -> LiveCounters {
         LiveCounters::new(workers.iter().map(|worker| Arc::clone(&worker.live)))
     }
 
-    /// Begins a trial. Dropping what is returned ends it at once; its report is then marked as aborted.
+    /// Begins a trial. Dropping the returned sender ends it at once; its report is then [`ReportEnd::Cancelled`].
     #[must_use]
     pub fn run(&self, order: Order) -> oneshot::Sender<()> {
         let (cancel, cancelled) = oneshot::channel();
@@ -218,15 +217,15 @@ impl Worker {
         cancel
     }
 
-    /// Closes the connections of a slot and forgets what its answers were.
+    /// Closes the connections of a slot and forgets its answers.
     pub fn forget(&self, slot: usize) {
         self.send(Command::Forget(slot));
     }
 
-    /// The report of the trial that was begun, if it comes within `patience`.
+    /// Returns the report of the trial, if it comes within `patience`.
     ///
     /// # Panics
-    /// When the worker's thread panicked: a defect of ours, after which no figure can be trusted.
+    /// If the worker's thread panicked: a defect of ours, after which no figure can be trusted.
     pub fn report(&self, patience: Duration) -> Option<Report> {
         match self.reports.recv_timeout(patience) {
             Ok(report) => Some(report),
@@ -253,8 +252,8 @@ impl Drop for Worker {
     }
 }
 
-/// The reports of workers. Where one is not there after `patience`, `on_silence` says how long it is waited for again;
-/// nothing, where all trials are to be cancelled by dropping `cancels`.
+/// Waits for the reports of workers. If one is not there after `patience`, `on_silence` returns how long to wait again,
+/// or `None` to cancel all trials by dropping `cancels`.
 pub(crate) fn reports<'w>(
     workers: impl Iterator<Item = &'w Worker>,
     cancels: Vec<oneshot::Sender<()>>,
@@ -309,8 +308,8 @@ fn prepare(timeout: Duration, live: Arc<LiveCounter>) -> Result<(Runtime, Tools)
     Ok((runtime, Tools { rendered, thread_use, pacer, heartbeat, closing, live, timeout }))
 }
 
-/// Draws the connections of all who ask anew, and says what came of it. Who does not ask now only parts with its own; who
-/// is on its way has its own there.
+/// Renews the connections of all active users, and returns the record of that. Inactive users only close theirs;
+/// resting users of a scenario have their own.
 async fn draw(
     work: &Work,
     asking: &Rc<Asking>,

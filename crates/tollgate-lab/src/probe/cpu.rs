@@ -1,29 +1,29 @@
 //! CPU time of processes in nanoseconds, from their CPU clocks: the ticks of /proc/PID/stat are 10 ms, a tenth of a
 //! slice.
 //!
-//! It counts all threads of a process, living and gone; what it started is counted where that is asked for.
+//! It counts all threads of a process, living and ended; processes that it started are counted on request.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::started::Started;
 use super::watch::Extent;
 
-/// No process has this number or a larger one (the kernel's PID_MAX_LIMIT).
+/// Upper limit of process ids (the kernel's PID_MAX_LIMIT); all are below it.
 const PROCESSES_CEILING: libc::pid_t = 4 * 1024 * 1024;
 
 /// The CPU clocks of a subject's processes.
 #[derive(Debug, Clone, Default)]
 pub struct CpuClocks {
     clocks: Vec<(u32, libc::clockid_t)>,
-    /// With all that they start, where that counts; shared by all copies.
+    /// The processes with all their descendants, if these count; shared by all clones.
     started: Option<Arc<Mutex<Started>>>,
 }
 
 impl CpuClocks {
-    /// The clocks of these processes, alone or with all that they start.
+    /// Opens the clocks of these processes, alone or with all their descendants.
     ///
     /// # Errors
-    /// The first process that is not there.
+    /// The first process that does not exist.
     pub fn new(processes: &[u32], extent: Extent) -> Result<CpuClocks, String> {
         let clocks =
             processes.iter().map(|process| Ok((*process, clock_of(*process)?))).collect::<Result<_, String>>()?;
@@ -32,9 +32,9 @@ impl CpuClocks {
         Ok(CpuClocks { clocks, started })
     }
 
-    /// User and system time of all of them since they began, in nanoseconds; `None` where one is gone.
+    /// Returns their total user and system time since they began, in nanoseconds; `None` if one is gone.
     ///
-    /// Of what they start it counts those who were there when it was [looked](CpuClocks::look_around) last.
+    /// Of descendants it counts those known since the last [look](CpuClocks::look_around).
     pub fn read_ns(&self) -> Option<u64> {
         if self.clocks.is_empty() {
             return None;
@@ -43,18 +43,18 @@ impl CpuClocks {
         Some(self.with_started(Started::read_ns).unwrap_or(own))
     }
 
-    /// Looks what they have started by now, and tells how much that adds to what was read: the time of those who began or
-    /// ended since the last look. It takes some milliseconds on a machine of many processes.
+    /// Looks for descendants, and returns the CPU time that this adds to `read_ns`: that of processes that began or
+    /// ended since the last look. Takes some milliseconds on a machine with many processes.
     pub fn look_around(&self) -> u64 {
         self.with_started(Started::look_around).unwrap_or(0)
     }
 
-    /// The processes themselves, without those that they started.
+    /// Returns the processes themselves, without those that they started.
     pub(crate) fn roots(&self) -> Vec<u32> {
         self.clocks.iter().map(|(process, _)| *process).collect()
     }
 
-    /// The processes that were there at the last look.
+    /// Returns the processes that existed at the last look.
     pub(crate) fn processes(&self) -> Vec<u32> {
         self.with_started(|started| started.processes()).unwrap_or_else(|| self.roots())
     }

@@ -1,5 +1,5 @@
-//! What a thread of the generator used itself, from its schedstat: CPU time, and the time in which it was ready and
-//! waited for a core. A generator that waits measures itself.
+//! CPU use of a generator thread, from its schedstat: CPU time, and time in which it was ready but waited for a core. A
+//! generator that waits measures itself.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 
 use derive_more::AddAssign;
 
-/// Watches the thread that made it. Reading costs about 2 µs, so it is done around a trial, not in it.
+/// Probe of the thread that made it. Reading costs about 2 µs, so it is done around a trial, not in it.
 #[derive(Debug)]
 pub struct ThreadUse {
     schedstat: File,
@@ -23,15 +23,15 @@ pub struct Used {
 }
 
 impl ThreadUse {
-    /// Watches the calling thread.
+    /// Creates a probe of the calling thread.
     ///
     /// # Errors
-    /// Where /proc does not tell.
+    /// A missing file in /proc.
     pub fn of_this_thread() -> io::Result<ThreadUse> {
         Ok(ThreadUse { schedstat: File::open("/proc/thread-self/schedstat")? })
     }
 
-    /// What it used so far; zeros where the kernel does not count.
+    /// Reads its use so far; zeros if the kernel does not count.
     pub fn read(&self) -> Used {
         let mut buffer = [0_u8; 96];
         let length = self.schedstat.read_at(&mut buffer, 0).unwrap_or(0);
@@ -40,7 +40,7 @@ impl ThreadUse {
 }
 
 impl Used {
-    /// What was used since `before`.
+    /// Returns the use since `before`.
     pub fn since(self, before: Used) -> Used {
         Used {
             cpu_ns: self.cpu_ns.saturating_sub(before.cpu_ns),
@@ -49,19 +49,19 @@ impl Used {
     }
 }
 
-/// What several threads used in the same time.
+/// Use of several threads in the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ThreadsUsed {
-    /// On a core, all of them together: what a request costs.
+    /// Total time on a core: the cost of requests.
     pub cpu_ns: u64,
-    /// On a core, the busiest one: whether a thread is the limit.
+    /// Time on a core of the busiest thread, which shows whether a thread is the limit.
     pub busiest_cpu_ns: u64,
-    /// Ready, but not on a core, the one that waited longest; not always the busiest.
+    /// Time ready but not on a core, of the thread that waited longest; not always the busiest.
     pub run_queue_max_ns: u64,
 }
 
 impl ThreadsUsed {
-    /// What these threads used.
+    /// Summarizes the use of these threads.
     pub fn of(threads: impl Iterator<Item = Used>) -> ThreadsUsed {
         threads.fold(ThreadsUsed::default(), |all, thread| ThreadsUsed {
             cpu_ns: all.cpu_ns + thread.cpu_ns,

@@ -1,7 +1,8 @@
-//! Instructions of processes as the processor counts them (perf_event_open): of all their threads, those that begin later
-//! among them, and of processes that they start later.
+//! Instructions of processes as the processor counts them (perf_event_open): of all their threads, also later ones, and
+//! of processes that they start later.
 //!
-//! A counter that others used meanwhile is a part of a count: little is filled up in proportion, of more nothing is told.
+//! If other programs shared a counter, the count is partial: a small gap is extrapolated, a large one makes the count
+//! absent.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -13,17 +14,17 @@ use perf_event::events::{Event, Hardware};
 use perf_event::{Builder, Counter};
 use tollgate_facts::results::{Counted, Instructions};
 
-/// A count is filled up only if the counter ran for so much of the time: filled up by more it would be an estimate, and 1 %
-/// is little beside the band of "no toll".
+/// Smallest share of the time that a counter must have run for its count to be extrapolated: with less it would be an
+/// estimate; 1 % is little compared with the band of "no toll".
 const RUNNING_SHARE_MIN: f64 = 0.99;
-/// So often the threads of a process are looked at until none began meanwhile.
+/// Looks at the threads of a process, at most, until none began in between.
 const LOOKS_MAX: u32 = 20;
 
 /// The counters of one process.
 type OfProcess = Mutex<Vec<Counter>>;
 
-/// Whose instructions can be counted, and the counters that are open: one for each process, whoever asks for it, as a
-/// processor has few.
+/// Permission to count instructions, and the open counters: one for each process, shared by all users, as a processor
+/// has few.
 #[derive(Debug)]
 pub struct Counting {
     counted: Counted,
@@ -31,63 +32,63 @@ pub struct Counting {
     open: RefCell<HashMap<u32, Weak<OfProcess>>>,
 }
 
-/// Counters of processes; without any there is no count. Clones are the same counters.
+/// Counters of processes; without processes there is no count. Clones share the counters.
 #[derive(Debug, Clone, Default)]
 pub struct Counters(Vec<Arc<OfProcess>>);
 
-/// What was counted by one time, or from one to another.
+/// Instructions counted up to a time, or between two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, AddAssign)]
 pub struct Count {
     counted: u64,
-    /// For how long threads had a core.
+    /// Time for which threads had a core.
     enabled_ns: u64,
-    /// For how much of that the counter was theirs.
+    /// Part of that time in which the counter was running.
     running_ns: u64,
 }
 
-/// Why instructions are not counted, or not all of them.
+/// Reason why instructions are not counted, or not all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Lack {
-    /// There is none.
+    /// The machine has no counter.
     #[error("this machine has no counter of instructions (a virtual machine has one only if its host gives it one)")]
     NoCounter,
-    /// By the kernel's setting, or by the filter of a container.
+    /// Forbidden by the kernel's setting, or by a container's filter.
     #[error("the kernel does not allow it ({})", setting(.0))]
     NotAllowed(Option<i64>),
-    /// By the kernel's setting.
+    /// Kernel code is excluded by the kernel's setting.
     #[error("the kernel does not allow to count its own ({})", setting(.0))]
     KernelLeftOut(Option<i64>),
-    /// What is allowed of our own processes is not of this one.
+    /// Counting is allowed for our own processes, but not for this one.
     #[error("a process is another user's")]
     AnothersProcess,
-    /// Or the filter of a container hides it.
+    /// No such system call, or a container's filter hides it.
     #[error("this kernel has no perf_event_open")]
     NoCall,
-    /// Each thread has a counter, and each counter is an open file.
+    /// Too few files: each thread has a counter, and each counter is an open file.
     #[error("there are more threads than files may be open")]
     TooFewFiles,
-    /// Somebody asked for them alone.
+    /// Another program uses the counters exclusively.
     #[error("another program has the counters to itself")]
     Busy,
-    /// Its threads were others at each look.
+    /// The threads changed between all looks.
     #[error("threads of a process begin and end too quickly")]
     Restless,
-    /// What the system says.
+    /// Another system error.
     #[error("{0}")]
     Other(String),
 }
 
 impl Counting {
-    /// What this machine has and allows.
+    /// Finds out what this machine has and allows.
     pub fn here() -> Counting {
         let (counted, lack) = countable();
         Counting { counted, lack, open: RefCell::default() }
     }
 
-    /// Counters of all these processes; none where nothing can be counted.
+    /// Opens counters for all these processes; none if nothing can be counted.
     ///
     /// # Errors
-    /// Why not of these, where it can be of others.
+    /// The reason why these cannot be counted, though others can.
     pub fn of(&self, processes: &[u32]) -> Result<Counters, Lack> {
         let processes: &[u32] = if self.counted == Counted::Nothing { &[] } else { processes };
         let counters = processes.iter().map(|process| self.of_one(*process, Hardware::INSTRUCTIONS));
@@ -107,14 +108,14 @@ impl Counting {
         Ok(counters)
     }
 
-    /// What results say of it.
+    /// Returns the description for results.
     pub fn told(&self) -> Instructions {
         Instructions { counted: self.counted, reason: self.lack.as_ref().map(Lack::words), trials_shared: 0 }
     }
 }
 
 impl Counters {
-    /// What was counted since they were opened; what is gone meanwhile has its count.
+    /// Returns the count since they were opened; ended processes keep their count.
     pub fn read(&self) -> Option<Count> {
         if self.0.is_empty() {
             return None;
@@ -135,7 +136,7 @@ impl Counters {
 }
 
 impl Count {
-    /// What was counted since `before`.
+    /// Returns the count since `before`.
     pub fn since(self, before: Count) -> Count {
         Count {
             counted: self.counted.saturating_sub(before.counted),
@@ -144,7 +145,7 @@ impl Count {
         }
     }
 
-    /// The count of all of the time; nothing where the counter was others' for more than a hundredth of it.
+    /// Returns the count for all of the time; absent if the counter was shared for more than 1 % of it.
     pub fn whole(self) -> Option<u64> {
         if self.running_ns >= self.enabled_ns {
             return Some(self.counted);
@@ -166,7 +167,7 @@ impl Lack {
         }
     }
 
-    /// What mends it, where something does.
+    /// Returns the remedy, if there is one.
     pub fn mend(&self) -> Option<&'static str> {
         match self {
             Lack::NotAllowed(_) => Some(
@@ -180,19 +181,19 @@ impl Lack {
         }
     }
 
-    /// What it is, and what mends it.
+    /// Returns the reason and the remedy.
     pub fn words(&self) -> String {
         let mend = self.mend().map(|mend| format!("; what helps: {mend}"));
         std::iter::once(self.to_string()).chain(mend).collect()
     }
 }
 
-/// Whose instructions can be counted here, and why not all.
+/// Finds out which instructions can be counted here, and why not all.
 pub fn countable() -> (Counted, Option<Lack>) {
     widest(|counted| builder(Hardware::INSTRUCTIONS, counted).observe_self().build().map(drop))
 }
 
-/// The most that can be opened, and why not more.
+/// Returns the most that can be counted, and why not more.
 fn widest(open: impl Fn(Counted) -> io::Result<()>) -> (Counted, Option<Lack>) {
     let lack = |counted| open(counted).map_err(|error| Lack::of(&error));
     match lack(Counted::UserAndKernel) {
@@ -205,7 +206,7 @@ fn widest(open: impl Fn(Counted) -> io::Result<()>) -> (Counted, Option<Lack>) {
     }
 }
 
-/// Of one thread, and of those and the processes that it begins.
+/// Creates a builder for one thread, with the threads and processes that it starts.
 fn builder<'a>(event: impl Event, counted: Counted) -> Builder<'a> {
     let mut builder = Builder::new(event);
     builder.any_cpu().inherit(true).enabled(true);
@@ -213,7 +214,7 @@ fn builder<'a>(event: impl Event, counted: Counted) -> Builder<'a> {
     builder
 }
 
-/// A counter for each thread that there is.
+/// Opens a counter for each existing thread.
 fn of_process(builder: &mut Builder<'_>, process: u32) -> Result<Vec<Counter>, Lack> {
     for _ in 0..LOOKS_MAX {
         let before = threads(process)?;
@@ -243,7 +244,7 @@ fn threads(process: u32) -> Result<BTreeSet<libc::pid_t>, Lack> {
     Ok(found.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 
-/// From how many rights the kernel lets count what: 2 leaves the kernel out, 3 everything.
+/// Reads the kernel's restriction: 2 excludes kernel code, 3 everything.
 fn paranoid() -> Option<i64> {
     fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
 }

@@ -1,8 +1,8 @@
-//! What the kernel does with TCP in the network namespace of the calling thread: congestion control from /proc, queueing
-//! disciplines by rtnetlink, offloads by ethtool's ioctl, so that a machine without `tc` and `ethtool` will do.
+//! TCP handling by the kernel in the network namespace of the calling thread: congestion control from /proc, queueing
+//! disciplines by rtnetlink, offloads by ethtool's ioctl, so that `tc` and `ethtool` need not be installed.
 //!
-//! It only asks. What the kernel does not tell is absent. Layouts and numbers are those of linux/rtnetlink.h,
-//! linux/pkt_sched.h and linux/ethtool.h.
+//! It changes nothing. Values that the kernel does not report are absent. Layouts and numbers are those of
+//! linux/rtnetlink.h, linux/pkt_sched.h and linux/ethtool.h.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, 
 
 use tollgate_facts::results::{KernelNetwork, PacketHandling};
 
-/// The interface that always is one of them.
+/// The interface that is always included.
 const LOOPBACK: &str = "lo";
 
 const GET_QDISC: u16 = 38;
@@ -22,21 +22,21 @@ const NEW_QDISC: u16 = 36;
 const IS_DUMP: u16 = 0x301;
 const DONE: u16 = 3;
 const HEADER_BYTES: usize = 16;
-/// Family, index of the interface, handle, parent, and something more.
+/// Fixed fields: family, interface index, handle, parent, and an info field.
 const FIXED_BYTES: usize = 20;
 const PARENT_IS_ROOT: u32 = 0xffff_ffff;
 const KIND: u16 = 1;
-/// The kernel sends at most so much at once.
+/// Bytes that the kernel sends at once, at most.
 const DUMP_BYTES_MAX: usize = 1 << 16;
 /// Parts of a dump that are read: thousands of interfaces.
 const PARTS_MAX: usize = 64;
 
-/// Commands of ethtool that answer with one number, and what they ask for.
+/// Commands of ethtool that return one number, and the offload of each.
 const OFFLOADS: [(u32, &str); 5] =
     [(0x14, "receive checksums"), (0x16, "transmit checksums"), (0x1e, "TSO"), (0x23, "GSO"), (0x2b, "GRO")];
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
 
-/// What the kernel does with TCP towards these addresses.
+/// Reads the kernel's TCP handling towards these addresses.
 pub fn kernel_network(towards: &[SocketAddr]) -> KernelNetwork {
     let congestion_control = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").ok();
     let queues = queues().unwrap_or_default();
@@ -51,7 +51,7 @@ pub fn kernel_network(towards: &[SocketAddr]) -> KernelNetwork {
     }
 }
 
-/// The same of every interface that is there.
+/// Reads the same for loopback and every interface that is up.
 pub fn all_of_kernel_network() -> KernelNetwork {
     let mut network = kernel_network(&[]);
     let queues = queues().unwrap_or_default();
@@ -67,7 +67,7 @@ pub fn all_of_kernel_network() -> KernelNetwork {
     network
 }
 
-/// The interface by which packets to an address leave; absent where none is known, or for an address of this machine.
+/// Returns the interface for packets to an address: loopback for an address of this machine; absent if none is known.
 fn interface_towards(address: &SocketAddr) -> Option<String> {
     let any: IpAddr = match address.ip() {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -83,7 +83,7 @@ fn interface_towards(address: &SocketAddr) -> Option<String> {
     interface_of(own)
 }
 
-/// The interface that has an address.
+/// Returns the interface that has an address.
 fn interface_of(own: IpAddr) -> Option<String> {
     let mut first = std::ptr::null_mut();
     #[allow(unsafe_code, reason = "getifaddrs has no safe wrapper")]
@@ -117,7 +117,7 @@ fn interface_of(own: IpAddr) -> Option<String> {
     }
 }
 
-/// What is switched on of the offloads of an interface.
+/// Returns the enabled offloads of an interface.
 fn offloads(name: &str) -> Option<Vec<String>> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
     let states: Vec<Option<bool>> = OFFLOADS.iter().map(|(command, _)| offload(&socket, name, *command)).collect();
@@ -149,7 +149,7 @@ fn offload(socket: &UdpSocket, name: &str, command: u32) -> Option<bool> {
     (code == 0).then_some(value.data != 0)
 }
 
-/// The queueing disciplines at the roots of all interfaces, by the interface's number.
+/// Reads the queueing disciplines at the roots of all interfaces, by interface index.
 fn queues() -> Option<BTreeMap<u32, Vec<String>>> {
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None).ok()?;
     let mut ask = vec![0_u8; HEADER_BYTES + FIXED_BYTES];
@@ -169,14 +169,14 @@ fn queues() -> Option<BTreeMap<u32, Vec<String>>> {
     None
 }
 
-/// Whether a dump goes on.
+/// Whether a dump continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Dump {
     GoesOn,
     Done,
 }
 
-/// Reads a part of a dump; absent where it is none.
+/// Reads a part of a dump; absent if it is invalid.
 fn read_queues(mut part: &[u8], found: &mut BTreeMap<u32, Vec<String>>) -> Option<Dump> {
     let u16_at = |bytes: &[u8], at: usize| Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
     let u32_at = |bytes: &[u8], at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
@@ -216,7 +216,7 @@ fn queue_of(name: &str, queues: &BTreeMap<u32, Vec<String>>) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A message of a dump about the interface 2.
+    /// Creates a message of a dump about interface 2.
     fn message(kind: u16, parent: u32, name: &str) -> Vec<u8> {
         let mut bytes = vec![0; HEADER_BYTES + FIXED_BYTES];
         bytes[HEADER_BYTES + 4..][..4].copy_from_slice(&2_u32.to_ne_bytes());

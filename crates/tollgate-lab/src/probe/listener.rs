@@ -1,6 +1,6 @@
-//! Which processes of this machine listen on a port, and which of them others have connections to.
+//! Processes of this machine that listen on a port, and those that others have connections to.
 //!
-//! It does not know what they serve: behind a port may stand another program that passes on.
+//! It does not know what they serve: they may forward to another program.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,24 +8,24 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::process;
 
-/// A process that listens.
+/// A listening process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listener {
-    /// Its number.
+    /// Its process id.
     pub process: u32,
-    /// What it calls itself.
+    /// Its process name.
     pub name: String,
 }
 
-/// Those that listen on an address of this machine, as far as we may look into them. A process whose parent is one of them is not told:
-/// it is its parent's worker.
+/// Finds the processes that listen on an address of this machine, as far as permissions allow. A process whose parent
+/// is one of them is left out: it is its parent's worker.
 pub fn listeners(address: SocketAddr) -> Vec<Listener> {
     let tables = tables("/proc/net");
     holders(&tables.iter().flat_map(|table| sockets(table, address)).collect())
 }
 
-/// Those that these processes have TCP connections to now, on this machine and in the network namespace of the first one,
-/// themselves and the caller left out.
+/// Finds the processes that these have TCP connections to, on this machine and in the network namespace of the first one.
+/// They themselves and the caller are left out.
 pub(crate) fn asked_by(processes: &[u32]) -> Vec<Listener> {
     let Some(first) = processes.first() else { return Vec::new() };
     let tables = tables(&format!("/proc/{first}/net"));
@@ -39,12 +39,12 @@ pub(crate) fn asked_by(processes: &[u32]) -> Vec<Listener> {
     found
 }
 
-/// The kernel's tables of TCP sockets of IPv4 and IPv6.
+/// Reads the kernel's tables of TCP sockets of IPv4 and IPv6.
 fn tables(folder: &str) -> [String; 2] {
     ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("{folder}/{table}")).unwrap_or_default())
 }
 
-/// The processes that hold one of these sockets, without workers of others among them.
+/// Finds the processes that have one of these sockets open, without workers of others among them.
 fn holders(sockets: &HashSet<String>) -> Vec<Listener> {
     if sockets.is_empty() {
         return Vec::new();
@@ -57,12 +57,12 @@ fn holders(sockets: &HashSet<String>) -> Vec<Listener> {
     roots.map(|(process, stat)| Listener { process: *process, name: stat.name.clone() }).collect()
 }
 
-/// The first process holds sockets for others, and starts all of them.
+/// Excludes process 1, which has sockets for others and starts all programs.
 fn is_program(process: u32) -> bool {
     process > 1
 }
 
-/// What links to the sockets in a table of the kernel that listen on an address, or on its port at any.
+/// Finds link texts of sockets in a kernel table that listen on an address, or on its port at any address.
 fn sockets(table: &str, address: SocketAddr) -> impl Iterator<Item = String> {
     let names = names(address);
     rows(table)
@@ -70,7 +70,7 @@ fn sockets(table: &str, address: SocketAddr) -> impl Iterator<Item = String> {
         .map(|row| row.link())
 }
 
-/// The addresses of this machine that these sockets are connected to. What begins or ends a connection counts as well.
+/// Returns the addresses of this machine that these sockets are connected to, opening and closing connections included.
 fn asked_from<'t>(table: &'t str, own: &'t HashSet<String>) -> impl Iterator<Item = SocketAddr> + 't {
     let connected = rows(table).filter(|row| row.state != LISTENS && own.contains(&row.link()));
     connected.filter_map(|row| {
@@ -80,10 +80,10 @@ fn asked_from<'t>(table: &'t str, own: &'t HashSet<String>) -> impl Iterator<Ite
     })
 }
 
-/// The state of a socket that waits for connections.
+/// State of a listening socket.
 const LISTENS: &str = "0A";
 
-/// A socket as the kernel's tables tell it.
+/// A row of the kernel's tables: one socket.
 struct Row<'t> {
     own: &'t str,
     other: &'t str,
@@ -92,13 +92,13 @@ struct Row<'t> {
 }
 
 impl Row<'_> {
-    /// What the files of its process link to.
+    /// Link text of the socket in `/proc/PID/fd`.
     fn link(&self) -> String {
         format!("socket:[{}]", self.inode)
     }
 }
 
-/// All rows below the heading.
+/// Parses all rows below the heading.
 fn rows(table: &str) -> impl Iterator<Item = Row<'_>> {
     table.lines().skip(1).filter_map(|line| {
         // Number, own address, the other's, state, queues, timer, retransmissions, user, timeout, inode.
@@ -108,7 +108,7 @@ fn rows(table: &str) -> impl Iterator<Item = Row<'_>> {
     })
 }
 
-/// The address that a name in these tables stands for.
+/// Parses an address of these tables.
 fn address(name: &str) -> Option<SocketAddr> {
     let (host, port) = name.split_once(':')?;
     let word = |at: usize| Some(u32::from_str_radix(host.get(at..at + 8)?, 16).ok()?.to_ne_bytes());
@@ -121,8 +121,8 @@ fn address(name: &str) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip.to_canonical(), u16::from_str_radix(port, 16).ok()?))
 }
 
-/// How the kernel's tables name an address, and those that stand for it: words of four bytes in hexadecimal, each as a
-/// number of this machine.
+/// Returns the names of an address in the kernel's tables, with its wildcard addresses: hexadecimal words of four
+/// bytes, each in this machine's byte order.
 fn names(address: SocketAddr) -> Vec<String> {
     let words = |bytes: &[u8]| -> String {
         let word = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_ne_bytes);
@@ -138,7 +138,7 @@ fn names(address: SocketAddr) -> Vec<String> {
     hosts.into_iter().map(|host| format!("{host}:{:04X}", address.port())).collect()
 }
 
-/// What the open files of a process link to if they are sockets; nothing where they are not shown.
+/// Link texts of the sockets that a process has open; none without permission.
 fn open_sockets(process: u32) -> impl Iterator<Item = String> {
     let open = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     let links = open.filter_map(|entry| fs::read_link(entry.path()).ok()?.into_os_string().into_string().ok());

@@ -1,4 +1,4 @@
-//! The machine that a run used, as far as /proc and /sys tell.
+//! The machine of a run, as described by /proc and /sys.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use tollgate_facts::results::Machine;
 use super::interface::kernel_network;
 use super::process::number;
 
-/// What the kernel tells of this machine.
+/// Describes this machine.
 pub fn machine() -> Machine {
     let cpu = text("/proc/cpuinfo").unwrap_or_default();
     Machine {

@@ -5,12 +5,12 @@ use std::fs;
 use super::process::number;
 use tollgate_facts::results::Reading;
 
-/// What is sampled of every subject whose processes are known, in the order of the report: the field with what one of
-/// it is in the unit, the name of the series, and the unit.
+/// Values sampled of every subject with known processes, in the order of the report: field, size of its unit, name and
+/// unit of the series.
 const SAMPLED: &[(&str, f64, &str, &str)] =
     &[("VmRSS:", 1024.0, "subject-resident-memory", "bytes"), ("Threads:", 1.0, "subject-threads", "threads")];
 
-/// All that is sampled, each summed over the processes that tell it: one that has just ended does not.
+/// Samples all values, each as the sum over the processes that have it; a process that has just ended does not.
 pub(crate) fn sample(processes: &[u32]) -> Vec<Reading> {
     let status = |process: &u32| fs::read_to_string(format!("/proc/{process}/status")).ok();
     let statuses: Vec<String> = processes.iter().filter_map(status).collect();
@@ -21,7 +21,7 @@ pub(crate) fn sample(processes: &[u32]) -> Vec<Reading> {
     SAMPLED.iter().filter_map(of).collect()
 }
 
-/// The most that this process had in bytes.
+/// Returns the peak resident memory of this process, in bytes.
 pub(crate) fn most_of_own() -> Option<u64> {
     number(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:").map(|kib| kib * 1024)
 }

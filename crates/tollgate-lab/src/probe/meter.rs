@@ -1,7 +1,7 @@
-//! What is read when something that counts begins and when it ends: CPU clocks and instructions of the subject and of what is
-//! behind it, what the machine's cores did, and what the kernel counted of TCP.
+//! Readings at the beginning and the end of a measurement: CPU clocks and instructions of the subject and of servers
+//! behind it, ticks of the cores, and the kernel's TCP counts.
 //!
-//! It deliberately does not know what counts, or when.
+//! The caller decides what is measured, and when.
 
 use super::cpu::CpuClocks;
 use super::instructions::{Count, Counters};
@@ -9,43 +9,44 @@ use super::network::tcp_counts;
 use super::system::Ticks;
 use tollgate_facts::results::TcpCounts;
 
-/// What is to be read.
+/// Sources of the readings.
 #[derive(Debug, Clone, Default)]
 pub struct Meter {
-    /// Clocks of the subject; without any its time is absent.
+    /// CPU clocks of the subject; without any its time is absent.
     pub subject: CpuClocks,
-    /// Clocks of the servers behind it, likewise.
+    /// CPU clocks of the servers behind it, likewise.
     pub behind: CpuClocks,
-    /// All servers behind it are processes that it started: what they use is in its own figures, and nothing is beside them.
+    /// Whether the subject started all servers behind it: then their use is in its figures, and they have none of their
+    /// own.
     pub behind_is_inside: bool,
-    /// Counters of instructions of the subject, likewise.
+    /// Instruction counters of the subject, likewise.
     pub subject_instructions: Counters,
     /// Those of the servers behind it.
     pub behind_instructions: Counters,
-    /// The cores whose ticks count.
+    /// The cores whose ticks are read.
     pub cores: Vec<usize>,
 }
 
-/// What was done by one time, or from the beginning to the end.
+/// Readings at one time, or the differences between two times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Passed {
-    /// CPU time of the subject, where it is watched.
+    /// CPU time of the subject, if it is watched.
     pub subject_cpu_ns: Option<u64>,
-    /// CPU time of the servers behind it, where there are any of ours.
+    /// CPU time of the servers behind it, if any are ours.
     pub behind_cpu_ns: Option<u64>,
-    /// Instructions of the subject, where they are counted.
+    /// Instructions of the subject, if they are counted.
     pub subject_instructions: Option<Count>,
     /// Those of the servers behind it.
     pub behind_instructions: Option<Count>,
-    /// What the cores did.
+    /// Ticks of the cores.
     pub ticks: Ticks,
-    /// What the kernel counted of TCP, in the network namespace of the threads that read.
+    /// The kernel's TCP counts, in the network namespace of the reading threads.
     pub tcp: TcpCounts,
 }
 
 impl Meter {
-    /// Reads at the beginning: the clocks last, since files of /proc take a tenth of a millisecond and clocks take none; a
-    /// counter of each thread lies between. To look who is there takes longest, and comes first.
+    /// Reads at the beginning: the clocks last, since files of /proc take 0.1 ms and clocks almost nothing; the
+    /// counters of all threads come in between. The look for descendants takes longest, and comes first.
     pub fn begin(&self) -> Passed {
         for clocks in [&self.subject, &self.behind] {
             clocks.look_around();
@@ -62,7 +63,7 @@ impl Meter {
         }
     }
 
-    /// Reads at the end: the clocks first, and who is there last.
+    /// Reads at the end: the clocks first, and descendants last.
     pub fn end(&self, begun: &Passed) -> Passed {
         let (subject, behind) = (self.subject.read_ns(), self.behind.read_ns());
         let (subject_counted, behind_counted) = self.counted();

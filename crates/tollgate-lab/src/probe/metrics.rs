@@ -1,7 +1,7 @@
-//! The `/metrics` of a subject that has them: how many work processes are busy and how many requests wait
-//! for one, and the same of connections.
+//! The `/metrics` of a subject that has them: busy work processes, requests that wait for one, and the same for
+//! connections.
 //!
-//! Asked at a low rate over a connection of its own, from the thread that conducts the run: never on the hot path.
+//! Read at a low rate over a connection of its own, by the thread that conducts the run: never on the hot path.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use tollgate_net::http1::client::{Answers, ClientConnection, Collect, Connector,
 
 use tollgate_facts::results::Reading;
 
-/// An answer that takes longer is missed.
+/// Time after which an answer is given up.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// Bytes of the metrics that are read.
 const METRICS_BYTES_MAX: usize = 256 * 1024;
-/// What is taken: the metric's name, the name of the series, and the unit.
+/// Metrics that are read: name, name of the series, and unit.
 const TAKEN: &[(&str, &str, &str)] = &[
     ("tollgate_work_processes_busy", "work-processes-busy", "work processes"),
     ("tollgate_work_processes_waiting", "work-processes-waiting", "requests"),
@@ -23,7 +23,7 @@ const TAKEN: &[(&str, &str, &str)] = &[
     ("tollgate_connections_limit", "connections-limit", "connections"),
 ];
 
-/// Reads one subject's metrics again and again.
+/// Repeated reading of a subject's metrics.
 #[derive(Debug)]
 pub struct Metrics {
     runtime: tokio::runtime::Runtime,
@@ -35,7 +35,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// The metrics below an admin URL such as `http://127.0.0.1:4242`; `None` if it is none.
+    /// Creates a reader below an admin URL such as `http://127.0.0.1:4242`; `None` if that is invalid.
     pub fn new(admin_url: &str) -> Option<Metrics> {
         let target = Target::parse(&format!("{}/metrics", admin_url.trim_end_matches('/'))).ok()?;
         let template = RequestTemplate::builder("GET", target.authority()).target_text(target.path_and_query());
@@ -47,7 +47,7 @@ impl Metrics {
         Some(Metrics { runtime, connector, target, request, connection: None, body: Collect::up_to(METRICS_BYTES_MAX) })
     }
 
-    /// What they say now; nothing where they cannot be had in time.
+    /// Reads the current values; none if they do not come in time.
     pub fn sample(&mut self) -> Vec<Reading> {
         self.body.clear();
         let Metrics { runtime, connector, target, request, connection, body } = self;
@@ -66,7 +66,7 @@ impl Metrics {
     }
 }
 
-/// The taken ones of an OpenMetrics text, the values of all their label sets added up.
+/// Returns the wanted metrics of an OpenMetrics text, each summed over all label sets.
 fn parse(text: &str) -> Vec<Reading> {
     TAKEN
         .iter()

@@ -1,8 +1,7 @@
-//! What is watched from outside: CPU, instructions, memory and threads of a subject, the generator's own threads, the
-//! machine, and the `/metrics` of a subject that has them.
+//! Observation from outside: CPU, instructions, memory and threads of a subject, the generator's own threads, the
+//! machine, and the `/metrics` of a subject.
 //!
-//! Everything here reads; nothing here judges (see [`crate::judge`]) or runs while a request is being timed on the
-//! same thread.
+//! This code reads; it does not judge (see [`crate::judge`]), and does not run while the same thread times a request.
 
 pub(crate) mod behind;
 pub mod cpu;

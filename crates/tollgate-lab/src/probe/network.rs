@@ -1,14 +1,13 @@
-//! What the kernel counted of TCP in the network namespace of the calling thread: connections that listeners turned
-//! away, and segments that had to be sent again.
+//! The kernel's TCP counts in the network namespace of the calling thread: connections refused by listeners, and
+//! retransmitted segments.
 //!
-//! The kernel keeps one account for all programs of a namespace, so what others do is in it; it deliberately guesses nothing
-//! of whose a count is.
+//! The kernel counts for all programs of a namespace together, so others' traffic is included.
 
 use std::fs;
 
 use tollgate_facts::results::TcpCounts;
 
-/// The counts by now; zeros where /proc does not tell.
+/// Reads the current counts; zeros if /proc lacks them.
 pub fn tcp_counts() -> TcpCounts {
     let read = |name: &str| fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap_or_default();
     parse(&read("netstat"), &read("snmp"))
@@ -24,7 +23,7 @@ fn parse(netstat: &str, snmp: &str) -> TcpCounts {
     }
 }
 
-/// The count `name` of a group: a line of names is followed by a line of numbers, both begin with the group.
+/// Returns the count `name` of a group: a line of names is followed by a line of numbers; both begin with the group.
 fn count(text: &str, group: &str, name: &str) -> u64 {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(group));
     let (names, numbers) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());

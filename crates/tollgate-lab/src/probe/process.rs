@@ -1,6 +1,6 @@
-//! What /proc shows of one process at one time.
+//! State of one process at one time, from /proc.
 //!
-//! It deliberately remembers nothing: rates are the watch's.
+//! It keeps no history: rates come from the watch.
 
 use std::collections::HashMap;
 use std::{fs, io};
@@ -9,35 +9,35 @@ use super::cpu::CpuClocks;
 use super::system::TICK_NS;
 use super::watch::Extent;
 
-/// Processes of one tree that are looked at; the youngest beyond are left out.
+/// Processes of one tree, at most; those found last are left out.
 pub const PROCESSES_MAX: usize = 1024;
-/// Threads of one process whose context switches are counted; of one with more they are not told.
+/// Threads of one process whose context switches are counted; with more, the switches are absent.
 pub(crate) const THREADS_MAX: usize = 4096;
 
-/// Who a process is.
+/// Identity and CPU time of a process.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Stat {
     pub(crate) name: String,
     pub(super) state: char,
     pub(super) parent: u32,
-    /// The process that leads its group.
+    /// The leader of its process group.
     pub(crate) group: u32,
-    /// User and system time of all its threads, in nanoseconds to [`TICK_NS`].
+    /// User and system time of all its threads, in nanoseconds, to within [`TICK_NS`].
     pub(crate) cpu_ns: u64,
-    /// That of the children that it waited for, and of theirs.
+    /// CPU time of children that it has waited for, and of their children.
     pub(crate) children_ns: u64,
-    /// When it began, in ticks since the machine did: with its number, nobody else has that.
+    /// Start time, in ticks since boot: unique together with the process id.
     pub(super) started_ticks: u64,
 }
 
-/// Who it is, and what it has and has used so far.
+/// Identity, resources and use of a process so far.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) stat: Stat,
     pub(super) cpu_ns: Option<u64>,
     pub(super) resident_bytes: Option<u64>,
     pub(super) threads: Option<u64>,
-    /// Of each of its threads; the process's own file has those of its first thread only.
+    /// Context switches of each thread; the process's own file has only those of the first thread.
     pub(super) switches: Option<HashMap<u32, Switches>>,
     pub(super) descriptors: Option<u64>,
 }
@@ -50,13 +50,13 @@ pub(super) struct Switches {
 }
 
 impl Stat {
-    /// Whether it ended and is only kept for its parent.
+    /// Whether it has ended and waits for its parent.
     pub(super) fn is_ended(&self) -> bool {
         matches!(self.state, 'Z' | 'X')
     }
 }
 
-/// Who has this number.
+/// Reads the process with this id.
 pub(crate) fn stat(process: u32) -> Option<Stat> {
     parse_stat(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
 }
@@ -67,17 +67,17 @@ pub(super) fn group(thread: u32) -> Option<u32> {
     number(&status, "Tgid:").and_then(|group| u32::try_from(group).ok())
 }
 
-/// Everybody that /proc shows.
+/// Lists all processes that /proc shows.
 ///
 /// # Errors
-/// That it shows nobody.
+/// An unreadable /proc.
 pub(crate) fn all() -> io::Result<impl Iterator<Item = (u32, Stat)>> {
     let numbers = fs::read_dir("/proc")?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     Ok(numbers.filter_map(|process| Some((process, stat(process)?))))
 }
 
-/// These with all that comes from them and is meant. The lab itself comes from nobody: a shell that starts both a server and
-/// the lab is not loaded by itself.
+/// Adds all descendants for which `is_meant` holds. The lab itself is excluded: when one shell starts a server and the
+/// lab, the lab is not part of the server.
 pub(super) fn with_descendants(mut members: Vec<(u32, Stat)>, is_meant: impl Fn(&Stat) -> bool) -> Vec<(u32, Stat)> {
     let is_other = |process: u32| process != std::process::id();
     let all = all().into_iter().flatten().filter(|(process, stat)| is_other(*process) && is_meant(stat));
@@ -95,7 +95,7 @@ pub(super) fn with_descendants(mut members: Vec<(u32, Stat)>, is_meant: impl Fn(
     members
 }
 
-/// What it has and has used; `None` once it is gone.
+/// Reads the resources and use of a process; `None` once it is gone.
 pub(super) fn look(process: u32, stat: Stat) -> Option<Found> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     Some(Found {
@@ -109,12 +109,12 @@ pub(super) fn look(process: u32, stat: Stat) -> Option<Found> {
     })
 }
 
-/// Its open file descriptors; `None` where they are not shown.
+/// Counts its open file descriptors; `None` if they are not visible.
 pub(super) fn descriptors(process: u32) -> Option<u64> {
     Some(fs::read_dir(format!("/proc/{process}/fd")).ok()?.count() as u64)
 }
 
-/// Bytes that the interfaces of its network namespace received and sent.
+/// Reads the bytes that the interfaces of its network namespace received and sent.
 pub(super) fn carried(process: u32) -> Option<(u64, u64)> {
     parse_interfaces(&fs::read_to_string(format!("/proc/{process}/net/dev")).ok()?)
 }
@@ -140,13 +140,13 @@ fn parse_switches(status: &str) -> Option<Switches> {
     })
 }
 
-/// The first number behind `field` at the start of a line.
+/// Returns the first number after `field` at the start of a line.
 pub(crate) fn number(text: &str, field: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(field))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// A name may hold any character, a closing bracket among them, but what follows it holds none.
+/// Parses a `stat` file: the name may contain any character, even a closing bracket, but nothing after it does.
 fn parse_stat(text: &str) -> Option<Stat> {
     let (before, after) = text.rsplit_once(')')?;
     let (_, name) = before.split_once('(')?;
@@ -164,7 +164,8 @@ fn parse_stat(text: &str) -> Option<Stat> {
     })
 }
 
-/// `name: received-bytes packets errs drop fifo frame compressed multicast sent-bytes …`, below two lines of heads.
+/// Parses lines of `name: received-bytes packets errs drop fifo frame compressed multicast sent-bytes …`, below two
+/// header lines.
 fn parse_interfaces(text: &str) -> Option<(u64, u64)> {
     let carried = |line: &str| {
         let mut counts = line.split_once(':')?.1.split_ascii_whitespace().map(|count| count.parse::<u64>().ok());

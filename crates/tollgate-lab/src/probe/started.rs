@@ -1,7 +1,7 @@
-//! CPU time of processes with all that they start, and that in turn: of a master with its workers, of a server that forks
-//! for each request.
+//! CPU time of processes and all their descendants: of a master with its workers, of a server that forks for each
+//! request.
 //!
-//! It deliberately does not look who is there while something is timed: whoever asks says when.
+//! It does not look for processes during a measurement: the caller decides when.
 
 use std::collections::BTreeMap;
 
@@ -13,27 +13,27 @@ use super::watch::{Ended, Extent, same};
 #[derive(Debug, Default)]
 pub(super) struct Started {
     roots: Vec<u32>,
-    /// Who was there at the last look, each with the time that its clock showed last.
+    /// Processes that existed at the last look, with the last reading of their clocks.
     known: BTreeMap<u32, Found>,
     ended: Ended,
     used_ns: u64,
 }
 
 impl Started {
-    /// These processes and what they have started by now.
+    /// Creates a record of these processes and their descendants.
     pub(super) fn new(roots: &[u32]) -> Started {
         let mut started = Started { roots: roots.to_vec(), ..Started::default() };
         started.look_around();
         started
     }
 
-    /// Who was there at the last look.
+    /// Returns the processes that existed at the last look.
     pub(super) fn processes(&self) -> Vec<u32> {
         self.known.keys().copied().collect()
     }
 
-    /// CPU time that was seen of them, in nanoseconds; it never falls. One that ended keeps what was seen of it last, until
-    /// the next look finds what its parent was told of it.
+    /// Returns their CPU time in nanoseconds; it never decreases. An ended process keeps its last reading, until the
+    /// next look finds the time that its parent got.
     pub(super) fn read_ns(&mut self) -> u64 {
         for (process, found) in &mut self.known {
             let (Some(now), Some(last)) = (clock_ns(*process), &mut found.cpu_ns) else { continue };
@@ -43,8 +43,8 @@ impl Started {
         self.used_ns
     }
 
-    /// Looks who is there now, and tells how much CPU time that finds beyond what was read: of those who began since the last
-    /// look, and of those who ended.
+    /// Looks for processes, and returns the CPU time found beyond `read_ns`: of processes that began or ended since the
+    /// last look.
     pub(super) fn look_around(&mut self) -> u64 {
         let mut known = std::mem::take(&mut self.known);
         let roots = self.roots.iter().filter_map(|process| Some((*process, process::stat(*process)?))).collect();
@@ -83,13 +83,13 @@ mod tests {
     use super::super::system::TICK_NS;
     use super::*;
 
-    /// What a process of the script uses before it says so, in ticks by its own account.
+    /// CPU time that a process of the script uses before it reports, in ticks.
     const USED_TICKS: u64 = 6;
     const USED_NS: u64 = USED_TICKS * TICK_NS;
-    /// The account that a parent is given of an ended child is in ticks, of both user and system time.
+    /// Rounding of an ended child's time in its parent's account, which is in ticks for both user and system time.
     const ROUNDING_NS: u64 = 2 * TICK_NS;
 
-    /// A shell that does what it reads line by line; all that it started ends with it.
+    /// A shell that executes lines from its input; its children end with it.
     struct Forking {
         shell: Child,
         stdin: ChildStdin,
@@ -111,7 +111,7 @@ mod tests {
             Forking { shell, stdin, stdout }
         }
 
-        /// Has it do something that says when it is done.
+        /// Lets it run a command, and waits until that is done.
         fn has_done(&mut self, what: &str) {
             writeln!(self.stdin, "{what}").unwrap();
             let mut said = String::new();

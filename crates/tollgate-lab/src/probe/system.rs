@@ -1,34 +1,34 @@
-//! What the cores that a run may use did together, from /proc/stat: busy, idle, and stolen by the hypervisor.
+//! Time of the cores that a run may use, from /proc/stat: busy, idle, and stolen by the hypervisor.
 
 use std::fs;
 
 use derive_more::{Add, AddAssign};
 
-/// A tick of /proc, whatever the kernel's own is: USER_HZ is 100 wherever there is Linux.
+/// Length of a tick in /proc, whatever the kernel's own is: USER_HZ is 100 on all Linux systems.
 pub(crate) const TICK_NS: u64 = 10_000_000;
 
-/// Ticks of some cores since the machine began.
+/// Ticks of some cores since boot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Add, AddAssign)]
 pub struct Ticks {
-    /// All of them.
+    /// All ticks.
     pub total: u64,
-    /// Those in which a core had nothing to do.
+    /// Ticks in which a core had nothing to do.
     pub idle: u64,
-    /// Those in which a core wanted to run and the hypervisor did not let it.
+    /// Ticks in which a core was ready but the hypervisor did not let it run.
     pub steal: u64,
-    /// Those in which the kernel saw to interrupts, most of them the network's: some kernels charge them to no process.
+    /// Ticks in which the kernel handled interrupts, mostly of the network: some kernels charge them to no process.
     pub interrupts: u64,
 }
 
 impl Ticks {
-    /// The ticks of these cores by now; zeros where /proc does not tell.
+    /// Reads the ticks of these cores; zeros if /proc lacks them.
     ///
-    /// Other cores of the machine say nothing of a run that may not use them.
+    /// Cores that the run may not use are left out.
     pub fn now(cores: &[usize]) -> Ticks {
         fs::read_to_string("/proc/stat").map(|text| parse(&text, cores)).unwrap_or_default()
     }
 
-    /// The ticks since `before`.
+    /// Returns the ticks since `before`.
     pub fn since(self, before: Ticks) -> Ticks {
         Ticks {
             total: self.total.saturating_sub(before.total),
@@ -48,25 +48,25 @@ impl Ticks {
         if self.total == 0 { 0.0 } else { self.steal as f64 / self.total as f64 }
     }
 
-    /// Share of the cores' time that programs used beyond those that used `own_ns`, 0 to 1: interrupts are nobody's, so it may
-    /// be more where the kernel charges them to programs.
+    /// Share of the cores' time that other programs used, beyond `own_ns`, 0 to 1: interrupts are left out, so it may
+    /// be larger if the kernel charges them to programs.
     pub(crate) fn others_share(self, own_ns: f64) -> f64 {
         self.others_ns(own_ns).max(0.0) / (self.total.max(1) * TICK_NS) as f64
     }
 
-    /// The same in nanoseconds; below 0 where the ticks of a short time miss some.
+    /// The same in nanoseconds; negative if the ticks of a short time miss some.
     pub(crate) fn others_ns(self, own_ns: f64) -> f64 {
         let used = self.total - self.total.min(self.idle + self.steal + self.interrupts);
         (used * TICK_NS) as f64 - own_ns
     }
 
-    /// Time that was stolen from all of the cores together, in milliseconds.
+    /// Total time stolen from the cores, in milliseconds.
     pub fn stolen_ms(self) -> f64 {
         (self.steal * TICK_NS) as f64 / 1e6
     }
 }
 
-/// The lines `cpuN` of these cores.
+/// Sums the lines `cpuN` of these cores.
 fn parse(text: &str, cores: &[usize]) -> Ticks {
     let of_core = |line: &str| {
         let (core, fields) = line.strip_prefix("cpu")?.split_once(' ')?;
@@ -75,7 +75,7 @@ fn parse(text: &str, cores: &[usize]) -> Ticks {
     text.lines().filter_map(of_core).fold(Ticks::default(), |sum, of_core| sum + of_core)
 }
 
-/// user nice system idle iowait irq softirq steal guest guest_nice, guests being counted in user and nice already.
+/// Parses user nice system idle iowait irq softirq steal guest guest_nice; guests are counted in user and nice already.
 fn ticks(fields: &str) -> Option<Ticks> {
     let fields: Vec<u64> = fields.split_whitespace().take(8).map_while(|field| field.parse().ok()).collect();
     let [.., idle, waiting, hard, soft, steal] = fields[..] else { return None };

@@ -1,8 +1,9 @@
-//! Watches any process of this machine, with those that it started if wanted: look by look what it used since the last one.
+//! Watch of any process of this machine, with its descendants if wanted: each look shows its use since the previous
+//! one.
 //!
-//! A process of a tree that begins and ends between two looks is told by the account that the kernel gives its parent
-//! when it has waited for it. What it deliberately does not do: wait between looks, or guess what one used that nobody
-//! waited for.
+//! If a process of a tree begins and ends between two looks, its time comes from its parent's account, once the parent
+//! has waited for it. Time of processes that nobody waited for is not estimated, and the watch does not wait between
+//! looks.
 
 mod ended;
 
@@ -17,22 +18,22 @@ use super::process::{self, Found, Stat, Switches};
 pub(super) use ended::Ended;
 pub use process::PROCESSES_MAX;
 
-/// Whether the children of the process are watched, too.
+/// Processes to watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Extent {
-    /// It alone.
+    /// Only the process.
     #[default]
     Alone,
-    /// With its children, theirs, and so on.
+    /// The process and all its descendants.
     Tree,
 }
 
-/// Whether the network is watched.
+/// Network traffic to watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Network {
-    /// Not.
+    /// None.
     Unwatched,
-    /// What the interfaces of its network namespace carry: the kernel does not count it by process.
+    /// Traffic of the interfaces in its network namespace, as the kernel does not count it by process.
     OfNamespace,
 }
 
@@ -40,7 +41,7 @@ pub enum Network {
 #[derive(Debug)]
 pub struct Watch {
     process: u32,
-    /// What the process is called.
+    /// Name of the process.
     pub name: String,
     started_ticks: u64,
     extent: Extent,
@@ -48,42 +49,42 @@ pub struct Watch {
     began: Instant,
     last: Instant,
     carried: Option<(u64, u64)>,
-    /// What the last look found, by number of the process.
+    /// Findings of the last look, by process id.
     known: BTreeMap<u32, Found>,
     ended: Ended,
 }
 
-/// What was seen at one time. What is not told is absent.
+/// Findings of one look. Unknown values are absent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Look {
     /// Seconds since the watch began.
     pub at_s: f64,
-    /// Seconds since the last look, which rates are of.
+    /// Seconds since the last look, the span of all rates.
     pub span_s: f64,
-    /// Processes that are there.
+    /// Number of processes.
     pub processes: usize,
-    /// CPU time by wall time: 1 is one core.
+    /// CPU time per wall time: 1 is one core.
     pub cpu_cores: Option<f64>,
-    /// Resident memory, what is shared among processes counted in each.
+    /// Resident memory; shared memory is counted in each process.
     pub resident_bytes: Option<u64>,
     /// Threads.
     pub threads: Option<u64>,
-    /// Times a second that a thread gave its core away, as it waited.
+    /// Context switches per second of threads that waited.
     pub voluntary_switches_per_s: Option<f64>,
-    /// Times a second that a core was taken from a thread.
+    /// Context switches per second of threads that lost their core.
     pub involuntary_switches_per_s: Option<f64>,
     /// Open file descriptors.
     pub descriptors: Option<u64>,
-    /// Bytes a second that came in.
+    /// Bytes received per second.
     pub received_bytes_per_s: Option<f64>,
-    /// Bytes a second that went out.
+    /// Bytes sent per second.
     pub sent_bytes_per_s: Option<f64>,
 }
 
 /// One figure of a look.
 type Figure = fn(&Look) -> Option<f64>;
 
-/// Every figure that is watched, in their order, by its name in the JSON of a look.
+/// All figures, in order, by name in the JSON of a look.
 pub const COLUMNS: &[(&str, Figure)] = &[
     ("processes", |look| Some(look.processes as f64)),
     ("cpu_cores", |look| look.cpu_cores),
@@ -103,14 +104,14 @@ pub struct Total {
     pub name: &'static str,
     /// Mean over time.
     pub mean: f64,
-    /// Largest of a look.
+    /// Largest value of a look.
     pub max: f64,
-    /// Looks behind it.
+    /// Number of looks with a value.
     pub n: u64,
 }
 
-/// All looks so far, in little memory: of each figure its sum over time, that time, the largest, and the looks. None is
-/// below 0.
+/// Summary of all looks in little memory: for each figure its sum over time, that time, the largest value, and the
+/// number of looks. No value is below 0.
 #[derive(Debug, Clone, Default)]
 pub struct Totals([(f64, f64, f64, u64); COLUMNS.len()]);
 
@@ -126,7 +127,7 @@ impl Totals {
         }
     }
 
-    /// What was seen at all, in the order of [`COLUMNS`].
+    /// Returns the figures with values, in the order of [`COLUMNS`].
     pub fn all(&self) -> Vec<Total> {
         let total = |((name, _), (sum, span, max, n)): (&(&'static str, Figure), &(f64, f64, f64, u64))| {
             (*n > 0 && *span > 0.0).then(|| Total { name, mean: sum / span, max: *max, n: *n })
@@ -135,19 +136,19 @@ impl Totals {
     }
 }
 
-/// Why a process cannot be watched.
+/// Reason why a process cannot be watched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WatchError {
-    /// Nobody has the number.
+    /// No process has the id.
     #[error("there is no process {0}: it has ended, or its number is another")]
     Gone(u32),
-    /// It is there, but /proc shows it to others only.
+    /// It exists, but /proc shows it only to other users.
     #[error(
         "process {0} is another user's, and this machine hides it (/proc is mounted with hidepid): watch it as that user or \
          as root"
     )]
     Hidden(u32),
-    /// It has ended, and its parent has not asked how.
+    /// It has ended, but its parent has not waited for it.
     #[error("process {process} has ended already; only its parent, process {parent}, has not asked how")]
     Zombie {
         /// The process.
@@ -155,21 +156,21 @@ pub enum WatchError {
         /// Its parent.
         parent: u32,
     },
-    /// The number is that of a thread.
+    /// The id is that of a thread.
     #[error("{thread} is a thread of process {of}: watch that one")]
     Thread {
-        /// The number.
+        /// The thread.
         thread: u32,
-        /// The process that it is a thread of.
+        /// The process of the thread.
         of: u32,
     },
 }
 
 impl Watch {
-    /// Begins to watch.
+    /// Begins a watch.
     ///
     /// # Errors
-    /// Why it cannot be watched.
+    /// The reason why the process cannot be watched.
     pub fn begin(process: u32, extent: Extent, network: Network) -> Result<Watch, WatchError> {
         let Some(stat) = process::stat(process) else {
             let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
@@ -203,7 +204,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// What is not told of it, and why.
+    /// Returns notes about missing or shared figures, with the reasons.
     pub fn notes(&self) -> Vec<String> {
         let process = self.process;
         let files = process::descriptors(process).is_none().then(|| {
@@ -218,7 +219,7 @@ impl Watch {
         files.into_iter().chain(network).collect()
     }
 
-    /// What there is now and was used since the last look; `None` once the process has ended.
+    /// Looks at the current state, and the use since the last look; `None` once the process has ended.
     pub fn look(&mut self) -> Option<Look> {
         let members = self.members()?;
         let now = Instant::now();
@@ -251,7 +252,7 @@ impl Watch {
         })
     }
 
-    /// The process and, where they are wanted, those that come from it; `None` once it has ended.
+    /// Returns the process and, if wanted, its descendants; `None` once it has ended.
     fn members(&self) -> Option<Vec<(u32, Stat)>> {
         let own = process::stat(self.process)?;
         // The number may have gone to another one since.
@@ -267,8 +268,9 @@ impl Watch {
 }
 
 impl Look {
-    /// Of what was found of each process, and before; what was begun since then counts from its beginning. A figure that
-    /// one of them does not tell is absent. When it is, how many there are, and their network is yet to be filled in.
+    /// Computes a look from the current and the previous findings of each process; what began in between counts from
+    /// its beginning. A figure that any process lacks is absent. The caller fills in the time, the number of processes
+    /// and the network.
     fn of(found: &BTreeMap<u32, Found>, known: &BTreeMap<u32, Found>, span_s: f64) -> Look {
         let sum = |of: fn(&Found) -> Option<u64>| found.values().map(of).sum::<Option<u64>>();
         let used = |(process, now): (&u32, &Found)| {
@@ -297,12 +299,12 @@ impl Look {
     }
 }
 
-/// What was found before of a process, unless its number was another's then.
+/// Returns the previous finding of a process, unless its id belonged to another one.
 pub(super) fn same<'k>(known: &'k BTreeMap<u32, Found>, process: u32, now: &Found) -> Option<&'k Found> {
     known.get(&process).filter(|known| known.stat.started_ticks == now.stat.started_ticks)
 }
 
-/// So much each second of so many.
+/// Returns the amount per second.
 fn rate(amount: u64, span_s: f64) -> f64 {
     if span_s > 0.0 { amount as f64 / span_s } else { 0.0 }
 }

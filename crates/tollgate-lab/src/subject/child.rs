@@ -1,8 +1,8 @@
 //! A subject that the run starts itself: `PROGRAM serve --listen 127.0.0.1:0 --admin 127.0.0.1:0`, or a peer (see
 //! [`super::peer`]).
 //!
-//! It is ready when it has said so. It ends by SIGTERM, and by SIGKILL if it does not listen to that, with all that it
-//! started, at the latest when this value is dropped. Its last words are kept, for the case that it dies.
+//! It is ready when it has announced its URLs. It is ended by SIGTERM, then by SIGKILL, with all that it started, at
+//! the latest when this value is dropped. The end of its standard error is kept, in case it dies.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
@@ -21,13 +21,13 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use crate::cores::Cores;
 
-/// A subject has to say within this time where it listens.
+/// Time within which a subject must announce its URLs.
 const READY_WITHIN: Duration = Duration::from_secs(60);
-/// A subject has this time to drain after SIGTERM.
+/// Time for a subject to drain after SIGTERM.
 const DRAIN_WITHIN: Duration = Duration::from_secs(2);
 /// Lines of its standard error that are kept.
 const LAST_LINES: usize = 12;
-/// Bytes of a line that are looked at and kept.
+/// Bytes of a line that are read and kept.
 const LINE_BYTES_MAX: u64 = 4096;
 
 /// A running child.
@@ -37,22 +37,22 @@ pub struct Child {
     pidfd: OwnedFd,
     pub(super) watched: Vec<u32>,
     last_lines: Arc<Mutex<VecDeque<String>>>,
-    /// Closed once its standard error is.
+    /// Closed when its standard error is closed.
     silent: Receiver<()>,
-    /// Where it serves, such as `http://127.0.0.1:41234`.
+    /// Its URL, such as `http://127.0.0.1:41234`.
     pub url: String,
-    /// Where else it serves, in the order in which it said so.
+    /// Its further URLs, in the order of announcement.
     pub further_urls: Vec<String>,
-    /// Where its `/metrics` are.
+    /// The URL of its `/metrics`.
     pub admin_url: Option<String>,
 }
 
 impl Child {
-    /// Starts `program` with `arguments` behind `serve` on the subjects' cores and waits until it listens at a port of
+    /// Starts `program` with `serve` and `arguments` on the subjects' cores, and waits until it listens at a port of
     /// `address`.
     ///
     /// # Errors
-    /// What it said instead.
+    /// Its last words.
     pub fn start(address: Ipv4Addr, program: &Path, arguments: &[String], cores: &Cores) -> Result<Child, String> {
         let mut command = Command::new(program);
         let address = format!("{address}:0");
@@ -63,11 +63,11 @@ impl Child {
             .map_err(|error| format!("{} {error}", program.display()))
     }
 
-    /// Starts a command on the subjects' cores. What `hear` takes of the lines that it writes to its standard output is
-    /// received.
+    /// Starts a command on the subjects' cores. Each value that `hear` finds in a line of its standard output is sent
+    /// to the receiver.
     ///
     /// # Errors
-    /// Why it could not be started.
+    /// The reason why it could not be started.
     pub(super) fn spawn<T: Send + 'static>(
         mut command: Command,
         cores: &Cores,
@@ -108,10 +108,10 @@ impl Child {
         }
     }
 
-    /// The child once `wait` has seen that it is ready; its own last words if it died instead.
+    /// Returns the child once `wait` succeeds.
     ///
     /// # Errors
-    /// Those, or what `wait` says.
+    /// Its last words if it died, or the error of `wait`.
     pub(super) fn once_ready(mut self, wait: impl FnOnce(&mut Child) -> Result<(), String>) -> Result<Child, String> {
         let Err(message) = wait(&mut self) else { return Ok(self) };
         if !self.exited(Duration::ZERO) {
@@ -125,22 +125,22 @@ impl Child {
         Err(if words.len() > 1 { by_line() } else { in_line(&status, &words) })
     }
 
-    /// Its process.
+    /// Its process id.
     pub fn process(&self) -> u32 {
         self.process.id()
     }
 
-    /// The processes whose CPU time and memory are its own.
+    /// Ids of the processes whose CPU time and memory count as its own.
     pub fn watched(&self) -> &[u32] {
         &self.watched
     }
 
-    /// How it ended that should not have, with what it last wrote to standard error, if it did.
+    /// Returns how it ended, with the end of its standard error, if it has.
     pub fn death(&mut self) -> Option<String> {
         self.end().map(|(status, words)| in_line(&status, &words))
     }
 
-    /// Exit status or signal, and its last lines.
+    /// Returns exit status or signal, and its last lines.
     fn end(&mut self) -> Option<(String, Vec<String>)> {
         if self.exited(Duration::ZERO) {
             self.end_group(Signal::KILL);
@@ -162,7 +162,7 @@ impl Child {
         Ok(())
     }
 
-    /// The next thing that it says; else that it did not say `what` by the deadline, which is over after `within`.
+    /// Waits for the next value until the deadline; otherwise the error says that `what` was missing after `within`.
     pub(super) fn hear<T>(&self, said: &Receiver<T>, deadline: Instant, what: &str, within: &str) -> Result<T, String> {
         said.recv_timeout(deadline.saturating_duration_since(Instant::now())).map_err(|error| match error {
             RecvTimeoutError::Timeout => format!("did not say {what} within {within}"),
@@ -179,7 +179,7 @@ impl Child {
         ended(&self.pidfd, within).unwrap_or(false)
     }
 
-    /// Signals the process and all that it started. While it is not waited for, its number is no other group's.
+    /// Signals the process group. Until the process is waited for, no other group can have its id.
     fn end_group(&self, signal: Signal) {
         // There may be nobody left.
         let _ = kill_process_group(Pid::from_child(&self.process), signal);
@@ -207,7 +207,7 @@ enum Announcement {
     Admin,
 }
 
-/// Even a lab that is killed leaves nobody behind: the child is ended with the thread that starts it.
+/// Makes the kernel end the child with the thread that starts it, so that even a killed lab leaves none behind.
 #[expect(unsafe_code, reason = "std has no other way to ask the kernel for it between fork and exec")]
 pub(crate) fn end_with_this_thread(command: &mut Command) {
     // SAFETY: between fork and exec only one system call is made, which neither allocates nor locks.
@@ -225,7 +225,7 @@ pub(crate) fn ended(pidfd: &OwnedFd, within: Duration) -> Result<bool, Errno> {
     }
 }
 
-/// Hands on each line, and reads to the end, so that the child never writes into a closed pipe.
+/// Passes on each line, and reads to the end, so that the child never writes into a closed pipe.
 fn each_line(pipe: impl Read, mut take: impl FnMut(&str)) {
     let mut reader = BufReader::new(pipe);
     let mut line = Vec::new();

@@ -1,13 +1,13 @@
-//! Whom the lab may load: loopback, and hosts that the user named.
+//! Hosts that the lab may load: loopback, and hosts that the user named.
 
 use std::net::IpAddr;
 
-/// Whether `host` (a name or an address, without port) may be loaded.
+/// Checks whether `host` (a name or an address, without port) may be loaded.
 ///
-/// A name other than `localhost` has to be allowed, even if it leads to loopback today.
+/// A name other than `localhost` must be allowed, even if it resolves to loopback today.
 ///
 /// # Errors
-/// The refused host, and how to allow it.
+/// The refused host, and the option that allows it.
 pub fn check_loadable(host: &str, allowed: &[String]) -> Result<(), String> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let loopback = match bare.parse::<IpAddr>() {

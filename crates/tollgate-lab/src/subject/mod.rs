@@ -1,6 +1,6 @@
-//! The servers under test: children that the run starts and ends, or servers of the user's that are only looked at.
+//! The servers under test: children that the run starts and ends, or servers of the user that are only observed.
 //!
-//! What this module deliberately does not do: send a request (see [`crate::load`]) or know what a subject is made of.
+//! This module sends no load (see [`crate::load`]), and does not know what kind of server a subject is.
 
 mod child;
 mod guard;

@@ -1,9 +1,7 @@
-//! A PostgreSQL of the run's own, from the packages of the machine: a cluster in a folder that nobody else has, on a free
-//! port, under a password that is drawn for it; and gone with this value, or with the process that held it however that
-//! ends.
+//! A PostgreSQL server of the run, from the machine's packages: a cluster in a private folder, on a free port, with a
+//! random password. It is removed with this value, or when the process that has it ends, however that happens.
 //!
-//! What it deliberately does not do: speak with it (whoever is measured does), install it, or replace it by anything else
-//! where it is missing.
+//! It does not connect to the server (the subject does), install it, or replace it if it is missing.
 
 use std::fmt;
 use std::fs::{self, OpenOptions, Permissions};
@@ -21,26 +19,26 @@ use crate::cores::Cores;
 use crate::probe::process;
 use crate::secret;
 
-/// Where Debian keeps the programs of each version.
+/// Folder of the programs of each version on Debian.
 const DEBIAN: &str = "/usr/lib/postgresql";
-/// Users as whom it runs where this process is root's, as whom PostgreSQL refuses to run: the first one that there is.
+/// Users under which it runs if this process runs as root, which PostgreSQL refuses; the first existing one is used.
 const USERS: [&str; 2] = ["postgres", "nobody"];
-/// The only user of the server, and the database that it begins in.
+/// The only user of the server, and its database.
 const USER: &str = "tollgate";
 const DATABASE: &str = "postgres";
-/// Connections that it takes: those of a whole tuning ladder, and some to look at it.
+/// Most connections that it accepts: those of a whole tuning ladder, and a few for inspection.
 const CONNECTIONS_MAX: u32 = 200;
-/// Bytes of its log that are quoted when it does not start.
+/// Bytes of its log that are quoted if it does not start.
 const LOG_BYTES_MAX: u64 = 2000;
 
-/// Starts it, says whether it did, waits until nobody needs it any more, stops it and clears up. Its input ends with
-/// this process.
+/// Shell script that starts the server, reports the outcome, waits until its input ends, stops the server and cleans
+/// up. Its input ends with this process.
 const KEEPER: &str = r#""$1/pg_ctl" -D "$2/data" -l "$2/log" -s -w start && echo started || echo failed
 cat > /dev/null
 "$1/pg_ctl" -D "$2/data" -s -m immediate stop
 rm -rf "$2""#;
 
-/// Why there is none.
+/// Reason why there is no server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PostgresError {
     /// It is not installed.
@@ -49,7 +47,7 @@ pub enum PostgresError {
          looked for in $PATH and below {DEBIAN})"
     )]
     Missing,
-    /// It is, and does not start; with its own words.
+    /// It is installed but does not start; with its log.
     #[error("PostgreSQL does not start: {0}")]
     Failed(String),
 }
@@ -57,7 +55,7 @@ pub enum PostgresError {
 /// A running server.
 #[derive(Debug)]
 pub struct Postgres {
-    /// Its port: nobody else is given it before the server listens.
+    /// Its port: reserved until the server listens.
     reserved: Reserved,
     password: String,
     folder: TempDir,
@@ -67,7 +65,7 @@ pub struct Postgres {
     keeper: Child,
 }
 
-/// The folder of the programs of an installed PostgreSQL: one on the path, else the newest that Debian's packages put below
+/// Returns the folder with the programs of an installed PostgreSQL: one on the path, else the newest of Debian's below
 /// /usr/lib/postgresql.
 ///
 /// # Errors
@@ -81,11 +79,11 @@ pub(crate) fn programs() -> Result<PathBuf, PostgresError> {
 }
 
 impl Postgres {
-    /// Makes a cluster and starts it at `address` on the generator's cores: it is what lies behind the subject, on another
-    /// machine. `settings` are lines of `postgresql.conf`, name and value.
+    /// Creates a cluster and starts it at `address` on the generator's cores, as if the subject's database were on
+    /// another machine. `settings` are lines of `postgresql.conf`, name and value.
     ///
     /// # Errors
-    /// That it is not installed, or what it said instead.
+    /// A missing installation, or the server's log.
     pub fn start(address: IpAddr, settings: &[(&str, &str)], cores: &Cores) -> Result<Postgres, PostgresError> {
         let programs = programs()?;
         let password = secret::drawn().map_err(PostgresError::Failed)?;
@@ -134,29 +132,29 @@ impl Postgres {
         }
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     pub fn address(&self) -> SocketAddr {
         self.reserved.address()
     }
 
-    /// The URL of its database by way of `address`, such as that of a link to it. It holds the password.
+    /// Returns the URL of its database by way of `address`, such as that of a link to it. It contains the password.
     pub fn url_by(&self, address: SocketAddr) -> String {
         format!("postgres://{USER}:{}@{address}/{DATABASE}", self.password)
     }
 
-    /// The URL of its database. It holds the password.
+    /// Returns the URL of its database. It contains the password.
     pub fn url(&self) -> String {
         self.url_by(self.address())
     }
 
-    /// The process that all others of the server descend from; absent once it has ended.
+    /// Returns the main process of the server; absent once it has ended.
     pub fn process(&self) -> Option<u32> {
         let text = fs::read_to_string(self.folder.path().join("data/postmaster.pid")).ok()?;
         text.lines().next()?.trim().parse().ok()
     }
 
-    /// User and system time of all its processes by now, those that have ended among them, in microseconds: of the ended
-    /// ones to 10 ms. Absent once it has ended itself.
+    /// Returns the user and system time of all its processes, including ended ones, in microseconds; each process
+    /// counts in steps of 10 ms. Absent once the server has ended.
     pub fn cpu_us(&self) -> Option<f64> {
         let server = self.process()?;
         let own = process::stat(server)?;
@@ -209,7 +207,7 @@ fn given_to(user: Option<(u32, u32)>, path: &Path) -> io::Result<()> {
     user.map_or(Ok(()), |(user, group)| chown(path, Some(user), Some(group)))
 }
 
-/// The user and group as whom it runs, where this process is root's.
+/// Returns the user and group under which it runs, if this process runs as root.
 fn user_for_root() -> Option<(u32, u32)> {
     if !rustix::process::geteuid().is_root() {
         return None;

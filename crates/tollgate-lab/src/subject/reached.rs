@@ -1,17 +1,17 @@
-//! Whether somebody listens at a server's place, before a link leads there: a link accepts whatever is behind it.
+//! Check that a server accepts connections, before a link leads there: a link accepts them whatever is behind it.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use tollgate_net::connect;
 
-/// How long a server may take to accept a connection.
+/// Time within which a server must accept a connection.
 const WITHIN: Duration = Duration::from_secs(10);
 
-/// An address of a server at which somebody listens.
+/// Returns an address at which a server listens.
 ///
 /// # Errors
-/// Host and port, and why they cannot be reached.
+/// Host and port, and the reason why they cannot be reached.
 pub(crate) fn reached(host: &str, port: u16) -> Result<SocketAddr, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| format!("no event loop: {error}"))?.block_on(async {

@@ -1,16 +1,17 @@
-//! File descriptors: every connection is one, on each of its ends.
+//! File descriptors: every connection takes one at each end.
 
 use super::{CONNECTIONS_MAX, Finding, System, Verdict};
 
-/// With fewer, not even a run of a few hundred users has the connections of all its variants open.
+/// With fewer, even a run of a few hundred users cannot open the connections of all its variants.
 const FEWEST: u64 = 1_024;
 /// At the largest level a mediator has a connection to each caller and one to the backend; the rest are files, pipes and
 /// queues.
 const ENOUGH: u64 = 2 * CONNECTIONS_MAX + 64;
-/// What is asked for: a power of two that is enough, and that every system allows.
+/// Suggested limit: a power of two that is enough, and that every system allows.
 const ASKED: u64 = 65_536;
 
-/// The soft limit costs nothing: a run raises it to the hard one, which its subjects inherit.
+/// Checks the limit of open files: the hard one, since a run raises its soft limit to that, and its subjects inherit
+/// it.
 pub(super) fn open_files(system: &System) -> Option<Finding> {
     let limits = system.field("/proc/self/limits", "Max open files")?;
     let mut limits = limits.split_ascii_whitespace().map(limit);
@@ -27,7 +28,7 @@ pub(super) fn open_files(system: &System) -> Option<Finding> {
     Some(Finding::told(verdict, found, costs, mend))
 }
 
-/// `unlimited` is more than any number.
+/// Parses a limit; `unlimited` is more than any number.
 fn limit(text: &str) -> Option<u64> {
     if text == "unlimited" { Some(u64::MAX) } else { text.parse().ok() }
 }

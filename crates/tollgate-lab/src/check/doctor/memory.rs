@@ -1,4 +1,4 @@
-//! Memory that is left for generator and subjects.
+//! Free memory for generator and subjects.
 
 use super::system::Version;
 use super::{Finding, System, Verdict};
@@ -7,7 +7,7 @@ use crate::probe::process::number;
 const MIB: u64 = 1 << 20;
 /// Generator, gateway and backends at their largest level.
 const FEWEST_BYTES: u64 = 512 * MIB;
-/// Beside them a subject on a JVM, which takes up to 700 MB warmed up.
+/// In addition, a subject on a JVM, which takes up to 700 MB when warmed up.
 const ENOUGH_BYTES: u64 = 2_048 * MIB;
 
 pub(super) fn memory(system: &System) -> Option<Finding> {

@@ -1,7 +1,7 @@
-//! What of this machine makes figures worse than they need be, or false: the settings that measurements of servers have
-//! always been tuned by hand for. One list of checks, each a look at files of /proc and /sys.
+//! Checks of settings of this machine that make figures worse than necessary, or false: the ones that are usually tuned
+//! by hand for server benchmarks. Each check reads files of /proc and /sys.
 //!
-//! It deliberately changes nothing, and starts no load: what a run itself meets is judged by [`crate::judge`].
+//! It changes nothing, and starts no load: effects during a run are judged by [`crate::judge`].
 
 mod files;
 mod memory;
@@ -14,10 +14,10 @@ use serde::Serialize;
 
 pub use system::{Seen, System};
 
-/// The most requests that a built-in experiment has under way at the same time: the largest level of `mediation`.
+/// Most simultaneous requests of a built-in experiment: the largest level of `mediation`.
 const CONNECTIONS_MAX: u64 = 2_560;
 
-/// What is looked at, in the order in which it is told, each with its name in every output.
+/// All checks in the order of the output, each with its name in every output.
 const CHECKS: &[(&str, Check)] = &[
     ("port-range", network::port_range),
     ("accept-backlog", network::accept_backlog),
@@ -40,40 +40,40 @@ const CHECKS: &[(&str, Check)] = &[
     ("memory", memory::memory),
 ];
 
-/// A look at one thing; absent where the system does not tell.
+/// A check; absent if the system does not report the value.
 type Check = fn(&System) -> Option<Finding>;
 
-/// How it stands with what was looked at, the worst last.
+/// Result of a check, the worst last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Nothing is to be done.
+    /// Nothing to do.
     Ok,
-    /// Figures are true, but wider or slower than they need be, or a large level cannot be run.
+    /// Figures are true, but wider or slower than necessary, or a large level cannot be run.
     Warns,
     /// Figures would be false, or a run would fail.
     Bad,
 }
 
-/// What was found of one thing.
+/// Finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The name of the check.
+    /// Name of the check.
     pub name: &'static str,
-    /// How it stands.
+    /// Result of the check.
     pub verdict: Verdict,
-    /// What this machine has.
+    /// Value on this machine.
     pub found: String,
-    /// What it costs; absent where nothing is to be done.
+    /// Effect on figures; absent if there is nothing to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub costs: Option<String>,
-    /// What mends it: a command where there is one. Absent where nothing is to be done.
+    /// Remedy, a command if there is one; absent if there is nothing to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mend: Option<String>,
 }
 
 impl Verdict {
-    /// Of what is bad below the first number and enough from the second one on.
+    /// Returns `Bad` below the first number, and `Ok` from the second one on.
     fn of(number: u64, fewest: u64, enough: u64) -> Verdict {
         match number {
             _ if number < fewest => Verdict::Bad,
@@ -82,24 +82,24 @@ impl Verdict {
         }
     }
 
-    /// What it costs where it is bad, and where it is not that bad.
+    /// Returns the effect text for `Bad`, or the other one.
     fn costs(self, bad: &str, otherwise: &str) -> String {
         if self == Verdict::Bad { bad } else { otherwise }.to_owned()
     }
 
-    /// Whether it would be better otherwise.
+    /// Returns `Warns` if a setting is worse than necessary.
     fn warns_if(is_worse: bool) -> Verdict {
         if is_worse { Verdict::Warns } else { Verdict::Ok }
     }
 }
 
 impl Finding {
-    /// What costs nothing; the list adds the name of the check.
+    /// Creates a finding with nothing to do; the list adds the name of the check.
     fn ok(found: impl Into<String>) -> Finding {
         Finding { name: "", verdict: Verdict::Ok, found: found.into(), costs: None, mend: None }
     }
 
-    /// What costs so much and is mended so, unless it is in order.
+    /// Creates a finding with its effect and its remedy, unless the verdict is `Ok`.
     fn told(verdict: Verdict, found: String, costs: impl Into<String>, mend: impl Into<String>) -> Finding {
         match verdict {
             Verdict::Ok => Finding::ok(found),
@@ -108,7 +108,7 @@ impl Finding {
     }
 }
 
-/// Looks at everything.
+/// Runs all checks.
 pub fn examine(system: &System) -> Vec<Finding> {
     let of = |(name, check): &(&'static str, Check)| {
         // A kernel that does not say is not blamed: what it hides from us it also keeps from being mended.

@@ -1,21 +1,21 @@
-//! Ports and queues of TCP, its congestion control, and the queues of interfaces.
+//! TCP ports and queues, congestion control, and the queues of interfaces.
 
 use tollgate_facts::results::{CONGESTION_CONTROL_USUAL, PacketHandling};
 
 use super::{CONNECTIONS_MAX, Finding, System, Verdict};
 
-/// Ports that are left to everybody else on the machine, as before a load.
+/// Ports left for other programs, as before a load.
 const PORTS_SPARE: u64 = 256;
 /// With fewer, the largest level cannot be run.
 const PORTS_FEWEST: u64 = CONNECTIONS_MAX + PORTS_SPARE;
-/// With fewer ports, connections that end can come faster than ports come back: a port waits a minute, so this many are
-/// 270 new connections a second to one server.
+/// With fewer ports, short connections can use ports faster than they become free: a port waits a minute, so this many
+/// allow 270 new connections a second to one server.
 const PORTS_ENOUGH: u64 = 16_384;
-/// Connections that are being opened at the same time, as every kernel since 2020 has it.
+/// Connections waiting to be accepted, at most: the default of every kernel since 2020.
 const ACCEPT_BACKLOG: u64 = 4_096;
-/// Half-open connections; beyond it the kernel answers with cookies, which is all right.
+/// Half-open connections; with more the kernel sends SYN cookies, which is fine.
 const SYN_BACKLOG: u64 = 1_024;
-/// Seconds that the kernel keeps half-closed connections by itself.
+/// Seconds for which the kernel keeps half-closed connections.
 const FIN_TIMEOUT_S: u64 = 60;
 
 const IPV4: &str = "/proc/sys/net/ipv4";
@@ -84,7 +84,7 @@ pub(super) fn congestion_control(system: &System) -> Option<Finding> {
     Some(Finding::told(verdict, format!("`{chosen}` paces new connections"), costs, mend))
 }
 
-/// Queues that delay, lose or limit packets: they are set up by hand, and forgotten.
+/// Queues that delay, lose or limit packets: set up by hand, and often forgotten.
 const QUEUES_SLOW: [&str; 2] = ["netem", "tbf"];
 
 pub(super) fn packet_queues(system: &System) -> Option<Finding> {

@@ -1,14 +1,14 @@
-//! The cores: how many there are for both sides, whether they are shared, and whether their clock stays the same.
+//! Cores: enough for both sides, not shared, and with a constant clock rate.
 
 use super::system::{Version, numbers};
 use super::{Finding, System, Verdict};
 use crate::cores::Cores;
 
-/// With fewer, generator and subject have a core each, and the kernel's own work has none.
+/// With fewer, generator and subject have a core each, but the kernel's own work has none.
 const CORES_ENOUGH: u64 = 4;
 
 const CPU: &str = "/sys/devices/system/cpu";
-/// What is found where a hypervisor keeps the clock to itself.
+/// Finding when the hypervisor controls the clock rate.
 const NOT_CHOSEN: &str = "none: the clock is not this system's to choose";
 
 pub(super) fn cores(system: &System) -> Option<Finding> {
@@ -28,7 +28,7 @@ pub(super) fn cores(system: &System) -> Option<Finding> {
     (!usable.is_empty()).then(|| Finding::told(verdict, found, costs, mend))
 }
 
-/// A quota stops every thread of the group for the rest of a period (100 ms) once it is used up.
+/// Checks for a CPU quota, which stops every thread of the group for the rest of a period (100 ms) once it is used up.
 pub(super) fn quota(system: &System) -> Option<Finding> {
     let quotas = system.control_groups("cpu").into_iter().filter_map(|(folder, version)| {
         let (quota, period) = match version {
@@ -53,7 +53,7 @@ pub(super) fn quota(system: &System) -> Option<Finding> {
     Some(Finding::told(verdict, found, costs, mend))
 }
 
-/// Two threads of one core share its arithmetic: either is slower while the other works.
+/// Checks for two threads of one core, which share its arithmetic units: each is slower while the other works.
 pub(super) fn sibling_threads(system: &System) -> Option<Finding> {
     let sides = Cores::of(system.cores());
     let shared = sides.generator.iter().find_map(|core| {
@@ -99,7 +99,7 @@ pub(super) fn turbo(system: &System) -> Option<Finding> {
     Some(Finding::told(Verdict::warns_if(is_on), found.to_owned(), costs, mend))
 }
 
-/// Instructions of subjects are counted where the machine has counters and the kernel lets us.
+/// Checks whether the instructions of subjects can be counted: the machine needs counters and the kernel's permission.
 pub(super) fn instructions(system: &System) -> Option<Finding> {
     let Some(lack) = &system.seen.uncounted else {
         return Some(Finding::ok("can be counted, the kernel's among them"));

@@ -1,6 +1,6 @@
-//! The files of /proc and /sys that the checks read, below a root of one's choice, and what was seen over a while.
+//! The files of /proc and /sys that the checks read, below any root folder, and observations over a while.
 //!
-//! It deliberately judges nothing; a file that is missing or strange is `None`.
+//! It judges nothing; a missing or malformed file is `None`.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use crate::probe::interface::all_of_kernel_network;
 use crate::probe::system::Ticks;
 use tollgate_facts::results::KernelNetwork;
 
-/// So long the hypervisor is watched while all cores want to run, since it takes nothing from one that rests: a hundred
-/// ticks of each, so that one in a hundred can be seen.
+/// Time for which all cores are kept busy to see steal, since the hypervisor takes nothing from an idle core: a hundred
+/// ticks of each, so that 1 % can be seen.
 const BUSY: Duration = Duration::from_secs(1);
-/// So long sleeps are watched, to see how late a core wakes.
+/// Time for which sleeps are observed, to see how late a core wakes.
 const ASLEEP: Duration = Duration::from_secs(1);
-/// Each sleep for so long.
+/// Length of each sleep.
 const SLEEP: Duration = Duration::from_millis(1);
-/// So much of a file is read: none of those that are looked at is larger.
+/// Bytes read of a file; none of the files read is larger.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// A machine to look at.
@@ -30,32 +30,32 @@ pub struct System {
     pub(super) seen: Seen,
 }
 
-/// What was seen of a machine over a while.
+/// Observations of a machine over a while.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
     /// Share of the time of the cores that the hypervisor took, 0 to 1.
     pub steal_share: f64,
-    /// By how much one sleep in a hundred was late.
+    /// Lateness of one sleep in a hundred.
     pub wake_late: Duration,
-    /// What the kernel says by other ways than files of its interfaces.
+    /// TCP settings that the kernel reports by other ways than files.
     pub network: KernelNetwork,
-    /// Why instructions cannot be counted, or not the kernel's; absent where all can.
+    /// Reason why instructions, or only the kernel's, cannot be counted; absent if all can.
     pub uncounted: Option<Lack>,
 }
 
 impl System {
-    /// This machine, watched for two seconds.
+    /// Observes this machine for two seconds.
     pub fn here() -> System {
         let (network, (_, uncounted)) = (all_of_kernel_network(), countable());
         System::below("/", Seen { steal_share: steal_share(), wake_late: wake_late(), network, uncounted })
     }
 
-    /// A machine whose /proc and /sys stand below `root`, and what was seen of it.
+    /// Creates a machine with /proc and /sys below `root`, and these observations.
     pub fn below(root: impl Into<PathBuf>, seen: Seen) -> System {
         System { root: root.into(), seen }
     }
 
-    /// A file's text without the white space around it; `path` begins with `/`.
+    /// Reads a file's text without surrounding white space; `path` begins with `/`.
     pub(super) fn text(&self, path: impl AsRef<Path>) -> Option<String> {
         let file = self.root.join(path.as_ref().strip_prefix("/").ok()?);
         let mut text = String::new();
@@ -64,24 +64,24 @@ impl System {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// A file that is one number.
+    /// Reads a file that is one number.
     pub(super) fn number(&self, path: impl AsRef<Path>) -> Option<u64> {
         self.text(path)?.parse().ok()
     }
 
-    /// What stands behind `name` at the beginning of a line.
+    /// Returns the text after `name` at the beginning of a line.
     pub(super) fn field(&self, path: &str, name: &str) -> Option<String> {
         let text = self.text(path)?;
         text.lines().find_map(|line| line.strip_prefix(name)).map(|rest| rest.trim().to_owned())
     }
 
-    /// The cores that this process may use.
+    /// Returns the cores that this process may use.
     pub(super) fn cores(&self) -> Vec<usize> {
         self.field("/proc/self/status", "Cpus_allowed_list:").map(|list| numbers(&list)).unwrap_or_default()
     }
 
-    /// The folders of this process's control group, its own first and the root last, for a controller: of the one tree
-    /// of version 2, or of the controller's own tree.
+    /// Returns the folders of this process's control group for a controller, its own first and the root last: in the
+    /// one tree of version 2, or in the controller's own tree.
     pub(super) fn control_groups(&self, controller: &str) -> Vec<(PathBuf, Version)> {
         // A container sees its own group as the root, or paths of its host that are not there: those say nothing.
         let folders = |line: &str| {
@@ -98,7 +98,7 @@ impl System {
     }
 }
 
-/// What the hypervisor takes from cores that all want to run.
+/// Measures the share that the hypervisor takes while all cores are busy.
 fn steal_share() -> f64 {
     let cores = Cores::divide().all;
     let before = Ticks::now(&cores);
@@ -116,7 +116,7 @@ fn steal_share() -> f64 {
     Ticks::now(&cores).since(before).steal_share()
 }
 
-/// By how much one sleep in a hundred is late.
+/// Measures the lateness of one sleep in a hundred.
 #[expect(clippy::disallowed_methods, reason = "how late a thread wakes is only known once it slept")]
 fn wake_late() -> Duration {
     let begun = Instant::now();
@@ -137,7 +137,7 @@ pub(super) enum Version {
     Two,
 }
 
-/// A list such as `0-3,7`.
+/// Parses a list such as `0-3,7`.
 pub(super) fn numbers(list: &str) -> Vec<usize> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

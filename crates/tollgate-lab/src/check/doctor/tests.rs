@@ -1,4 +1,4 @@
-//! Machines made up of files, each with one thing that is not as it should be.
+//! Machines made up of files, each with one wrong setting.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::*;
 use crate::probe::instructions::Lack;
 use tollgate_facts::results::{KernelNetwork, PacketHandling};
 
-/// A calm machine with eight cores and nothing to be done.
+/// A good machine: eight cores, idle, nothing to do.
 const SOUND: &[(&str, &str)] = &[
     ("proc/sys/net/ipv4/ip_local_port_range", "32768\t60999\n"),
     ("proc/sys/net/core/somaxconn", "4096\n"),
@@ -41,7 +41,7 @@ const CLOCK: &str = "sys/devices/system/clocksource/clocksource0/current_clockso
 const LIMITS: &str = "proc/self/limits";
 const STATUS: &str = "proc/self/status";
 
-/// What is found on the sound machine after some of its files were written anew; an empty text takes a file away.
+/// Runs the checks on the good machine with some files replaced; an empty text removes a file.
 fn found(changes: &[(&str, &str)], seen: Seen) -> Vec<Finding> {
     let root = tempfile::tempdir().unwrap();
     for (path, text) in SOUND.iter().chain(changes) {
@@ -56,7 +56,7 @@ fn found(changes: &[(&str, &str)], seen: Seen) -> Vec<Finding> {
     examine(&System::below(root.path(), seen))
 }
 
-/// Holds the only finding that is not `ok` against its check, its verdict and words of its three texts.
+/// Compares the only finding that is not `ok` with its check, its verdict and words of its three texts.
 fn check_with(seen: Seen, changes: &[(&str, &str)], name: &str, verdict: Verdict, words: [&str; 3]) {
     let found = found(changes, seen);
     let worse: Vec<&Finding> = found.iter().filter(|finding| finding.verdict != Verdict::Ok).collect();
@@ -72,7 +72,7 @@ fn check(changes: &[(&str, &str)], name: &str, verdict: Verdict, words: [&str; 3
     check_with(Seen::default(), changes, name, verdict, words);
 }
 
-/// What an unblamed check says.
+/// Checks the text of a finding that is `ok`.
 fn check_ok(changes: &[(&str, &str)], name: &str, words: &str) {
     let found = found(changes, Seen::default());
     let finding = found.iter().find(|finding| finding.name == name).unwrap();

@@ -1,20 +1,20 @@
-//! Who else takes the time, how late it is given back, and whether reading it is cheap.
+//! Time: steal by other guests, late wake-ups, other load, and the cost of reading the clock.
 
 use std::time::Duration;
 
 use super::{Finding, System, Verdict};
 use crate::judge::bounds::STEAL_SHARE_MAX;
 
-/// From this share on the hypervisor, not the subject, is what is measured.
+/// Share from which on a figure shows the hypervisor rather than the subject.
 const STEAL_SHARE_BAD: f64 = 0.1;
-/// A timer of the kernel is late by some 60 µs as it is, and a core of a machine of its own wakes in less than 200; one
-/// of a busy host that does not rest was late by up to 550.
+/// A kernel timer is late by about 60 µs anyway, and a core of a dedicated machine wakes in less than 200 µs; a core of
+/// a busy host was late by up to 550 µs.
 const WAKE_LATE_MAX: Duration = Duration::from_millis(1);
 /// Share of the cores that may be busy before a run.
 const LOAD_SHARE_MAX: f64 = 0.25;
-/// Sources of time that are read without a system call.
+/// Clock sources that are read without a system call.
 const CLOCKS_CHEAP: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
-/// The one that moves a few hundred times a second only.
+/// The clock source that advances only a few hundred times a second.
 const CLOCK_COARSE: &str = "jiffies";
 
 pub(super) fn steal(system: &System) -> Option<Finding> {

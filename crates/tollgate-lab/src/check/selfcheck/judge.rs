@@ -1,7 +1,7 @@
-//! What comparisons of equals say of the machine: how often they saw a difference, how often chance has it so, and from
-//! which size on a difference would be seen.
+//! Results of comparing equals on this machine: how often they showed a difference, how often chance does, and the
+//! smallest visible difference.
 //!
-//! Pure numbers; it runs nothing.
+//! It only computes; it runs nothing.
 
 use statrs::distribution::{Beta, Binomial, ContinuousCDF, DiscreteCDF};
 
@@ -12,20 +12,20 @@ use tollgate_facts::stats::{ALPHA, holm, interval, mean, mean_interval, standard
 
 /// A toll counts as visible if this share of runs see it.
 const POWER: f64 = 0.8;
-/// A true machine is refused in less than this share of self-checks.
+/// A good machine is refused in less than this share of self-checks.
 const REFUSED_BY_CHANCE: f64 = 0.02;
 
-/// How many of so many comparisons of equals may see a difference: more come by chance in less than 2 % of self-checks,
-/// if each sees one in 5 %. Of 20 it is 3.
+/// Returns the number of comparisons of equals that may show a difference: by chance more do in less than 2 % of
+/// self-checks, if each does in 5 %. Of 20 it is 3.
 pub fn significant_most(comparisons: usize) -> usize {
     let seen = Binomial::new(ALPHA, comparisons as u64).expect("a share is between 0 and 1");
     let is_enough = |most: &usize| seen.sf(*most as u64) <= REFUSED_BY_CHANCE;
     (0..comparisons).find(is_enough).unwrap_or(comparisons)
 }
 
-/// The largest share of comparisons that may truly see a difference, if so many of so many did: with a larger one as
-/// few would come in less than 5 % of self-checks (C. J. Clopper and E. S. Pearson, Biometrika 26 (1934), one-sided).
-/// Of 3 of 20 it is 34 %.
+/// Returns the largest true share of comparisons with a difference that is compatible with `seen` of them: with a
+/// larger one so few would be seen in less than 5 % of self-checks (C. J. Clopper and E. S. Pearson, Biometrika 26
+/// (1934), one-sided). For 3 of 20 it is 34 %.
 pub(super) fn false_claims_most(seen: usize, comparisons: usize) -> f64 {
     if seen >= comparisons {
         return 1.0;
@@ -34,7 +34,7 @@ pub(super) fn false_claims_most(seen: usize, comparisons: usize) -> f64 {
     share.inverse_cdf(1.0 - ALPHA)
 }
 
-/// Whether tolls of the machine may be believed.
+/// Decides whether tolls measured on the machine can be trusted.
 pub(super) fn fitness(asked: usize, done: usize, significant: usize, unjudged: usize) -> Fitness {
     let most = significant_most(asked);
     match (significant > most || unjudged > most, done < asked) {
@@ -45,7 +45,7 @@ pub(super) fn fitness(asked: usize, done: usize, significant: usize, unjudged: u
     }
 }
 
-/// One comparison from its log ratios, block by block: the figure, whether it was joint, and the ratios.
+/// Creates a comparison from its log ratios by block: the figure, whether it was joint, and the ratios.
 pub(super) fn comparison(seed: u64, seen: &[(Figure, bool, Vec<f64>)], mut refused: Vec<String>) -> Comparison {
     let mut claims = Vec::new();
     for (figure, is_joint, ratios) in seen {
@@ -70,7 +70,7 @@ pub(super) fn comparison(seed: u64, seen: &[(Figure, bool, Vec<f64>)], mut refus
     Comparison { seed, is_significant, claims, refused }
 }
 
-/// What can be seen in a figure, by itself and as one of `among` tolls; absent below two comparisons.
+/// Computes the smallest visible toll of a figure, alone and as one of `among` tolls; absent below two comparisons.
 pub(super) fn sight(figure: Figure, comparisons: &[Comparison], among: usize) -> Option<Sight> {
     let claims: Vec<&Claim> =
         comparisons.iter().flat_map(|comparison| &comparison.claims).filter(|claim| claim.figure == figure).collect();
@@ -111,7 +111,7 @@ mod tests {
     const BLOCKS: usize = 16;
     const SPREAD: f64 = 0.05;
 
-    /// Twenty comparisons whose true ratio wanders by `between` from start to start.
+    /// Creates twenty comparisons whose true ratio varies by `between` from start to start.
     fn comparisons(noise: &mut Noise, truth: f64, between: f64) -> Vec<Comparison> {
         let one = |noise: &mut Noise| {
             let start = truth.ln() + between * noise.normal();

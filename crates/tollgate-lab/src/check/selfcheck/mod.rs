@@ -1,10 +1,10 @@
-//! The lab against itself: the same thing under two names is compared again and again, as a run compares two variants.
-//! How often a difference is seen says whether this machine can measure tolls, how far the intervals reach from which size
-//! on.
+//! The self-check: the same thing under two names is compared again and again, as a run compares two variants. The
+//! number of differences shows whether this machine can measure tolls; the width of the intervals shows the smallest
+//! one.
 //!
-//! What it deliberately does not do: compare by rules of its own. Every comparison is a whole run, and its ratios are those
-//! of [`tollgate_facts::toll`]; only that the verdict `joint` withholds a claim is left aside here, since what is asked is whether
-//! the intervals are true.
+//! It has no rules of its own: every comparison is a whole run, and its ratios are those of [`tollgate_facts::toll`].
+//! Only the verdict `joint`, which withholds a claim, is ignored here, since the question is whether the intervals are
+//! true.
 
 mod judge;
 
@@ -22,90 +22,91 @@ pub use judge::significant_most;
 use tollgate_facts::results::{Figure, RunResult, TollVerdict};
 use tollgate_facts::toll;
 
-/// Comparisons of a whole self-check.
+/// Comparisons of a complete self-check.
 pub const COMPARISONS: u32 = 20;
 
-/// What a difference is looked for in.
+/// Figures that are compared.
 const FIGURES: [Figure; 2] = [Figure::UnitTime, Figure::SubjectCpu];
 
 const EXPERIMENT: &str = include_str!("../../../experiments/selfcheck.toml");
 
-/// What came out.
+/// Result of a self-check.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Selfcheck {
-    /// `quick`, `default` or `full`: what is found holds for runs of that extent.
+    /// `quick`, `default` or `full`: the result applies to runs of that extent.
     pub extent: String,
     /// Blocks of each comparison.
     pub blocks: u32,
     /// Least length of a trial in milliseconds.
     pub slice_ms: f64,
-    /// Whether tolls of this machine may be believed.
+    /// Whether tolls measured on this machine can be trusted.
     pub verdict: Fitness,
-    /// Comparisons that were asked for.
+    /// Comparisons requested.
     pub asked: u32,
-    /// Comparisons that saw a difference, at 5 % and by Holm over the figures of a comparison.
+    /// Comparisons with a significant difference, at 5 % and by Holm over the figures of a comparison.
     pub significant: usize,
-    /// So many may do so: more come by chance in less than one self-check of fifty.
+    /// Most such comparisons allowed: by chance more occur in less than one self-check of fifty.
     pub significant_most: usize,
-    /// The largest share of runs with a false claim (0 to 1) that this many of the judged comparisons are still
-    /// compatible with: the exact upper bound, 95 %.
+    /// The largest share of runs with a false claim (0 to 1) that is compatible with this many of the judged
+    /// comparisons: the exact upper bound, 95 %.
     pub false_claims_most_share: f64,
-    /// Comparisons of which a figure was refused, so that nothing could be seen.
+    /// Comparisons in which a figure was refused, so that no difference could be seen.
     pub unjudged: usize,
-    /// What can be seen in each figure.
+    /// Smallest visible toll of each figure.
     pub sights: Vec<Sight>,
     /// All comparisons in their order.
     pub comparisons: Vec<Comparison>,
 }
 
-/// Whether tolls of a machine may be believed.
+/// Whether tolls measured on a machine can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fitness {
-    /// Differences between equals are as rare as chance has them.
+    /// Differences between equals are as rare as by chance.
     Fit,
-    /// They are seen too often, or too many comparisons were refused.
+    /// Differences are too frequent, or too many comparisons were refused.
     Refused,
-    /// Fewer than [`COMPARISONS`] were asked for: nothing speaks against the machine, and too little for it.
+    /// Fewer than [`COMPARISONS`] were requested: no evidence against the machine, but too little for it.
     TooFew,
     /// It was interrupted.
     Incomplete,
 }
 
-/// What can be seen in one figure.
+/// Visibility of tolls in one figure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Sight {
     /// The figure.
     pub figure: Figure,
     /// The smallest toll that four runs of five see, by itself and before Holm, as a share: 0.02 is 2 %.
     pub smallest_toll: f64,
-    /// The smallest toll that four runs of five call one among `among_tolls`, after Holm and whatever the others are,
-    /// as a share.
+    /// The smallest toll that four runs of five see as one of `among_tolls`, after Holm and whatever the others are, as
+    /// a share.
     pub smallest_toll_among_share: f64,
-    /// Tolls of a run of `protocol` of the same extent.
+    /// Tolls in a run of `protocol` of the same extent.
     pub among_tolls: usize,
     /// Half the width of the 95 % interval, as a share; the median of the comparisons.
     pub half_width: f64,
-    /// Standard deviation of the comparisons' ratios, as a share: where it is larger than the intervals say, starts differ.
+    /// Standard deviation of the comparisons' ratios, as a share: if it is larger than the intervals suggest, starts
+    /// differ.
     pub spread: f64,
-    /// Comparisons whose interval leaves 1 out, each by itself.
+    /// Comparisons whose interval does not contain 1, each by itself.
     pub apart: usize,
     /// Comparisons in which a run would have withheld the toll, as generator and subject competed for the same cores.
     pub joint: usize,
-    /// Comparisons behind it.
+    /// Comparisons with this figure.
     pub n: usize,
 }
 
-/// One comparison of the same with itself.
+/// One comparison of a variant with itself.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Seed of its order.
+    /// Seed of its run.
     pub seed: u64,
-    /// Whether it saw a difference in any figure.
+    /// Whether it showed a difference in any figure.
     pub is_significant: bool,
-    /// What was found for each figure; a refused one is missing.
+    /// Ratio of each figure; refused ones are missing.
     pub claims: Vec<Claim>,
-    /// Why a figure is missing.
+    /// Reasons why figures are missing.
     pub refused: Vec<String>,
 }
 
@@ -114,15 +115,15 @@ pub struct Comparison {
 pub struct Claim {
     /// The figure.
     pub figure: Figure,
-    /// Again by once.
+    /// Ratio of `again` to `once`.
     pub ratio: f64,
     /// Lower end of its 95 % interval.
     pub low: f64,
     /// Upper end of its 95 % interval.
     pub high: f64,
-    /// Probability of so large a difference by chance, by Holm over the figures of the comparison.
+    /// Probability of such a difference by chance, by Holm over the figures of the comparison.
     pub p_adjusted: f64,
-    /// Values behind it: blocks, or starts where its interval is over those.
+    /// Values behind it: blocks, or starts if its interval is over those.
     pub n: usize,
     /// Whether generator and subject competed for the same cores.
     pub is_joint: bool,
@@ -130,13 +131,13 @@ pub struct Claim {
     error: f64,
 }
 
-/// What is compared with itself.
+/// Returns the experiment that compares a variant with itself.
 pub fn experiment() -> Experiment {
     Experiment::parse(EXPERIMENT, "selfcheck.toml").expect("the built-in experiment is right, as a test shows")
 }
 
-/// How many tolls a run of `protocol` compares: of each variant with a baseline, at each level, time, CPU time and bytes;
-/// instructions are a family by themselves.
+/// Returns the number of tolls in a run of `protocol`: for each variant with a baseline, at each level, time, CPU time
+/// and bytes; instructions are a separate family.
 fn tolls_of_protocol(extent: Extent) -> usize {
     let protocol = Experiment::builtin("protocol").expect("the built-in experiment is right, as a test shows");
     let options = PlanOptions { extent, ..PlanOptions::default() };
@@ -147,10 +148,11 @@ fn tolls_of_protocol(extent: Extent) -> usize {
     with_baseline * plan.levels.len() * toll::FIGURES.iter().filter(is_compared).count()
 }
 
-/// Compares `asked` times; the runs are kept in numbered folders below `folder`. Interrupted, it says what it has so far.
+/// Compares `asked` times; runs are kept in numbered folders below `folder`. If interrupted, it returns the result so
+/// far.
 ///
 /// # Errors
-/// Why a run could not be done.
+/// The reason why a run failed.
 pub fn check(
     options: &RunOptions,
     asked: u32,
@@ -206,7 +208,7 @@ impl Selfcheck {
 }
 
 impl Comparison {
-    /// What a finished run of two equals says.
+    /// Creates a comparison from a finished run of two equals.
     fn of(run: &RunResult) -> Comparison {
         let (mut seen, mut refused) = (Vec::new(), Vec::new());
         for figure in FIGURES {

@@ -1,7 +1,7 @@
-//! What is asked of an answer beside its content: a status that was wanted, the length of the first one, no fault in a SOAP
-//! envelope, every answer of a batch.
+//! Checks of an answer other than its content: the wanted status, the length of the first answer, no fault in a SOAP
+//! envelope, all answers of a batch.
 //!
-//! What it deliberately does not do: read an answer; see [`super::content`].
+//! It does not read answers; see [`super::content`].
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,29 +9,29 @@ use super::json::JsonValue;
 use super::odata_batch::BatchForm;
 use crate::traffic::statuses::Statuses;
 
-/// What is asked of answers.
+/// Checks of each answer.
 #[derive(Debug, Clone, Default)]
 pub struct Checks {
-    /// Which statuses are wanted.
+    /// The wanted statuses.
     pub statuses: Statuses,
-    /// What they are as long as: the first valid one of all workers, as ApacheBench has it; absent for nothing. It is
-    /// written once and then only read, so that workers share it for nothing.
+    /// Expected length: that of the first valid answer of all workers, as in ApacheBench; absent if lengths are not
+    /// compared. It is written once and then only read, so workers share it at no cost.
     pub length: Option<Arc<OnceLock<u64>>>,
-    /// What they are.
+    /// The kind of answer.
     pub kind: AnswerKind,
     /// JSON values that they have.
     pub json: Vec<JsonValue>,
 }
 
-/// What an answer is.
+/// Kind of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AnswerKind {
-    /// Nothing that would be read.
+    /// A plain answer, which is not read.
     #[default]
     Plain,
-    /// A SOAP envelope, which may hold a fault.
+    /// A SOAP envelope, which may contain a fault.
     Soap,
-    /// The answer to a batch of so many requests.
+    /// The answer to a batch of several requests.
     Batch {
         /// Of this form.
         form: BatchForm,

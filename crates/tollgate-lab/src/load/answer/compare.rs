@@ -1,5 +1,5 @@
-//! A body's bytes held against those of an earlier answer while they arrive: what is equal to an answer that was read
-//! and found right is right too, for the price of a comparison (about 50 ns for 2.5 KB). Only what differs is kept.
+//! Comparison of a body with an earlier answer while it arrives: a body equal to one that was read and found right is
+//! right too, at the cost of a comparison (about 50 ns for 2.5 KB). Only what differs is kept.
 
 use tollgate_net::http1::client::BodySink;
 
@@ -8,12 +8,12 @@ use super::failure::Failure;
 /// Most bytes of one answer that are kept for reading.
 pub(crate) const KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Compares, and keeps what differs.
+/// Compares a body and keeps what differs.
 pub(crate) struct Compare<'a> {
     known: &'a [u8],
     kept: &'a mut Vec<u8>,
     came_bytes: usize,
-    /// Whether all that came is equal.
+    /// Whether everything received so far is equal.
     is_equal: bool,
 }
 
@@ -23,10 +23,10 @@ impl<'a> Compare<'a> {
         Compare { known, kept, came_bytes: 0, is_equal: true }
     }
 
-    /// The body that came; `None` if it was the known one.
+    /// Returns the body; `None` if it was the known one.
     ///
     /// # Errors
-    /// It has more than [`KEPT_BYTES_MAX`].
+    /// A body of more than [`KEPT_BYTES_MAX`].
     pub(crate) fn finish(mut self) -> Result<Option<&'a [u8]>, Failure> {
         // An empty body is equal to nothing known: the first answer has to be read whatever it is.
         if self.is_equal && (self.came_bytes < self.known.len() || self.known.is_empty()) {
@@ -39,7 +39,7 @@ impl<'a> Compare<'a> {
         }
     }
 
-    /// Behind so many bytes something else came than is known.
+    /// Begins to keep the body, which differs from the known one after `equal_bytes`.
     fn differ(&mut self, equal_bytes: usize) {
         self.is_equal = false;
         self.kept.clear();

@@ -1,8 +1,7 @@
-//! Whether an answer is what was asked for: its length, a text that it contains, an element that it has as XML.
+//! Checks the content of an answer: its length, a text in it, an XML element in it.
 //!
-//! An element is looked for by a reader of XML, whatever its prefixes are; an answer that is the same to the byte as the
-//! one that was last found right is right without that. What it deliberately does not do: hold an answer against a list
-//! (see [`super::read`]).
+//! The element is found by an XML reader, so prefixes do not matter; an answer that is identical to the last right one
+//! needs no search. It does not compare an answer with a list (see [`super::read`]).
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -37,8 +36,8 @@ pub(crate) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// A search of one answer for what a target's shape and checks say of it, if they say anything. What is looked at is
-    /// gathered in `kept`.
+    /// Creates a search of one answer for what the target's shape and checks expect, if anything. The searched bytes
+    /// are kept in `kept`.
     pub(crate) fn new(
         shape: &'a RequestShape,
         checks: &'a Checks,
@@ -49,8 +48,8 @@ impl<'a> Search<'a> {
         Search { shape, checks, known, kept, came_bytes: 0, is_found: false }
     }
 
-    /// What is known of an answer that was not refused. Its length says nothing: a page of errors may be as long as the
-    /// one that is expected, or as the first one, which may be a page of errors.
+    /// Returns what is known of an answer that was not refused. Its length proves nothing: a page of errors may be as
+    /// long as the expected answer, or as the first one, which may be a page of errors.
     pub(crate) fn verdict(&self) -> Verdict {
         let is_read = match self.checks.kind {
             AnswerKind::Plain => false,
@@ -63,8 +62,8 @@ impl<'a> Search<'a> {
         if looks { Verdict::Right } else { Verdict::Unknown }
     }
 
-    /// Judges the whole answer; of one that failed for another reason only what it says of itself is looked at. Of that to
-    /// a batch the answers in it are counted in `parts`, by status.
+    /// Judges the whole answer. If it failed for another reason, only a SOAP fault in it is looked for. The answers in
+    /// a batch are counted in `parts`, by status.
     ///
     /// # Errors
     /// What came instead.
@@ -114,12 +113,12 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// How the answer begins: where nothing is looked for, its first bytes.
+    /// Returns the kept beginning of the answer: its first bytes, if nothing is searched for.
     pub(crate) fn begin(&self) -> &[u8] {
         self.kept
     }
 
-    /// What the answer should contain and did not yet.
+    /// Returns the expected text that has not been found yet.
     fn still_wanted(&self) -> Option<&'a str> {
         self.shape.contains.as_deref().filter(|_| !self.is_found)
     }
@@ -159,16 +158,16 @@ pub(crate) fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
     wanted.is_empty() || bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
-/// An answer up to the first byte that is no UTF-8.
+/// Returns an answer up to its first byte that is not UTF-8.
 pub(crate) fn readable(document: &[u8]) -> &str {
     document.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }
 
-/// Hands what stands in a document to `each` until that has found something. An answer may be cut off: what came of it is
-/// looked at.
+/// Passes the events of a document to `each` until it has found something. A truncated answer is searched as far as it
+/// came.
 ///
 /// # Errors
-/// That it is no XML, and where.
+/// The place where the document is not XML.
 pub(crate) fn find_in<'d, T>(
     document: &'d [u8],
     mut each: impl FnMut(&PullReader<'d>, Event<'d>) -> Option<T>,
@@ -191,10 +190,10 @@ pub(crate) fn find_in<'d, T>(
     }
 }
 
-/// Whether a document has an element with its text.
+/// Checks that a document has an element with its text.
 ///
 /// # Errors
-/// What it has instead.
+/// The text or elements that it has instead.
 fn has(document: &[u8], Element { path, namespace, text }: &Element) -> Result<(), String> {
     // How many of the elements that are open now are those of the path, from the outermost one on; and what stands in the
     // last of them.

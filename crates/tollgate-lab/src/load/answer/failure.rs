@@ -1,4 +1,4 @@
-//! Why a request failed: one class for each reason, under which failures are counted.
+//! Reasons why a request failed: failures are counted by class.
 
 use tollgate_net::http1::client::{ConnectError, ErrorClass as NetworkClass, ExchangeError};
 use tollgate_net::http1::server::reason;
@@ -6,24 +6,24 @@ use tollgate_net::http1::server::reason;
 /// Characters of a failure's own words that are kept.
 const WORDS_LENGTH_MAX: usize = 160;
 
-/// What can go wrong with a request; shown by its name in results.
+/// Class of a failure, shown by its name in results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
 #[display(rename_all = "kebab-case")]
 pub enum ErrorClass {
-    /// An answer with a status that was not wanted: outside 2xx, if nothing else was said.
+    /// A status that was not wanted; by default, any outside 2xx.
     #[display("status-{_0}")]
     Status(u16),
-    /// An answer that is not what was asked for.
+    /// Content that was not expected.
     Content,
-    /// An answer of another length than the first one.
+    /// A length other than the first answer's.
     Length,
     /// A SOAP fault.
     SoapFault,
-    /// What a later step needs is not in the answer, or cannot be sent.
+    /// A value for a later step that is missing in the answer, or cannot be sent.
     Extraction,
-    /// Something that should hold of the answer does not.
+    /// A failed assertion about the answer.
     Assertion,
-    /// No whole answer.
+    /// No complete answer.
     #[display("{}", _0.name())]
     Network(NetworkClass),
 }
@@ -31,30 +31,30 @@ pub enum ErrorClass {
 /// A failed request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// Under which name it is counted.
+    /// The class under which it is counted.
     pub(crate) class: ErrorClass,
-    /// What happened.
+    /// Description of the failure.
     pub(crate) text: String,
 }
 
 impl Failure {
-    /// A failure of this class.
+    /// Creates a failure of this class.
     pub(crate) fn new(class: ErrorClass, text: impl Into<String>) -> Failure {
         Failure { class, text: text.into() }
     }
 
-    /// An answer with a status that was not wanted.
+    /// A status that was not wanted.
     pub(crate) fn status(status: u16) -> Failure {
         Failure::new(ErrorClass::Status(status), format!("answered {status}"))
     }
 
-    /// An answer that is not what was asked for.
+    /// Creates a failure for unexpected content.
     pub(crate) fn content(text: impl Into<String>) -> Failure {
         Failure::new(ErrorClass::Content, text)
     }
 
-    /// An answer with a status that was not wanted, with the words that its body has for it: `503 Service Unavailable: no
-    /// work process became free within 5 ms`.
+    /// A status that was not wanted, with the message in the body: `503 Service Unavailable: no work process became
+    /// free within 5 ms`.
     pub(crate) fn refusal(status: u16, body: &[u8]) -> Failure {
         let name = match reason(status) {
             "" => status.to_string(),
@@ -67,7 +67,7 @@ impl Failure {
         Failure::new(ErrorClass::Status(status), text)
     }
 
-    /// The same failure; of an answer with the words that its body has for it.
+    /// Adds the message in the answer's body, if the failure is about an answer.
     pub(crate) fn in_words_of(self, body: &[u8]) -> Failure {
         match self.class {
             ErrorClass::Status(status) => Failure::refusal(status, body),
@@ -75,7 +75,7 @@ impl Failure {
         }
     }
 
-    /// Whether no whole answer came.
+    /// Whether no complete answer came.
     pub(crate) fn is_unanswered(&self) -> bool {
         matches!(self.class, ErrorClass::Network(_))
     }

@@ -1,6 +1,6 @@
-//! Values in JSON answers, found by their JSON pointers (RFC 6901).
+//! Values in JSON answers, found by JSON pointer (RFC 6901).
 //!
-//! It deliberately builds no tree of JSON, and reads no further than to what is looked for.
+//! It builds no JSON tree, and reads no further than the value.
 
 use std::str::FromStr;
 
@@ -28,11 +28,11 @@ impl FromStr for JsonValue {
 }
 
 impl JsonValue {
-    /// Holds it against an answer. Texts, numbers, truth values and whole objects are compared as they are written; what is
-    /// `null` is wanted as nothing.
+    /// Compares it with an answer. Texts, numbers, booleans and whole objects are compared as they are written; an
+    /// expected `null` also matches a missing value.
     ///
     /// # Errors
-    /// What the answer has instead.
+    /// The value that the answer has instead.
     pub(super) fn check(&self, body: &[u8]) -> Result<(), String> {
         let (mut found, JsonValue { pointer, path, value }) = (Vec::new(), self);
         match find(body, path, &mut found)? {
@@ -47,7 +47,7 @@ impl JsonValue {
     }
 }
 
-/// The names and indices of a JSON pointer (RFC 6901, section 3 and 4); absent of what is none.
+/// Splits a JSON pointer into names and indices (RFC 6901, section 3 and 4); absent if it is not one.
 pub(crate) fn path(pointer: &str) -> Option<Vec<String>> {
     if pointer.is_empty() {
         return Some(Vec::new());
@@ -56,16 +56,16 @@ pub(crate) fn path(pointer: &str) -> Option<Vec<String>> {
     Some(rest.split('/').map(|name| name.replace("~1", "/").replace("~0", "~")).collect())
 }
 
-/// Appends the value at this path. `false`: nothing stands there.
+/// Appends the value at this path; `false` if there is none.
 ///
 /// # Errors
-/// That the answer is no JSON.
+/// An answer that is not JSON.
 pub(crate) fn find(body: &[u8], path: &[String], out: &mut Vec<u8>) -> Result<bool, String> {
     value_at(body, path, out).map_err(|error| format!("the answer is no JSON: {error}"))
 }
 
-/// A text without its quotes and escapes, a number in its digits, an object or an array as it stands there; `null` is
-/// nothing.
+/// Appends a text without quotes and escapes, a number in its digits, or an object or array as written; `null` counts
+/// as nothing.
 fn value_at(body: &[u8], path: &[String], out: &mut Vec<u8>) -> Result<bool, ReadError> {
     let mut reader = Reader::new(body, Limits::default())?;
     for name in path {
@@ -108,7 +108,7 @@ fn value_at(body: &[u8], path: &[String], out: &mut Vec<u8>) -> Result<bool, Rea
     Ok(true)
 }
 
-/// Reads on until no more than so many brackets are open.
+/// Reads on until at most `depth` brackets are open.
 fn leave(reader: &mut Reader<'_>, depth: u32) -> Result<(), ReadError> {
     while reader.depth() > depth {
         reader.next()?;

@@ -1,6 +1,6 @@
-//! Whether an answer is what was asked for, and how it failed where it is not.
+//! Judgement of answers: whether one is right, and otherwise how it failed.
 //!
-//! What it deliberately does not do: ask, or count.
+//! It sends no requests and counts nothing.
 
 pub mod checks;
 pub(crate) mod compare;
@@ -11,11 +11,11 @@ pub mod odata_batch;
 pub(crate) mod read;
 pub mod soap;
 
-/// Whether the content of answers is looked at.
+/// Whether the content of an answer is known to be right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It was, and was right.
+    /// Checked, and right.
     Right,
-    /// Nothing is known of it.
+    /// Not checked.
     Unknown,
 }

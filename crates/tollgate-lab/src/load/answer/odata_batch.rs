@@ -1,8 +1,7 @@
-//! OData batches as a client of a load: the same request so many times in one body, each with a row of its own where
-//! there is a feed, and every answer in the answer counted.
+//! OData batches as a load client sends them: one request repeated in a body, with a row of the feed for each copy if
+//! there is a feed. Every answer in the answer is counted.
 //!
-//! Frames are the wire's. What it deliberately does not do: insert records and settle their accounts; see
-//! [`crate::load::insert`].
+//! Frames come from `tollgate-wire`. It does not insert and verify records; see [`crate::load::insert`].
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -15,15 +14,15 @@ use crate::traffic::feed::Feed;
 use crate::traffic::feed::template::Escape;
 use crate::traffic::statuses::Statuses;
 
-/// Between the parts; long, and in no payload by chance.
+/// Boundary between the parts; long, and in no payload by chance.
 const BOUNDARY: &str = "batch_tollgate_5f1c2b7e9d";
-/// The same between the requests of a change set.
+/// Boundary between the requests of a change set.
 const CHANGE_SET_BOUNDARY: &str = "batch_tollgate_5f1c2b7e9d_set";
 
 /// Requests in one batch, at most.
 pub const REQUESTS_MAX: usize = 10_000;
 
-/// How a batch is written.
+/// Format of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BatchForm {
     /// As `multipart/mixed`, each request by itself.
@@ -45,10 +44,11 @@ impl BatchForm {
     }
 }
 
-/// A batch of so many requests, all like `part`; with a feed, its target and body may have places for the feed's values.
+/// Writes a batch of `requests` copies of `part`; with a feed, its target and body may have places for the feed's
+/// values.
 ///
 /// # Errors
-/// What of the part is no place or no column.
+/// An unknown place or column in the part.
 pub fn write(form: BatchForm, requests: usize, part: &Outgoing<'_>, feed: Option<&Feed>) -> Result<Parted, String> {
     let parts = match feed {
         None => vec![one(form, part)],
@@ -84,7 +84,7 @@ pub fn write(form: BatchForm, requests: usize, part: &Outgoing<'_>, feed: Option
     Ok(Parted { before: (0..requests).map(before).collect(), parts, behind: behind.into_bytes() })
 }
 
-/// One request behind what is before it: its line of boundary, or its id.
+/// Writes one request after its boundary or its id.
 fn one(form: BatchForm, request: &Outgoing<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     let front = match form {
@@ -104,7 +104,7 @@ fn one(form: BatchForm, request: &Outgoing<'_>) -> Vec<u8> {
 /// Counts the answers in the answer to a batch by their status.
 ///
 /// # Errors
-/// The first one whose status was not wanted, or that there are not as many as requests.
+/// The first unwanted status, or fewer or more answers than requests.
 pub(crate) fn judge(
     form: BatchForm,
     body: &[u8],
@@ -125,10 +125,10 @@ pub(crate) fn judge(
     complete(first, answered, requests)
 }
 
-/// Hands each answer in the answer to a batch to `each` with its position, and says how many there are.
+/// Passes each answer in a batch to `each` with its position, and returns their number.
 ///
 /// # Errors
-/// What cannot be read.
+/// A batch that cannot be read.
 pub(in crate::load) fn each_answer<'b>(
     is_json: bool,
     body: &'b [u8],
@@ -158,7 +158,7 @@ fn read_all<'b, E: Display>(
     Ok(answered)
 }
 
-/// The first failure of a batch, or that it has not as many answers as requests.
+/// Returns the first failure of a batch, or an error if answers are missing or extra.
 pub(in crate::load) fn complete(first: Option<Failure>, answered: usize, requests: usize) -> Result<(), Failure> {
     match first {
         Some(failure) => Err(failure),

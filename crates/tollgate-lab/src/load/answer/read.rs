@@ -1,6 +1,6 @@
-//! What a walk reads out of answers: where a list's entities are, and which entity an answer is.
+//! Reading answers for a walk: the links to a list's entities, and the key of an entity.
 //!
-//! The formats are the wire's; here stands only what a client makes of them.
+//! The formats come from `tollgate-wire`; only the client's use of them is here.
 
 use tollgate_wire::content::Checker;
 use tollgate_wire::document;
@@ -13,21 +13,21 @@ use crate::traffic::request::{ListFormat, RequestShape};
 /// Reads one page of a list.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault in it.
 pub(crate) fn list(shape: &RequestShape, body: &[u8]) -> Result<Links, String> {
     let properties: Vec<&str> = shape.key.iter().map(String::as_str).collect();
     let search = Search { template: shape.detail.as_ref(), properties: &properties };
     links::follow(body, format(shape)?, &search).map_err(|error| format!("the list cannot be read: {error}"))
 }
 
-/// Tells of answers of this shape whether they are the entity that was asked for, in about half a microsecond where they
-/// are, as they are only searched for the key; absent where they have none.
+/// Creates a checker that finds out in about 0.5 µs whether an answer of this shape is the requested entity, by
+/// searching for the key only; absent if the shape has none.
 pub(crate) fn checker(shape: &RequestShape) -> Option<Checker> {
     let names: Vec<&str> = shape.key.iter().map(String::as_str).collect();
     format(shape).ok().filter(|_| !names.is_empty()).map(|format| Checker::new(format, &names))
 }
 
-/// Reads an answer of which a [`checker`] is not sure, and holds it against the key that the list gave.
+/// Reads an answer when a [`checker`] is not sure, and compares its key with the one in the list.
 ///
 /// # Errors
 /// What came instead.

@@ -1,7 +1,6 @@
-//! SOAP as a client of a load: a payload in an envelope with what its version wants in the head, and faults found in
-//! answers.
+//! SOAP as a load client uses it: a payload in an envelope, the header fields of its version, and faults in answers.
 //!
-//! Namespaces and frames are the wire's. What it deliberately does not do: judge what else stands in an envelope.
+//! Namespaces and frames come from `tollgate-wire`. It does not judge the rest of an envelope.
 
 pub use tollgate_wire::soap::Version;
 use tollgate_wire::soap::{BEHIND_PAYLOAD, write_content_type};
@@ -13,8 +12,8 @@ use super::failure::{ErrorClass, Failure};
 /// Characters of a fault's words that are kept.
 const WORDS_LENGTH_MAX: usize = 160;
 
-/// A payload with an envelope around it; one that is in an envelope already stays as it is. What stands before the first
-/// element of a bare payload (an XML declaration) is left out.
+/// Wraps a payload in an envelope, unless it has one already. Anything before the first element of a bare payload (an
+/// XML declaration) is left out.
 pub fn enveloped(payload: &[u8], version: Version) -> Vec<u8> {
     if version_of(payload).is_some() {
         return payload.to_vec();
@@ -24,7 +23,7 @@ pub fn enveloped(payload: &[u8], version: Version) -> Vec<u8> {
     [version.before_payload().as_bytes(), payload, BEHIND_PAYLOAD.as_bytes()].concat()
 }
 
-/// The version of the envelope that a message is in already.
+/// Returns the SOAP version of a message that has an envelope already.
 pub fn version_of(message: &[u8]) -> Option<Version> {
     let mut reader = PullReader::new(readable(message), 1).passing_document_type();
     // Nothing but an element can come first.
@@ -34,7 +33,7 @@ pub fn version_of(message: &[u8]) -> Option<Version> {
     }
 }
 
-/// The fields that a message for `action` has.
+/// Returns the header fields of a message for `action`.
 pub fn fields(version: Version, action: &str) -> Vec<(String, String)> {
     let mut content_type = Vec::new();
     write_content_type(&mut content_type, version, Some(action));
@@ -45,10 +44,10 @@ pub fn fields(version: Version, action: &str) -> Vec<(String, String)> {
     fields
 }
 
-/// Finds out whether an answer is an envelope without a fault; or nothing at all, as that of an operation which only takes.
+/// Accepts an envelope without a fault, or an empty answer as of a one-way operation.
 ///
 /// # Errors
-/// That it is no envelope, or the fault's own words.
+/// No envelope, or the fault's message.
 pub(crate) fn judge(document: &[u8]) -> Result<(), Failure> {
     if document.is_empty() {
         return Ok(());
@@ -59,10 +58,10 @@ pub(crate) fn judge(document: &[u8]) -> Result<(), Failure> {
     refuse_fault(document)
 }
 
-/// Finds out whether an answer is a fault.
+/// Refuses an answer that is a fault.
 ///
 /// # Errors
-/// The fault's own words, or that the answer is no XML before one is found.
+/// The fault's message, or invalid XML before a fault is found.
 pub(crate) fn refuse_fault(document: &[u8]) -> Result<(), Failure> {
     // Nothing is a fault without this name in it, and few other answers have it.
     if !contains(document, b"Fault") {
@@ -76,8 +75,7 @@ pub(crate) fn refuse_fault(document: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// The words of the fault that is the payload of an envelope: its `faultstring` (1.1), or the first `Text` of its
-/// `Reason` (1.2).
+/// Returns the message of a fault in an envelope: its `faultstring` (1.1), or the first `Text` of its `Reason` (1.2).
 fn fault(document: &[u8]) -> Result<Option<String>, String> {
     // How many elements are open where the fault's words stand.
     let (mut is_in_fault, mut words_depth, mut words) = (false, None, String::new());

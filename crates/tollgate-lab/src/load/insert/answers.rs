@@ -1,4 +1,4 @@
-//! What the answer to a request of a transfer acknowledges: which of its records, and the first failure among the rest.
+//! Answers to the requests of a transfer: the records that each acknowledges, and the first failure among the others.
 
 use std::ops::Range;
 
@@ -8,23 +8,22 @@ use crate::load::insert::render::is_json;
 use crate::traffic::mode::{BatchForm, Mode};
 use tollgate_wire::edm::Version;
 
-/// What stands fast of each record of a transfer.
+/// State of a record after a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Standing {
-    /// It was not sent, or refused: it must not be in the table.
+    /// Not sent, or refused: it must not be in the table.
     #[default]
     Absent,
-    /// Its request has no whole answer: it may be in the table.
+    /// No complete answer: it may be in the table.
     Uncertain,
-    /// It was acknowledged: it must be in the table.
+    /// Acknowledged: it must be in the table.
     Acknowledged,
 }
 
-/// Reads a whole answer with a status of 2xx. A record of which it says nothing may be in the table or not.
+/// Reads a complete answer with a 2xx status. A record that it does not mention may be in the table or not.
 ///
 /// # Errors
-/// The first failure of a part, or an answer that does not answer every part; what was acknowledged is marked all the
-/// same.
+/// The first failure of a part, or an answer that lacks parts; acknowledged records are marked all the same.
 pub(super) fn acknowledge(
     (mode, version): (Mode, Version),
     body: &[u8],
@@ -52,8 +51,8 @@ pub(super) fn acknowledge(
     Ok(())
 }
 
-/// The number of records that the answer to an array carries: alone as CAP's REST has it, as the value of an OData
-/// answer, or as what was inserted.
+/// Returns the number of records stated in the answer to an array: a bare number as in CAP's REST, an OData `value`, or
+/// `inserted`.
 fn stated_count(body: &[u8]) -> Option<u64> {
     let answer: serde_json::Value = serde_json::from_slice(body).ok()?;
     ["inserted", "value"].iter().find_map(|name| answer.get(name)).unwrap_or(&answer).as_u64()

@@ -1,7 +1,7 @@
-//! What is asked beside the measured requests, on a connection of its own and past any link: what the service is, how many
-//! rows there are, what they hold, and that they go.
+//! Requests outside the measurement, on a connection of their own and past any link: reading the metadata, counting,
+//! reading and deleting rows.
 //!
-//! Nothing of it is in a figure.
+//! None of them is in a figure.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -29,39 +29,39 @@ use crate::traffic::places::OwnRecord;
 
 /// Bytes of one page of rows that are read.
 const PAGE_BYTES_MAX: usize = 256 * 1024 * 1024;
-/// Pages of rows: a server that never ends its list is stopped here.
+/// Pages of rows, at most: a server whose list never ends is stopped here.
 const PAGES_MAX: usize = 100_000;
-/// Rows that one batch deletes: servers allow at least so many.
+/// Rows deleted by one batch; servers allow at least this many.
 const DELETED_PER_BATCH: usize = 50;
-/// What was given up is looked for so often, and in between the server has so long to end what it does.
+/// Number of checks for abandoned records; between two of them the server has time to finish its work.
 const FORGOTTEN_LOOKS: u32 = 10;
 const FORGOTTEN_PAUSE: Duration = Duration::from_millis(200);
-/// The field in which a server of SAP's hands out a token, and wants it back.
+/// The field in which an SAP server issues a token and expects it back.
 const TOKEN: &str = "X-CSRF-Token";
 
-/// One who asks beside the measurement.
+/// A client for requests outside the measurement.
 pub(super) struct Aside<'a> {
     user: &'a mut User,
     beside: &'a Beside,
     connector: Rc<Connector>,
     reading: Rc<Asking>,
-    /// Where these requests are written down: nobody reads it.
+    /// Recorder of these requests; it is never read.
     recorder: RefCell<Recorder>,
     answer: Collect,
 }
 
 impl<'a> Aside<'a> {
-    /// One who asks all that.
+    /// Creates the client.
     pub(super) fn new(user: &'a mut User, connector: &Rc<Connector>, beside: &'a Beside) -> Aside<'a> {
         let (recorder, answer) = (RefCell::default(), Collect::up_to(PAGE_BYTES_MAX));
         let reading = asking(connector, &beside.reading);
         Aside { user, beside, connector: Rc::clone(connector), reading, recorder, answer }
     }
 
-    /// How many rows there are.
+    /// Counts the rows.
     ///
     /// # Errors
-    /// That they cannot be counted, and why.
+    /// The reason why they cannot be counted.
     pub(super) async fn count(&mut self) -> Result<u64, Failure> {
         let path = self.beside.places.count_path();
         let asked = self.read(&path).await;
@@ -72,10 +72,10 @@ impl<'a> Aside<'a> {
         number.map_err(|_| Failure::content(format!("`{text}` is no number of rows")))
     }
 
-    /// Reads all rows that the server lists, hands each to `each`, and says how many there were.
+    /// Reads all rows that the server lists, passes each to `each`, and returns their number.
     ///
     /// # Errors
-    /// That they cannot be read, and why.
+    /// The reason why they cannot be read.
     pub(super) async fn read_all(&mut self, mut each: impl FnMut(&Value)) -> Result<u64, Failure> {
         let mut next = Some(self.beside.places.entity_path());
         let (mut pages, mut read) = (0, 0);
@@ -92,7 +92,7 @@ impl<'a> Aside<'a> {
         Ok(read)
     }
 
-    /// Reads rows, and where there are more.
+    /// Reads a page of rows, and the link to the next one.
     async fn page(&mut self, path: &str) -> Result<(Vec<Value>, Option<String>), Failure> {
         let asked = self.read(path).await;
         asked.map_err(|failure| because("the rows cannot be read", failure))?;
@@ -101,10 +101,10 @@ impl<'a> Aside<'a> {
         page_of(page).ok_or_else(|| Failure::content("the rows cannot be read: the answer is no list of OData"))
     }
 
-    /// Sees to it that the table is empty, as far as it may, and says how many rows of others are in it.
+    /// Empties the table as far as permitted, and returns the number of foreign rows in it.
     ///
     /// # Errors
-    /// That it holds rows of others that are in the way; that it cannot be counted or emptied, and why.
+    /// Foreign rows in the way, or the reason why it cannot be counted or emptied.
     pub(super) async fn make_empty(&mut self) -> Result<u64, Failure> {
         match self.beside.permission {
             Emptying::AllRows => self.delete_all().await.map(|()| 0),
@@ -116,10 +116,10 @@ impl<'a> Aside<'a> {
         }
     }
 
-    /// Deletes the records that a transfer before has left: its rows are nobody else's.
+    /// Deletes the records left by an earlier transfer: nobody else owns them.
     ///
     /// # Errors
-    /// That it still cannot be deleted, and why.
+    /// The reason why they still cannot be deleted.
     pub(super) async fn delete_left(&mut self, records: &Records) -> Result<(), Failure> {
         let state = Arc::clone(&self.beside.state);
         let left = state.left.load(Ordering::Relaxed);
@@ -131,11 +131,11 @@ impl<'a> Aside<'a> {
         Ok(())
     }
 
-    /// Sees to it, once for the same records, that none of the rows of others has a key of theirs. Of very many others none is
-    /// read: keys are drawn from so many values that hardly one is taken.
+    /// Checks, once for the same records, that no foreign row has one of their keys. With very many foreign rows none
+    /// is read: keys are drawn from so many values that a collision is unlikely.
     ///
     /// # Errors
-    /// That one is taken, or that not all rows can be read.
+    /// A key that is taken, or rows that cannot all be read.
     pub(super) async fn look_for_keys(&mut self, records: &Records, others: u64) -> Result<(), Failure> {
         let state = Arc::clone(&self.beside.state);
         let (Some(first), true) = (records.key(0), (1..=OTHERS_READ_MAX).contains(&others)) else { return Ok(()) };
@@ -161,10 +161,11 @@ impl<'a> Aside<'a> {
         Ok(())
     }
 
-    /// Deletes what a transfer may have stored, all rows or by their keys: so many of others stay.
+    /// Deletes all records that a transfer may have stored, by key or with the whole table; `others` foreign rows must
+    /// be left.
     ///
     /// # Errors
-    /// That it cannot be deleted, and why.
+    /// The reason why they cannot be deleted.
     pub(super) async fn delete(
         &mut self,
         records: &Records,
@@ -193,7 +194,7 @@ impl<'a> Aside<'a> {
         Ok(())
     }
 
-    /// Deletes the entities with these keys; one that is not there is no fault.
+    /// Deletes the entities with these keys; a missing one is not an error.
     async fn delete_keys(&mut self, keys: &[&str]) -> Result<(), Failure> {
         let state = Arc::clone(&self.beside.state);
         let mut first = 0;
@@ -241,7 +242,7 @@ impl<'a> Aside<'a> {
         asked.map_err(|failure| because("the table cannot be emptied", failure))
     }
 
-    /// What the service says of the entity set, with a value of another entity where one must be named.
+    /// Reads the description of the entity set, and fetches a value for each property that must name another entity.
     async fn described(&mut self, own: &OwnRecord) -> Result<Described, Failure> {
         let places = Arc::clone(&self.beside.places);
         let describing = asking(&self.connector, &self.beside.describing);
@@ -264,7 +265,7 @@ impl<'a> Aside<'a> {
         Ok(set)
     }
 
-    /// Fields that hold a token against forged requests, and the cookies that it goes with; none where nobody wants them.
+    /// Fetches the header fields with a CSRF token and its cookies; none if the service does not require them.
     async fn token(&mut self) -> Result<Vec<(String, String)>, Failure> {
         let describing = asking(&self.connector, &self.beside.describing);
         let (target, mut request) = (&describing.target, Vec::new());
@@ -312,18 +313,18 @@ fn asking(connector: &Rc<Connector>, target: &Arc<LoadTarget>) -> Rc<Asking> {
     Rc::new(Asking { connector, target, closing: Rc::default(), addresses: Default::default() })
 }
 
-/// What the answer to a batch that deletes says.
+/// Outcome of a batch that deletes.
 #[derive(Debug, PartialEq, Eq)]
 enum Deleted {
-    /// All of it succeeded.
+    /// All succeeded.
     All,
     /// `If-Match` is missing (RFC 6585, section 3; older servers say 412).
     WithoutMatch,
-    /// It failed otherwise.
+    /// Another failure.
     NotAll,
 }
 
-/// What the answer to a multipart batch of so many requests says.
+/// Reads the outcome from the answer to a multipart batch of `requests` requests.
 fn deleted(body: &[u8], requests: usize) -> Deleted {
     let (mut done, mut unmatched) = (0, 0);
     let answered = each_answer(false, body, |_, answer| {
@@ -356,35 +357,34 @@ fn because(what: &str, failure: Failure) -> Failure {
     Failure { text: format!("{what}: {}", failure.text), ..failure }
 }
 
-/// Counts the rows that stand in a table before anything is done to it.
+/// Counts the rows of a table before anything is changed.
 ///
 /// # Errors
-/// That they cannot be counted, and why.
+/// The reason why they cannot be counted.
 pub fn count(beside: &Beside) -> Result<u64, String> {
     at_once(beside, async |aside| aside.count().await)
 }
 
-/// Asks the service of an entity set what a record of it is made of, beside what the user says.
+/// Reads from the service which properties a record has, beside those that the user gives.
 ///
 /// # Errors
-/// What it does not say, or what cannot be made.
+/// A missing description, or a property that cannot be generated.
 pub(crate) fn described(beside: &Beside, own: &OwnRecord) -> Result<Described, String> {
     at_once(beside, async |aside| aside.described(own).await)
 }
 
-/// Header fields that writing requests need: a token against forged requests and its cookies, where the service hands one
-/// out.
+/// Fetches the header fields that writing requests need: a CSRF token and its cookies, if the service issues one.
 ///
 /// # Errors
-/// That the service cannot be asked.
+/// A service that cannot be asked.
 pub(crate) fn token(beside: &Beside) -> Result<Vec<(String, String)>, String> {
     at_once(beside, async |aside| aside.token().await)
 }
 
-/// Deletes what a transfer that was given up may have left.
+/// Deletes what an abandoned transfer may have left.
 ///
 /// # Errors
-/// How many records may be left where, and why.
+/// The number of records that may be left, where, and why.
 pub(crate) fn forgotten(beside: &Beside, records: &Records) -> Result<(), String> {
     let left = beside.state.left.swap(0, Ordering::Relaxed);
     let keys: Vec<&str> = (0..left).filter_map(|serial| records.key(serial)).collect();
@@ -409,7 +409,7 @@ pub(crate) fn forgotten(beside: &Beside, records: &Records) -> Result<(), String
     })
 }
 
-/// Asks something while nothing is measured, and waits for it.
+/// Sends requests while nothing is measured, and waits for the result.
 fn at_once<T>(beside: &Beside, what: impl AsyncFnOnce(&mut Aside<'_>) -> Result<T, Failure>) -> Result<T, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("no runtime to ask with: {error}"))?;
@@ -450,7 +450,7 @@ mod tests {
         }
     }
 
-    /// Three records that are nothing but a key.
+    /// Three records that consist of a key only.
     fn records() -> Records {
         let kind = Kind::Plain(Primitive::String { length_max: 0 });
         let property = Property { name: "id".to_owned(), kind, is_key: true, said: None, refers: None };

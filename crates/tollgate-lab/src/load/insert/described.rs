@@ -1,7 +1,7 @@
-//! An entity set as the `$metadata` of its service describes it, as far as it takes to make a record (CSDL XML of OData V2
-//! and V4).
+//! An entity set as the `$metadata` of its service describes it, as far as needed to generate a record (CSDL XML of
+//! OData V2 and V4).
 //!
-//! It deliberately draws no value.
+//! It draws no values.
 
 use std::collections::BTreeSet;
 
@@ -14,46 +14,46 @@ use tollgate_xml::{Document, Options};
 use crate::traffic::given::GivenRecords;
 use crate::traffic::places::OwnRecord;
 
-/// Types that derive from each other, at most: one that derives from itself ends here.
+/// Depth of type inheritance, at most: stops at a type that derives from itself.
 const BASES_MAX: usize = 32;
 
-/// An entity set and what a new entity of it is made of.
+/// An entity set and the properties of a new entity.
 #[derive(Debug)]
 pub(crate) struct Described {
     /// The version of OData that the service speaks.
     pub(crate) version: Version,
-    /// The properties that are sent, in the order of the document.
+    /// The properties to send, in the order of the document.
     pub(crate) properties: Vec<Property>,
 }
 
-/// A property that is sent.
+/// A property to send.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Property {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) is_key: bool,
-    /// Who says its value; nobody does of one that is drawn.
+    /// Source of its value; absent if it is drawn.
     pub(crate) said: Option<Said>,
-    /// Where a value of it can be found, if it names another entity.
+    /// The place of a value for it, if it names another entity.
     pub(crate) refers: Option<Reference>,
 }
 
-/// Who says the value of a property.
+/// Source of a property's value that the user gives.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Said {
-    /// It is that of all records.
+    /// One value for all records.
     OfAll(Value),
-    /// The user's file does, of each record or of some.
+    /// The user's file, for all records or some.
     InFile,
 }
 
-/// What values of a property look like.
+/// Type of a property's values.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Kind {
     Plain(Primitive),
-    /// An enumeration's, by the names of its members.
+    /// An enumeration, with the names of its members.
     Members(Vec<String>),
-    /// Anything else: its value must be given.
+    /// Any other type: its value must be given.
     Other,
 }
 
@@ -64,12 +64,12 @@ pub(crate) struct Reference {
     pub(crate) property: String,
 }
 
-/// Reads the entity set of that name, of which the user says some properties. The others are what a client may write and must
-/// know: no property that the service computes or has a default for, and no optional one that names another entity, is a
-/// list or is structured. Of records in a file no optional one at all is added.
+/// Reads the entity set with this name. Beside the user's properties it has those that a client may and must send: none
+/// that the service computes or has a default for, and no optional one that names another entity, is a list or is
+/// structured. Records from a file get no optional ones at all.
 ///
 /// # Errors
-/// What is not described, or cannot be made.
+/// A missing description, or a property that cannot be generated.
 pub(crate) fn read(metadata: &[u8], set: &str, own: &OwnRecord) -> Result<Described, String> {
     let parsed = Document::parse_bytes(metadata, &Options::default());
     let document = parsed.map_err(|error| format!("the answer is no XML: {error}"))?;
@@ -88,7 +88,7 @@ struct Csdl<'d> {
     root: NodeId,
 }
 
-/// A type with the names that it goes by.
+/// A type with all its names.
 struct Declared {
     element: NodeId,
     names: Vec<String>,
@@ -139,7 +139,7 @@ impl<'d> Csdl<'d> {
         Ok(Described { version, properties })
     }
 
-    /// A property, if it is one that is sent.
+    /// Creates a property, if it is to be sent.
     fn property(
         &self,
         declared: &Declared,
@@ -190,7 +190,7 @@ impl<'d> Csdl<'d> {
         Ok(Some(Property { name: name.to_owned(), kind, is_key, said, refers: refers.flatten() }))
     }
 
-    /// The type of that qualified name, behind those that it derives from.
+    /// Returns the type with this qualified name, after its base types.
     fn chain(&self, name: &str) -> Result<Vec<Declared>, String> {
         let (mut chain, mut next) = (Vec::new(), Some(name));
         while let Some(name) = next.filter(|_| chain.len() < BASES_MAX) {
@@ -201,7 +201,7 @@ impl<'d> Csdl<'d> {
         Ok(chain)
     }
 
-    /// What is declared by this element under this qualified name.
+    /// Finds the declaration with this element name and qualified name.
     fn declared(&self, element: &str, qualified: &str) -> Option<Declared> {
         let (namespace, name) = qualified.rsplit_once('.')?;
         self.schemas().find_map(|schema| {
@@ -213,7 +213,7 @@ impl<'d> Csdl<'d> {
         })
     }
 
-    /// The annotations of a property, within it or elsewhere.
+    /// Returns the annotations of a property, inside it or elsewhere.
     fn annotations(&self, declared: &Declared, element: NodeId, name: &str) -> Vec<NodeId> {
         let targets: Vec<String> = declared.names.iter().map(|of| format!("{of}/{name}")).collect();
         let is_its =
@@ -222,7 +222,8 @@ impl<'d> Csdl<'d> {
         [element].into_iter().chain(elsewhere).flat_map(|at| self.elements(at, "Annotation")).collect()
     }
 
-    /// Whether a property names another entity, and where such entities are found if that is said.
+    /// Returns `Some` if a property names another entity, with the set and property where such values are found, if
+    /// stated.
     fn reference(&self, chain: &[Declared], set: NodeId, property: &str) -> Option<Option<Reference>> {
         let links = || chain.iter().flat_map(|declared| self.elements(declared.element, "NavigationProperty"));
         // V4: the navigation property has the constraint, and the set binds it.
@@ -298,7 +299,7 @@ impl<'d> Csdl<'d> {
         Kind::Plain(plain)
     }
 
-    /// A type that the service declares itself.
+    /// Returns the kind of a type that the service declares itself.
     fn own_kind(&self, written: &str) -> Kind {
         if let Some(declared) = self.declared("EnumType", written) {
             let members = self.elements(declared.element, "Member");
@@ -328,7 +329,7 @@ impl<'d> Csdl<'d> {
         document.children(of).filter(is_it).collect::<Vec<_>>().into_iter()
     }
 
-    /// An attribute, whatever its namespace.
+    /// Returns an attribute by its local name.
     fn attribute(&self, of: NodeId, name: &str) -> Option<&'d str> {
         let document = self.document;
         document.attributes(of).find(|node| document.local_name(*node) == name).map(|node| document.value(node))
@@ -386,7 +387,7 @@ pub(super) mod tests {
             <End EntitySet="Items" Role="item"/></AssociationSet></EntityContainer>
         </Schema></edmx:DataServices></edmx:Edmx>"#;
 
-    /// These values, and a file of this name and text.
+    /// Creates a record from these values, and a file with this name and text.
     pub(in crate::load::insert) fn own(values: &str, file: Option<(&str, &str)>) -> OwnRecord {
         let file = file.map(|(name, text)| Arc::new(GivenRecords::parse(name, text.to_owned()).unwrap()));
         OwnRecord { values: serde_json::from_str(values).unwrap(), file }

@@ -1,7 +1,7 @@
-//! Records of an entity set that nobody knew before: values drawn by their types, keys that no two records share, and how
-//! a row that is read back is told from any other.
+//! Generated records of any entity set: values drawn by type, unique keys, and a way to recognize a row that is read
+//! back.
 //!
-//! A server may write a value in another form than it was sent: what is compared is the value.
+//! A server may write a value in another form than it was sent, so values are compared, not texts.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -16,40 +16,40 @@ use crate::traffic::given::{GivenRecords, GivenValue, Numbers};
 
 /// Characters of a text, at most.
 const TEXT_LENGTH: u32 = 40;
-/// Characters of a text that numbers records, at most.
+/// Characters of a text used as serial number, at most.
 const KEY_LENGTH: u32 = 9;
-/// Digits of a number: any reader keeps them, even one with binary floating point.
+/// Digits of a number, at most: even a reader with binary floating point keeps them.
 const DIGITS: u32 = 15;
-/// A key that is drawn must be nobody else's: of fewer values one may be, since codes and numbers of people are short.
+/// Fewest values of a drawn key: with fewer, such as codes or personnel numbers, it might be the key of a foreign row.
 const VALUES_LEAST: i64 = 100_000_000;
-/// Digits of a text that numbers records.
+/// Digits of a text used as serial number.
 const KEY_DIGITS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// Numbers for the user's own texts are drawn from here on: an `Edm.Int32` holds them.
+/// Smallest number for unique texts of the user's file; all fit an `Edm.Int32`.
 const UNIQUE_LEAST: i64 = 1_000_000_000;
 
-/// A value as it is drawn, in the same form for both versions.
+/// A drawn value, in the same form for both versions.
 #[derive(Debug)]
 pub(super) enum Drawn {
     Integer(i64),
     Text(String),
 }
 
-/// How records of a set are drawn.
+/// Generator of the records of a set.
 pub(super) struct Drawing<'d> {
     set: &'d Described,
     file: Option<&'d GivenRecords>,
-    /// The part of the key that no two records share, and what it is for the first one.
+    /// The part of the key that is unique, as its position and its value for the first record.
     serial: (usize, i64),
-    /// What the user's own texts have in the first record for a number that no other has.
+    /// The unique number in the first record's texts from the user's file.
     unique: i64,
 }
 
 impl<'d> Drawing<'d> {
-    /// For so many records.
+    /// Creates a generator for `count` records.
     ///
     /// # Errors
-    /// That they cannot have keys of their own.
+    /// The reason why they cannot have keys of their own.
     pub(super) fn new(
         set: &'d Described,
         file: Option<&'d GivenRecords>,
@@ -80,10 +80,10 @@ impl<'d> Drawing<'d> {
         Ok(Drawing { set, file, serial, unique })
     }
 
-    /// Writes a record as JSON, and its key as it stands in URLs.
+    /// Writes a record as JSON, and returns its key in URL form.
     ///
     /// # Errors
-    /// What the user's file says that cannot be.
+    /// An invalid value in the user's file.
     pub(super) fn write(&self, number: usize, random: &mut ChaCha8Rng, json: &mut Vec<u8>) -> Result<String, String> {
         let Described { version, properties } = self.set;
         let mut key: Vec<(&str, Vec<u8>)> = Vec::new();
@@ -145,13 +145,13 @@ impl<'d> Drawing<'d> {
         Ok(format!("({})", key.iter().map(one).collect::<Vec<_>>().join(",")))
     }
 
-    /// What the file says of a property in a record, if it does.
+    /// Returns the file's value for a property in a record, if any.
     fn in_file(&self, property: &Property, number: usize) -> Option<GivenValue<'d>> {
         let numbers = Numbers { record: number, unique: self.unique + number as i64 };
         self.file?.value(&property.name, numbers)
     }
 
-    /// What is wrong with a property in a record of the file.
+    /// Describes an invalid property in a record of the file.
     fn wrong(&self, property: &Property, number: usize, why: &str) -> String {
         let name = &property.name;
         let place = self.file.map(|file| file.place(name, Some(number))).unwrap_or_default();
@@ -168,14 +168,14 @@ impl Drawn {
     }
 }
 
-/// The key of a row, in a form of which no other row has the same.
+/// Returns the key of a row, in a form that is unique to it.
 pub(super) fn key_of(set: &Described, row: &Map<String, Value>) -> String {
     let value = |property: &Property| canonical(&property.kind, row.get(&property.name)?);
     let parts = set.properties.iter().filter(|property| property.is_key);
     parts.map(|property| value(property).unwrap_or_default() + "\n").collect()
 }
 
-/// Whether a row has all values that were sent.
+/// Whether a row has all sent values.
 pub(super) fn has_all(set: &Described, sent: &Map<String, Value>, row: &Map<String, Value>) -> bool {
     set.properties.iter().all(|property| {
         let value = |of: &Map<String, Value>| of.get(&property.name).and_then(|value| canonical(&property.kind, value));
@@ -183,7 +183,7 @@ pub(super) fn has_all(set: &Described, sent: &Map<String, Value>, row: &Map<Stri
     })
 }
 
-/// How many values a part of a key has that can be counted through; none where it cannot be.
+/// Returns the number of values of a key's part, if serial numbers fit it; otherwise 0.
 fn capacity(property: &Property) -> i64 {
     let digits = |count: u32| 10_i64.pow(count.min(DIGITS));
     match property.kind {
@@ -201,7 +201,7 @@ fn key_length(length_max: u32) -> u32 {
     if length_max == 0 { KEY_LENGTH } else { length_max.min(KEY_LENGTH) }
 }
 
-/// Digits before the point.
+/// Returns the number of digits before the point.
 fn whole_digits(precision: u16, scale: u16) -> u32 {
     match precision {
         0 => 9,
@@ -209,7 +209,7 @@ fn whole_digits(precision: u16, scale: u16) -> u32 {
     }
 }
 
-/// The value of a key's part that numbers records.
+/// Returns the value of a key's part that is a serial number.
 fn numbered(primitive: Primitive, serial: i64, random: &mut ChaCha8Rng) -> Drawn {
     match primitive {
         Primitive::Guid => Drawn::Text(guid(random)),
@@ -285,7 +285,7 @@ fn guid(random: &mut ChaCha8Rng) -> String {
     [&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]].join("-")
 }
 
-/// Writes a value as it stands in JSON of that version.
+/// Writes a value in the JSON form of that version.
 fn write_json(version: Version, primitive: Primitive, drawn: &Drawn, out: &mut Vec<u8>) {
     let is_quoted = match (primitive, version) {
         (Primitive::Boolean | Primitive::Byte | Primitive::SByte | Primitive::Int16 | Primitive::Int32, _) => false,
@@ -309,7 +309,7 @@ fn write_json(version: Version, primitive: Primitive, drawn: &Drawn, out: &mut V
     out.extend_from_slice(if is_quoted { Value::from(text).to_string() } else { text }.as_bytes());
 }
 
-/// Writes the value that all records have as it stands in a key.
+/// Writes a value given for all records in the form of a key.
 fn write_given(version: Version, kind: &Kind, given: &Value, out: &mut Vec<u8>) {
     let primitive = if let Kind::Plain(primitive) = kind { *primitive } else { Primitive::String { length_max: 0 } };
     let text = match given {
@@ -323,7 +323,7 @@ fn write_given(version: Version, kind: &Kind, given: &Value, out: &mut Vec<u8>) 
     }
 }
 
-/// A value in the one form in which values are compared; absent where it has none.
+/// Returns a value in the one form used for comparison; absent if it has none.
 fn canonical(kind: &Kind, value: &Value) -> Option<String> {
     if value.is_null() {
         return None;
@@ -362,7 +362,7 @@ fn canonical(kind: &Kind, value: &Value) -> Option<String> {
     })
 }
 
-/// Milliseconds since 1970 of a time, in the forms of both versions; one without a zone is UTC.
+/// Returns a time as milliseconds since 1970, from the forms of both versions; without a zone it is UTC.
 fn instant_ms(text: &str) -> Option<i64> {
     if let Some(inner) = text.strip_prefix("/Date(") {
         let inner = inner.strip_suffix(")/")?;

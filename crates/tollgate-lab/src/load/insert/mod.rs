@@ -1,10 +1,10 @@
-//! The insert: a transfer puts so many records into a table that is empty, or has the same rows of others each time, in one
-//! mode; one transfer is one unit of work.
+//! The insert: a transfer puts a number of records into a table that is empty, or has the same foreign rows each time,
+//! in one mode; one transfer is one unit of work.
 //!
-//! Timed is what lies between the first byte out and the last byte in. All else happens outside of it: requests are
-//! rendered before, connections are open, and afterwards the account is settled (rows counted, and where it is asked
-//! for compared one by one) and the table emptied, past any link. The subject's CPU time and instructions are read when it has come to
-//! rest before and after each transfer, so that what it finishes behind its last answer is in, and settling is out.
+//! A transfer is timed from the first byte sent to the last byte received. All else is outside of it: before it,
+//! requests are rendered and connections opened; after it, the rows are counted, compared one by one if wanted, and
+//! deleted, past any link. The subject's CPU time and instructions are read when it is idle before and after each
+//! transfer, so they include work after its last answer but not verification.
 //!
 //! One worker does all of it: as in the published measurement, one client inserts.
 
@@ -47,84 +47,84 @@ use crate::traffic::mode::Mode;
 use crate::traffic::model::End;
 use crate::traffic::places::InsertPlaces;
 
-/// A trial of tiny transfers ends when settling has taken so many times the slice.
+/// Time for verification, as a multiple of the slice, after which a trial of tiny transfers ends.
 const SETTLING_SLICES_MAX: u32 = 6;
-/// A subject is at rest when its CPU clocks stand still for so long.
+/// Time without CPU use after which a subject counts as idle.
 const REST: Duration = Duration::from_micros(40);
-/// One that never rests, as it collects garbage, is waited for no longer.
+/// Longest wait for a subject to become idle, since garbage collection may go on.
 const REST_WITHIN: Duration = Duration::from_millis(3);
-/// Bytes of one answer that are kept: a batch of the largest size.
+/// Bytes of one answer that are kept: enough for the largest batch.
 const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// What a trial of transfers needs beside the target of its requests.
+/// Settings of a trial of transfers, beside the target of its requests.
 #[derive(Debug, Clone)]
 pub struct Transfer {
-    /// How records are sent.
+    /// The way records are sent.
     pub mode: Mode,
-    /// How many in one transfer.
+    /// Records in one transfer.
     pub count: usize,
-    /// The records; at least as many.
+    /// The records, at least `count`.
     pub records: Arc<Records>,
-    /// How the table is read and emptied.
+    /// Access to the table outside the measurement.
     pub beside: Beside,
     /// The CPU clocks of the subject.
     pub clocks: CpuClocks,
     /// Counters of its instructions.
     pub counters: Counters,
-    /// How closely the last transfer of the trial is settled; the others' rows are counted.
+    /// Verification of the trial's last transfer; for the others rows are only counted.
     pub closeness: Closeness,
 }
 
-/// What is asked beside transfers, past any link.
+/// Targets of requests outside the measurement, past any link.
 #[derive(Debug, Clone)]
 pub struct Beside {
-    /// Where records go.
+    /// URLs of the entity set.
     pub places: Arc<InsertPlaces>,
-    /// How rows are read: with GET.
+    /// Reads rows, with GET.
     pub reading: Arc<LoadTarget>,
-    /// How the table is emptied: with POST.
+    /// Empties the table, with POST.
     pub emptying: Arc<LoadTarget>,
-    /// How batches are sent that delete rows.
+    /// Deletes rows in batches.
     pub batching: Arc<LoadTarget>,
-    /// How a row is deleted: with DELETE.
+    /// Deletes one row, with DELETE.
     pub deleting: Arc<LoadTarget>,
-    /// The same in any state, where the service wants to be told.
+    /// The same with `If-Match: *`, if the service requires it.
     pub deleting_any: Arc<LoadTarget>,
-    /// How the service is asked what it is, and for a token.
+    /// Reads the service's metadata, and a token.
     pub describing: Arc<LoadTarget>,
-    /// Which rows may go.
+    /// The rows that may be deleted.
     pub permission: Emptying,
-    /// What is known of it meanwhile.
+    /// State learned so far.
     pub(crate) state: Arc<BesideState>,
 }
 
-/// What becomes known of a table while it is measured.
+/// State of a table learned during the measurement.
 #[derive(Debug, Default)]
 pub(crate) struct BesideState {
-    /// Records that were sent and not deleted again: the first ones.
+    /// Records that were sent and not deleted again: the first so many.
     left: AtomicUsize,
-    /// Rows of others that stood there before them.
+    /// Foreign rows that were there before.
     others: AtomicU64,
-    /// Whether it refused to delete in batches.
+    /// Whether the service refused to delete in batches.
     refuses_batches: AtomicBool,
-    /// Whether it deletes only where it is told in which state.
+    /// Whether the service deletes only with `If-Match`.
     wants_match: AtomicBool,
-    /// Records of which no row of others has a key.
+    /// Sets of records whose keys no foreign row has.
     looked_for: Mutex<Vec<String>>,
 }
 
-/// Which rows of a table may go.
+/// Rows of a table that may be deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Emptying {
-    /// All of them: the table is the run's own, or its owner said so.
+    /// All rows: the table is the run's own, or its owner allowed it.
     AllRows,
-    /// Those that a transfer put there. One that holds rows before a transfer is left as it is.
+    /// The rows that a transfer inserted. A table with rows before a transfer is left as it is.
     OnlyOwnRows,
-    /// Those that a transfer put there, by their keys. All others stay.
+    /// The rows that a transfer inserted, by key. All others stay.
     OwnKeys,
 }
 
-/// One request's outcome, judged when the transfer is over.
+/// Outcome of one request, judged when the transfer is over.
 struct Done {
     index: usize,
     intended: Instant,
@@ -133,20 +133,20 @@ struct Done {
     outcome: Result<Vec<u8>, Failure>,
 }
 
-/// What the connections of one transfer share.
+/// State shared by the connections of one transfer.
 struct Sending {
     asking: Rc<Asking>,
     rendered: Rc<Rendered>,
     recorder: Rc<RefCell<Recorder>>,
     next: Cell<usize>,
-    /// After a failure no further request is begun: the transfer is not whole any more.
+    /// Whether a request failed: then no further one is begun, as the transfer is no longer complete.
     is_failed: Cell<bool>,
     keeps_answers: bool,
     done: RefCell<Vec<Done>>,
 }
 
-/// Transfers until `end`, over all connections; gives them back, and what the thread used meanwhile. Beside them there is
-/// one for what is in no figure. Requests are rendered into the memory of those of the trial before.
+/// Transfers until `end`, over all connections; returns them, and the thread's use meanwhile. One more connection
+/// serves unmeasured requests. Requests are rendered into the memory of the previous trial.
 pub(super) async fn run(
     (mut users, aside_user): (Vec<User>, &mut User),
     asking: Rc<Asking>,
@@ -229,8 +229,8 @@ pub(super) async fn run(
     }
 }
 
-/// Opens every connection, or sees that it is still open: to open one is no part of a transfer. And empties the table, as
-/// far as it may: so many rows of others stay.
+/// Opens every connection, or checks that it is still open, as a transfer does not include that. Empties the table, as
+/// far as permitted, and returns the number of rows left.
 async fn begin(
     users: &mut Vec<User>,
     asking: &Rc<Asking>,
@@ -256,7 +256,7 @@ async fn begin(
     Ok(others)
 }
 
-/// Asks something harmless over a connection. One that the server has closed meanwhile is opened again.
+/// Sends a harmless request over a connection, and opens the connection again if the server has closed it.
 async fn greet(
     mut user: User,
     asking: Rc<Asking>,
@@ -274,7 +274,7 @@ async fn greet(
     (user, opened)
 }
 
-/// Sends all requests, each connection the next one as soon as its last is answered.
+/// Sends all requests; each connection sends the next one when its last is answered.
 async fn send_all(mut users: Vec<User>, shared: &Rc<Sending>) -> Vec<User> {
     if let [user] = &mut users[..] {
         *user = send(std::mem::take(user), Rc::clone(shared)).await;
@@ -312,14 +312,14 @@ async fn send(mut user: User, shared: Rc<Sending>) -> User {
     user
 }
 
-/// When a connection was at it within one transfer: from what it sent first to what it finished last. What the worker
-/// does before and behind, the transfer is not charged with.
+/// Active time of a connection in one transfer: from its first send to its last completion. Work of the worker before
+/// and after is not charged to the transfer.
 #[derive(Debug, Default)]
 struct Presence(Option<(Instant, Instant)>);
 
 impl Presence {
-    /// Sees one more request, and says when it was due: when the one before it was over. The first one is due when it is
-    /// sent: whoever sends after another of its connections waits for no answer.
+    /// Adds one request, and returns when it was due: when the previous one completed. The first is due when it is
+    /// sent, since it waits for no answer.
     fn saw(&mut self, sent: Instant, finished: Instant) -> Instant {
         let (first, due) = self.0.unwrap_or((sent, sent));
         self.0 = Some((first, finished));
@@ -331,14 +331,14 @@ impl Presence {
     }
 }
 
-/// From the first byte out to the last byte in.
+/// Returns the time from the first byte sent to the last byte received.
 fn span(done: &[Done]) -> Duration {
     let first = done.iter().map(|done| done.sent).min();
     let last = done.iter().map(|done| done.finished).max();
     first.zip(last).map_or(Duration::ZERO, |(first, last)| last.saturating_duration_since(first))
 }
 
-/// Reads what was answered, writes it down, and says whether every record was acknowledged.
+/// Reads the answers, records them, and returns whether every record was acknowledged.
 fn judge(
     mode: (Mode, Version),
     done: Vec<Done>,
@@ -365,7 +365,7 @@ fn judge(
     standing.iter().all(|standing| *standing == Standing::Acknowledged)
 }
 
-/// The CPU clocks once they stand still, or as they are when that lasts too long.
+/// Returns the CPU time once it no longer changes, or as it is when that takes too long.
 fn at_rest_ns(clocks: &CpuClocks) -> Option<u64> {
     let began = Instant::now();
     let (mut last, mut since) = (clocks.read_ns()?, Instant::now());

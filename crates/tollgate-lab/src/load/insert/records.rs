@@ -1,9 +1,8 @@
-//! The records that are inserted, generated from the run's seed, each different; and how one that is read back is told
-//! from any other. They are those of the published measurement, about 600 bytes as JSON, or those of any entity set (see
-//! [`super::drawn`]).
+//! Records to insert, generated from the run's seed, each different; and recognition of those read back. They are those
+//! of the published measurement, about 600 bytes as JSON, or those of any entity set (see [`super::drawn`]).
 //!
-//! A published record's serial number stands in `integerField`. Keys and managed fields are the server's to fill in. What
-//! this deliberately does not do: send anything.
+//! The serial number of a published record is its `integerField`. Keys and managed fields are left to the server. This
+//! module sends nothing.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,38 +20,38 @@ use crate::traffic::given::GivenRecords;
 
 /// Characters of the short text.
 const TEXT_LENGTH: usize = 40;
-/// Characters of the long text: it makes a record about 600 bytes.
+/// Characters of the long text: a record is about 600 bytes.
 const LARGE_TEXT_LENGTH: usize = 256;
-/// Letters of which texts are made.
+/// Characters of generated texts.
 pub(super) const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/// Records with the serial numbers from 0.
+/// Records with serial numbers from 0.
 #[derive(Debug)]
 pub struct Records {
     text: Vec<u8>,
-    /// Where the first record begins and each ends.
+    /// Positions of the start of the first record and the end of each.
     ends: Vec<usize>,
-    /// Of the published ones, a number for each that hardly another one has.
+    /// Fingerprint of each published record; hardly two are equal.
     fingerprints: Vec<u64>,
-    /// What they are of, if they are not the published ones.
+    /// Their entity set, if they are not the published ones.
     own: Option<Own>,
 }
 
-/// What is known of records of any entity set.
+/// Data for records of any entity set.
 #[derive(Debug)]
 struct Own {
     set: Described,
-    /// Their keys as they stand in URLs.
+    /// Their keys in URL form.
     keys: Vec<String>,
-    /// Their serial numbers by their keys.
+    /// Serial numbers by key.
     serials: HashMap<String, usize>,
 }
 
 impl Records {
-    /// So many records of an entity set, with what the user's file says of them; the same for the same seed.
+    /// Generates `count` records of an entity set, with the values of the user's file; the same for the same seed.
     ///
     /// # Errors
-    /// Why they cannot be made.
+    /// The reason why they cannot be generated.
     pub(crate) fn of(set: Described, file: Option<&GivenRecords>, seed: u64, count: usize) -> Result<Records, String> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let drawing = Drawing::new(&set, file, count, &mut random)?;
@@ -68,7 +67,7 @@ impl Records {
         Ok(records)
     }
 
-    /// So many published records; the same for the same seed.
+    /// Generates `count` published records; the same for the same seed.
     pub fn generate(seed: u64, count: usize) -> Records {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut records = Records { text: Vec::new(), ends: vec![0], fingerprints: Vec::new(), own: None };
@@ -86,7 +85,7 @@ impl Records {
         &self.text[self.ends[serial]..self.ends[serial + 1]]
     }
 
-    /// How many there are.
+    /// Number of records.
     pub fn count(&self) -> usize {
         self.ends.len() - 1
     }
@@ -96,17 +95,18 @@ impl Records {
         serde_json::from_slice(self.json(serial)).expect("a record is written as a JSON object")
     }
 
-    /// The version of OData in whose form they are.
+    /// The OData version of their form.
     pub(super) fn version(&self) -> Version {
         self.own.as_ref().map_or(Version::V4, |own| own.set.version)
     }
 
-    /// The key of one record as it stands in URLs; absent where the server makes it.
+    /// Key of one record in URL form; absent if the server creates it.
     pub(super) fn key(&self, serial: usize) -> Option<&str> {
         self.own.as_ref().map(|own| own.keys[serial].as_str())
     }
 
-    /// Whether a row that was read back is the record of its serial number; `None` where there is no such record.
+    /// Returns the serial number of a row that was read back, and whether it equals that record; `None` if no record
+    /// has that number.
     pub(super) fn is_same(&self, row: &Value) -> Option<(usize, bool)> {
         if let Some(Own { set, serials, .. }) = &self.own {
             let row = row.as_object()?;
@@ -119,7 +119,7 @@ impl Records {
     }
 }
 
-/// A record as it is read back; what a server does not give is absent.
+/// A record as it is read back; fields that the server omits are absent.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Row {
@@ -137,7 +137,7 @@ struct Row {
 }
 
 impl Row {
-    /// The serial number, and a number that two different records share only by a chance of 2^-64.
+    /// Returns the serial number, and a fingerprint that two different records share with a probability of 2^-64.
     fn fingerprint(&self) -> (Option<i64>, u64) {
         let mut hasher = DefaultHasher::new();
         (&self.string_field, &self.large_string_field, self.boolean_field, self.integer_field).hash(&mut hasher);
@@ -152,8 +152,8 @@ impl Row {
     }
 }
 
-/// The value of a number, which a server may write as text so that no digit is lost on the way. The generated numbers have
-/// at most 15 significant digits, so that each has a value of its own.
+/// Returns the value of a number, which a server may write as text to keep all digits. The generated numbers have at
+/// most 15 significant digits, so each has a distinct value.
 fn value_of(number: &Value) -> Option<u64> {
     let value = match number {
         Value::String(text) => text.parse().ok(),
@@ -162,7 +162,7 @@ fn value_of(number: &Value) -> Option<u64> {
     value.map(f64::to_bits)
 }
 
-/// A time without what servers add to it: zeros behind the second, and that it is UTC.
+/// Returns a time without additions by servers: trailing zeros of the fraction, and the `Z` of UTC.
 fn instant(text: &str) -> &str {
     let text = text.strip_suffix('Z').unwrap_or(text);
     match text.contains('.') {

@@ -1,4 +1,4 @@
-//! The requests of one transfer, rendered before time counts into one buffer: the records of each mode in its form.
+//! The requests of one transfer, rendered before time counts into one buffer: the records in the form of each mode.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use crate::load::target::LoadTarget;
 use crate::traffic::mode::{BatchForm, Mode};
 use crate::traffic::places::InsertPlaces;
 
-/// Between the parts of a multipart batch; no record holds it, as records have no hyphens beside each other.
+/// Boundary between the parts of a multipart batch; no record contains it, since records have no adjacent hyphens.
 const BOUNDARY: &str = "batch--of--records";
-/// What says that an entity may be in any state (RFC 9110, section 13.1.1).
+/// The field that allows any state of an entity (RFC 9110, section 13.1.1).
 pub(crate) const ANY_STATE: (&str, &str) = ("If-Match", "*");
-/// Name of the one atomic group of a change set.
+/// Name of the only atomic group of a change set.
 const GROUP: &str = "g";
 
-/// Requests, one behind the other.
+/// Requests, one after the other.
 #[derive(Debug, Clone, Default)]
 pub(in crate::load) struct Rendered {
     text: Vec<u8>,
@@ -34,7 +34,7 @@ struct Rendering {
 }
 
 impl Rendered {
-    /// Renders a transfer; what was there is forgotten, its memory used again.
+    /// Renders a transfer; replaces the previous one and reuses its memory.
     pub(super) fn render(&mut self, target: &LoadTarget, transfer: &Transfer) {
         let Rendered { text, requests, body } = self;
         text.clear();
@@ -55,7 +55,7 @@ impl Rendered {
         }
     }
 
-    /// How many requests there are.
+    /// Number of requests.
     pub(super) fn count(&self) -> usize {
         self.requests.len()
     }
@@ -71,7 +71,7 @@ impl Rendered {
     }
 }
 
-/// Whether a batch and its answer are JSON. OData V2 has none such: its change sets are parts of a multipart batch.
+/// Whether a batch and its answer are JSON. OData V2 has no JSON batch: its change sets are parts of a multipart batch.
 pub(super) fn is_json(form: BatchForm, version: Version) -> bool {
     match form {
         BatchForm::Json => true,
@@ -80,8 +80,8 @@ pub(super) fn is_json(form: BatchForm, version: Version) -> bool {
     }
 }
 
-/// Renders a multipart batch that deletes the entities with these keys, in any state if that must be said: together or not
-/// at all.
+/// Renders a multipart batch that deletes the entities with these keys, all or none, with `If-Match: *` if that is
+/// required.
 pub(super) fn deleting(target: &LoadTarget, places: &InsertPlaces, keys: &[&str], wants_match: bool) -> Vec<u8> {
     let headers: &[(&str, &str)] = if wants_match { &[ANY_STATE] } else { &[] };
     let mut body = Vec::new();
@@ -110,7 +110,7 @@ fn multipart_type() -> String {
     format!("{};boundary={BOUNDARY}", multipart::MEDIA_TYPE)
 }
 
-/// All of a request's head but its length, which differs.
+/// Renders a request's head without its length, which differs.
 fn head(target: &LoadTarget, path: &str, content_type: String) -> Vec<u8> {
     let mut head = Vec::new();
     target.render(path, &mut head);
@@ -162,7 +162,7 @@ fn write_body(transfer: &Transfer, range: Range<usize>, out: &mut Vec<u8>) {
     }
 }
 
-/// The request for one record; its id is its serial number.
+/// Returns the request for one record; its id is its serial number.
 fn outgoing<'a>(places: &'a InsertPlaces, id: &'a str, body: &'a [u8], group: Option<&'a str>) -> Outgoing<'a> {
     let headers = &[("content-type", "application/json")];
     Outgoing { id: Some(id), method: "POST", target: &places.entity_set, headers, body, group, depends_on: &[] }

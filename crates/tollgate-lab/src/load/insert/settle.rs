@@ -1,4 +1,4 @@
-//! Settling the account of a transfer: what stands in the table is held against what was acknowledged.
+//! Verification of a transfer: the rows in the table are compared with the acknowledged records.
 
 use super::answers::Standing;
 use super::aside::Aside;
@@ -8,23 +8,23 @@ use super::records::Records;
 use crate::load::answer::failure::Failure;
 use tollgate_facts::results::Settlement;
 
-/// How closely a transfer is settled.
+/// Depth of the verification of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Closeness {
-    /// Its rows are counted.
+    /// Rows are counted.
     Count,
-    /// They are counted, read back and compared one by one.
+    /// Rows are counted, read back and compared one by one.
     Compare,
 }
 
-/// Others' rows beside which records are compared: they are all read, and who has more of them is only counted.
+/// Most foreign rows beside which records are compared, since all are read; with more, rows are only counted.
 pub(super) const OTHERS_READ_MAX: u64 = 10_000;
 
-/// Counts the rows, and compares them if they are to be compared or do not come to what was acknowledged. So many are
-/// others', and stood there before. With the first thing that does not agree.
+/// Counts the rows, and compares them if wanted or if the count differs from the acknowledged records. `others` rows
+/// are foreign and were there before. Returns the first disagreement, too.
 ///
 /// # Errors
-/// That the table could not be asked.
+/// A table that cannot be read.
 pub(super) async fn settle(
     aside: &mut Aside<'_>,
     (records, others): (&Records, u64),
@@ -50,15 +50,15 @@ pub(super) async fn settle(
     Ok(found.settled(standing, rows))
 }
 
-/// What was read back.
+/// Rows that were read back.
 struct Found {
-    /// How often each serial number stood there.
+    /// Number of rows for each serial number.
     counts: Vec<u32>,
-    /// Rows without a serial number that was sent.
+    /// Rows with a serial number that was not sent.
     unknown: u64,
-    /// Rows that stood there before.
+    /// Rows that were there before.
     others: u64,
-    /// Serial numbers whose rows are not what was sent.
+    /// Serial numbers whose rows differ from what was sent.
     wrong: Vec<usize>,
 }
 

@@ -1,17 +1,17 @@
 //! A text of the user's own file as a value of its property's type: in the form in which drawn values are, too.
 //!
-//! What it deliberately does not do: guess. A number with a comma or a date of another order is refused. Blanks around a value
-//! count only where it is a text.
+//! It does not guess: a number with a comma or a date of another order is refused. Blanks around a value count only
+//! where it is a text.
 
 use serde_json::Number;
 use tollgate_wire::edm::{Primitive, Version};
 
 use super::drawn::Drawn;
 
-/// The value of a text.
+/// Reads a text as a value.
 ///
 /// # Errors
-/// What the text is not, behind "`abc` is no ".
+/// The expected form, to follow "`abc` is no ".
 pub(super) fn typed(primitive: Primitive, version: Version, text: &str) -> Result<Drawn, String> {
     let text = if matches!(primitive, Primitive::String { .. }) { text } else { text.trim() };
     let whole = |least: i64, most: i64| {
@@ -71,7 +71,7 @@ pub(super) fn typed(primitive: Primitive, version: Version, text: &str) -> Resul
     }
 }
 
-/// The instant of a time; one without a zone is UTC, and a date is its midnight.
+/// Returns the instant of a time; without a zone it is UTC, and a date is its midnight.
 fn instant(text: &str) -> Option<jiff::Timestamp> {
     let parse = |text: &str| text.parse::<jiff::Timestamp>().ok();
     parse(text).or_else(|| parse(&format!("{text}Z"))).or_else(|| parse(&format!("{text}T00:00:00Z")))

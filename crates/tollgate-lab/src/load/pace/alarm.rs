@@ -1,7 +1,7 @@
-//! Where the users of a worker wait who think: each until a moment of its own.
+//! Alarm for thinking users of a worker: each waits until a moment of its own.
 //!
-//! The runtime's timers are whole milliseconds: users who think until the same one would ask together. One pacer keeps
-//! all moments instead. It deliberately does not know what users do before and afterwards.
+//! The runtime's timers have whole milliseconds: users who think until the same one would send together. Here one pacer
+//! keeps all moments. It does not know what users do before and after.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -11,20 +11,20 @@ use std::time::Instant;
 use tokio::sync::{Notify, oneshot};
 use tollgate_net::pacer::Pacer;
 
-/// Rings for each who waits, until it is closed.
+/// Alarm clock: rings for each waiting user, until it is closed.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
-    /// Who waits, by the moment and then by how many came before.
+    /// Waiting users, by moment and then by order of arrival.
     bells: RefCell<BTreeMap<(Instant, u64), oneshot::Sender<()>>>,
     came: Cell<u64>,
     is_closed: Cell<bool>,
-    /// Told when a moment came that is earlier than all others.
+    /// Notified when a moment is added that is earlier than all others.
     earlier: Notify,
 }
 
 impl Alarm {
-    /// Waits until `moment`, while somebody [runs](Alarm::run) it; `false` where it is closed before the waiter goes on, even
-    /// if it has rung.
+    /// Waits until `moment`, while another task [runs](Alarm::run) it; `false` if it is closed before the waiter
+    /// continues, even if it has rung.
     pub(crate) async fn until(&self, moment: Instant) -> bool {
         if self.is_closed.get() {
             return false;
@@ -42,7 +42,7 @@ impl Alarm {
         rang.await.is_ok() && !self.is_closed.get()
     }
 
-    /// Rings whenever somebody's moment has come.
+    /// Rings whenever a user's moment has come.
     pub(crate) async fn run(&self, pacer: &mut Pacer) -> Infallible {
         loop {
             let next = self.bells.borrow().first_key_value().map(|((moment, _), _)| *moment);
@@ -58,7 +58,7 @@ impl Alarm {
         }
     }
 
-    /// From now on nobody waits any more.
+    /// Ends all waiting, now and later.
     pub(crate) fn close(&self) {
         self.is_closed.set(true);
         self.bells.borrow_mut().clear();

@@ -1,6 +1,6 @@
 //! The intended starts of an open load, from its start on: constant ones in turns, Poisson ones drawn from the seed.
 //!
-//! What it deliberately does not do: wait, or know the time.
+//! It does not wait, and does not know the time.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub(crate) struct Schedule<'l> {
     rate: Rate,
     random: ChaCha8Rng,
     count: u64,
-    /// How many were due before, of all lanes.
+    /// Number of earlier starts, of all lanes.
     due: f64,
 }
 
@@ -29,7 +29,7 @@ impl<'l> Schedule<'l> {
         Schedule { load, rate, random, count: 0, due: 0.0 }
     }
 
-    /// How many of all lanes were due when the next one of this lane is.
+    /// Returns the number of starts of all lanes before the next one of this lane.
     fn next_due(&mut self) -> f64 {
         let lane = self.load.lane;
         match self.rate.arrivals {

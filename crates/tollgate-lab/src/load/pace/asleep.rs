@@ -1,7 +1,7 @@
-//! When the worker of this thread looked last whether anything had come: what it reads between two looks had not been there
-//! at the one before, or it would have been read then.
+//! Times of the last looks of this thread's worker for data: what it reads between two looks was not there at the
+//! earlier one, or it would have been read then.
 //!
-//! It looks once a millisecond at least, as its heart beats that often.
+//! It looks at least once a millisecond, the interval of its heartbeat.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ thread_local! {
     static LOOKS: Cell<[Option<Instant>; 2]> = const { Cell::new([None; 2]) };
 }
 
-/// A runtime of this thread that notes when it looks: each time that it goes to sleep, if only for nothing.
+/// Makes a runtime note each look: whenever its thread goes to sleep, even for no time.
 pub(crate) fn noting(builder: &mut Builder) -> &mut Builder {
     builder.on_thread_park(|| look(Instant::now()))
 }
@@ -23,8 +23,8 @@ fn look(now: Instant) {
     LOOKS.set([Some(now), last]);
 }
 
-/// For how long what is read at this moment may have been there: since the look before the last one, which brought it.
-/// Without end where there was none.
+/// Returns how long data read at this moment may have been there: since the look before the last one. Unlimited if
+/// there was none.
 pub(crate) fn before(moment: Instant) -> Duration {
     let [_, before] = LOOKS.get();
     before.map_or(Duration::MAX, |look| moment.saturating_duration_since(look))

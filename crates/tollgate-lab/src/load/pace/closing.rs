@@ -2,7 +2,7 @@
 //!
 //! The last request on a connection says `Connection: close`, so the server ends it (RFC 9112, section 9.6) and the
 //! port waits in TIME_WAIT on its side: a client that closed first would use up one of its own ports for every request.
-//! What the wait takes is in no response time.
+//! The wait is in no response time.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tollgate_net::http1::client::ClientConnection;
 
 /// A server that has not closed by then is not waited for any longer.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Connections that are waited for at once, each a port; beyond them we close first.
+/// Connections that are waited for at once, each a port; beyond it we close first.
 pub(crate) const CLOSING_MAX: usize = 1024;
 
 /// The connections of one worker that are about to be closed.
@@ -22,7 +22,7 @@ pub(crate) struct Closing {
 }
 
 impl Closing {
-    /// Waits for the server to close `connection`, beside all else.
+    /// Waits in the background for the server to close `connection`.
     pub(crate) fn take(&self, connection: ClientConnection) {
         let one = Rc::clone(&self.open);
         if Rc::strong_count(&one) > CLOSING_MAX + 1 {

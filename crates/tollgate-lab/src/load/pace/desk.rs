@@ -1,7 +1,7 @@
-//! Where what is due at a rate waits for users: they are there as many as there is work under way, up to a limit.
+//! Desk of an open load: work that is due waits here for users. There are as many users as needed, up to a limit.
 //!
-//! What is due while all of them are at work waits too, and is late; what still waits at the end is counted as unsent. It
-//! deliberately does not know what users do.
+//! Work that is due while all are busy waits, too, and is late; what still waits at the end is counted as unsent. The
+//! desk does not know what users do.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -18,14 +18,13 @@ use super::units::{Begun, Doer};
 use crate::load::record::recorder::Recorder;
 use crate::traffic::model::{Load, Rate};
 
-/// What is due and waits for a user, at most: 16 MB. More is unsent at once.
+/// Most units that wait for a user: 16 MB. More are unsent at once.
 const WAITING_MAX: usize = 1_000_000;
 
-/// After so much that was due at once, users have their turn.
+/// Units due at once, after which users get a turn.
 const OVERDUE_MAX: u32 = 64;
 
-/// Hands out what is due of a load from `start` on, calls users as they are needed, each by its number, and gives them
-/// back.
+/// Hands out the units of a load from `start` on, calls users by number as they are needed, and returns them.
 pub(crate) async fn hand_out<D: Doer>(
     recorder: &Rc<RefCell<Recorder>>,
     (load, rate, start): (&Load, Rate, Instant),
@@ -85,29 +84,29 @@ pub(crate) async fn hand_out<D: Doer>(
     users
 }
 
-/// What the users of one worker share.
+/// State shared by the users of one worker.
 struct Desk {
     recorder: Rc<RefCell<Recorder>>,
-    /// What no user has taken yet.
+    /// Units that no user has taken yet.
     waiting: RefCell<VecDeque<Due>>,
-    /// Users without anything to do, the last one on top: its connection is the freshest.
+    /// Idle users, the last one on top: its connection is the freshest.
     idle: RefCell<Vec<Rc<Seat>>>,
-    /// Users who were called and have not looked yet what waits: as much does not wait for want of one.
+    /// Users called that have not looked for work yet: that much of it has a user.
     called: Cell<usize>,
     is_closed: Cell<bool>,
 }
 
-/// What is due, once a user takes it.
+/// A unit of work that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Due {
-    /// When it was to begin.
+    /// Intended start.
     intended: Instant,
-    /// Since when it waits for want of a user, where all were at work when it came to the desk; else one was called, and
-    /// until it begins nobody but the generator holds it up.
+    /// Time at which it came to the desk, if no user was free; absent if one was called: then any delay until it begins
+    /// is the generator's.
     missing_since: Option<Instant>,
 }
 
-/// Where a user waits.
+/// Place of a waiting user.
 #[derive(Default)]
 struct Seat {
     waker: RefCell<Option<Waker>>,
@@ -116,7 +115,7 @@ struct Seat {
 }
 
 impl Desk {
-    /// One user: takes what is due, until nothing more comes.
+    /// Runs one user: it takes due units until there are no more.
     async fn serve<D: Doer>(self: Rc<Desk>, mut doer: D, seat: Rc<Seat>) -> D {
         while let Some(Due { intended, missing_since }) = self.next(&seat).await {
             let now = Instant::now();
@@ -137,7 +136,7 @@ impl Desk {
         doer
     }
 
-    /// What is to be begun next; `None` once no more comes.
+    /// Waits for the next unit; `None` once there are no more.
     async fn next(&self, seat: &Rc<Seat>) -> Option<Due> {
         poll_fn(|cx| {
             if seat.is_called.replace(false) {
@@ -158,7 +157,7 @@ impl Desk {
         .await
     }
 
-    /// Calls an idle user, if there is one; it looks once the caller waits for something.
+    /// Calls an idle user, if there is one; it looks once the caller yields.
     fn wake_one(&self) -> bool {
         let Some(seat) = self.idle.borrow_mut().pop() else { return false };
         seat.is_idle.set(false);
@@ -169,13 +168,13 @@ impl Desk {
         true
     }
 
-    /// The user of this seat is to look what waits.
+    /// Tells the user of this seat to look for work.
     fn call(&self, seat: &Seat) {
         seat.is_called.set(true);
         self.called.set(self.called.get() + 1);
     }
 
-    /// What still waits will not be sent, but for the first of it.
+    /// Counts waiting units as unsent, except for the first `sent`.
     fn give_up(&self, sent: usize) {
         let mut waiting = self.waiting.borrow_mut();
         let unsent = waiting.len().saturating_sub(sent);
@@ -183,7 +182,7 @@ impl Desk {
         self.recorder.borrow_mut().tally.sends.unsent += unsent as u64;
     }
 
-    /// Nothing more comes: users leave once nothing waits.
+    /// Closes the desk: users leave once nothing waits.
     fn close(&self) {
         self.is_closed.set(true);
         while self.wake_one() {}

@@ -1,7 +1,7 @@
-//! The gate of a trial: behind it what counts begins, and where that is over it is shut again. What the subject and the
-//! machine did in between is read there, so that it is of the same time as the records.
+//! The gate of a trial: it opens when measurement begins and shuts when it ends. The subject and the machine are read
+//! at both moments, so their figures cover the same time as the records.
 //!
-//! It deliberately does not know what is asked before, in between or afterwards.
+//! It does not know what is sent before, in between or afterwards.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use tokio::sync::Barrier;
 
 use crate::probe::meter::{Meter, Passed};
 
-/// Where the workers of one trial meet, and what is read there.
+/// The meeting point of a trial's workers, where meters are read.
 #[derive(Debug)]
 pub struct Gate {
     workers: Barrier,
@@ -19,38 +19,39 @@ pub struct Gate {
 }
 
 impl Default for Gate {
-    /// That of one worker, at which nothing but the machine is read.
+    /// A gate for one worker, which reads only the machine.
     fn default() -> Gate {
         Gate::new(1, Meter::default())
     }
 }
 
 impl Gate {
-    /// A gate for so many workers.
+    /// Creates a gate for this many workers.
     pub fn new(workers: usize, meter: Meter) -> Gate {
         Gate { workers: Barrier::new(workers), meter, begun: OnceLock::new(), passed: OnceLock::new() }
     }
 
-    /// What counts begins; whoever says so first reads.
+    /// Begins the measurement; only the first call reads the meter.
     pub fn begin(&self) {
         self.begun.get_or_init(|| self.meter.begin());
     }
 
-    /// What counts is over; whoever says so first reads. What was done since it began: nothing, if it never did.
+    /// Ends the measurement; only the first call reads the meter. Returns the use since the beginning: none, if it
+    /// never began.
     pub fn end(&self) -> Passed {
         *self.passed.get_or_init(|| self.begun.get().map(|begun| self.meter.end(begun)).unwrap_or_default())
     }
 
-    /// Whether what counts has begun and is not over.
+    /// Whether the measurement has begun and is not over.
     pub fn is_open(&self) -> bool {
         self.begun.get().is_some() && self.passed.get().is_none()
     }
 
-    /// As soon as all workers wait here, what counts [begins](Gate::begin) or [ends](Gate::end) for all of them.
+    /// Waits for all workers, then [begins](Gate::begin) or [ends](Gate::end) the measurement for all of them.
     ///
-    /// One reads when all have come and before anybody goes on: no worker asks anything then (but where users go on all the
-    /// time), and nothing that counts or does not is on the wrong side. Were it read when the first worker (or the last one) is through, the subject would
-    /// be charged with less (or more) than was recorded.
+    /// One worker reads after all have come and before any goes on: then none sends a request (except where users never
+    /// pause), so each request is on the right side. If the first worker (or the last one) read on its own, the subject
+    /// would be charged with less (or more) than was recorded.
     pub(crate) async fn meet<T>(&self, read: impl FnOnce(&Gate) -> T) {
         if self.workers.wait().await.is_leader() {
             read(self);

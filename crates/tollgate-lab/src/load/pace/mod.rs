@@ -1,6 +1,6 @@
-//! When users begin and end: all at once, at a rate, or by stages.
+//! Start and end of users: all at once, at a rate, or by stages.
 //!
-//! What it deliberately does not do: ask.
+//! It sends no requests.
 
 pub(crate) mod alarm;
 pub(crate) mod arrivals;

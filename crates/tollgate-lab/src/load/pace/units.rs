@@ -1,8 +1,7 @@
-//! Units of work, which users do one after another, each as soon as the one before it is over; and the time in which they
-//! wait before they go on: until they come, while they think, after a failure. It is in no response time, and counted by
-//! itself.
+//! Units of work, done by users one after another without a gap; and the time in which users wait: before they come,
+//! while they think, after a failure. That time is in no response time, and is counted separately.
 //!
-//! What it deliberately does not do: know what a unit of work is. What is done at a rate, the desk hands out.
+//! It does not know what a unit of work is. For a load at a rate, see the desk.
 
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
@@ -10,31 +9,31 @@ use std::time::{Duration, Instant};
 use crate::load::record::recorder::Recorder;
 use crate::traffic::model::Load;
 
-/// After a failure that no answer came with, a user waits so long: a server that is gone is not hammered.
+/// Wait of a user after a failure without an answer, so that a dead server is not flooded.
 pub(crate) const AFTER_FAILURE: Duration = Duration::from_millis(10);
 
-/// When a unit of work is begun.
+/// Start of a unit of work.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Begun {
-    /// When it was due.
+    /// Intended start.
     pub(crate) due: Instant,
-    /// When it is.
+    /// Actual start.
     pub(crate) at: Instant,
-    /// What of the time between is the generator's own doing.
+    /// The part of the delay that the generator caused.
     pub(crate) own: Duration,
 }
 
 impl Begun {
-    /// When it is due.
+    /// A unit that starts when it is due.
     pub(crate) fn in_time(due: Instant) -> Begun {
         Begun { due, at: due, own: Duration::ZERO }
     }
 }
 
-/// A user who does units of work.
+/// A user that does units of work.
 pub(crate) trait Doer: 'static {
-    /// Does one, and writes it down; `begin` does so before anything is sent.
-    /// When it is over; `None` where there is no row for it.
+    /// Does one and records it; `begin` records its start before anything is sent. Returns when it ended; `None` if
+    /// there is no row for it.
     async fn unit(
         &mut self,
         recorder: &RefCell<Recorder>,
@@ -43,8 +42,8 @@ pub(crate) trait Doer: 'static {
     ) -> Option<Instant>;
 }
 
-/// Does units of work until the load's end, which counts from one moment for all, as the user with this number, who was
-/// there from another moment on. `begun` counts them for all users: with a bound on their number none is begun beyond it.
+/// Does units of work until the load's end, which counts from one moment for all, as the user with this number, present
+/// from another moment on. `begun` counts them for all users: if their number is limited, none is begun beyond it.
 pub(crate) async fn repeat(
     doer: &mut impl Doer,
     number: usize,
@@ -79,7 +78,7 @@ pub(crate) async fn repeat(
     recorder.borrow_mut().tally.busy_ns += entered.elapsed().as_nanos() as u64;
 }
 
-/// Waits, and goes on from `previous` to the moment at which that is over.
+/// Waits, and moves `previous` to the end of the wait.
 pub(crate) async fn pause(wait: impl Future<Output = ()>, previous: &mut Instant, recorder: &RefCell<Recorder>) {
     wait.await;
     let now = Instant::now();

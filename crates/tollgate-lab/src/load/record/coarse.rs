@@ -1,7 +1,7 @@
-//! Times in coarse places, so that many parts of a load can have a distribution each: those of a single load's time, in
-//! which answers are counted while it lasts, and blocks of a run.
+//! Coarse histograms, small enough for many parts of a load: time stretches of a single load, counted while it runs,
+//! and blocks of a run.
 //!
-//! What it deliberately does not do: give a time back.
+//! Times cannot be read back from them.
 
 use std::time::Instant;
 
@@ -11,19 +11,19 @@ use super::places::{OCTAVE_MAX, OCTAVE_MIN, PLACES, PLACES_BITS, place};
 use super::recorder::nanoseconds;
 use tollgate_facts::stats::percentile_interval::Cluster;
 
-/// Most stretches of a load: from half as many on, whatever it lasts.
+/// Most stretches of a load; at least half as many, however long it lasts.
 const STRETCHES: usize = 64;
-/// A stretch is that many nanoseconds at first, as a power of two: a millisecond.
+/// Initial length of a stretch in nanoseconds, as a power of two: a millisecond.
 const WIDTH_BITS: u32 = 20;
 
-/// The part of a place's times that is longer than this one, which is in it.
+/// Returns the share of times in the same place that are longer than this one.
 fn beyond_within(ns: u64) -> f64 {
     let ns = ns.clamp(1 << OCTAVE_MIN, (1 << OCTAVE_MAX) - 1);
     let width = 1 << (ns.ilog2() - PLACES_BITS);
     1.0 - ((ns & (width - 1)) + 1) as f64 / width as f64
 }
 
-/// What was answered by these counts, and what of it took longer than this.
+/// Counts all answers, and those that took longer than `ns`.
 fn cluster(counts: &[u32], ns: u64) -> Cluster {
     let at = place(ns).min(counts.len().saturating_sub(1));
     let sum = |counts: &[u32]| counts.iter().map(|count| u64::from(*count)).sum::<u64>() as f64;
@@ -31,7 +31,7 @@ fn cluster(counts: &[u32], ns: u64) -> Cluster {
     Cluster { answers: sum(counts), beyond }
 }
 
-/// A distribution.
+/// A coarse distribution.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Coarse(Vec<u32>);
 
@@ -49,25 +49,25 @@ impl Coarse {
         }
     }
 
-    /// Adds another one.
+    /// Adds another distribution.
     pub(crate) fn join(&mut self, other: &Coarse) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own += other);
     }
 
-    /// What was answered, and what of it took longer than this.
+    /// Counts all answers, and those that took longer than `ns`.
     pub(crate) fn cluster(&self, ns: u64) -> Cluster {
         cluster(&self.0, ns)
     }
 }
 
-/// The distribution of each stretch of a load's time. When the load lasts longer than there are stretches, neighbours become
-/// one: nothing is allocated while it lasts, and there are always more than half of the most.
+/// The distribution of each stretch of a load. When the load outlasts the stretches, neighbours are merged: nothing is
+/// allocated while it runs, and more than half of the stretches are always in use.
 #[derive(Debug, Clone)]
 pub(crate) struct Stretches {
     start: Instant,
     width_bits: u32,
     counts: Vec<u32>,
-    /// Places that were counted in, from and until.
+    /// Range of places in use.
     used: (usize, usize),
 }
 
@@ -79,18 +79,18 @@ impl Default for Stretches {
 }
 
 impl Stretches {
-    /// Forgets everything, and has its memory ready.
+    /// Forgets everything, and touches its memory.
     pub(crate) fn reset(&mut self, start: Instant) {
         self.counts.fill(0);
         (self.start, self.width_bits, self.used) = (start, WIDTH_BITS, (PLACES, 0));
     }
 
-    /// What counts begins now.
+    /// Starts counting time now.
     pub(crate) fn begin(&mut self, start: Instant) {
         self.start = start;
     }
 
-    /// An answer that came then and took so long.
+    /// Adds an answer that finished at that time and took `ns`.
     #[inline]
     pub(crate) fn record(&mut self, finished: Instant, ns: u64) {
         let since_ns = nanoseconds(finished, self.start);
@@ -102,7 +102,7 @@ impl Stretches {
         self.counts[(since_ns >> self.width_bits) as usize * PLACES + place] += 1;
     }
 
-    /// Each two neighbours become one.
+    /// Merges each two neighbours.
     fn double(&mut self) {
         let places = self.used.0..self.used.1.max(self.used.0);
         for stretch in 0..STRETCHES {

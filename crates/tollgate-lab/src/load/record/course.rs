@@ -5,33 +5,33 @@ use std::time::{Duration, Instant};
 /// Width of a bin.
 pub const BIN: Duration = Duration::from_millis(50);
 
-/// Whether the course over time is recorded.
+/// Recording of the course over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Course {
-    /// Only the distribution.
+    /// None, only the distribution.
     #[default]
     Unrecorded,
-    /// In bins of [`BIN`], by when answers were whole.
+    /// In bins of [`BIN`], by completion of answers.
     Binned,
-    /// In [`PARTS`] parts of a time for which units of work are due, each by when it was: the steps of one are together.
+    /// In [`PARTS`] equal parts of a time, by the due time of units of work: the steps of one are together.
     Parts(Duration),
 }
 
-/// Parts of a time for which something is due.
+/// Parts of the time.
 pub(crate) const PARTS: usize = 10;
 
-/// Of each bin how many were answered, and their response times added up, in nanoseconds.
+/// Answers and their total response time in nanoseconds, for each bin.
 #[derive(Debug, Clone)]
 pub(crate) struct Bins {
     start: Instant,
     width_ns: u64,
-    /// Whether an answer belongs to when it was due.
+    /// Whether answers are assigned by due time.
     is_by_due: bool,
     sums: Vec<(u64, u64)>,
 }
 
 impl Bins {
-    /// No answer since `start`; absent where no course is wanted.
+    /// Creates empty bins from `start` on; absent if no course is wanted.
     pub(crate) fn new(course: Course, start: Instant) -> Option<Bins> {
         let (width, sums) = match course {
             Course::Unrecorded => return None,
@@ -42,18 +42,18 @@ impl Bins {
         Some(Bins { start, width_ns: (width.as_nanos() as u64).max(1), is_by_due, sums })
     }
 
-    /// The first bin begins now: before, nothing counted.
+    /// Restarts the first bin now, when measurement begins.
     pub(crate) fn begin(&mut self, start: Instant) {
         self.start = start;
     }
 
-    /// Answers and response times of each bin.
+    /// Number of answers and total response time of each bin.
     pub(crate) fn sums(&self) -> &[(u64, u64)] {
         &self.sums
     }
 
-    /// Mean response time of each bin, in nanoseconds; those in which nothing was answered repeat the one before, or at the
-    /// beginning the first one.
+    /// Returns the mean response time of each bin in nanoseconds; an empty bin repeats the one before it, or at the
+    /// beginning the first filled one.
     pub(crate) fn course_ns(&self) -> Vec<f64> {
         let mean = |(count, sum): &(u64, u64)| (*count > 0).then(|| *sum as f64 / *count as f64);
         let mut last = self.sums.iter().find_map(mean).unwrap_or_default();
@@ -64,7 +64,7 @@ impl Bins {
         self.sums.iter().map(repeated).collect()
     }
 
-    /// Workers begin at the same moment but for less than a bin is wide.
+    /// Adds the bins of another worker; workers begin at the same moment to within a bin.
     pub(crate) fn merge(&mut self, other: &Bins) {
         if self.sums.len() < other.sums.len() {
             self.sums.resize(other.sums.len(), (0, 0));
@@ -75,14 +75,14 @@ impl Bins {
         }
     }
 
-    /// One answer, where they are kept by when they were whole.
+    /// Adds an answer, if bins are by completion.
     pub(crate) fn answered(&mut self, finished: Instant, response_ns: u64) {
         if !self.is_by_due {
             self.add(finished, response_ns, usize::MAX);
         }
     }
 
-    /// A whole unit of work, where they are kept by when they were due.
+    /// Adds a whole unit of work, if bins are by due time.
     pub(crate) fn ended(&mut self, due: Instant, response_ns: u64) {
         if self.is_by_due {
             self.add(due, response_ns, PARTS - 1);

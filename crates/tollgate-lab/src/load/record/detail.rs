@@ -1,7 +1,7 @@
-//! What a single load wants to know beside its distributions: the wait for the first byte of every answer, what opening
-//! took, the first answer itself and, where it was asked for, each request by itself.
+//! Details of a single load beside its distributions: the time to first byte of every answer, the cost of opening
+//! connections, the first answer itself and, if wanted, each request.
 //!
-//! Runs of experiments do without, and pay nothing for it.
+//! Runs of experiments do without, at no cost.
 
 use std::time::Instant;
 
@@ -14,10 +14,10 @@ use super::recorder::{Times, join, nanoseconds};
 use crate::load::answer::failure::ErrorClass;
 use crate::load::user::Answer;
 
-/// What a single load wants to know.
+/// Details of a single load.
 #[derive(Debug, Clone, Default)]
 pub struct Detail {
-    /// Valid answers: from the send to their first byte.
+    /// Time to first byte of valid answers, from the send.
     pub waiting: Times,
     /// Connecting and, with TLS, the handshake, of valid answers to requests that opened their connection.
     pub opening: Times,
@@ -27,14 +27,14 @@ pub struct Detail {
     pub first: Option<First>,
     /// Response times of each connection, of users who wait.
     pub connections: Vec<Portions>,
-    /// Each request by itself, up to a bound; absent where nobody asked.
+    /// Each request, up to a limit; absent if not wanted.
     pub log: Option<Log>,
 }
 
 /// The first answer that a worker got.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct First {
-    /// When it was whole.
+    /// When it was complete.
     pub at: Instant,
     /// Its status.
     pub status: u16,
@@ -50,14 +50,14 @@ pub struct First {
     pub head: String,
 }
 
-/// Requests by themselves.
+/// Log of single requests.
 #[derive(Debug, Clone)]
 pub struct Log {
     start: Instant,
-    /// In the order of their ends.
+    /// In order of completion.
     pub samples: Vec<Sample>,
     samples_max: usize,
-    /// Those beyond the bound.
+    /// Requests beyond the limit.
     pub dropped: u64,
 }
 
@@ -66,20 +66,20 @@ pub struct Log {
 pub struct Sample {
     /// Its intended start, in nanoseconds from the load's.
     pub start_ns: u64,
-    /// Until its connection stood; 0 on one that was there.
+    /// Time to open its connection; 0 on an existing one.
     pub opening_ns: u64,
     /// From the intended start to the last byte.
     pub total_ns: u64,
     /// From the send to the first byte.
     pub waiting_ns: u64,
-    /// How it failed; absent of a valid answer. Then only its start and its total time are known.
+    /// Class of its failure; absent of a valid answer. Of a failure only the start and the total time are known.
     pub failed: Option<ErrorClass>,
     /// Bytes of its head and its body; 0 of a failed one.
     pub received_bytes: u64,
 }
 
 impl Detail {
-    /// With a log of so many requests at most.
+    /// Creates one with a log of this many requests at most.
     pub fn with_log(samples_max: usize) -> Detail {
         let log = Log { start: Instant::now(), samples: Vec::new(), samples_max, dropped: 0 };
         Detail { log: Some(log), ..Detail::default() }
@@ -113,7 +113,7 @@ impl Detail {
         self.note(intended, sample);
     }
 
-    /// A failed request, which is in no time.
+    /// Adds a failed request, which is in no distribution.
     pub(crate) fn failed(&mut self, class: ErrorClass, intended: Instant, total_ns: u64) {
         let (opening_ns, waiting_ns, received_bytes) = (0, 0, 0);
         let failed = Some(class);

@@ -1,9 +1,9 @@
-//! The generator's heartbeat: each millisecond a timer rings in a worker's own event loop, and how late the worker noticed
-//! is written down. Whatever holds the worker up (another program on its core, a stopped process, its own users) would make
-//! answers look late as well.
+//! The generator's heartbeat: a timer in a worker's event loop fires each millisecond, and the delay until the worker
+//! notices is recorded. Anything that delays the worker (another program on its core, a stopped process, its own users)
+//! would make answers look late as well.
 //!
-//! A stall counts by its length: all the beats that fell due in it are late, the first one most. It deliberately judges
-//! nothing: [`crate::judge`] does.
+//! A stall counts by its length: all beats that fell due in it are late, the first one most. [`crate::judge`] judges
+//! it.
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
@@ -19,7 +19,7 @@ use tollgate_net::pacer;
 
 use super::recorder::Recorder;
 
-/// From one beat to the next.
+/// Interval between beats.
 const BEAT: Duration = Duration::from_millis(1);
 
 /// The timer of a worker.
@@ -28,7 +28,7 @@ pub(crate) struct Heartbeat {
     timer: AsyncFd<OwnedFd>,
 }
 
-/// A heart that beats; dropped, it stands still.
+/// A running heartbeat; it stops when dropped.
 #[derive(Debug)]
 pub(crate) struct Beating<'a> {
     heartbeat: &'a Heartbeat,
@@ -46,19 +46,19 @@ impl Heartbeat {
         Ok(Heartbeat { timer: pacer::timer()? })
     }
 
-    /// Begins to beat.
+    /// Starts the beats.
     pub(crate) fn begin(&self) -> Beating<'_> {
         let beating = self.still();
         self.set(BEAT);
         beating
     }
 
-    /// Stands still, where beats would say nothing.
+    /// Creates a stopped one, for phases where beats mean nothing.
     pub(crate) fn still(&self) -> Beating<'_> {
         Beating { heartbeat: self, start: Instant::now(), noticed: Cell::new(0) }
     }
 
-    /// Rings each `interval` from now on; never if it is zero.
+    /// Fires each `interval` from now on; never if it is zero.
     fn set(&self, interval: Duration) {
         let interval = Timespec { tv_sec: 0, tv_nsec: interval.subsec_nanos().into() };
         let timer = Itimerspec { it_interval: interval, it_value: interval };
@@ -66,13 +66,13 @@ impl Heartbeat {
             .expect("a timer of our own takes any interval");
     }
 
-    /// Rings no more. What rang and was not noticed is of a time that does not count, and must not count in the next trial.
+    /// Stops the timer. Beats not yet noticed are discarded, so that they do not count in the next trial.
     fn stop(&self) {
         self.set(Duration::ZERO);
         self.rang();
     }
 
-    /// How often it rang since this was asked last.
+    /// Returns the number of beats since the last call.
     fn rang(&self) -> u32 {
         let mut count = [0; 8];
         match rustix::io::read(self.timer.get_ref(), &mut count) {
@@ -84,13 +84,13 @@ impl Heartbeat {
 }
 
 impl Beating<'_> {
-    /// What fell due is written down, and nothing more falls due.
+    /// Records the beats that fell due, and stops the timer.
     pub(crate) fn stop(&self, recorder: &RefCell<Recorder>) {
         self.note(recorder);
         self.heartbeat.stop();
     }
 
-    /// Writes down each beat as it is noticed, for ever.
+    /// Records each beat as it is noticed, forever.
     pub(crate) async fn run(&self, recorder: &RefCell<Recorder>) -> Infallible {
         loop {
             match self.heartbeat.timer.readable().await {
@@ -104,7 +104,7 @@ impl Beating<'_> {
         }
     }
 
-    /// Writes down the beats that fell due and were not noticed yet.
+    /// Records the beats that fell due and were not noticed yet.
     pub(crate) fn note(&self, recorder: &RefCell<Recorder>) {
         let (before, rang) = (self.noticed.get(), self.heartbeat.rang());
         let now = Instant::now();
@@ -129,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// A worker that does something for so long before it looks at its timer again.
+    /// Runs a worker that is busy for `stall` before it looks at its timer.
     fn held_up(recorder: &RefCell<Recorder>, stall: Duration) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {

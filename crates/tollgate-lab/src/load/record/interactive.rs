@@ -1,13 +1,14 @@
-//! The interactive response time law, N = X (R + Z), of users who think and are looked at in windows of time: as many must
-//! be there as throughput, response time and drawn thinking say.
+//! The interactive response time law, N = X (R + Z), for thinking users observed in windows of time: the number of
+//! users must match throughput, response time and drawn think time.
 //!
-//! Little's law holds the records against the clock, whatever users do. This one holds the users against what they were to
-//! do: where they come together, or are at one place of their way when a window opens or closes, or think longer than
-//! drawn, it finds another number of them. For each user, response times and pauses of all that is begun in a window come
-//! to its length, plus what is left of a cycle at its end, less what was left of one at its beginning; of steady users both
-//! have the same mean. How far they lie apart by chance is seen from trial to trial.
+//! Little's law compares the records with the clock, whatever users do. This law compares the users with their plan: if
+//! they come together, or are all at one step when a window opens or closes, or think longer than drawn, the number
+//! differs. For each user, response times and pauses of all requests begun in a window add up to its length, plus the
+//! rest of a cycle at its end, less such a rest at its beginning; for steady users both have the same mean. The spread
+//! between trials shows how far they differ by chance.
 //!
-//! Source: P. J. Denning, J. P. Buzen, The operational analysis of queueing network models, Computing Surveys 10 (1978).
+//! Source: P. J. Denning, J. P. Buzen, The operational analysis of queueing network models, Computing Surveys 10
+//! (1978).
 
 use std::time::Duration;
 
@@ -17,44 +18,44 @@ use tollgate_facts::stats;
 
 use super::recorder::Tally;
 
-/// Least bound.
+/// Smallest bound.
 const SHARE_MAX: f64 = 0.02;
-/// Fewest trials whose spread says something.
+/// Fewest trials for a meaningful spread.
 const TRIALS_MIN: usize = 8;
-/// Fewest requests.
+/// Fewest requests for the law.
 const REQUESTS_MIN: u64 = 300;
-/// Chance alone is beyond the bound in one law of a thousand by Student's t; of steady users in 2 of 78,600 simulated runs, since what is
-/// left at the end of one trial is there at the beginning of the next.
+/// Share of laws that chance alone breaks, by Student's t: one in a thousand. In simulations of steady users it was 2
+/// of 78,600, since the rest of a cycle at the end of one trial is the beginning of the next.
 const ALPHA: f64 = 0.001;
-/// From this bound on, that the law was not broken says nothing.
+/// Bound from which on an unbroken law proves nothing.
 const TELLING_BOUND_MAX: f64 = 0.1;
 
-/// Cycles of users who think: requests that were begun in a window, each with the pause behind it as it was drawn.
+/// Cycles of thinking users: requests begun in a window, each with the drawn pause after it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, AddAssign)]
 pub struct Cycles {
-    /// How many.
+    /// Number of cycles.
     pub count: u64,
-    /// Their response times added up, those of failures among them.
+    /// Sum of response times, also of failures.
     response: Duration,
-    /// Their pauses added up.
+    /// Sum of pauses.
     thinking: Duration,
 }
 
 impl Cycles {
-    /// A request that took so long, and the pause that was drawn behind it.
+    /// Adds a request's response time, and the pause drawn after it.
     pub(crate) fn add(&mut self, response: Duration, thinking: Duration) {
         *self += Cycles { count: 1, response, thinking };
     }
 }
 
-/// Users of one trial as response times and pauses find them, by those who were there.
+/// Returns the users of one trial by response times and pauses, relative to those present.
 pub(crate) fn share(tally: &Tally) -> Option<f64> {
     let cycles_ns = (tally.cycles.response + tally.cycles.thinking).as_nanos() as f64;
     (tally.busy_ns > 0).then(|| cycles_ns / tally.busy_ns as f64)
 }
 
-/// The law of so many users, from what was counted in all trials and the share that each found; absent where users did not
-/// think, or asked too little.
+/// Computes the law for this many users, from the counts of all trials and the share in each; absent if users did not
+/// think, or sent too few requests.
 pub(crate) fn law(tally: &Tally, users: u64, shares: &[f64]) -> Option<InteractiveLaw> {
     let Cycles { count, response, thinking } = tally.cycles;
     if count < REQUESTS_MIN || shares.len() < TRIALS_MIN {
@@ -90,23 +91,23 @@ mod tests {
     const TRIALS: usize = 16;
     const WINDOW_S: f64 = 1.0;
 
-    /// How long users think.
+    /// Distribution of think times.
     #[derive(Clone, Copy)]
     enum Pause {
         Constant,
         Exponential,
     }
 
-    /// How users come.
+    /// Arrival of users.
     #[derive(Clone, Copy, PartialEq)]
     enum Coming {
-        /// On their way, and they go on from trial to trial.
+        /// At any step, and they go on from trial to trial.
         Steady,
         /// All at the start of each trial.
         Together,
     }
 
-    /// Users who think for half a second at one server that answers in order.
+    /// Users who think for 0.5 s, at one server that answers in order.
     #[derive(Clone, Copy)]
     struct Simulated {
         users: usize,
@@ -115,7 +116,7 @@ mod tests {
         /// One answer in ten takes nine times as long as the mean, and the others a tenth of it.
         is_varied: bool,
         coming: Coming,
-        /// By how much longer users think than was drawn.
+        /// Time that users think longer than drawn.
         overslept: f64,
     }
 
@@ -144,7 +145,7 @@ mod tests {
             }
         }
 
-        /// Each user with the nanosecond at which it asks next.
+        /// Returns each user with the nanosecond of its next request.
         fn come(&self, noise: &mut Noise, from_s: f64) -> BinaryHeap<Reverse<(u64, usize)>> {
             let at = |user| {
                 let after_s = match (self.coming, self.pause) {

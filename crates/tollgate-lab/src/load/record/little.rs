@@ -1,23 +1,23 @@
-//! Little's law, L = X W, of what was recorded: users who were there, against answers times response time.
+//! Little's law, L = X W, for the records: users present, against answers times response time.
 //!
-//! The response time counts from the user's previous completion, so answers times response time must be the users' own
-//! time, which is read from the clock apart from the records. A record that was lost, clipped or counted twice shows;
-//! that an answer was right does not.
+//! The response time counts from the user's previous completion, so answers times response time must equal the users'
+//! time, which is read from the clock apart from the records. This detects a lost, clipped or doubled record, but not a
+//! wrong answer.
 
 use tollgate_facts::results::load::LittlesLaw;
 
 use super::recorder::Recorder;
 
-/// Least bound.
+/// Smallest bound.
 pub const SHARE_MAX: f64 = 0.01;
-/// What a busy machine, and a generator that begins, may take between two reads of the clock …
+/// Time that a busy machine, or a starting generator, may take between two reads of the clock …
 const BETWEEN_READS_MS: f64 = 10.0;
-/// … which is much of the time of fewer answers than these.
+/// … which matters with fewer answers than these.
 const FEW_ANSWERS: f64 = 10.0;
 const NS_PER_MS: f64 = 1e6;
 
-/// The law for `recorder`, which so many users filled in trials of at least `span_ms`; absent where no user was
-/// there for a measurable time.
+/// Computes the law for `recorder`, filled by `users` users in trials of at least `span_ms`; absent if no user was
+/// present for a measurable time.
 pub fn law(recorder: &Recorder, users: u64, span_ms: f64) -> Option<LittlesLaw> {
     let (tally, response) = (&recorder.tally, &recorder.response);
     if tally.busy_ns == 0 {
@@ -32,10 +32,10 @@ pub fn law(recorder: &Recorder, users: u64, span_ms: f64) -> Option<LittlesLaw> 
     Some(LittlesLaw::new(users, share, bound))
 }
 
-/// The share of the time that a user may have been there and in no record, since its thread had no core: a record begins
-/// where the one before it ended, so that is at most once in `span_ms`, at the user's end, and no longer than the longest
-/// stall. A thread that waits for its core says so; what the host took of any core may have been this one's, which is asked
-/// only where a heartbeat tells how long that was at most.
+/// Share of the time in which a user may have been present but in no record, as its thread had no core. A record begins
+/// where the one before it ended, so this happens at most once in `span_ms`, at the user's end, and no longer than the
+/// longest stall. A thread's wait for its core is known; time stolen by the host may have been this core's, so it
+/// counts only if a heartbeat limits its length.
 pub(crate) fn between_reads(recorder: &Recorder, run_queue_share: f64, stolen_share: f64, span_ms: f64) -> f64 {
     let longest_ms = recorder.stalls.as_ref().map(|stalls| stalls.max() as f64 / NS_PER_MS);
     longest_ms.map_or(run_queue_share, |longest_ms| {
@@ -53,7 +53,7 @@ mod tests {
     const ANSWERS: u32 = 50;
     const SPAN_MS: f64 = 250.0;
 
-    /// One user who asked for 250 ms, one answer each 5 ms, each written down `times(number)` times.
+    /// One user who sent requests for 250 ms, one each 5 ms, each recorded `times(number)` times.
     fn recorded(times: impl Fn(u32) -> u32) -> Recorder {
         let start = Instant::now();
         let step = Duration::from_millis(5);

@@ -1,8 +1,7 @@
-//! What a load has been answered so far, for whoever shows it while it runs: each worker counts for itself, and another
-//! thread reads whenever it likes.
+//! Live counts of a load for progress displays: each worker counts for itself, and another thread reads at any time.
 //!
-//! What it deliberately does not do: measure. Results are made of what recorders hold; these counts are 1 % wide, and a
-//! reading may miss the answers of its own moment.
+//! It does not measure: results come from recorders. These counts are 1 % wide, and a reading may miss the latest
+//! answers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +9,7 @@ use std::time::Duration;
 
 use super::places::{PLACES, place, within};
 
-/// Counts of one worker, who alone writes them: each is one load and one store, without a lock.
+/// Counts of one worker, the only writer: each is one load and one store, without a lock.
 #[derive(Debug)]
 pub(crate) struct LiveCounter {
     answered: [AtomicU64; PLACES],
@@ -36,7 +35,7 @@ impl LiveCounter {
     }
 }
 
-/// A read-modify-write would lock the bus for nothing: no other thread writes here.
+/// Adds one, without an atomic read-modify-write, as no other thread writes here.
 #[inline]
 fn add(count: &AtomicU64) {
     count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -51,7 +50,7 @@ impl LiveCounters {
         LiveCounters(counters.collect())
     }
 
-    /// Reads them.
+    /// Reads the sum of all workers.
     pub fn read(&self) -> LiveReading {
         let mut reading = LiveReading::default();
         for counter in &self.0 {
@@ -64,7 +63,7 @@ impl LiveCounters {
     }
 }
 
-/// What was counted at one moment, or between two.
+/// Counts at one moment, or between two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveReading {
     answered: Vec<u64>,
@@ -79,12 +78,12 @@ impl Default for LiveReading {
 }
 
 impl LiveReading {
-    /// Adds so many valid answers that took so long.
+    /// Adds `count` valid answers that took `time`.
     pub fn add(&mut self, count: u64, time: Duration) {
         self.answered[place(time.as_nanos() as u64)] += count;
     }
 
-    /// What was counted since an earlier reading.
+    /// Returns the counts since an earlier reading.
     #[must_use]
     pub fn since(&self, earlier: &LiveReading) -> LiveReading {
         let pairs = self.answered.iter().zip(&earlier.answered);
@@ -92,12 +91,12 @@ impl LiveReading {
         LiveReading { answered, failed: self.failed.saturating_sub(earlier.failed) }
     }
 
-    /// Valid answers.
+    /// Number of valid answers.
     pub fn answered(&self) -> u64 {
         self.answered.iter().sum()
     }
 
-    /// The time within which this share of the valid answers came, to 1 %; absent where there is none.
+    /// Returns the time within which this share of the valid answers came, to 1 %; absent if there are none.
     pub fn within(&self, share: f64) -> Option<Duration> {
         let rank = ((self.answered() as f64 * share).ceil() as u64).max(1);
         let mut counted = 0;

@@ -1,6 +1,6 @@
-//! What a worker writes down while it loads: counts, times, their course, and each request where that is wanted.
+//! Records of a worker during a load: counts, times, their course, and each request if wanted.
 //!
-//! What it deliberately does not do: judge them.
+//! It does not judge them.
 
 pub(crate) mod coarse;
 pub mod course;

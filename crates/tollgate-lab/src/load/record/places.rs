@@ -1,17 +1,17 @@
-//! Places in which times are counted: each is a 64th of a halving, 1 % wide.
+//! Buckets in which times are counted: each is a 64th of an octave, 1 % wide.
 //!
-//! What it deliberately does not do: count.
+//! It does not count.
 
 /// Shorter times are all in the first place: 2^10 ns.
 pub(super) const OCTAVE_MIN: u32 = 10;
-/// Longer ones are all in the last: 2^36 ns are 69 s, beyond what a recorder tells apart.
+/// Longer times are all in the last place: 2^36 ns is 69 s, more than a recorder distinguishes.
 pub(super) const OCTAVE_MAX: u32 = 36;
 /// Places of an octave, as a power of two.
 pub(super) const PLACES_BITS: u32 = 6;
-/// All places.
+/// Number of places.
 pub(super) const PLACES: usize = ((OCTAVE_MAX - OCTAVE_MIN) as usize) << PLACES_BITS;
 
-/// The place of a time.
+/// Returns the place of a time.
 #[inline]
 pub(super) fn place(ns: u64) -> usize {
     let ns = ns.clamp(1 << OCTAVE_MIN, (1 << OCTAVE_MAX) - 1);
@@ -20,7 +20,7 @@ pub(super) fn place(ns: u64) -> usize {
     ((octave - OCTAVE_MIN) as usize) << PLACES_BITS | within
 }
 
-/// The middle of a place's times.
+/// Returns the middle of a place's times.
 pub(super) fn within(place: usize) -> u64 {
     let octave = OCTAVE_MIN + (place >> PLACES_BITS) as u32;
     let width = 1 << (octave - PLACES_BITS);

@@ -1,21 +1,21 @@
-//! The response times of one connection in portions: means of as many answers each, in their order, few however many
-//! they are. What single answers have in common with their neighbours is within them.
+//! The response times of one connection in portions: means of equal numbers of answers, in order; a limited number of
+//! portions. They contain the correlation between neighbouring answers.
 //!
-//! It deliberately does not compare connections.
+//! It does not compare connections.
 
-/// Portions of a connection, at most; half as many of them at least, once there have been so many answers.
+/// Portions of a connection, at most; once there were that many answers, never fewer than half.
 const PORTIONS_MAX: usize = 64;
 
-/// Response times of one connection, each part of them as many answers.
+/// Response times of one connection, in portions of equally many answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Portions {
     /// Their means, in nanoseconds.
     means: Vec<f64>,
-    /// Answers in each.
+    /// Answers in each portion.
     each: u64,
-    /// Answers of the portion that is not whole yet, and their times added up.
+    /// Number of answers in the incomplete portion, and their total time.
     open: (u64, u64),
-    /// Whether they are those of several connections, one after another: these did not meet the same.
+    /// Whether several connections followed each other, which did not meet the same conditions.
     is_mixed: bool,
 }
 
@@ -26,7 +26,7 @@ impl Default for Portions {
 }
 
 impl Portions {
-    /// An answer on the connection that was there.
+    /// Adds an answer on an existing connection.
     pub(crate) fn add(&mut self, response_ns: u64) {
         let (count, sum) = &mut self.open;
         (*count, *sum) = (*count + 1, *sum + response_ns);
@@ -40,12 +40,12 @@ impl Portions {
         }
     }
 
-    /// An answer that opened a connection, whose time is that of opening it, too.
+    /// Adds an answer that opened a connection, whose time includes the opening.
     pub(crate) fn opened(&mut self) {
         self.is_mixed |= !self.means.is_empty();
     }
 
-    /// Answers in whole portions of one connection; of several ones none.
+    /// Number of answers in whole portions of one connection; 0 with several.
     pub(crate) fn answers(&self) -> u64 {
         if self.is_mixed { 0 } else { self.each * self.means.len() as u64 }
     }
@@ -55,7 +55,7 @@ impl Portions {
         self.each
     }
 
-    /// The means of portions that are so large at least.
+    /// Returns the means of portions of at least `each` answers.
     pub(crate) fn means_of(&self, each: u64) -> Vec<f64> {
         let mut larger = self.clone();
         while larger.each < each {
@@ -64,7 +64,7 @@ impl Portions {
         larger.means
     }
 
-    /// Two become one.
+    /// Merges each two portions.
     fn halve(&mut self) {
         let half = self.means.len() / 2;
         (0..half).for_each(|place| self.means[place] = f64::midpoint(self.means[2 * place], self.means[2 * place + 1]));

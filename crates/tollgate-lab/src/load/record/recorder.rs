@@ -1,7 +1,7 @@
-//! What a worker writes down: times in histograms, counts, and failures by class. Each worker owns its own; they are
-//! merged by adding.
+//! Record of a worker: times in histograms, counts, and failures by class. Each worker has its own; they are merged by
+//! adding.
 //!
-//! It deliberately judges nothing and drops nothing: a failure has its class, its time and, for the first, its text.
+//! It judges nothing and drops nothing: a failure has its class, its time and, for the first, its text.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,9 +24,10 @@ use crate::probe::instructions::Count;
 use tollgate_facts::results::Settlement;
 use tollgate_facts::results::load::Handshaken;
 
-/// Shortest time that is told apart: 1 ns.
+/// Shortest time that is distinguished: 1 ns.
 pub const TIME_NS_MIN: u64 = 1;
-/// Longest time that is told apart: 60 s. Longer ones are counted there, which [`Tally::response_total_ns`] gives away.
+/// Longest time that is distinguished: 60 s. Longer ones are counted as 60 s, which [`Tally::response_total_ns`]
+/// reveals.
 pub const TIME_NS_MAX: u64 = 60_000_000_000;
 /// Significant digits of a recorded time: 0.1 %, 11 ns a record, 216 KiB.
 pub const DIGITS: u8 = 3;
@@ -38,7 +39,7 @@ const EXAMPLE_LENGTH_MAX: usize = 300;
 pub struct Times(Histogram<u64>);
 
 impl Default for Times {
-    /// No time yet.
+    /// Creates an empty histogram.
     fn default() -> Times {
         Times(times())
     }
@@ -51,48 +52,49 @@ impl Times {
     }
 }
 
-/// An empty histogram of times in nanoseconds.
+/// Creates an empty histogram of times in nanoseconds.
 pub fn times() -> Histogram<u64> {
     Histogram::new_with_bounds(TIME_NS_MIN, TIME_NS_MAX, DIGITS).expect("the bounds are constants in range")
 }
 
-/// An empty histogram of what the generator does late: two digits from 1 µs on are enough, 27 KiB.
+/// Creates an empty histogram of the generator's own delays: two digits from 1 µs on are enough, 27 KiB.
 fn own_delays() -> Histogram<u64> {
     Histogram::new_with_bounds(1_000, TIME_NS_MAX, 2).expect("the bounds are constants in range")
 }
 
-/// What was recorded.
+/// Record of a load.
 #[derive(Debug, Clone, Default)]
 pub struct Recorder {
     /// Valid answers: from the intended start to the last byte.
     pub response: Times,
     /// Valid answers: from the send to the last byte.
     pub service: Times,
-    /// The same from the intended start without what was the generator's own doing: answers that lay unread, requests that
-    /// were begun late.
+    /// The same as `response`, without delays that the generator caused: answers that lay unread, requests that began
+    /// late.
     pub undelayed: Times,
     /// Failed requests: from the intended start to the failure. Made when the first one happens.
     pub failed: Option<Times>,
     /// Valid answers to requests that opened their connection: where the time went. Made when the first one comes.
     pub phases: Option<Box<Phases>>,
-    /// Of an open load: how long after their intended start requests were begun. Made when the first one is.
+    /// Of an open load: delays of requests after their intended start. Made when the first one is begun.
     pub lateness: Option<Histogram<u64>>,
-    /// The part of that which is the generator's own doing: until a user was called for a request, or until there was none.
-    /// To 1 %. Made when the first one is.
+    /// The part of those delays that the generator caused: until a user took the request, or until none was found free.
+    /// To 1 %. Made when the first one is begun.
     pub overdue: Option<Histogram<u64>>,
-    /// How late the worker noticed the beats of its own heart. Made when the first one is.
+    /// Delays until the worker noticed its own heartbeat. Made at the first beat.
     pub stalls: Option<Histogram<u64>>,
-    /// What only a single load wants to know; absent in runs.
+    /// Details of a single load; absent in runs.
     pub detail: Option<Box<Detail>>,
-    /// Of a scenario: each step's own; absent for other work.
+    /// Of a scenario: records of each step; absent for other work.
     pub stepped: Option<Box<Stepped>>,
-    /// Of a load in stages: each stage's own, and the course over time; absent for other loads.
+    /// Of a load in stages: records of each stage, and the course over time; absent for other loads.
     pub staged: Option<Box<StagedRecord>>,
-    /// Of what was asked before anything counted, while users still came: it is in no figure. Absent where nothing was.
+    /// Counts of requests before the measurement, such as while users still came: they are in no figure. Absent if
+    /// there were none.
     pub before: Option<Box<Tally>>,
     /// The counts.
     pub tally: Tally,
-    /// Where the same is counted for whoever looks meanwhile: the worker's own.
+    /// The worker's live counts, for progress displays.
     pub(crate) live: Option<Arc<LiveCounter>>,
     bins: Option<Bins>,
 }
@@ -110,13 +112,13 @@ pub struct Tally {
     pub received_bytes: u64,
     /// Head and body bytes sent.
     pub sent_bytes: u64,
-    /// Answers of which the kernel said when they came.
+    /// Answers with the kernel's time of arrival.
     pub stamped: u64,
     /// Body bytes received, of all answers.
     pub body_bytes: u64,
     /// Answers with a status outside 2xx, wanted or not.
     pub other_statuses: u64,
-    /// Answers after which the server goes on serving the connection.
+    /// Answers after which the server kept the connection open.
     pub kept_alive: u64,
     /// Answers within the answers to batches, by status.
     pub parts: BTreeMap<u16, u64>,
@@ -128,11 +130,11 @@ pub struct Tally {
     pub connections: u64,
     /// Handshakes of TLS.
     pub handshakes: Handshaken,
-    /// What the first requests on connections took.
+    /// Cost of the first requests on connections.
     pub first_requests: FirstRequests,
-    /// What was seen of its connections.
+    /// Observations of its connections.
     pub used: ConnectionsUsed,
-    /// Of an open load: what was to be sent.
+    /// Of an open load: intended and unsent requests.
     pub sends: Sends,
     /// Time of each unit of work, in order.
     pub unit_times: Vec<Duration>,
@@ -142,48 +144,49 @@ pub struct Tally {
     pub lists: Bodies,
     /// Bodies of entities.
     pub details: Bodies,
-    /// Entities that were left out, since their status said so.
+    /// Entities skipped because of their status.
     pub left_out: u64,
     /// Response times of valid answers, added up.
     pub response_total_ns: u64,
     /// Times of failed requests, added up.
     pub failed_total_ns: u64,
-    /// Times in which users waited before they asked a server in trouble again, added up.
+    /// Total time of users outside of requests: before they came, while they thought, after a failure; also for skipped
+    /// entities.
     pub waited_ns: u64,
-    /// How long users were at it, added up: from when they could begin until they left, by clock reads that no record
-    /// shares, so that both can be held against each other (Little's law).
+    /// Total time of users, from when they could begin until they left, by clock reads of their own: no record shares
+    /// them, so both can be compared (Little's law).
     pub busy_ns: u64,
-    /// Of users who think: what each request and the pause behind it took.
+    /// Of thinking users: response times and pauses.
     pub cycles: Cycles,
-    /// Users who wait for their answers and left since their rows came to an end.
+    /// Users that left because their feed's rows had ended.
     pub out_of_rows: u64,
-    /// What was inserted.
+    /// Results of transfers.
     pub transfers: Transfers,
 }
 
-/// What an open load was to send.
+/// Intended and unsent requests of an open load.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, AddAssign)]
 pub struct Sends {
     /// Requests whose intended start fell within the trial.
     pub intended: u64,
-    /// Those of them that were never sent, since all users were still waiting for answers when it ended.
+    /// Those that were never sent: no user was free until the end, too many waited, or the rows had ended.
     pub unsent: u64,
-    /// Users that there were in the end; those of all workers together.
+    /// Users at the end, of all workers together.
     pub users: u64,
 }
 
-/// What transfers inserted, and how their accounts were settled.
+/// Results of transfers, and of their verification.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Transfers {
     /// Records of whole transfers.
     pub records: u64,
     /// CPU time of the subject in whole transfers; absent where one could not be read.
     pub subject_cpu_ns: Option<u64>,
-    /// Instructions of the subject in whole transfers; absent where they are not counted.
+    /// Instructions of the subject in whole transfers; absent if they are not counted.
     pub subject_instructions: Option<Count>,
-    /// What stood in the table.
+    /// Comparison of the table with the records.
     pub settlement: Settlement,
-    /// The first thing that did not agree.
+    /// The first disagreement.
     pub fault: Option<String>,
 }
 
@@ -211,17 +214,17 @@ impl Transfers {
     }
 }
 
-/// How many bodies of one kind, and their bytes.
+/// Bodies of one kind, by number and bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, AddAssign)]
 pub struct Bodies {
-    /// How many.
+    /// Number of bodies.
     pub count: u64,
-    /// Their bytes, added up.
+    /// Their total bytes.
     pub bytes: u64,
 }
 
 impl Bodies {
-    /// One of so many bytes.
+    /// One body of this size.
     pub fn of(bytes: u64) -> Bodies {
         Bodies { count: 1, bytes }
     }
@@ -237,24 +240,24 @@ impl Bodies {
 pub struct ErrorTally {
     /// The class.
     pub class: ErrorClass,
-    /// How many.
+    /// Number of failures.
     pub count: u64,
-    /// The first one's text.
+    /// Text of the first one.
     pub example: String,
 }
 
 impl Recorder {
-    /// One that also writes down what only a single load wants to know.
+    /// Creates one that also records the details of a single load.
     pub fn detailed(detail: Detail) -> Recorder {
         Recorder { detail: Some(Box::new(detail)), ..Recorder::default() }
     }
 
-    /// An empty one for what the same worker asks while nothing counts.
+    /// Creates an empty one for unmeasured requests of the same worker.
     pub(crate) fn aside(&self) -> Recorder {
         Recorder { live: self.live.clone(), ..Recorder::default() }
     }
 
-    /// Forgets everything and keeps the memory, so that recording faults no page in.
+    /// Forgets everything but keeps the memory, so that recording causes no page faults.
     pub fn reset(&mut self, course: Course, start: Instant) {
         self.response.reset();
         self.service.reset();
@@ -277,7 +280,7 @@ impl Recorder {
         self.bins = Bins::new(course, start);
     }
 
-    /// What counts begins now: the course does, and beats that were noticed before are forgotten.
+    /// Begins the measurement: starts the course, and forgets earlier beats.
     pub(crate) fn begin(&mut self, start: Instant) {
         self.stalls.iter_mut().for_each(Histogram::reset);
         if let Some(bins) = &mut self.bins {
@@ -288,7 +291,7 @@ impl Recorder {
         }
     }
 
-    /// A valid answer.
+    /// Records a valid answer.
     #[inline]
     pub fn answer(&mut self, intended: Instant, sent: Instant, finished: Instant) {
         let response_ns = nanoseconds(finished, intended);
@@ -307,14 +310,14 @@ impl Recorder {
         }
     }
 
-    /// An entity is left out: its time is the user's, and in no response time.
+    /// Records a skipped entity: its time is the user's, and in no response time.
     pub(crate) fn left_out(&mut self, begun: Instant, now: Instant) {
         self.tally.left_out += 1;
         self.tally.waited_ns += nanoseconds(now, begun);
     }
 
-    /// A unit of work is over, which was due then and for which a user was there from and until then: whole after this time,
-    /// or by a failure.
+    /// Records the end of a unit of work, due at `due` and done by a user between two moments: whole after `time`, or
+    /// failed.
     pub(crate) fn unit_ended(&mut self, due: Instant, there: (Instant, Instant), time: Option<Duration>) {
         if let Some(staged) = &mut self.staged {
             staged.ended(due, there, time);
@@ -324,7 +327,7 @@ impl Recorder {
         }
     }
 
-    /// A valid answer of which it is known whether its content was looked at.
+    /// Records a valid answer, with whether its content was checked.
     #[inline]
     pub(crate) fn judged(&mut self, intended: Instant, answer: &Answer, verdict: Verdict) {
         self.answer(intended, answer.sent, answer.finished);
@@ -340,8 +343,8 @@ impl Recorder {
         }
     }
 
-    /// Where each request is a unit of work: their number and, as one value for the trial, their mean. A request has no
-    /// end of its own that others wait for.
+    /// Closes a trial in which each request is a unit of work: stores their number and, as one value for the trial,
+    /// their mean, since other requests do not wait for the end of one.
     pub(crate) fn close_units(&mut self) {
         let tally = &mut self.tally;
         tally.units = tally.requests;
@@ -350,17 +353,17 @@ impl Recorder {
         }
     }
 
-    /// What was intended then came to its user, or to the desk without one, only now.
+    /// Records the generator's delay until a user took the request, or until it came to the desk without a free user.
     pub(crate) fn overdue(&mut self, intended: Instant, now: Instant) {
         self.overdue.get_or_insert_with(own_delays).saturating_record(nanoseconds(now, intended));
     }
 
-    /// A beat was noticed so late.
+    /// Records the delay of a beat.
     pub(crate) fn stall(&mut self, late: Duration) {
         self.stalls.get_or_insert_with(own_delays).saturating_record(late.as_nanos() as u64);
     }
 
-    /// A failed request.
+    /// Records a failed request.
     pub(crate) fn failure(&mut self, failure: &Failure, intended: Instant, finished: Instant) {
         let time_ns = nanoseconds(finished, intended);
         self.tally.failed_total_ns += time_ns;
@@ -374,18 +377,18 @@ impl Recorder {
         count_error(&mut self.tally.errors, failure.class, 1, &failure.text);
     }
 
-    /// A failure of what is in no figure: it is counted, and its time is not.
+    /// Records a failure outside the measurement: it is counted, but its time is not.
     pub(crate) fn failure_aside(&mut self, failure: &Failure) {
         count_error(&mut self.tally.errors, failure.class, 1, &failure.text);
     }
 
-    /// A whole unit of work.
+    /// Records a whole unit of work.
     pub fn unit(&mut self, time: Duration) {
         self.tally.units += 1;
         self.tally.unit_times.push(time);
     }
 
-    /// Adds what another worker or trial recorded.
+    /// Adds the record of another worker or trial.
     pub fn add(&mut self, other: &Recorder) {
         self.response.add(&other.response);
         self.service.add(&other.service);
@@ -404,7 +407,7 @@ impl Recorder {
         self.tally.add(&other.tally);
     }
 
-    /// Of each bin how many were answered, and their response times added up, in nanoseconds.
+    /// Number of answers and total response time in nanoseconds, for each bin.
     pub fn bins(&self) -> &[(u64, u64)] {
         self.bins.as_ref().map_or(&[], Bins::sums)
     }
@@ -416,7 +419,7 @@ impl Recorder {
 }
 
 impl Tally {
-    /// Failures of all classes.
+    /// Number of failures of all classes.
     pub fn failures(&self) -> u64 {
         self.errors.iter().map(|error| error.count).sum()
     }
@@ -459,7 +462,7 @@ impl Tally {
     }
 }
 
-/// Adds what was made only where there was something to write down.
+/// Adds an optional part, which exists only if something was recorded.
 pub(super) fn join<T: Clone>(own: &mut Option<T>, other: &Option<T>, add: impl FnOnce(&mut T, &T)) {
     match (own, other) {
         (Some(own), Some(other)) => add(own, other),
@@ -468,7 +471,7 @@ pub(super) fn join<T: Clone>(own: &mut Option<T>, other: &Option<T>, add: impl F
     }
 }
 
-/// Counts failures of a class; of the first one the text is kept.
+/// Counts failures of a class; keeps the text of the first.
 pub(crate) fn count_error(errors: &mut Vec<ErrorTally>, class: ErrorClass, count: u64, text: &str) {
     match errors.iter_mut().find(|error| error.class == class) {
         Some(error) => error.count += count,
@@ -479,7 +482,7 @@ pub(crate) fn count_error(errors: &mut Vec<ErrorTally>, class: ErrorClass, count
     }
 }
 
-/// From one moment to a later one, in nanoseconds.
+/// Returns the nanoseconds between two moments.
 #[inline]
 pub(crate) fn nanoseconds(later: Instant, earlier: Instant) -> u64 {
     later.saturating_duration_since(earlier).as_nanos() as u64

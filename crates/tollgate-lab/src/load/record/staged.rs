@@ -1,7 +1,7 @@
-//! What is written down of a load in stages: each stage's own counts and times, and the same by seconds.
+//! Record of a load in stages: counts and times of each stage, and the course over time.
 //!
-//! What was due in a stage is that stage's, whenever it ended; in the course over time a whole unit of work stands where it
-//! ended. What it deliberately does not do: compute a figure.
+//! A unit belongs to the stage in which it was due, whenever it ended; in the course it belongs to the time of its end.
+//! It computes no figures.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ const POINTS_MAX: u64 = 600;
 const COURSE_US_MAX: u64 = 60_000_000;
 const COURSE_DIGITS: u8 = 2;
 
-/// What was recorded of stages.
+/// Record of a load in stages.
 #[derive(Debug, Clone)]
 pub struct StagedRecord {
     /// The stages.
@@ -32,43 +32,43 @@ pub struct StagedRecord {
     pub points: Vec<CoursePart>,
 }
 
-/// What was recorded of one stage.
+/// Record of one stage.
 #[derive(Debug, Clone, Default)]
 pub struct StagePart {
-    /// What is counted.
+    /// Counts of the stage.
     pub counts: Counts,
-    /// Whole units of work, from when they were due.
+    /// Times of whole units of work, from when they were due.
     pub times: Times,
 }
 
-/// What was recorded of one point of time.
+/// Record of one point in time.
 #[derive(Debug, Clone)]
 pub struct CoursePart {
-    /// What is counted.
+    /// Counts of the point.
     pub counts: Counts,
-    /// Whole units of work, in microseconds.
+    /// Times of whole units of work, in microseconds.
     pub times_us: Histogram<u32>,
 }
 
 /// Counts of a stage or of a point of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, AddAssign)]
 pub struct Counts {
-    /// Units of work that were due; of users who wait none is.
+    /// Units of work that were due; 0 in a closed load.
     pub due: u64,
     /// Those that were begun.
     pub begun: u64,
-    /// Those that ended whole.
+    /// Those completed.
     pub whole: u64,
-    /// Those that a failure ended.
+    /// Those that failed.
     pub failed: u64,
     /// Valid answers.
     pub requests: u64,
-    /// Time that users were at their work within it, all of them together, whatever they were at.
+    /// Total time in which users did units of work within it.
     pub users_ns: u64,
 }
 
 impl StagedRecord {
-    /// Nothing yet of a load that begins now.
+    /// Creates an empty record for a load that begins now.
     pub(crate) fn new(stages: &Arc<Stages>, start: Instant) -> StagedRecord {
         let seconds = stages.lasts().as_secs().max(1);
         StagedRecord {
@@ -93,7 +93,7 @@ impl StagedRecord {
         &mut self.points[place]
     }
 
-    /// Counts for the stage in which something was due, and for the point at which it happened.
+    /// Counts for the stage of the due time, and for the point of the event.
     fn count(&mut self, (due, at): (Instant, Instant), count: impl Fn(&mut Counts)) {
         count(&mut self.part(due).counts);
         count(&mut self.point(at).counts);
@@ -124,12 +124,12 @@ impl StagedRecord {
         }
     }
 
-    /// A valid answer to what was asked at `asked`.
+    /// Counts a valid answer to a request sent at `asked`.
     pub(crate) fn answered(&mut self, asked: Instant, finished: Instant) {
         self.count((asked, finished), |counts| counts.requests += 1);
     }
 
-    /// Adds what another worker or trial recorded of the same stages.
+    /// Adds the record of another worker or trial, of the same stages.
     pub(crate) fn add(&mut self, other: &StagedRecord) {
         for (own, other) in self.parts.iter_mut().zip(&other.parts) {
             own.counts += other.counts;
@@ -151,12 +151,12 @@ impl Default for CoursePart {
 }
 
 impl Recorder {
-    /// From now on stages are written down, too, if the load has any.
+    /// Records stages from now on, if the load has any.
     pub(crate) fn begin_stages(&mut self, stages: Option<&Arc<Stages>>, start: Instant) {
         self.staged = stages.map(|stages| Box::new(StagedRecord::new(stages, start)));
     }
 
-    /// A unit of work of an open load is due.
+    /// Counts a due unit of work of an open load.
     pub(crate) fn due(&mut self, intended: Instant) {
         self.tally.sends.intended += 1;
         if let Some(staged) = &mut self.staged {
@@ -164,13 +164,13 @@ impl Recorder {
         }
     }
 
-    /// A unit of work of an open load is begun.
+    /// Counts a begun unit of work of an open load.
     pub(crate) fn begun(&mut self, intended: Instant, now: Instant) {
         self.lateness.get_or_insert_with(times).saturating_record(nanoseconds(now, intended));
         self.unit_begun(intended, now);
     }
 
-    /// A unit of work is begun, which was due then.
+    /// Counts a begun unit of work, which was due at `due`.
     pub(crate) fn unit_begun(&mut self, due: Instant, now: Instant) {
         if let Some(staged) = &mut self.staged {
             staged.count((due, now), |counts| counts.begun += 1);

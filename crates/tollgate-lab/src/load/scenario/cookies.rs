@@ -1,22 +1,22 @@
-//! The cookies of one user: all go to the one host that is asked, whatever path they are for (RFC 6265, section 5).
+//! The cookies of one user. All are sent to the one host, whatever their path (RFC 6265, section 5).
 //!
-//! What it deliberately does not do: let a cookie go whose time comes while it is kept; a trial is shorter than that.
+//! A cookie that expires later is not dropped; a trial is too short for that.
 
 use std::time::SystemTime;
 
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
-/// Cookies of a user.
+/// Cookies of a user, at most.
 const COOKIES_MAX: usize = 64;
-/// Names of months, in their order, as far as they are looked at.
+/// Month names, in order, as far as they are compared.
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// What servers asked a user to keep.
+/// Cookies that servers have set for a user.
 #[derive(Debug, Default)]
 pub(in crate::load) struct Cookies {
     kept: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The same as they are sent.
+    /// Value of the `Cookie` field.
     text: Vec<u8>,
 }
 
@@ -26,7 +26,7 @@ impl Cookies {
         &self.text
     }
 
-    /// Takes the value of a `Set-Cookie` field: a cookie of the same name is replaced, one whose age is over goes.
+    /// Applies a `Set-Cookie` field: replaces a cookie of the same name, and removes one that has expired.
     pub(in crate::load) fn keep(&mut self, field: &[u8], now: SystemTime) {
         let mut parts = field.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
         let pair = parts.next().unwrap_or_default();
@@ -41,7 +41,7 @@ impl Cookies {
     }
 }
 
-/// Whether the attributes say that the cookie is to go: `Max-Age` says it before `Expires` (section 5.3, step 3).
+/// Whether the attributes expire the cookie; `Max-Age` takes precedence over `Expires` (section 5.3, step 3).
 fn is_over<'p>(attributes: impl Iterator<Item = &'p [u8]>, now: SystemTime) -> bool {
     let (mut by_age, mut by_date) = (None, None);
     for attribute in attributes {
@@ -61,7 +61,7 @@ fn is_over<'p>(attributes: impl Iterator<Item = &'p [u8]>, now: SystemTime) -> b
     by_age.or(by_date).unwrap_or(false)
 }
 
-/// Seconds since 1970 of a date as servers write it, in any of their ways (section 5.1.1); absent if it is none.
+/// Returns a date as seconds since 1970, from any form that servers use (section 5.1.1); absent if it is none.
 fn date_s(text: &str) -> Option<i64> {
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);
     let is_part = |byte: char| byte.is_ascii_alphanumeric() || byte == ':';
@@ -97,7 +97,7 @@ fn takes<T>(place: &mut Option<T>, found: Option<T>) -> bool {
     is_taken
 }
 
-/// The time of a day, as `hh:mm:ss`.
+/// Parses a time of day, `hh:mm:ss`.
 fn clock(part: &str) -> Option<Time> {
     let field = |text: &str| text.parse().ok().filter(|_| text.len() <= 2);
     let fields: Option<Vec<i8>> = part.split(':').map(field).collect();

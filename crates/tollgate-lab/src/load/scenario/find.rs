@@ -1,6 +1,6 @@
-//! Texts in answers: found at a JSON pointer, by XPath, in a field, by a regular expression; and what holds of them.
+//! Texts in answers, found by JSON pointer, XPath, header field or regular expression.
 //!
-//! It reads no further than to what is looked for.
+//! JSON is read no further than to the text.
 
 use tollgate_xml::tree::NodeId;
 use tollgate_xml::xpath::Found;
@@ -9,14 +9,13 @@ use tollgate_xml::{Document, Options, XPath};
 use crate::load::answer::json;
 use crate::traffic::scenario::{Place, Source};
 
-/// Names of fields and, for each, its value in the answer.
+/// Names of header fields and, for each, its value in the answer.
 pub(super) type Fields<'f> = (&'f [String], &'f [Option<Vec<u8>>]);
 
-/// Appends what stands in the answer at `source`; `headers` has the fields that the step looks at. `false`: nothing stands
-/// there.
+/// Appends the text at `source`; `headers` has the fields that the step uses. `false` if there is none.
 ///
 /// # Errors
-/// Why the answer cannot be read.
+/// The reason why the answer cannot be read.
 pub(super) fn find(source: &Source, body: &[u8], headers: Fields<'_>, out: &mut Vec<u8>) -> Result<bool, String> {
     let Some(pattern) = &source.pattern else { return place(&source.place, body, headers, out) };
     let whole;
@@ -56,7 +55,7 @@ fn place(place: &Place, body: &[u8], (names, values): Fields<'_>, out: &mut Vec<
     }
 }
 
-/// The text of the first node that is found, or what is computed; a condition that does not hold is nothing.
+/// Appends the text of the first node, or a computed value; a false condition counts as not found.
 fn xpath(body: &[u8], expression: &XPath, out: &mut Vec<u8>) -> Result<bool, tollgate_xml::Error> {
     let document = Document::parse_bytes(body, &Options::default())?;
     match expression.find(&document, NodeId::ROOT)? {

@@ -1,8 +1,7 @@
-//! Scenarios, played by users who wait for each answer before they take the next step. An iteration is a unit of work; a
-//! failure ends it. Iterations begin as soon as a user is through with the one before, or at a rate.
+//! Scenarios: users wait for each answer before they take the next step. An iteration is a unit of work; a failure ends
+//! it. Iterations begin as soon as a user has finished the previous one, or at a rate.
 //!
-//! Response times of steps are recorded as those of single requests are. What it deliberately does not do: count what users
-//! do before and after (setup, teardown), or the time that they think.
+//! Response times of steps are recorded like those of single requests. Setup, teardown and think time are not counted.
 
 pub(super) mod cookies;
 mod find;
@@ -36,39 +35,39 @@ pub(super) use player::Resting;
 use program::Ready;
 use steady::Window;
 
-/// How a scenario is played this time.
+/// Variable settings of a scenario run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conduct {
-    /// Seed of what is drawn: rows and times to think. Users draw each their own.
+    /// Seed for rows and think times. Each user draws separately.
     pub seed: u64,
-    /// What comes behind the last row of a feed, whatever the feed says: where nothing counts, nobody may leave. Absent:
-    /// what the feed says.
+    /// Rule for the end of a feed, in place of the feed's own: in unmeasured phases no user may leave. Absent: the
+    /// feed's own rule.
     pub behind_rows: Option<FeedEnd>,
 }
 
-/// What the users of one worker share.
+/// State shared by the users of one worker.
 struct Performance {
     asking: Rc<Asking>,
     recorder: Rc<RefCell<Recorder>>,
     play: Play,
-    /// Rows that the lane has taken of each feed.
+    /// Rows of each feed that the lane has taken.
     rows: Vec<Cell<u64>>,
-    /// Iterations begun: with a bound on their number none is begun beyond it.
+    /// Iterations begun: if their number is limited, none is begun beyond it.
     begun: Cell<u64>,
 }
 
-/// What is played, and how.
+/// A scenario with its settings and load.
 pub(super) struct Play {
     pub(super) program: Arc<Program>,
     pub(super) conduct: Conduct,
     pub(super) load: Load,
-    /// Where all workers meet before anything counts, and when that is over.
+    /// Where all workers meet at the start and the end of the measurement.
     pub(super) gate: Arc<Gate>,
 }
 
-/// Plays until the load's end with all `users`, and gives them back. All workers meet at the gate before anything counts and
-/// before the teardown; `on_counted` is called when it begins to count, and `on_ended` when this one's part is over. Users
-/// who think `rest` from one trial to the next, each where it is on its way.
+/// Plays until the load's end with all `users`, and returns them. All workers meet at the gate before the measurement
+/// and before the teardown; `on_counted` is called when it begins, and `on_ended` when this worker's part is over.
+/// Thinking users `rest` between trials, each at its step.
 pub(super) async fn run(
     (users, rest): (Vec<User>, &mut Vec<Resting>),
     asking: Rc<Asking>,
@@ -139,7 +138,7 @@ async fn each(all: Vec<Player>, act: impl AsyncFn(&mut Player) + Clone + 'static
     all
 }
 
-/// Steps that count in no figure but as failures. Whether all of them went well.
+/// Plays unmeasured steps; only their failures count. Returns whether all succeeded.
 async fn once(player: &mut Player, steps: fn(&Program) -> &[Ready]) -> bool {
     let (shared, aside) = (Rc::clone(&player.shared), RefCell::new(Recorder::default()));
     player.begin(0, unique());
@@ -153,7 +152,7 @@ async fn once(player: &mut Player, steps: fn(&Program) -> &[Ready]) -> bool {
     true
 }
 
-/// Iterations until the end, each as soon as the one before it is over.
+/// Plays iterations until the end, each as soon as the previous one is over.
 async fn play_on(player: &mut Player, start: Instant) {
     if player.takes_part {
         let (shared, number) = (Rc::clone(&player.shared), player.number);
@@ -164,7 +163,7 @@ async fn play_on(player: &mut Player, start: Instant) {
     }
 }
 
-/// Iterations when they are due, by as many users as it takes.
+/// Plays iterations when they are due, with as many users as needed.
 async fn at_a_rate(
     all: Vec<Player>,
     shared: &Rc<Performance>,
@@ -217,7 +216,7 @@ impl Doer for Player {
 }
 
 impl Player {
-    /// Begins an iteration; `None` where there is no row for it.
+    /// Begins an iteration; `None` if there is no row for it.
     fn iterate(&mut self, feeds: &[Fed], taken: &[Cell<u64>]) -> Option<()> {
         self.begin(self.iterations, unique());
         self.iterations += 1;
@@ -225,9 +224,8 @@ impl Player {
         self.take_rows(feeds, taken)
     }
 
-    /// Takes a step that is due since the `previous` one was over, which it waited for by the generator's `own` doing for so
-    /// long, and says whether it was answered as it is to be, and how
-    /// long the user waits afterwards.
+    /// Takes a step that is due since `previous`, and that the generator itself delayed by `own`. Returns whether the
+    /// answer was right, and how long the user waits afterwards.
     async fn take(
         &mut self,
         step: usize,
@@ -257,7 +255,7 @@ impl Player {
     }
 }
 
-/// A seed of its own for each part of what one seed is for (the finalizer of SplitMix64).
+/// Derives a seed for one purpose from a seed for several (the finalizer of SplitMix64).
 pub(crate) fn mixed(seed: u64, part: u64) -> u64 {
     let mut mixed = seed ^ part.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -265,7 +263,8 @@ pub(crate) fn mixed(seed: u64, part: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// A number that no iteration had before, of this run or an earlier one on a machine whose clock goes forward.
+/// Returns a number that no earlier iteration had, in this run or an earlier one, if the machine's clock never goes
+/// back.
 fn unique() -> u64 {
     static FIRST: OnceLock<u64> = OnceLock::new();
     static TAKEN: AtomicU64 = AtomicU64::new(0);

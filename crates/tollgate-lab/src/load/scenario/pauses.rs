@@ -1,4 +1,4 @@
-//! How long users think: what is drawn for each pause.
+//! Think times of users.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::traffic::scenario::{Distribution, Think};
 
-/// An exponential time to think is at most so many times its mean.
+/// An exponential think time is at most this multiple of its mean.
 const MEANS_MAX: f64 = 10.0;
 
-/// How long a user thinks now.
+/// Draws a think time.
 pub(super) fn drawn(pause: Think, thinking: &mut ChaCha8Rng) -> Duration {
     let time = Duration::from_millis(pause.ms.into());
     match pause.distribution {
@@ -22,8 +22,8 @@ pub(super) fn drawn(pause: Think, thinking: &mut ChaCha8Rng) -> Duration {
     }
 }
 
-/// How long a user who is found in the midst of an iteration thinks until that is over: what is left of the pause in which
-/// it is, the more likely a long one, and all behind that.
+/// Draws the remaining think time of a user found amid an iteration: the rest of its current pause, more likely a long
+/// one, and all later ones.
 pub(super) fn left(pauses: impl Iterator<Item = Think> + Clone, thinking: &mut ChaCha8Rng) -> Duration {
     let whole_ms: f64 = pauses.clone().map(|pause| f64::from(pause.ms)).sum();
     let mut before_ms = thinking.random_range(0.0..whole_ms.max(f64::MIN_POSITIVE));

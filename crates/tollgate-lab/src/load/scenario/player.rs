@@ -1,7 +1,7 @@
-//! One user of a scenario: its rows, variables and cookies, how they go into requests, and what answers leave there.
+//! One user of a scenario: its rows, variables and cookies, their use in requests, and the values taken from answers.
 //!
-//! Values are written into buffers that the user keeps, so that a request costs no memory once they have grown. What it
-//! deliberately does not do: decide when to ask.
+//! Values are written into buffers that the user keeps, so requests allocate no memory once these have grown. It does
+//! not decide when to send.
 
 use std::cell::{Cell, RefCell};
 use std::io::Write;
@@ -31,10 +31,10 @@ use crate::traffic::scenario::{BUILT_IN, Condition, Fed, Part, Text, Think, is_a
 const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Characters of a text that is shown in a failure.
 const SHOWN_MAX: usize = 80;
-/// What is drawn of times to think is drawn apart from rows, whose feeds have the numbers from 0 on.
+/// Part of the seed for think times: apart from rows, whose feeds have the numbers from 0 on.
 pub(super) const THINK_SEED: u64 = u64::MAX;
 
-/// A user on its way.
+/// A user playing a scenario.
 pub(super) struct Player {
     pub(super) shared: Rc<Performance>,
     /// Its number among the users of its worker.
@@ -42,31 +42,31 @@ pub(super) struct Player {
     /// Whether its setup went well.
     pub(super) takes_part: bool,
     pub(super) user: User,
-    /// Its ways through the feeds, from iteration to iteration.
+    /// Its positions in the feeds, across iterations.
     ways: Vec<Way>,
     thinking: ChaCha8Rng,
     /// Iterations begun.
     pub(super) iterations: u64,
-    /// The step that it takes next.
+    /// Its next step.
     pub(super) next: usize,
-    /// How long it thinks before that.
+    /// Think time left before that step.
     pub(super) left: Duration,
-    /// How long it waited for answers in this iteration.
+    /// Time spent waiting for answers in this iteration.
     pub(super) answered: Duration,
     /// Values of all variables.
     values: Vec<Vec<u8>>,
     cookies: Cookies,
     request: Vec<u8>,
-    /// Escaped values of a request, one behind the other, and where each stands.
+    /// Escaped values of a request, one after the other; `spans` has their positions.
     escaped: Vec<u8>,
     spans: Vec<Range<usize>>,
     body: Collect,
-    /// Values of the fields that the step looks at, in its order.
+    /// Values of the fields that the step uses, in its order.
     fields: Vec<Option<Vec<u8>>>,
     found: Vec<u8>,
 }
 
-/// A user between two trials, on its way through the steps.
+/// A user between two trials, amid an iteration.
 pub(in crate::load) struct Resting {
     user: User,
     values: Vec<Vec<u8>>,
@@ -77,19 +77,19 @@ pub(in crate::load) struct Resting {
 }
 
 impl Resting {
-    /// Who it is.
+    /// The user.
     pub(in crate::load) fn user(&mut self) -> &mut User {
         &mut self.user
     }
 
-    /// Who it is, wherever it was.
+    /// Returns the user, at whatever step it was.
     pub(super) fn into_user(self) -> User {
         self.user
     }
 }
 
 impl Player {
-    /// A user who goes on where it rested.
+    /// Creates a player that continues where it rested.
     pub(super) fn again(shared: &Rc<Performance>, resting: Resting, number: usize) -> Player {
         let Resting { user, values, cookies, next, left, answered } = resting;
         Player { values, cookies, next, left, answered, ..Player::new(shared, user, number) }
@@ -101,7 +101,7 @@ impl Player {
         Resting { user, values, cookies, next, left, answered }
     }
 
-    /// A user who is found somewhere on its way.
+    /// Creates a player that is found amid an iteration.
     pub(super) fn on_its_way(shared: &Rc<Performance>, user: User, number: usize) -> Player {
         let mut player = Player::new(shared, user, number);
         player.left = pauses::left(shared.play.program.pauses(), &mut player.thinking);
@@ -109,7 +109,7 @@ impl Player {
         player
     }
 
-    /// A user at its beginning, with its number among those of its worker.
+    /// Creates a player at its first step, with its number among the users of its worker.
     pub(super) fn new(shared: &Rc<Performance>, user: User, number: usize) -> Player {
         let Play { conduct, load, program, .. } = &shared.play;
         let played = &program.played;
@@ -151,7 +151,7 @@ impl Player {
         }
     }
 
-    /// Sets the variables that every iteration has.
+    /// Sets the built-in variables of an iteration.
     pub(super) fn begin(&mut self, iteration: u64, unique: u64) {
         let user = self.shared.play.load.lane.user(self.number);
         let numbers: [u64; BUILT_IN.len()] = [user as u64, iteration, unique];
@@ -161,7 +161,7 @@ impl Player {
         }
     }
 
-    /// Takes a row of each feed; `None` where there is none for it. `taken` counts the rows of each that the lane has taken.
+    /// Takes a row of each feed; `None` if one has none left. `taken` counts the rows of each that the lane has taken.
     pub(super) fn take_rows(&mut self, feeds: &[Fed], taken: &[Cell<u64>]) -> Option<()> {
         for ((way, fed), taken) in self.ways.iter_mut().zip(feeds).zip(taken) {
             let (row, table) = (way.next(taken)?, &fed.feed.table);
@@ -173,13 +173,13 @@ impl Player {
         Some(())
     }
 
-    /// How long it thinks now.
+    /// Draws the think time after a step.
     pub(super) fn think(&mut self, think: Option<Think>) -> Duration {
         think.map_or(Duration::ZERO, |think| pauses::drawn(think, &mut self.thinking))
     }
 
-    /// Asks what a step says, judges the answer and takes out of it what later steps need. A failure says which step it is
-    /// of, what was asked, and what was wanted.
+    /// Sends a step's request, checks the answer and extracts values for later steps. A failure names the step, the
+    /// request and the expectation.
     pub(super) async fn play(
         &mut self,
         ready: &Ready,
@@ -198,7 +198,7 @@ impl Player {
         })
     }
 
-    /// Method and target of the last request, without secrets; empty where it could not be written.
+    /// Returns method and target of the last request, without secrets; empty if it could not be written.
     fn asked(&self) -> String {
         let line = self.request.split(|byte| *byte == b'\r').next().unwrap_or_default();
         let line = String::from_utf8_lossy(line);
@@ -283,7 +283,7 @@ impl Player {
         Ok(())
     }
 
-    /// Puts one more text of the head behind the others, and says where its first part ends. Its values must fit there.
+    /// Appends another text of the head, and returns the end of its first part. Its values must be valid there.
     fn write_slot(&mut self, text: &Text, place: &str, fits: fn(&[u8]) -> bool) -> Result<usize, Failure> {
         let start = self.escaped.len();
         let mut first_end = None;
@@ -301,8 +301,8 @@ impl Player {
         Ok(first_end.unwrap_or(start))
     }
 
-    /// What stands in front of a path that begins with a value, which ends there: nothing where a slash does, else the
-    /// folder. Of an address on the host that is asked the path is taken.
+    /// Completes a path that begins with a value, which ends at `first_end`: the folder goes in front unless it begins
+    /// with a slash. Of an absolute URL on the target's host only the path is taken.
     fn lead(&mut self, folder: &str, target: &Target, first_end: usize) -> Result<(), Failure> {
         let path = &mut self.spans[1];
         let value = &self.escaped[path.start..first_end];
@@ -371,7 +371,7 @@ impl Player {
     }
 }
 
-/// Where in an address its path begins; absent where it is none on the target's host.
+/// Returns the position of the path in an absolute URL; absent if it is not on the target's host.
 fn path_of_address(address: &[u8], target: &Target) -> Option<usize> {
     let text = std::str::from_utf8(address).ok()?;
     let named = Target::parse(text).ok()?;
@@ -386,7 +386,7 @@ fn quoted(text: &[u8]) -> String {
     format!("{:?}", cut(&String::from_utf8_lossy(text)))
 }
 
-/// As much of a text as is shown.
+/// Shortens a text for display.
 fn cut(text: &str) -> &str {
     let end = text.char_indices().nth(SHOWN_MAX).map_or(text.len(), |(end, _)| end);
     &text[..end]

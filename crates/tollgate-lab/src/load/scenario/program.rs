@@ -1,6 +1,6 @@
-//! A scenario made ready for one target: each step's request is a template whose text is rendered once, before time counts.
+//! A scenario prepared for one target: each step's request is a template, rendered before the measurement.
 //!
-//! What it deliberately does not do: ask, or hold a user's values (see [`super::player`]).
+//! It sends nothing and has no values of users (see [`super::player`]).
 
 use tollgate_net::http1::client::{BodyFraming, Piece, RequestTemplate, TemplateBuilder};
 
@@ -9,39 +9,39 @@ use crate::load::target::{LoadTarget, Manner, folder};
 use crate::traffic::scenario::{Part, Place, Played, Source, Step, Think};
 use crate::traffic::statuses::Statuses;
 
-/// What users play.
+/// The prepared scenario that users play.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// The scenario, and what some variables are from the beginning.
+    /// The scenario, and the initial values of variables.
     pub(super) played: Played,
-    /// Its steps, made ready.
+    /// Its steps, prepared.
     pub(super) setup: Vec<Ready>,
     pub(super) steps: Vec<Ready>,
     pub(super) teardown: Vec<Ready>,
 }
 
-/// A step made ready.
+/// A prepared step.
 #[derive(Debug, Clone)]
 pub(super) struct Ready {
     pub(super) step: Step,
-    /// As it is sent by a user without cookies: of path and fields each that has places is a slot.
+    /// Request of a user without cookies: the path and each field with values are slots.
     pub(super) plain: RequestTemplate,
-    /// The same with cookies, whose slot is the last one.
+    /// The same with cookies, in the last slot.
     pub(super) with_cookies: RequestTemplate,
-    /// Of a path that begins with a value: what stands in front of whatever does not begin with a slash. It has the first
-    /// slot of the head.
+    /// For a path that begins with a value: the folder put in front of it unless it begins with a slash. It is the
+    /// first slot of the head.
     pub(super) folder: Option<String>,
-    /// Names of fields that the step looks at.
+    /// Names of the header fields that the step uses.
     pub(super) fields: Vec<String>,
-    /// Whether the body is looked at.
+    /// Whether the body is used.
     pub(super) reads_body: bool,
 }
 
 impl Program {
-    /// The program for a target.
+    /// Prepares a scenario for a target.
     ///
     /// # Errors
-    /// What cannot stand in a request.
+    /// Text that is not valid in a request.
     pub fn new(played: &Played, target: &LoadTarget) -> Result<Program, String> {
         let ready = |steps: &[Step]| steps.iter().map(|step| Ready::new(step, target)).collect::<Result<Vec<_>, _>>();
         let scenario = &played.scenario;
@@ -53,22 +53,22 @@ impl Program {
         })
     }
 
-    /// How users think in an iteration.
+    /// Returns the pauses of an iteration.
     pub(super) fn pauses(&self) -> impl Iterator<Item = Think> + Clone {
         self.steps.iter().filter_map(|ready| ready.step.think)
     }
 
-    /// Whether a user ever thinks.
+    /// Whether users ever think.
     pub(crate) fn thinks(&self) -> bool {
         self.pauses().any(|pause| pause.ms > 0)
     }
 
-    /// Whether users keep their place in an iteration from one trial to the next: nothing is done before and behind a trial.
+    /// Whether users keep their step from one trial to the next: there is no setup and no teardown.
     pub(super) fn is_kept(&self) -> bool {
         self.setup.is_empty() && self.teardown.is_empty()
     }
 
-    /// Names of the steps that count.
+    /// Names of the measured steps.
     pub fn step_names(&self) -> impl Iterator<Item = &str> + Clone {
         self.steps.iter().map(|ready| ready.step.name.as_str())
     }
@@ -99,7 +99,7 @@ impl Ready {
         })
     }
 
-    /// What is known of an answer that was not refused.
+    /// Returns what is known of an answer that was not refused.
     pub(super) fn verdict(&self) -> Verdict {
         // Whoever names a status says what the answer is: 204 and 404 have no other content.
         let names_status = self.step.statuses != Statuses::default();
@@ -112,7 +112,7 @@ impl Ready {
     }
 }
 
-/// A request's head; whoever has cookies adds their field.
+/// Builds a request's head without the `Cookie` field.
 fn head(step: &Step, target: &LoadTarget) -> TemplateBuilder {
     let mut builder = RequestTemplate::builder(&step.method, target.target.authority());
     builder = match step.path.0.first() {

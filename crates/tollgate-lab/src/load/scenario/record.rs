@@ -1,4 +1,4 @@
-//! What is written down of a scenario beside what every load has: each step's own times and failures, and whole iterations.
+//! Records of a scenario beside those of every load: times and failures of each step, and whole iterations.
 
 use std::time::{Duration, Instant};
 
@@ -7,19 +7,19 @@ use crate::load::answer::failure::Failure;
 use crate::load::record::recorder::{ErrorTally, Recorder, Times, count_error, nanoseconds};
 use crate::load::user::Answer;
 
-/// What was recorded of a scenario.
+/// Record of a scenario.
 #[derive(Debug, Clone)]
 pub struct Stepped {
     /// One for each step, in their order.
     pub steps: Vec<StepRecord>,
-    /// Whole iterations: response times of their steps added up, time to think left out.
+    /// Whole iterations: sum of their steps' response times, without think time.
     pub iterations: Times,
-    /// Iterations that a failure ended.
+    /// Failed iterations.
     pub failed: u64,
     iterations_ns: u64,
 }
 
-/// What was recorded of one step.
+/// Record of one step.
 #[derive(Debug, Clone)]
 pub struct StepRecord {
     /// Its name.
@@ -31,13 +31,13 @@ pub struct StepRecord {
 }
 
 impl Stepped {
-    /// Nothing of these steps yet.
+    /// Creates an empty record of these steps.
     pub(in crate::load) fn of<'n>(names: impl Iterator<Item = &'n str>) -> Stepped {
         let step = |name: &str| StepRecord { name: name.to_owned(), response: Times::default(), failures: Vec::new() };
         Stepped { steps: names.map(step).collect(), iterations: Times::default(), failed: 0, iterations_ns: 0 }
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Forgets everything but keeps the memory.
     pub(in crate::load) fn reset(&mut self) {
         for step in &mut self.steps {
             step.response.reset();
@@ -47,7 +47,7 @@ impl Stepped {
         (self.failed, self.iterations_ns) = (0, 0);
     }
 
-    /// Adds what another worker or trial recorded of the same steps.
+    /// Adds the record of another worker or trial of the same steps.
     pub(in crate::load) fn add(&mut self, other: &Stepped) {
         for (own, other) in self.steps.iter_mut().zip(&other.steps) {
             own.response.add(&other.response);
@@ -62,7 +62,7 @@ impl Stepped {
 }
 
 impl Recorder {
-    /// Sees to it that it knows these steps; what it has of them is kept.
+    /// Makes sure that it has a record of these steps; keeps one of the same steps.
     pub(super) fn with_steps<'n>(&mut self, names: impl Iterator<Item = &'n str> + Clone) {
         let known = self.stepped.iter().flat_map(|stepped| &stepped.steps).map(|step| step.name.as_str());
         if !known.eq(names.clone()) {
@@ -70,7 +70,7 @@ impl Recorder {
         }
     }
 
-    /// A valid answer to a step of a scenario.
+    /// Records a valid answer to a step of a scenario.
     pub(super) fn step_answered(&mut self, step: usize, intended: Instant, answer: &Answer, verdict: Verdict) {
         self.judged(intended, answer, verdict);
         if let Some(stepped) = &mut self.stepped {
@@ -78,7 +78,7 @@ impl Recorder {
         }
     }
 
-    /// A failed step of a scenario, which ends the iteration.
+    /// Records a failed step of a scenario, which ends the iteration.
     pub(super) fn step_failed(&mut self, step: usize, failure: &Failure, intended: Instant, finished: Instant) {
         self.failure(failure, intended, finished);
         if let Some(stepped) = &mut self.stepped {
@@ -87,7 +87,7 @@ impl Recorder {
         }
     }
 
-    /// A whole iteration, whose steps were answered in this time.
+    /// Records a whole iteration with the total response time of its steps.
     pub(super) fn iterated(&mut self, time: Duration) {
         self.tally.units += 1;
         if let Some(stepped) = &mut self.stepped {
@@ -96,7 +96,7 @@ impl Recorder {
         }
     }
 
-    /// As one value for the trial, the mean of its iterations.
+    /// Records the mean of all iterations, as one value for the trial.
     pub(super) fn close_iterations(&mut self) {
         let stepped = self.stepped.as_deref();
         let mean_ns = stepped.and_then(|stepped| stepped.iterations_ns.checked_div(stepped.iterations.len()));

@@ -1,10 +1,10 @@
-//! Users who think, as they are a long time after they have come: each is found in the midst of a pause, and what is begun
-//! within a window of time counts, whenever it ends. So it is of users who come over a ramp.
+//! Thinking users in the steady state: each is first found amid a pause. Requests begun within a window of time count,
+//! whenever they end. The same is done for users who come over a ramp.
 //!
-//! Did all of them ask at the start, they would wait for each other; and did a trial last until the last of them is through,
-//! there would be a time in it in which few ask. Nor does the window open on a queue that is still filling up, or do users rest
-//! while what counts is under way: as many are there for each request as in the long run. It deliberately does not know which
-//! trial comes next.
+//! If all users sent at the start, they would wait for each other; if a trial lasted until the last of them had
+//! finished, few would send at its end. The window does not open while queues still fill up, and users go on while
+//! counted requests are under way: each request meets as many users as in the long run. The next trial is not known
+//! here.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -21,41 +21,41 @@ use crate::load::pace::gate::Gate;
 use crate::load::record::recorder::{Recorder, nanoseconds};
 use crate::traffic::model::Pace;
 
-/// Before the window a server comes to the queue that it has in the long run: a part of the window's length …
+/// Time before the window in which the server's queue reaches its long-run length: a share of the window's length …
 const LEAD_SHARE: f64 = 0.25;
-/// … which is at least so long.
+/// … and at least this long.
 const LEAD_LEAST: Duration = Duration::from_millis(100);
 
-/// A part of a trial in which what is begun counts.
+/// The part of a trial in which begun requests count.
 pub(super) struct Window {
-    /// How long users ask before it.
+    /// Time in which users send before it.
     lead: Duration,
     lasts: Duration,
     counted: Rc<RefCell<Recorder>>,
-    /// What is begun before it.
+    /// Record of requests begun before it.
     aside: RefCell<Recorder>,
     alarm: Alarm,
     phase: Cell<Phase>,
     /// Requests under way that were begun in each phase.
     under_way: [Cell<u64>; Phase::COUNT],
-    /// Told when none of a phase is any more.
+    /// Notified when a request of any phase ends.
     answered: Notify,
     opened: Cell<Option<Instant>>,
     closed: Cell<Option<Instant>>,
 }
 
-/// What becomes of a request that is begun now.
+/// Phase of a trial, which decides about a request begun in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// It does not count, and the window waits for it.
+    /// Not counted; the window waits for it.
     Lead,
-    /// It does not count: those of the lead are waited for.
+    /// Not counted; requests of `Lead` are awaited.
     Turnover,
-    /// It counts.
+    /// Counted.
     Open,
-    /// It does not count: those that do are waited for.
+    /// Not counted; counted requests are awaited.
     Held,
-    /// There is none.
+    /// No request is begun.
     Over,
 }
 
@@ -64,8 +64,8 @@ impl Phase {
 }
 
 impl Window {
-    /// That of a trial; absent where users neither think nor come one after the other, or where more than time says how much
-    /// is asked. Users who come anew have not all asked before the pauses of an iteration are over, or all have come.
+    /// Creates the window of a trial; absent if users neither think nor come one after another, or if more than time
+    /// limits the load. Its lead lasts until new users have all come and finished the pauses of an iteration.
     pub(super) fn of(play: &Play, recorder: &Rc<RefCell<Recorder>>, are_new: bool) -> Option<Window> {
         let Play { program, load, .. } = play;
         let is_by_time = matches!(load.pace, Pace::Closed { .. }) && load.stages.is_none() && load.end.units.is_none();
@@ -87,7 +87,7 @@ impl Window {
         })
     }
 
-    /// Lets all users go on until the window is over, and gives them back where they then are.
+    /// Lets all users go on until the window is over, and returns them at their steps.
     pub(super) async fn play(
         self,
         all: Vec<Player>,
@@ -129,14 +129,14 @@ impl Window {
         all
     }
 
-    /// Waits until no request is under way any more that was begun in a phase which is over.
+    /// Waits until no request of an earlier phase is under way.
     async fn answered(&self, phase: Phase) {
         while self.under_way[phase as usize].get() > 0 {
             self.answered.notified().await;
         }
     }
 
-    /// Takes one step after the other, and stays where it is when the window is over.
+    /// Takes one step after the other until the window is over, and stays at its step.
     async fn go_on(&self, player: &mut Player) {
         let shared = Rc::clone(&player.shared);
         let Program { steps, played, .. } = &*shared.play.program;
@@ -177,8 +177,8 @@ impl Window {
         }
     }
 
-    /// Lets a user think what is left of its pause, from `previous` on. When that was over; `None` where the trial was
-    /// before.
+    /// Lets a user think for the rest of its pause, from `previous` on. Returns when it ended; `None` if the trial
+    /// ended first.
     async fn pause(&self, player: &mut Player, previous: Instant) -> Option<Instant> {
         if self.phase.get() == Phase::Over {
             return None;

@@ -1,4 +1,4 @@
-//! Scenarios on a server in the same process: which rows users take, and when they leave.
+//! Scenarios on a server in the same process: the rows that users take, and when they leave.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -18,7 +18,7 @@ use crate::traffic::stages::Stages;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A scenario of one step that asks for a row of a feed of so many.
+/// Creates a scenario of one step that sends a row of a feed with `rows` rows.
 fn program(server: &TestServer, rows: u32, feed: &str) -> Arc<Program> {
     let table: String = (0..rows).map(|row| format!("{row}\n")).collect();
     program_at(server, "/noted/{{row}}", (&table, feed))
@@ -198,7 +198,7 @@ fn in_stages_of_users_none_is_there_where_none_is_asked_for() {
     assert!(recorder.tally.busy_ns >= recorder.tally.waited_ns, "{:?}", recorder.tally);
 }
 
-/// Users take these steps in turn, and think so long behind each.
+/// Creates a scenario in which users take these steps in turn, and think for `ms` after each.
 fn thinking(target: &LoadTarget, steps: &[&str], ms: u32) -> Arc<Program> {
     let step = |name: &&str| {
         format!("[[scenario.step]]\nname = \"{name}\"\npath = \"/noted/{name}\"\nthink = {{ ms = {ms} }}\n")
@@ -235,8 +235,8 @@ fn users_who_think_are_there_as_long_as_the_window_and_no_trial_waits_for_them()
     assert_eq!(tally.cycles.count, tally.requests + tally.failures());
 }
 
-/// A server of one connection that answers the first request after so long, the others at once, and says when the first one
-/// came and was answered.
+/// Runs a server of one connection that delays the first answer by `first`; returns when the first request came and was
+/// answered.
 #[allow(clippy::disallowed_methods, reason = "to be slow is what this server is for")]
 fn slow_at_first(listener: TcpListener, first: Duration) -> (Instant, Instant) {
     let (mut connection, _) = listener.accept().unwrap();

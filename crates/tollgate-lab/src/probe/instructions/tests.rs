@@ -11,7 +11,7 @@ use super::*;
 use crate::probe::cpu::CpuClocks;
 use crate::probe::watch::Extent;
 
-/// Says to a child that it is one.
+/// Variable that marks a process as child.
 const CHILD: &str = "TOLLGATE_TEST_BURNS";
 /// CPU time that each of its two threads takes.
 const BURNED: Duration = Duration::from_millis(30);
@@ -28,7 +28,7 @@ fn burn() {
     }
 }
 
-/// What the child says, and that it then waits for a line.
+/// Prints a word of the child, then waits for a line.
 fn say_and_wait(word: &str) {
     writeln!(std::io::stdout(), "{word}").unwrap();
     std::io::stdin().read_line(&mut String::new()).unwrap();

@@ -1,7 +1,7 @@
-//! CPU time of processes of a tree that ended since the last look: their parents are told of it when they wait for them, and
-//! part of it was seen while they lived.
+//! CPU time of processes of a tree that ended since the last look: it goes to their parents when these wait for them,
+//! and part of it was seen while they lived.
 //!
-//! It deliberately reads nothing by itself, and knows nothing of children that nobody waits for.
+//! It reads nothing by itself; children that nobody waits for are not counted.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use super::same;
 use crate::probe::process::{self, Found, Stat};
 use crate::probe::system::TICK_NS;
 
-/// What was seen of living processes is finer than what their parents are told: so much may be carried on as difference.
+/// Rounding in the accounts of parents, which are coarser than clocks: a difference up to this is carried on.
 const ROUNDING_NS: u64 = 2 * TICK_NS;
 
-/// What was counted already of that which parents will be told of.
+/// CPU time that was counted already, and that parents will get.
 #[derive(Debug, Default)]
 pub(in crate::probe) struct Ended {
-    /// By the number of the parent that is there.
+    /// By the id of the living parent.
     counted_ns: BTreeMap<u32, u64>,
 }
 
 impl Ended {
-    /// What processes used that ended since `known` were there, and that was not counted yet; `found` are there now.
+    /// Returns the CPU time, not counted before, of processes that ended since `known`; `found` exist now.
     ///
-    /// Whoever ended and was not waited for yet goes on among those that are there, as his parent will be told of him.
+    /// An ended process that was not waited for stays among `found`, as its parent will get its time.
     pub(in crate::probe) fn since(
         &mut self,
         known: &mut BTreeMap<u32, Found>,
@@ -38,9 +38,8 @@ impl Ended {
         self.told(gone, found, &told, process::stat)
     }
 
-    /// What ended processes used that was not counted yet. `gone` are those that were there at the last look and are
-    /// not there now, `there` those that are; `told` is what each of these was told of since then, and `stat` says who
-    /// has a number.
+    /// Returns the CPU time of ended processes that was not counted before. `gone` existed at the last look and do not
+    /// now, `there` do; `told` is the time that each of these got since then, and `stat` reads a process.
     fn told(
         &mut self,
         mut gone: BTreeMap<u32, Found>,
@@ -79,7 +78,7 @@ impl Ended {
     }
 }
 
-/// Who is told of an ended process: its parent, or where that ended as well, the parent's.
+/// Returns the process that gets the time of an ended one: its parent, or the nearest living ancestor.
 fn told_of(known: &Found, gone: &BTreeMap<u32, Found>, there: &BTreeMap<u32, Found>) -> Option<u32> {
     let mut parent = known.stat.parent;
     // A chain of parents has no circle; the bound is that of a damaged one.

@@ -1,6 +1,6 @@
-//! From a subject's text to a [`Peer`]: every rule about it stands here.
+//! Conversion of a subject's file to a [`Peer`], with all its rules.
 //!
-//! It deliberately does not look whether anything is installed.
+//! It does not check whether anything is installed.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::{FOLDER_PLACE, Peer, Ready, URL_PLACE, filled};
 use crate::experiment::{At, Checker, ExperimentError, Files, TOLLGATE, UpTo};
 use crate::subject::check_loadable;
 
-/// A subject is ready within this time, unless its file says otherwise.
+/// Time within which a subject must be ready, unless its file sets another.
 const READY_WITHIN: Duration = Duration::from_secs(20);
 
 impl Peer {

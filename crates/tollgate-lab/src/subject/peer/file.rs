@@ -1,6 +1,6 @@
-//! The shape of a subject's TOML file, as a user writes it: what serde reads and `tollgate schema subject` describes.
+//! The format of a subject's TOML file: the types that serde reads and `tollgate schema subject` describes.
 //!
-//! It deliberately does not judge: [`super::Peer`] is made of it once everything in it is known to be right.
+//! It checks no rules: a [`super::Peer`] is made from it once everything is known to be right.
 
 use std::collections::BTreeMap;
 
@@ -9,86 +9,85 @@ use serde::Deserialize;
 
 use crate::experiment::{At, UpTo};
 
-/// A subject that tollgate did not make: how to install it, to start it, and to know that it is ready. `{folder}`
-/// stands for the folder of this file, `{port}` for a free port of 127.0.0.1 (0 where the ready line says which one it
-/// took). Where encryption is swept, an argument `{tls}` becomes one for each way of encrypting,
-/// `PORT:VERSION:CERTIFICATE:KEY`, each with a ready line of its own behind the plain one's; in the environment
-/// `{user}` and `{password}` stand for whom it is to know, and for nothing where nobody is asked. `{echo}` and `{quote}`
-/// stand for the URLs of the backends of `mediation`, and for nothing elsewhere.
+/// A subject that tollgate did not make: how to install it, to start it, and to know that it is ready. `{folder}` is
+/// replaced by the folder of this file, `{port}` by a free port of 127.0.0.1 (0 if the ready line states the port).
+/// Where encryption is swept, an argument `{tls}` becomes one for each way of encrypting,
+/// `PORT:VERSION:CERTIFICATE:KEY`, each with a ready line of its own after the plain one's; in the environment `{user}`
+/// and `{password}` are replaced by the account to accept, or by nothing where there is none. `{echo}` and `{quote}`
+/// are replaced by the URLs of the backends of `mediation`, or by nothing elsewhere.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "tollgate subject")]
 pub(super) struct SubjectFile {
     /// Short name: lower-case letters, digits and hyphens.
     pub(super) name: At<String>,
-    /// What it is, with its versions, in a few words.
+    /// Description in a few words, with versions.
     pub(super) title: At<String>,
-    /// One line that installs it, to be run by hand.
+    /// One command line that installs it, to be run by hand.
     pub(super) install: At<String>,
-    /// Files that are there once it is installed, relative to the folder of this file.
+    /// Files that exist once it is installed, relative to the folder of this file.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub(super) installed: Vec<At<String>>,
-    /// How it is started.
+    /// Command that starts it.
     pub(super) start: StartFile,
-    /// It is loaded for so many seconds at least, by each variant, before a figure counts: what compiles its code while
-    /// it runs needs longer. Absent: as long as our own.
+    /// Shortest time for which each variant loads it before a figure counts, in seconds: a subject that compiles code
+    /// at run time needs longer. Absent: as long as our own.
     pub(super) warm_up_s: Option<UpTo<300, 0>>,
-    /// When it is ready.
+    /// Condition for being ready.
     pub(super) ready: At<ReadyFile>,
-    /// The experiments that it can be the subject of.
+    /// The experiments in which it can be the subject.
     pub(super) experiment: BTreeMap<At<String>, Served>,
 }
 
-/// How a subject is started.
+/// The start of a subject.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StartFile {
     /// The program and its arguments, run in the folder of this file. A program with a slash in it is looked for there.
     #[schemars(length(min = 1))]
     pub(super) command: At<Vec<String>>,
-    /// Variables of its environment beside those of tollgate's own.
+    /// Environment variables in addition to those of tollgate.
     #[serde(default)]
     pub(super) env: BTreeMap<String, String>,
-    /// The process whose CPU time and memory are watched.
+    /// The processes whose CPU time and memory are watched.
     #[serde(default)]
     pub(super) watch: Watch,
 }
 
-/// The process that is watched.
+/// The processes that are watched.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "WatchFile")]
 pub(in super::super) enum Watch {
-    /// The one that the command becomes.
+    /// The process of the command.
     #[default]
     Child,
-    /// Those that it starts and that have this name in /proc, such as `java` behind a shell script; all added up.
+    /// All processes that it starts with this name in /proc, such as `java` behind a shell script, added up.
     Descendant(String),
 }
 
-/// When a subject is ready: one of `line` and `url`.
+/// Condition for a subject to be ready: one of `line` and `url`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReadyFile {
-    /// A text that a line on its standard output holds; `{url}` in it stands for the URL that it serves at.
+    /// A text contained in a line of its standard output; `{url}` in it matches its URL.
     pub(super) line: Option<At<String>>,
     /// A URL that is answered with a status from 200 to 399.
     pub(super) url: Option<At<String>>,
-    /// It has so many seconds; absent: 20.
+    /// Time limit in seconds; absent: 20.
     pub(super) within_s: Option<UpTo<600>>,
 }
 
-/// What differs for one experiment.
+/// Differences for one experiment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ServedFile")]
 pub(super) struct Served {
-    /// For paths of the experiment, the paths that this subject has instead; the longest beginning that fits is
-    /// replaced.
+    /// Replacements for paths of the experiment; the longest matching prefix is replaced.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, String>")]
     pub(super) paths: BTreeMap<String, At<String>>,
-    /// The variants of the experiment that it can do; absent: all.
+    /// The variants of the experiment that it supports; absent: all.
     pub(super) variants: Option<Vec<String>>,
 }

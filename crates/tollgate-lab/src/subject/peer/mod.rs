@@ -1,8 +1,7 @@
 //! Peers: subjects that tollgate did not make and can start itself, each described by a file
 //! `subjects/<name>/subject.toml`.
 //!
-//! What this module deliberately does not do: install anything (that is one line, by hand), or start it (see
-//! [`super::Child`]).
+//! This module does not install anything (that is one line, by hand), and does not start it (see [`super::Child`]).
 
 mod check;
 mod file;
@@ -28,33 +27,33 @@ const BUILT_IN: &[(&str, &str)] = &[
 const FOLDER: &str = "subjects";
 /// The file in each of its folders.
 const FILE: &str = "subject.toml";
-/// A file beyond it describes no subject.
+/// Size of a subject's file in bytes, at most.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Stands for the folder of the file.
+/// Placeholder for the folder of the file.
 const FOLDER_PLACE: &str = "{folder}";
-/// Stands for a free port.
+/// Placeholder for a free port.
 const PORT_PLACE: &str = "{port}";
-/// Stands for the ways of encrypting, each an argument of its own.
+/// Placeholder for the ways of encrypting, each an argument of its own.
 const TLS_PLACE: &str = "{tls}";
-/// Stand for whom it is to know.
+/// Placeholders for the account that it accepts.
 const USER_PLACE: &str = "{user}";
 const PASSWORD_PLACE: &str = "{password}";
-/// Stand for the backends of `mediation`, also where an experiment has none.
+/// Placeholders for the backends of `mediation`, also where an experiment has none.
 const BACKEND_PLACES: [&str; 2] = ["{echo}", "{quote}"];
-/// Stands for where it serves.
+/// Placeholder for its URL.
 const URL_PLACE: &str = "{url}";
 
-/// A subject that can be started, as its file says.
+/// A subject that can be started, as described by its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Peer {
     /// Short name.
     pub name: String,
-    /// What it is.
+    /// Short description.
     pub title: String,
     /// The line that installs it.
     pub install: String,
-    /// The folder in which it stands and runs.
+    /// The folder of its file, in which it runs.
     pub folder: PathBuf,
     installed: Vec<PathBuf>,
     pub(super) command: Vec<String>,
@@ -62,17 +61,17 @@ pub struct Peer {
     pub(super) watch: Watch,
     pub(super) ready: Ready,
     pub(super) ready_within: Duration,
-    /// For how long it is loaded at least before a figure counts, by each variant; zero: as our own.
+    /// Shortest time for which each variant loads it before a figure counts; zero: as our own.
     pub(crate) warm_up: Duration,
     experiments: BTreeMap<String, Served>,
 }
 
-/// What an experiment wants of a subject beside its plain port.
+/// Requirements of an experiment beyond a plain port.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surroundings {
     /// The ways of encrypting, each with a port.
     pub listeners: Vec<TlsListener>,
-    /// Name and password of whom it is to know.
+    /// Name and password of the account to accept.
     pub user: Option<(String, String)>,
     /// Names and URLs of the servers behind it.
     pub backends: Vec<(String, String)>,
@@ -83,28 +82,28 @@ pub struct Surroundings {
 pub struct TlsListener {
     /// The one version that it speaks, such as `1.3`.
     pub version: String,
-    /// Its certificate and those between it and the authority.
+    /// Its certificate and the intermediate ones.
     pub certificate: PathBuf,
-    /// Its key.
+    /// Its private key.
     pub key: PathBuf,
 }
 
-/// How a subject shows that it is ready.
+/// Condition for a subject to be ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ready {
-    /// By a line on standard output that holds this text; it serves at the port that it was given.
+    /// A line on standard output contains this text; the subject serves at the port that it was given.
     Line(String),
-    /// By a line on standard output that also says where it serves: what stands before the URL, and what behind it.
+    /// A line on standard output contains its URL, between these two texts.
     LineWithUrl(String, String),
-    /// By answering this URL.
+    /// This URL is answered.
     Url(String),
 }
 
 impl Peer {
-    /// The peer of this name that comes with tollgate, or that of a file whose name ends in `.toml`.
+    /// Returns the built-in peer of this name, or reads a file whose name ends in `.toml`.
     ///
     /// # Errors
-    /// That there is none, with the nearest name, or what is wrong with its file.
+    /// An unknown name, with the nearest one, or the fault in its file.
     pub fn find(name: &str) -> Result<Peer, ExperimentError> {
         if name.ends_with(".toml") {
             return read(Path::new(name));
@@ -119,25 +118,25 @@ impl Peer {
         }
     }
 
-    /// All that come with tollgate.
+    /// Returns all built-in peers.
     ///
     /// # Errors
-    /// What is wrong with a file that stands where one of them is looked for.
+    /// The fault in a file found in place of a built-in one.
     pub fn known() -> Result<Vec<Peer>, ExperimentError> {
         BUILT_IN.iter().map(|(name, _)| Peer::find(name)).collect()
     }
 
-    /// The first file that would be there if it were installed.
+    /// Returns the first file that is missing because it is not installed.
     pub fn missing(&self) -> Option<&Path> {
         self.installed.iter().map(PathBuf::as_path).find(|file| !file.exists())
     }
 
-    /// The experiments that it can be the subject of.
+    /// The experiments in which it can be the subject.
     pub fn experiments(&self) -> impl Iterator<Item = &str> {
         self.experiments.keys().map(String::as_str)
     }
 
-    /// Where it serves what an experiment has at `path`; `None` where it cannot be that experiment's subject.
+    /// Returns its path for an experiment's `path`; `None` if it cannot be that experiment's subject.
     pub fn path(&self, experiment: &str, path: &str) -> Option<String> {
         let served = self.experiments.get(experiment)?;
         let fits = served.paths.iter().filter(|(theirs, _)| path.starts_with(theirs.as_str()));
@@ -147,30 +146,30 @@ impl Peer {
         })
     }
 
-    /// Whether it can do a variant of an experiment, by the name that the file gives it.
+    /// Whether it supports a variant of an experiment, by the name in its file.
     pub fn can_do(&self, experiment: &str, variant: &str) -> bool {
         let variants = self.experiments.get(experiment).and_then(|served| served.variants.as_ref());
         variants.is_none_or(|variants| variants.iter().any(|known| known == variant))
     }
 
-    /// Whether it is to have a port of our choice, since it does not say which one it took.
+    /// Whether it gets a port of our choice, since it does not report its own.
     pub(super) fn is_told_its_port(&self) -> bool {
         !matches!(self.ready, Ready::LineWithUrl(..)) || self.is_told_listeners()
     }
 
-    /// Whether it is told the ways of encrypting, and so all of its ports.
+    /// Whether it gets the ways of encrypting, and so all of its ports.
     pub(super) fn is_told_listeners(&self) -> bool {
         self.command.iter().any(|argument| argument == TLS_PLACE)
     }
 }
 
-/// A text of the file with the backends filled in; those that an experiment does not have are nothing.
+/// Fills the backends into a text of the file; missing ones become empty.
 pub(super) fn with_backends(text: &str, backends: &[(String, String)]) -> String {
     let known = backends.iter().fold(text.to_owned(), |text, (name, url)| text.replace(&place(name), url));
     BACKEND_PLACES.iter().fold(known, |text, place| text.replace(place, ""))
 }
 
-/// A text of the file with the port filled in.
+/// Fills the port into a text of the file.
 pub(super) fn filled(text: &str, port: u16) -> String {
     text.replace(PORT_PLACE, &port.to_string())
 }
@@ -185,15 +184,14 @@ fn read(file: &Path) -> Result<Peer, ExperimentError> {
     Peer::parse(&text, file)
 }
 
-/// Where peers that come with tollgate are looked for: here, and above the program, which in a checkout is built below
-/// it.
+/// Returns the folders searched for built-in peers: here, and above the program, which in a checkout is built below it.
 fn folders() -> impl Iterator<Item = PathBuf> {
     let program = std::env::current_exe().unwrap_or_default();
     let above: Vec<PathBuf> = program.ancestors().skip(1).map(|folder| folder.join(FOLDER)).collect();
     std::iter::once(PathBuf::from(FOLDER)).chain(above)
 }
 
-/// The JSON Schema of a subject's file.
+/// Returns the JSON Schema of a subject's file.
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(file::SubjectFile)
 }

@@ -1,6 +1,6 @@
-//! Starting a peer: in its folder, with its port, until it shows that it is ready; and finding the process to watch.
+//! Starts a peer in its folder, with its port, waits until it is ready, and finds the processes to watch.
 //!
-//! It deliberately installs nothing.
+//! It installs nothing.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -18,21 +18,21 @@ use super::{PASSWORD_PLACE, Peer, Ready, Surroundings, TLS_PLACE, USER_PLACE, fi
 use crate::cores::Cores;
 use crate::probe::process::{self, Stat};
 
-/// Between two questions whether it is ready.
+/// Interval between checks whether it is ready.
 const ASK_EVERY: Duration = Duration::from_millis(50);
-/// A question that takes longer is asked again.
+/// Time limit of a check.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Bytes of the answer that are read.
+/// Bytes of an answer that are read.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
-/// Letters of a process's name that the kernel keeps.
+/// Characters of a process's name that the kernel keeps.
 const COMMAND_LENGTH_MAX: usize = 15;
 
 impl Child {
-    /// Starts a peer on the subjects' cores, with what it is to encrypt by and whom to know, and waits until it is
-    /// ready.
+    /// Starts a peer on the subjects' cores, with its ways of encrypting and the account to accept, and waits until it
+    /// is ready.
     ///
     /// # Errors
-    /// That it is not installed and the line that installs it, or what it said instead of being ready.
+    /// A missing installation and its install line, or the peer's last words.
     pub fn start_peer(peer: &Peer, surroundings: &Surroundings, cores: &Cores) -> Result<Child, String> {
         let refused = |message: String| format!("{}: {message}", peer.name);
         if let Some(missing) = peer.missing() {
@@ -100,7 +100,7 @@ fn command(peer: &Peer, port: u16, tls_ports: &[u16], surroundings: &Surrounding
     Ok(command)
 }
 
-/// What a line on standard output says of where it serves; empty where it only says that it does.
+/// Finds the URL in a line on standard output; empty if the line only reports readiness.
 fn heard(ready: &Ready, line: &str) -> Option<String> {
     match ready {
         Ready::Url(_) => None,
@@ -117,7 +117,7 @@ fn wait_for_line(child: &Child, said: &Receiver<String>, within: Duration) -> Re
     child.hear(said, Instant::now() + within, "that it is ready", &format!("{within:?}"))
 }
 
-/// Where it serves, once it answers: the scheme, host and port of the URL.
+/// Waits until a URL is answered, and returns its scheme, host and port.
 fn wait_for_answer(child: &Child, url: &str, within: Duration) -> Result<String, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot be asked: {error}"))?;
@@ -167,7 +167,7 @@ mod tests {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-    /// A peer that is a shell script.
+    /// Creates a peer that is a shell script.
     fn peer(script: &str, more: &str) -> Peer {
         let text = format!(
             "name = \"mine\"\ntitle = \"a script\"\ninstall = \"none\"\n[start]\ncommand = [\"/bin/sh\", \"-c\", '''{script}''']\n{more}\n[experiment.mine]\n"

@@ -1,4 +1,4 @@
-//! What a subject's file may say, and how what it may not say is refused.
+//! Rules for a subject's file, and the messages for violations.
 
 use super::*;
 
