@@ -480,6 +480,13 @@ pub struct Cell {
     pub list_bytes: Option<f64>,
     /// Mean size of an entity's answer, bodies only; absent where no list is fetched.
     pub detail_bytes: Option<f64>,
+    /// Mean response time of the list that a pass begins with, all its pages; absent where no list is fetched, and in
+    /// results that do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list_time_ms: Option<f64>,
+    /// Mean response time of an entity's answer; absent likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail_time_ms: Option<f64>,
     /// Entities of a pass that were left out by their status, mean; absent where none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out_per_unit: Option<f64>,

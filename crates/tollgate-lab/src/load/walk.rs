@@ -187,7 +187,7 @@ async fn get_list(walk: &mut Walk, user: &mut User, shared: &Shared) -> Result<D
         shared.recorder.borrow_mut().failure(&Failure::content("the list names no entity"), now, now);
         return Err(());
     }
-    shared.recorder.borrow_mut().tally.lists += Bodies::of(bytes);
+    shared.recorder.borrow_mut().tally.lists += Bodies::of(bytes, time);
     Ok(time)
 }
 
@@ -210,7 +210,8 @@ async fn get_details(user: &mut User, shared: &Shared, (details, begun): Now) {
         match got {
             Ok((answer, verdict)) => {
                 recorder.judged(previous, &answer, verdict.unwrap_or(Verdict::Right));
-                recorder.tally.details += Bodies::of(answer.body_bytes);
+                let took = answer.finished.saturating_duration_since(previous);
+                recorder.tally.details += Bodies::of(answer.body_bytes, took);
                 previous = answer.finished;
             }
             Err(failure) => {

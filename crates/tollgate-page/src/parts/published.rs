@@ -5,7 +5,7 @@ use crate::gather::by_key;
 use crate::number;
 use crate::words::sentence;
 use crate::words::view::View;
-use tollgate_facts::results::{Cell, Published};
+use tollgate_facts::results::{Cell, Published, SubjectUse};
 
 /// A table for each source; absent where nothing was published.
 pub fn section(view: &View<'_>) -> Option<Section> {
@@ -62,6 +62,12 @@ fn same_figure(published: &Published, cell: &Cell) -> Option<String> {
         "median" | "p50" => cell.response_time_ms.p50.map(milliseconds),
         "p95" => cell.response_time_ms.p95.map(milliseconds),
         "p99" => cell.response_time_ms.p99.map(milliseconds),
+        "memory" => {
+            let mean = |subject: SubjectUse| subject.resident_memory_bytes_mean.map(|bytes| bytes.round() as u64);
+            let bytes = cell.subject.and_then(|subject| mean(subject).or_else(|| subject.memory_bytes()))?;
+            Some(number::bytes(bytes as f64))
+        }
+        "CPU" => cell.subject.map(|subject| format!("{} %", number::three_digits(subject.cpu_share * 100.0))),
         _ => None,
     }
 }

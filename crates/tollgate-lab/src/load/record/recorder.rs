@@ -214,24 +214,31 @@ impl Transfers {
     }
 }
 
-/// Bodies of one kind, by number and bytes.
+/// Bodies of one kind: their number, bytes and response times.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, AddAssign)]
 pub struct Bodies {
     /// Number of bodies.
     pub count: u64,
     /// Their total bytes.
     pub bytes: u64,
+    /// Their total response time.
+    pub response_ns: u64,
 }
 
 impl Bodies {
-    /// One body of this size.
-    pub fn of(bytes: u64) -> Bodies {
-        Bodies { count: 1, bytes }
+    /// One body of this size that took so long.
+    pub fn of(bytes: u64, response: Duration) -> Bodies {
+        Bodies { count: 1, bytes, response_ns: response.as_nanos() as u64 }
     }
 
-    /// The mean size; absent of none.
-    pub fn mean(self) -> Option<f64> {
+    /// Mean size; absent of none.
+    pub fn mean_bytes(self) -> Option<f64> {
         (self.count > 0).then(|| self.bytes as f64 / self.count as f64)
+    }
+
+    /// Mean response time in milliseconds; absent of none.
+    pub fn mean_ms(self) -> Option<f64> {
+        (self.count > 0).then(|| self.response_ns as f64 / self.count as f64 / 1e6)
     }
 }
 
