@@ -1,11 +1,12 @@
-//! A walk over entities, single requests, or users who play through steps: what each variant costs over its baseline, level by level.
+//! A walk over entities, single requests, or users who play through steps: the costs of each variant over its baseline,
+//! level by level.
 
 use tollgate_page::blocks::{Depth, Page};
 use tollgate_page::parts::method::Method;
 use tollgate_page::parts::{self, cards, curves, peers, tolls, watched};
 use tollgate_page::words::view::View;
 
-/// The page; every result has one.
+/// The page; it exists for every result.
 pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let before = vec![cards::section(view), tolls::section(view), peers::section(view)];
     let mut after = curves::sections(view, "Response times");
